@@ -18,12 +18,23 @@ from typing import TypeAlias
 from callwright.models.chat import messages_out, tool_out
 from callwright.nouns.types import JsonObject, Message, Tool, ToolCall, to_json
 from callwright.parsing import DIALECTS, write_calls
-from callwright_lab.benchmarks.harm.bench import NATIVE, chosen, compared, lawful
+from callwright_lab.benchmarks.harm.bench import (
+    NATIVE,
+    compare_calls,
+    find_valid_calls,
+    sample_cases,
+)
 from callwright_lab.benchmarks.harm.gold import GoldCase, all_cases
 from callwright_lab.benchmarks.harm.prose import Prose, prose_replies
 from callwright_lab.benchmarks.refine.api_bank import ApiBank
-from callwright_lab.benchmarks.refine.bfcl import Bfcl, folder
-from callwright_lab.benchmarks.refine.corrupt import Tally, add_to, cases, gold_tasks, reply_of
+from callwright_lab.benchmarks.refine.bfcl import Bfcl, unpack_folder
+from callwright_lab.benchmarks.refine.corrupt import (
+    Tally,
+    build_reply,
+    count_reading,
+    gold_tasks,
+    iter_corruptions,
+)
 from callwright_lab.benchmarks.refine.replies import Pair, read_replies
 from callwright_lab.benchmarks.refine.task import Examination, Found, Task
 from callwright_lab.datasets.sources import data_root
@@ -100,7 +111,7 @@ def spoiled_makes(pairs: Iterable[Spoiled], scorer: Examination) -> Iterator[Mak
 
 
 def _spoiled(task: Task, spoiled: Corrupted, scorer: Examination) -> Case:
-    message = reply_of(task, spoiled, ours=True).message
+    message = build_reply(task, spoiled, ours=True).message
     reply = message if message.get("tool_calls") else str(message.get("content") or "")
     judge = partial(judge_spoiled, (task, spoiled), scorer)
     return refine_case(task.id, spoiled.kind, task.tools, reply, task.query, task.messages, judge)
@@ -123,7 +134,7 @@ def right_makes(gold: Iterable[GoldCase], forms: Sequence[str] = FORMS) -> Itera
 
 
 def _right(case: GoldCase, form: str, legal: list[bool]) -> Case:
-    legal += [] if legal else lawful(case)
+    legal += [] if legal else find_valid_calls(case)
     reply = case.calls if form == NATIVE else write_calls(case.calls, form)
     judge = partial(judge_right, case, legal)
     return refine_case(case.id, form, case.tools, reply, case.query, case.messages, judge)
@@ -290,7 +301,7 @@ def proxy_spoiled_makes(pairs: Iterable[Spoiled], scorer: Examination) -> Iterat
 
 
 def _proxy_spoiled(task: Task, spoiled: Corrupted, scorer: Examination, variant: Variant) -> Case:
-    message = reply_of(task, spoiled, ours=True).message
+    message = build_reply(task, spoiled, ours=True).message
     if spoiled.deltas:
         deltas: Sequence[JsonObject] = spoiled.deltas
     elif spoiled.pieces:
@@ -360,7 +371,7 @@ def judge_spoiled(pair: Spoiled, scorer: Examination, result: Result) -> Counter
     """Mended, reported, or wrong without a word."""
     task, spoiled = pair
     tally = Tally()
-    add_to(tally, scorer, task, spoiled, found_of(result))
+    count_reading(tally, scorer, task, spoiled, found_of(result))
     return Counter(
         {
             "answerable": tally.answerable,
@@ -375,7 +386,7 @@ def judge_spoiled(pair: Spoiled, scorer: Examination, result: Result) -> Counter
 
 def judge_right(case: GoldCase, legal: Sequence[bool], result: Result) -> Counter[str]:
     """Right calls, and those among them that are not as they were."""
-    count, _ = compared(case, legal, found_of(result).calls)
+    count, _ = compare_calls(case, legal, found_of(result).calls)
     return Counter({"right calls": count.calls, "harmed": count.harmed})
 
 
@@ -396,7 +407,7 @@ def judge_recorded(task: Task, scorer: Examination, result: Result) -> Counter[s
 
 def bfcl_pairs(tasks: Sequence[Task], count: int) -> Iterator[Spoiled]:
     for kind in KINDS:
-        yield from cases(tasks, kind, count)
+        yield from iter_corruptions(tasks, kind, count)
 
 
 def spoiled_sections() -> Iterator[Section]:
@@ -410,7 +421,7 @@ def spoiled_sections() -> Iterator[Section]:
 
 def right_sections() -> Iterator[Section]:
     """Calls that are right, from every data set with gold calls."""
-    gold = chosen(_gold(), RIGHT_CALLS)
+    gold = sample_cases(_gold(), RIGHT_CALLS)
     yield Section("right, refine", right_makes(gold))
     yield Section("right, gate", right_gate_makes(gold))
 
@@ -432,7 +443,7 @@ def replies_sections() -> Iterator[Section]:
 
 
 def _gold() -> list[GoldCase]:
-    return all_cases(data_root(), Path(folder()) / "bfcl_eval" / "data")
+    return all_cases(data_root(), Path(unpack_folder()) / "bfcl_eval" / "data")
 
 
 CORPORA: Mapping[str, Callable[[], Iterator[Section]]] = {

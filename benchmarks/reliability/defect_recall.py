@@ -23,16 +23,16 @@ from typing import Any
 from right_trajectories import right
 
 from callwright.storage import lines
-from callwright_lab.benchmarks.comparison.paired import wilson
+from callwright_lab.benchmarks.comparison.paired import wilson_interval
 from callwright_lab.benchmarks.comparison.rows import read_rows
-from callwright_lab.benchmarks.planted.defects import plant
+from callwright_lab.benchmarks.planted.defects import plant_defect
 from callwright_lab.training.toolmvr.sources import SOURCES
 from callwright_lab.transcripts import Transcript, read_files
 from callwright_lab.verify.budget import Meter
 from callwright_lab.verify.dataset.account import DefectKind
 from callwright_lab.verify.dataset.precision import is_defect
 from callwright_lab.verify.dataset.rows import DatasetVerifier
-from callwright_lab.verify.dataset.rules import CRITERIA, defects
+from callwright_lab.verify.dataset.rules import CRITERIA, find_defects
 
 FILES = {
     "nestools": "nestools/test_data.jsonl",
@@ -60,7 +60,7 @@ async def carriers(data: Path, precision: Path, each: int) -> dict[str, list[Tra
 
 def spoken(row: Transcript) -> set[DefectKind]:
     """The classes of which something is found."""
-    return {d.kind for d in defects(row)}
+    return {d.kind for d in find_defects(row)}
 
 
 async def again(first: Transcript, second: Transcript) -> set[DefectKind]:
@@ -79,7 +79,7 @@ async def planted(
     while any(queues.values()) and len(made) < most:
         for name in [n for n in queues if queues[n]]:
             _, row = queues[name].pop(0)
-            one = plant(kind, row, rng, rows[name])
+            one = plant_defect(kind, row, rng, rows[name])
             if one is None:
                 continue
             before = spoken(row)
@@ -117,7 +117,7 @@ def table(made: Sequence[dict[str, Any]]) -> str:
             for other in (False, True)
         )
         missed = Counter(str(one["how"]) for one in some if not one["found"])
-        span = wilson(hits, len(some))
+        span = wilson_interval(hits, len(some))
         cells = [
             kind,
             "defect" if is_defect(kind) else "suspicion",
@@ -169,10 +169,10 @@ async def main() -> None:
     rows = await carriers(args.data, args.precision, args.each)
     kinds = [k for k in CRITERIA if not args.only or k in args.only.split(",")]
     made: list[dict[str, Any]] = []
-    lines.write(args.out, made)
+    lines.write_rows(args.out, made)
     for kind in kinds:
         some = await planted(kind, rows, args.most)
-        lines.append(args.out, some)  # what was made before a stop is not lost
+        lines.append_rows(args.out, some)  # what was made before a stop is not lost
         made += some
     bare = set(kinds) - {one["kind"] for one in made}
     print(f"{table(made)}\n\n{alarms(rows)}\n\nno carrier: {', '.join(sorted(bare)) or 'none'}")

@@ -23,13 +23,17 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 
 import callwright.tools.evidence.prior as prior
-from callwright.agent.probing.verdict import observed
+from callwright.agent.probing.verdict import build_observation
 from callwright.nouns.types import JsonObject, ToolResult
 from callwright.retrieval import ToolIndex
 from callwright.tools.catalog import Catalog
-from callwright.tools.evidence import EvidenceStore, Known, Observation, known
-from callwright_lab.benchmarks.broken_tools.score import gold, works_at
-from callwright_lab.benchmarks.broken_tools.served import answering, replies, running
+from callwright.tools.evidence import EvidenceStore, Known, Observation, get_known_rates
+from callwright_lab.benchmarks.broken_tools.score import collect_gold_tools, works_at
+from callwright_lab.benchmarks.broken_tools.served import (
+    collect_replies,
+    find_answering_tools,
+    open_world_catalog,
+)
 from callwright_lab.benchmarks.broken_tools.world import Query, World, read_world
 from callwright_lab.metrics import ndcg_at
 
@@ -46,7 +50,7 @@ async def called(
     result = ToolResult(
         "r1", tool, arguments, output.content, output.failure, time.monotonic() - began
     )
-    return observed(result, catalog[tool], query)
+    return build_observation(result, catalog[tool], query)
 
 
 async def visited(
@@ -67,23 +71,27 @@ async def visited(
 
 def scores(rows: Sequence[JsonObject]) -> str:
     """First choice right, works@5, works@10 and NDCG@10, as cells."""
-    first = fmean(float(row["ranking"][0] in gold(row)) if row["ranking"] else 0.0 for row in rows)
+    first = fmean(
+        float(row["ranking"][0] in collect_gold_tools(row)) if row["ranking"] else 0.0
+        for row in rows
+    )
     parts = (first, *(fmean(works_at(k, row) for row in rows) for k in (5, 10)))
-    ndcg = fmean(ndcg_at(10, row["ranking"], gold(row)) for row in rows)
+    ndcg = fmean(ndcg_at(10, row["ranking"], collect_gold_tools(row)) for row in rows)
     return " | ".join(f"{part:.3f}" for part in (*parts, ndcg))
 
 
 async def measure(world: World, rate: int, visits: int) -> list[str]:
     """One line a visit and part of the requests."""
-    async with running(world, 0, None) as whole:
-        truth = await replies(world, whole)
+    async with open_world_catalog(world, 0, None) as whole:
+        truth = await collect_replies(world, whole)
     lines = []
-    async with running(world, rate, None) as catalog:
-        here = await replies(world, catalog)
+    async with open_world_catalog(world, rate, None) as catalog:
+        here = await collect_replies(world, catalog)
         index = ToolIndex.build(catalog.tools)
         golds = {
             query.id: [
-                {"layer": n.layer, "tools": answering(world, n, truth, here)} for n in query.needs
+                {"layer": n.layer, "tools": find_answering_tools(world, n, truth, here)}
+                for n in query.needs
             ]
             for query in world.queries
         }
@@ -95,7 +103,7 @@ async def measure(world: World, rate: int, visits: int) -> list[str]:
         with TemporaryDirectory() as folder, EvidenceStore(Path(folder) / "e.db") as store:
             calls = 0
             for visit in range(1, visits + 1):
-                rates = known(store.rates(), catalog.tools)
+                rates = get_known_rates(store.rates(), catalog.tools)
                 for name, queries in parts.items():
                     rows = [{"ranking": ranked(q, rates), "gold": golds[q.id]} for q in queries]
                     lines.append(

@@ -38,13 +38,21 @@ import orjson
 
 from callwright import Orchestrator, Persistence, Safety
 from callwright.agent.journal.ledger import Ledger
-from callwright.agent.journal.store import Journal, journals, read
+from callwright.agent.journal.store import Journal, list_journals, read_journal
 from callwright.agent.safety.freeze import Level
 from callwright.nouns.errors import JournalError
 from callwright.nouns.plan import OPEN
 from callwright.nouns.protocols import CALL_KEY, NOT_DONE, Capabilities, ChatRequest
 from callwright.nouns.trace import Event
-from callwright.nouns.types import READ, READ_LOCAL, WRITE, Effects, Tool, ToolOutput, canonical
+from callwright.nouns.types import (
+    READ,
+    READ_LOCAL,
+    WRITE,
+    Effects,
+    Tool,
+    ToolOutput,
+    to_canonical_json,
+)
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel
 
 STRATEGIES = ("layered", "layered+reflect", "layered+reflect-after", "dag", "compiler", "code")
@@ -242,14 +250,20 @@ def process(folder: Path, seed: int, kill_at: int) -> None:
     points = Points(kill_at)
     try:
         setup = orchestrator(folder, points, seed)
-        found = journals(folder / "runs")
-        begun = bool(found) and any(e.kind == "run.start" for e in read(found[0], every=True)[1])
+        found = list_journals(folder / "runs")
+        begun = bool(found) and any(
+            e.kind == "run.start" for e in read_journal(found[0], every=True)[1]
+        )
         done = setup.resume_sync(found[0]) if begun else setup.run_sync(QUERY)
         kept = {
             "results": [[r.id, r.tool, r.arguments, r.content] for r in done.results],
             "answer": done.answer.text,
             "decided": [
-                sorted(canonical(event.data) for event in done.events if event.kind == "origins"),
+                sorted(
+                    to_canonical_json(event.data)
+                    for event in done.events
+                    if event.kind == "origins"
+                ),
                 [[skip.tool, skip.reason] for skip in done.skips],
             ],
             "points": points.passed,
@@ -282,14 +296,14 @@ def child(folder: Path, seed: int, kill_at: int = -1, after: float = 0.0) -> int
 
 def acknowledged(folder: Path) -> dict[str, Any]:
     """The results that are on the disk: whoever reads the journal now has been told them."""
-    found = journals(folder / "runs")
-    events = read(found[0], every=True)[1] if found else []
+    found = list_journals(folder / "runs")
+    events = read_journal(found[0], every=True)[1] if found else []
     return {e.data["id"]: e.data["content"] for e in events if e.kind == "result"}
 
 
 def resolve(folder: Path) -> int:
     """Tell every doubt as it is: what a user would look up. Returns how many there were."""
-    path = journals(folder / "runs")[0]
+    path = list_journals(folder / "runs")[0]
     world = World(folder / "world")
     with Journal.reopen(path) as journal:
         doubts = Ledger(journal.events()).doubts

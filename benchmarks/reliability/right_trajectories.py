@@ -20,10 +20,10 @@ from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import Json
 from callwright.tools.catalog import open_catalog
 from callwright_lab.benchmarks.desk.tasks import load_desk
-from callwright_lab.benchmarks.makespan.bench import LIMITS, known, playable
+from callwright_lab.benchmarks.makespan.bench import LIMITS, build_gold_plan, select_playable_tasks
 from callwright_lab.benchmarks.makespan.expert import Expert
-from callwright_lab.verify.rounds import trajectory_of
-from callwright_lab.verify.trajectories import faults
+from callwright_lab.verify.rounds import build_trajectory
+from callwright_lab.verify.trajectories import find_faults
 
 
 class Thinking(Expert):
@@ -36,8 +36,8 @@ class Thinking(Expert):
 async def right() -> AsyncIterator[Trajectory]:
     """The trajectories, one after the other."""
     desk = load_desk()
-    for task in playable(desk.tasks):
-        plan, calls = await known(desk, task)
+    for task in select_playable_tasks(desk.tasks):
+        plan, calls = await build_gold_plan(desk, task)
         with desk.stage(task) as stage:
             async with open_catalog(list(stage.sources), include=stage.only or ()) as catalog:
                 tools = catalog.tools
@@ -52,13 +52,13 @@ async def right() -> AsyncIterator[Trajectory]:
                 limits=LIMITS,
             )
             run = await setup.run(task.query)
-        yield trajectory_of(run.events, tools, task.id)
+        yield build_trajectory(run.events, tools, task.id)
 
 
 async def main() -> int:
     made, dropped, kinds = 0, 0, Counter[str]()
     async for trajectory in right():
-        found = faults(trajectory)
+        found = find_faults(trajectory)
         made += 1
         dropped += any(fault.proved for fault in found)
         kinds.update({fault.kind for fault in found})

@@ -17,7 +17,7 @@ from pathlib import Path
 from callwright.jsontext import parse
 from callwright.tools.catalog import open_catalog
 from callwright_lab.verify.apis import ApiVerifier, Watch
-from callwright_lab.verify.sweep import Journal, sweep
+from callwright_lab.verify.sweep import Journal, run_sweep
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 sys.path.append(str(EXAMPLES))
@@ -33,7 +33,7 @@ async def found(fault: Fault) -> str:
     """
     async with open_catalog([FaultyDesk([fault])]) as catalog:
         verifier = ApiVerifier(catalog.tools, catalog.call, Watch(today=date(2026, 11, 22)))
-        made = await sweep(
+        made = await run_sweep(
             verifier.rows(), verifier.judge, Journal(None, {}), levels=verifier.levels
         )
     by_id = {one.id: one for one in made.findings}

@@ -25,12 +25,12 @@ import numpy as np
 
 from callwright.nouns.protocols import Encoder
 from callwright.nouns.types import Tool
-from callwright.retrieval.document import Document, document
-from callwright.retrieval.terms import spoken
+from callwright.retrieval.document import Document, build_document
+from callwright.retrieval.terms import humanize_name
 from callwright_lab.datasets.examples import read_lines
 from callwright_lab.datasets.nested import SEAL_WHERE, described_tool
 from callwright_lab.datasets.sources import data_root
-from callwright_lab.training.ranker.retrieval_data import stabletoolbench
+from callwright_lab.training.ranker.retrieval_data import read_stabletoolbench
 
 MODEL, OTHER, REST = 0.58, 0.43, 0.48  # the difference of two real vectors is 1.33 long
 
@@ -84,13 +84,13 @@ class Catalogue:
         return np.array(found, np.float32)
 
     def _texts(self) -> list[str]:
-        return [document(tool).text for tool in self._real]
+        return [build_document(tool).text for tool in self._real]
 
 
 def real_tools(root: Path | None = None) -> list[Tool]:
     """Every real tool, by name. Raises ConfigError where the data is not there."""
     folder = root or data_root()
-    candidates = stabletoolbench(folder / "stabletoolbench" / "queries").tools
+    candidates = read_stabletoolbench(folder / "stabletoolbench" / "queries").tools
     specs = read_lines(folder / "seal_tools" / "tool.jsonl", SEAL_WHERE)
     sealed = [described_tool(spec, f"seal {spec['field']}") for spec in specs]
     return sorted(
@@ -100,7 +100,7 @@ def real_tools(root: Path | None = None) -> list[Tool]:
 
 def queries(number: int, root: Path | None = None) -> list[str]:
     """Requests of StableToolBench, evenly taken from all of them."""
-    asked = stabletoolbench((root or data_root()) / "stabletoolbench" / "queries").queries
+    asked = read_stabletoolbench((root or data_root()) / "stabletoolbench" / "queries").queries
     return [asked[i * len(asked) // number].text for i in range(number)]
 
 
@@ -126,7 +126,7 @@ def _of_parts(real: Mapping[str, np.ndarray[Any, Any]], parts: _Parts) -> np.nda
 def _mixed(
     model: Tool, other: Tool, brand: str, source: str, rng: random.Random, name: str = ""
 ) -> Tool:
-    own, borrowed = spoken(model.name).split(), spoken(other.name).split()
+    own, borrowed = humanize_name(model.name).split(), humanize_name(other.name).split()
     words = [*own[: max(1, len(own) - 1)], *rng.sample(borrowed, min(len(borrowed), 2))][:6]
     sentences = _SENTENCE.split(model.description)
     kept = sentences[: max(1, (len(sentences) + 1) // 2)]

@@ -27,7 +27,7 @@ from engine import executor
 from timing import Prepare, Row, looped, measure, median_us, ratio
 from workload import CITIES
 
-from callwright.agent.references import resolve
+from callwright.agent.references import resolve_references
 from callwright.nouns.limits import Limits
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.types import READ, JsonObject, Tool, ToolCall, ToolOutput
@@ -110,7 +110,10 @@ async def layered(gate: Gate) -> None:
             tool = Tool(slot.tool, "Waits.", SCHEMA, effects=READ)
             calls.append(
                 ToolCall(
-                    "", slot.tool, resolve(slot.arguments or {}, given, tool).arguments, slot.id
+                    "",
+                    slot.tool,
+                    resolve_references(slot.arguments or {}, given, tool).arguments,
+                    slot.id,
                 )
             )
         await running.execute(calls, [slot.tool for slot in layer])

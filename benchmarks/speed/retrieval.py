@@ -23,7 +23,7 @@ from timing import Prepare, Row, Times, measure, median_us, ratio, repeated
 from callwright.models.encoders import open_encoder
 from callwright.models.encoders.minilm import open_minilm
 from callwright.retrieval import Mode, ToolIndex
-from callwright.retrieval.clauses import clauses
+from callwright.retrieval.clauses import split_clauses
 from callwright.retrieval.store import load, save
 from callwright.retrieval.terms import query_terms
 
@@ -49,7 +49,7 @@ def _encoding(texts: Callable[[str], Sequence[str]]) -> Prepare:
 ROWS = {
     **{f"{mode}, {size:,}": partial(_searching, size, mode) for size in SIZES for mode in MODES},
     ONCE: partial(_encoding, lambda query: (query,)),
-    EVERY: partial(_encoding, lambda query: (query, *clauses(query))),
+    EVERY: partial(_encoding, lambda query: (query, *split_clauses(query))),
 }
 
 

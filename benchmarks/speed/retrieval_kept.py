@@ -53,13 +53,13 @@ def _measured(size: int) -> dict[str, float]:
     from catalogue import queries
 
     from callwright.models.encoders import open_encoder
-    from callwright.retrieval.document import document
+    from callwright.retrieval.document import build_document
     from callwright.retrieval.store import load, save
 
     changed, asked = pickle.loads((FOLDER / f"{size} changed.pickle").read_bytes()), queries(40)
     encoder = open_encoder(cache=FOLDER / "vectors.sqlite")
     encoder.encode(
-        [document(tool).text for tool in changed] + asked
+        [build_document(tool).text for tool in changed] + asked
     )  # remembered: encoding is not what is measured
     before, mapped_before = _held("VmRSS"), _held("RssFile")
     index, loading = timed(lambda: load(FOLDER / str(size), encoder))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright_lab.benchmarks.desk.score import CallSeen, Expectation, score
+from callwright_lab.benchmarks.desk.score import CallSeen, Expectation, score_run
 from callwright_lab.benchmarks.desk.tasks import load_desk
 
 for library in ("airportsdata", "astral", "currency_converter", "holidays", "pint", "git"):
@@ -160,7 +160,7 @@ def reasons(name: str, answer: str) -> tuple[str, ...]:
     words = Expectation(
         expect.facts, expect.forbidden, expect.must, expect.must_not, expect.limitation
     )
-    return score(words, answer, called, {}, {}).reasons
+    return score_run(words, answer, called, {}, {}).reasons
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from callwright.nouns.types import CheckedCall, JsonObject, ToolCall, ToolOutput
 from callwright.repair.diagnose import failure_in
 from callwright.repair.gate import Gate
 from callwright.tools.catalog import open_catalog
-from callwright_lab.benchmarks.comparison.task_sets import choose
-from callwright_lab.benchmarks.desk.score import CallSeen, Snapshot, score
-from callwright_lab.benchmarks.desk.tasks import Desk, DeskTask, digest_of, load_desk
+from callwright_lab.benchmarks.comparison.task_sets import select_tasks
+from callwright_lab.benchmarks.desk.score import CallSeen, Snapshot, score_run
+from callwright_lab.benchmarks.desk.tasks import Desk, DeskTask, digest_tasks, load_desk
 
 for library in (
     "airportsdata",
@@ -63,28 +63,28 @@ def failed(output: ToolOutput) -> Failure | None:
 @TASKS
 async def test_gold_scores_full_marks_and_nothing_less_does(task: DeskTask, tmp_path: Path) -> None:
     calls, before, after = await replay(DESK, task, tmp_path)
-    assert score(task.expect, task.gold_answer, calls, before, after).reasons == ()
-    assert not score(task.expect, "", calls, before, after).success
-    assert not score(task.expect, "The answer is 42, as always.", calls, before, after).success
+    assert score_run(task.expect, task.gold_answer, calls, before, after).reasons == ()
+    assert not score_run(task.expect, "", calls, before, after).success
+    assert not score_run(task.expect, "The answer is 42, as always.", calls, before, after).success
     if task.expect.must:
-        assert not score(task.expect, task.gold_answer, [], before, after).success
+        assert not score_run(task.expect, task.gold_answer, [], before, after).success
     if task.expect.change:
-        assert not score(task.expect, task.gold_answer, calls, before, before).success
+        assert not score_run(task.expect, task.gold_answer, calls, before, before).success
 
 
 def test_tasks_and_gold_are_those_that_were_frozen() -> None:
     rows = parse((DESK.folder / "tasks.json").read_bytes())
-    assert digest_of(rows[:60]) == FIRST
+    assert digest_tasks(rows[:60]) == FIRST
     assert DESK.digest == FROZEN
     assert len(DESK.tasks) == 90
-    assert len(choose(DESK.tasks, "dev")) == len(choose(DESK.tasks, "final")) == 45
+    assert len(select_tasks(DESK.tasks, "dev")) == len(select_tasks(DESK.tasks, "final")) == 45
 
 
 @pytest.mark.parametrize("half", ["dev", "final"])
 def test_both_halves_hold_every_kind_of_fault_and_tasks_with_thirty_tools_and_more(
     half: str,
 ) -> None:
-    tasks = choose(DESK.tasks, half)
+    tasks = select_tasks(DESK.tasks, half)
     for kind in FAULTS:
         assert sum(task.kind == kind for task in tasks) == 2, kind
     assert sum(len(task.tools) >= 30 for task in tasks) >= 4
@@ -165,7 +165,7 @@ def test_an_answer_to_another_question_is_no_answer(task: DeskTask) -> None:
     others = [t for t in DESK.tasks if t.kind == "unsolvable" and t.id != "fare"]
     for other in others:
         desk: Snapshot = {}
-        reasons = score(
+        reasons = score_run(
             task.expect, other.gold_answer, [CallSeen(n, True) for n in task.tools], desk, desk
         ).reasons
         assert reasons, other.id

@@ -71,8 +71,8 @@ from callwright.nouns.types import (
     ToolCall,
     ToolResult,
     Usage,
-    canonical,
-    digest,
+    compute_digest,
+    to_canonical_json,
     to_json,
 )
 from callwright.nouns.wire_names import WIRE_NAMES
@@ -125,22 +125,22 @@ from callwright.tools.openapi.source import OpenAPISource
 from callwright.tools.overlay import Change as _OverlayChanges
 from callwright.tools.overlay import Overlay, OverlayChange, ToolOverlay, documented
 from callwright.tools.python.functions import FunctionSource
-from callwright.tools.trust import TrustStore, digest_of, location
+from callwright.tools.trust import TrustStore, digest_of, normalize_location
 from callwright.tools.trust.shipped import SHIPPED
 from callwright.tools.trust.store import Kind as _Trusted
 from callwright.viewer import page
 from callwright_lab import prompts as _lab_prompts
 from callwright_lab.datasets import splits as _splits
 from callwright_lab.reflection.row import Kind as _Reflected
-from callwright_lab.reflection.row import Reflected, kept, record
-from callwright_lab.reflection.selection import part_of
-from callwright_lab.training.toolmvr.data import part_of as _toolmvr_part
+from callwright_lab.reflection.row import Reflected, record, serialize_row
+from callwright_lab.reflection.selection import assign_part
+from callwright_lab.training.toolmvr.data import assign_part as _toolmvr_part
 from callwright_lab.transcripts import FORMATS, WRITTEN, Transcript, write
 from callwright_lab.verify import sweep as _sweep
 from callwright_lab.verify.budget import Cost
 from callwright_lab.verify.dataset.account import DefectKind
-from callwright_lab.verify.memory import question
-from callwright_lab.verify.report import markdown
+from callwright_lab.verify.memory import make_question_key
+from callwright_lab.verify.report import render_markdown
 from callwright_lab.verify.requests import Asked
 from callwright_lab.verify.steps import StepFaultKind
 from callwright_lab.verify.trajectories import Checker as _Checker
@@ -195,24 +195,24 @@ def event_kinds() -> tuple[str, ...]:
 
 def journals(folder: Path) -> list[Path]:
     """Return the journals in a folder."""
-    return _journal.journals(folder)
+    return _journal.list_journals(folder)
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any], list[Event]]:
     """Return the metadata and the events of all processes of a run."""
-    meta, events = _journal.read(path, every=True)
+    meta, events = _journal.read_journal(path, every=True)
     return meta, list(events)
 
 
 def own(path: Path, meta: dict[str, Any]) -> str:
     """Return the seal which says that this user made the journal at this place."""
-    told = {"where": location(path), "created": meta["created"], "setup": meta["setup"]}
+    told = {"where": normalize_location(path), "created": meta["created"], "setup": meta["setup"]}
     return TrustStore().seal(told)
 
 
 def view(path: Path) -> str:
     """Return the page of a run as HTML."""
-    return page(_journal.read(path)[1])
+    return page(_journal.read_journal(path)[1])
 
 
 def orchestrator(
@@ -258,12 +258,16 @@ def idempotency_key(run: str, id: str, name: str, arguments: dict[str, Any]) -> 
 
 def digests_of(value: Json) -> dict[str, str]:
     """Return the text that digests of a value are taken of, and the digests of each length."""
-    return {"canonical": canonical(value), "short": digest(value), "long": digest_of(value)}
+    return {
+        "canonical": to_canonical_json(value),
+        "short": compute_digest(value),
+        "long": digest_of(value),
+    }
 
 
 def places() -> Callable[[str], str]:
     """Return the function that gives one name to one place."""
-    return location
+    return normalize_location
 
 
 def digests_of_tool(one: Tool) -> dict[str, Json]:
@@ -346,10 +350,10 @@ def row_keys(tools: Sequence[Tool]) -> dict[str, str]:
     return {
         "trajectory": trajectory.key,
         "request": asked.key,
-        "apis": _sweep.key_of("apis", tools[0].digest, "place"),
-        "several": _sweep.key_of("queries", asked.key, ["lost"]),
-        "question": question("call", tools[0].digest, {"city": "Zürich"}),
-        "settings": digest({"stage": "apis", "model": "m"}),
+        "apis": _sweep.make_row_key("apis", tools[0].digest, "place"),
+        "several": _sweep.make_row_key("queries", asked.key, ["lost"]),
+        "question": make_question_key("call", tools[0].digest, {"city": "Zürich"}),
+        "settings": compute_digest({"stage": "apis", "model": "m"}),
     }
 
 
@@ -379,9 +383,9 @@ def splits(texts: Sequence[str]) -> dict[str, Json]:
     rows = [Trajectory("row", text, ()) for text in texts]
     reflected = [Reflected(row, Step(), "", (), "calling", "") for row in rows]
     return {
-        "fold": [_splits.fold_of(text) for text in texts],
+        "fold": [_splits.hash_fold(text) for text in texts],
         "toolmvr": [_toolmvr_part(row) for row in rows],
-        "reflected": [part_of(row) for row in reflected],
+        "reflected": [assign_part(row) for row in reflected],
     }
 
 
@@ -390,7 +394,7 @@ def splits(texts: Sequence[str]) -> dict[str, Json]:
 
 def proxy_call_ids(body: bytes, count: int) -> list[str]:
     """Return ids of calls that the proxy wrote; every second one of a call that cost a question."""
-    return [_ids.call_id(_ids.seed(body), n, asked=bool(n % 2)) for n in range(count)]
+    return [_ids.make_call_id(_ids.compute_seed(body), n, asked=bool(n % 2)) for n in range(count)]
 
 
 def proxy_paths() -> list[str]:
@@ -661,7 +665,7 @@ def _write_trace(path: Path) -> None:
 
 
 def _write_sweep(path: Path) -> None:
-    with _sweep.opened(path, {"stage": "apis", "model": "m"}) as journal:
+    with _sweep.open_journal(path, {"stage": "apis", "model": "m"}) as journal:
         journal.keep(_sweep.Finding(True, "works", "it answered", {"n": 1}, "weather", "k1"))
         journal.memory("k2").begin("asked")
         journal.memory("k2").tell("asked", {"told": True})
@@ -689,7 +693,7 @@ def read_files(folder: Path) -> dict[str, Json]:
         remembered = evidence.remembered(one.digest, {"city": "Zürich"}, 0.0)
         rates = evidence.rates(1_000_000.0)
     overlay = Overlay.read(folder / "overlay.json")
-    with _sweep.opened(folder / "sweep.jsonl", {"stage": "apis", "model": "m"}) as journal:
+    with _sweep.open_journal(folder / "sweep.jsonl", {"stage": "apis", "model": "m"}) as journal:
         findings = {key: to_json(found) for key, found in journal.findings.items()}
         knows = journal.memory("k2").knows("asked")
     return {
@@ -722,14 +726,14 @@ def training_records() -> dict[str, Json]:
     whole = Trajectory("t1", "Weather in Zürich?", (one,), (wrong, good), "It rains.")
     row = Reflected(whole.before(0), wrong, "The city is misspelt.", (call,), "calling", "value")
     made: dict[str, Json] = {name: write(Transcript(whole), FORMATS[name]) for name in WRITTEN}
-    return {**made, "reflected": record(row), "kept": kept(row)}
+    return {**made, "reflected": record(row), "kept": serialize_row(row)}
 
 
 def report() -> str:
     """Return the report of a sweep as Markdown."""
     kept_one = _sweep.Finding(True, "works", "it answered", id="weather", key="k1")
     dropped = _sweep.Finding(False, "dead", "401 | no key", id="news", key="k2")
-    return markdown(_sweep.Sweep((kept_one, dropped), ("left",), "the budget is spent", 1))
+    return render_markdown(_sweep.Sweep((kept_one, dropped), ("left",), "the budget is spent", 1))
 
 
 # Texts

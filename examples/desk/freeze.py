@@ -13,9 +13,9 @@ from typing import Any
 
 import orjson
 
-from callwright_lab.benchmarks.comparison.task_sets import halves, sha256
-from callwright_lab.benchmarks.desk.score import change
-from callwright_lab.benchmarks.desk.tasks import digest_of
+from callwright_lab.benchmarks.comparison.task_sets import hash_text, split_halves
+from callwright_lab.benchmarks.desk.score import diff_snapshots
+from callwright_lab.benchmarks.desk.tasks import digest_tasks
 
 _PARENT = str(Path(__file__).resolve().parent.parent)
 if _PARENT not in sys.path:
@@ -58,7 +58,7 @@ def many(_place: int, task: Task) -> list[str]:
     nobody chose.
     """
     names = list(dict.fromkeys(task.tools))
-    others = sorted(BY_NAME.keys() - {*names}, key=lambda name: sha256(f"{task.id} {name}"))
+    others = sorted(BY_NAME.keys() - {*names}, key=lambda name: hash_text(f"{task.id} {name}"))
     return sorted([*names, *others[: max(0, task.view - len(names))]])
 
 
@@ -77,7 +77,7 @@ def worked(task: Task, tools: list[str]) -> dict[str, Any]:
         "must": [[gold.calls[-1]["tool"]]] if gold.must is None else gold.must,
         "must_not": sorted((DESTRUCTIVE_NAMES & set(tools)) - called),
         "limitation": gold.limitation,
-        "change": change(before, after),
+        "change": diff_snapshots(before, after),
         "note_facts": gold.note_facts,
     }
     row: dict[str, Any] = {"id": task.id, "kind": task.kind, "query": task.query, "tools": tools}
@@ -88,7 +88,7 @@ def worked(task: Task, tools: list[str]) -> dict[str, Any]:
 
 def batch(tasks: tuple[Task, ...], view: Callable[[int, Task], list[str]]) -> list[dict[str, Any]]:
     """Tasks that were frozen together, each with its gold and its half."""
-    half = halves([(task.id, task.kind) for task in tasks])
+    half = split_halves([(task.id, task.kind) for task in tasks])
     return [
         {**worked(task, view(place, task)), "half": half[task.id]}
         for place, task in enumerate(tasks)
@@ -100,10 +100,12 @@ def main(arguments: list[str]) -> int:
     if "--check" in arguments:
         frozen = orjson.loads(FROZEN.read_bytes())
         changed = [row["id"] for row in rows if row not in frozen]
-        print(f"{digest_of(frozen)}  {len(frozen)} tasks; changed: {', '.join(changed) or 'none'}")
+        print(
+            f"{digest_tasks(frozen)}  {len(frozen)} tasks; changed: {', '.join(changed) or 'none'}"
+        )
         return 1 if changed or len(frozen) != len(rows) else 0
     FROZEN.write_bytes(orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    print(f"{digest_of(rows)}  {len(rows)} tasks")
+    print(f"{digest_tasks(rows)}  {len(rows)} tasks")
     return 0
 
 

@@ -24,7 +24,7 @@ def test_layer_accuracy_counts_tools_in_exactly_their_layer() -> None:
 
 def test_layer_error_sums_absolute_differences() -> None:
     assert metrics.layer_error(GOLD, FOUND) == (2, 4)
-    assert metrics.share([metrics.layer_error(GOLD, FOUND)]) == 0.5
+    assert metrics.pool_share([metrics.layer_error(GOLD, FOUND)]) == 0.5
 
 
 def test_order_accuracy_counts_pairs_of_different_layers_and_a_tie_as_wrong() -> None:
@@ -38,31 +38,31 @@ def test_relation_accuracy_counts_all_pairs_and_a_tie_as_right_where_gold_ties()
 
 
 def test_a_plan_is_valid_if_every_dependency_points_to_a_later_layer() -> None:
-    assert metrics.valid(EDGES, FOUND) == (0.0, 1)
-    assert metrics.valid({("a", "c")}, FOUND) == (1.0, 1)
-    assert metrics.valid((), FOUND) == (1.0, 1)
+    assert metrics.score_validity(EDGES, FOUND) == (0.0, 1)
+    assert metrics.score_validity({("a", "c")}, FOUND) == (1.0, 1)
+    assert metrics.score_validity((), FOUND) == (1.0, 1)
 
 
 def test_exact_wants_every_tool_in_its_layer() -> None:
-    assert metrics.exact(GOLD, FOUND) == (0.0, 1)
-    assert metrics.exact(GOLD, GOLD) == (1.0, 1)
+    assert metrics.score_exact_match(GOLD, FOUND) == (0.0, 1)
+    assert metrics.score_exact_match(GOLD, GOLD) == (1.0, 1)
 
 
 def test_edge_f1_is_pooled_and_blind_to_distractors() -> None:
     counts = metrics.edge_counts(EDGES, {("a", "c"), ("b", "d"), ("x", "d")}, GOLD)
     assert counts == (1, 2, 2)
-    assert metrics.f1([counts]) == 0.5
-    assert metrics.f1([counts, (0, 0, 0)]) == 0.5
-    assert metrics.f1([]) == 0.0
+    assert metrics.pool_f1([counts]) == 0.5
+    assert metrics.pool_f1([counts, (0, 0, 0)]) == 0.5
+    assert metrics.pool_f1([]) == 0.0
 
 
 def test_shares_are_pooled_over_examples() -> None:
-    assert metrics.share([(1, 2), (3, 6)]) == 0.5
-    assert metrics.share([]) == 0.0
+    assert metrics.pool_share([(1, 2), (3, 6)]) == 0.5
+    assert metrics.pool_share([]) == 0.0
 
 
 def test_taking_distractors_out_closes_empty_layers_up() -> None:
-    assert metrics.compact({"a": 0, "x": 1, "b": 2, "y": 3}, ["a", "b"]) == {"a": 0, "b": 1}
+    assert metrics.compact_layers({"a": 0, "x": 1, "b": 2, "y": 3}, ["a", "b"]) == {"a": 0, "b": 1}
 
 
 def test_rankings_are_measured_by_what_of_the_relevant_stands_in_the_first_k() -> None:
@@ -78,16 +78,20 @@ def test_rankings_are_measured_by_what_of_the_relevant_stands_in_the_first_k() -
 
 
 def test_an_overlap_worked_out_by_hand() -> None:
-    found = metrics.overlap({"a", "b", "x"}, {"a", "b", "c", "d"})
+    found = metrics.score_overlap({"a", "b", "x"}, {"a", "b", "c", "d"})
     assert (found.precision, found.recall, found.f1) == (2 / 3, 2 / 4, pytest.approx(4 / 7))
-    assert metrics.overlap(["a", "a"], ["a"]) == metrics.Overlap(1, 1, 1), (
+    assert metrics.score_overlap(["a", "a"], ["a"]) == metrics.Overlap(1, 1, 1), (
         "what is said twice is there once"
     )
 
 
 def test_a_share_of_nothing_is_full_only_where_nothing_was_wanted() -> None:
-    assert metrics.overlap((), ()) == metrics.Overlap(1, 1, 1)
-    assert metrics.overlap((), {"a"}) == metrics.overlap({"a"}, ()) == metrics.Overlap(0, 0, 0)
+    assert metrics.score_overlap((), ()) == metrics.Overlap(1, 1, 1)
+    assert (
+        metrics.score_overlap((), {"a"})
+        == metrics.score_overlap({"a"}, ())
+        == metrics.Overlap(0, 0, 0)
+    )
 
 
 def test_a_graph_is_exact_only_if_nodes_and_edges_are_gold() -> None:
@@ -103,11 +107,11 @@ def test_a_graph_is_exact_only_if_nodes_and_edges_are_gold() -> None:
 def test_scores_are_averaged_over_plans_and_not_over_edges() -> None:
     right = metrics.graph_score({"a"}, (), {"a"}, ())
     wrong = metrics.graph_score({"a", "b"}, {("a", "b")}, {"c", "d", "e"}, {("c", "d"), ("d", "e")})
-    whole = metrics.macro([right, right, right, wrong])
+    whole = metrics.average_scores([right, right, right, wrong])
     assert (whole.exact, whole.nodes.f1, whole.edges.precision) == (0.75, 0.75, 0.75)
     # F1 .5 (P 1/3, R 1) and 1: the mean of them, not the harmonic mean of the mean P and R
     half = metrics.graph_score({"a", "b", "c"}, (), {"a"}, ())
-    assert metrics.macro([half, right]).nodes.f1 == 0.75
+    assert metrics.average_scores([half, right]).nodes.f1 == 0.75
 
 
 names = st.sets(st.sampled_from("abcdef"))
@@ -117,7 +121,7 @@ names = st.sets(st.sampled_from("abcdef"))
 def test_overlaps_are_shares_and_turn_round_with_their_sides(
     found: set[str], gold: set[str]
 ) -> None:
-    one, other = metrics.overlap(found, gold), metrics.overlap(gold, found)
+    one, other = metrics.score_overlap(found, gold), metrics.score_overlap(gold, found)
     assert (one.precision, one.recall, one.f1) == (other.recall, other.precision, other.f1)
     assert all(0 <= x <= 1 for x in (one.precision, one.recall, one.f1))
     assert (one.f1 == 1) == (found == gold)
@@ -130,7 +134,10 @@ def test_overlaps_are_shares_and_turn_round_with_their_sides(
 def test_one_more_right_item_never_lowers_f1_and_one_more_wrong_one_never_raises_it(
     found: set[str], gold: set[str], more: str
 ) -> None:
-    before, after = metrics.overlap(found, gold).f1, metrics.overlap(found | {more}, gold).f1
+    before, after = (
+        metrics.score_overlap(found, gold).f1,
+        metrics.score_overlap(found | {more}, gold).f1,
+    )
     assert after >= before if more in gold else after <= before
 
 
@@ -143,4 +150,4 @@ def test_a_graph_is_exact_just_where_every_f1_is_full(
 ) -> None:
     score = metrics.graph_score(*found, *gold)
     assert (score.exact == 1) == (score.nodes.f1 == 1 and score.edges.f1 == 1)
-    assert metrics.macro([score]) == score
+    assert metrics.average_scores([score]) == score

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from callwright.nouns.trajectory import Step
 from callwright.nouns.types import ToolCall
-from callwright_lab.recovery import Gold, Recovery, counted, recovery, same_call
+from callwright_lab.recovery import (
+    Gold,
+    Recovery,
+    count_outcomes,
+    has_same_arguments,
+    judge_recovery,
+)
 from tests.benchmarks.trajectory_case import step
 
 WRONG = ToolCall("r1", "weather", {"town": "Oslo"})
@@ -12,7 +18,7 @@ GOLD = (Gold("weather", {"city": "Oslo"}, {"sky": "rain"}),)
 
 
 def after(*steps: Step, told: bool = False) -> Recovery:
-    return recovery(WRONG, GOLD, steps, told=told)
+    return judge_recovery(WRONG, GOLD, steps, told=told)
 
 
 def test_another_call_that_gives_golds_result_is_a_correction() -> None:
@@ -53,19 +59,25 @@ def test_telling_it_in_the_answer_is_counted_apart() -> None:
 
 
 def test_an_error_that_nothing_can_mend_is_in_no_rate_of_correction() -> None:
-    found = recovery(WRONG, (), (), told=True)
+    found = judge_recovery(WRONG, (), (), told=True)
     assert not found.mendable
     rows = [
         found.facts(),
         Recovery(False).facts(),
         after(step("r2", {"city": "Oslo"}, {"sky": "rain"})).facts(),
     ]
-    assert counted(rows) == {"met": 2, "recognised": 1, "told": 1, "mendable": 1, "corrected": 1}
+    assert count_outcomes(rows) == {
+        "met": 2,
+        "recognised": 1,
+        "told": 1,
+        "mendable": 1,
+        "corrected": 1,
+    }
 
 
 def test_arguments_are_alike_where_a_number_is_its_own_text() -> None:
-    assert same_call({"n": "5", "x": None}, {"n": 5})
-    assert same_call({"n": "5.0"}, {"n": 5})
-    assert not same_call({"n": "5 kg"}, {"n": 5})
-    assert not same_call({"n": True}, {"n": 1})
-    assert not same_call("n=5", {"n": 5})
+    assert has_same_arguments({"n": "5", "x": None}, {"n": 5})
+    assert has_same_arguments({"n": "5.0"}, {"n": 5})
+    assert not has_same_arguments({"n": "5 kg"}, {"n": 5})
+    assert not has_same_arguments({"n": True}, {"n": 1})
+    assert not has_same_arguments("n=5", {"n": 5})

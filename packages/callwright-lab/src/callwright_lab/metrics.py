@@ -1,4 +1,5 @@
-"""How good is a plan, a ranking, a graph: pure functions, used by training and benchmarks alike.
+"""Computes the quality of plans, rankings and graphs with pure functions that training and
+benchmarks share.
 
 Everywhere, gold is a mapping tool -> layer (0 first) and a set of (from, to) dependencies between
 tools. Tools that gold does not name (distractors) count nowhere. Functions return (hits, of) so
@@ -17,7 +18,7 @@ Count = tuple[float, float]
 Z95 = 1.959963984540054
 
 
-def share(counts: Iterable[Count]) -> float:
+def pool_share(counts: Iterable[Count]) -> float:
     """Pooled share: sum of hits / sum of the whole; 0.0 where there is nothing to count."""
     hits = whole = 0.0
     for hit, of in counts:
@@ -61,14 +62,14 @@ def _sign(value: int) -> int:
     return (value > 0) - (value < 0)
 
 
-def valid(edges: Collection[Edge], layers: Mapping[str, int]) -> Count:
+def score_validity(edges: Collection[Edge], layers: Mapping[str, int]) -> Count:
     """(1 if no gold dependency is broken, 1). A dependency is broken unless its target is in a
     later layer.
     """
     return float(all(layers[a] < layers[b] for a, b in edges)), 1
 
 
-def exact(gold: Mapping[str, int], layers: Mapping[str, int]) -> Count:
+def score_exact_match(gold: Mapping[str, int], layers: Mapping[str, int]) -> Count:
     """(1 if every gold tool is in its layer, 1)."""
     return float(all(layers[t] == k for t, k in gold.items())), 1
 
@@ -81,7 +82,7 @@ def edge_counts(
     return len(predicted & set(gold)), len(predicted), len(gold)
 
 
-def f1(counts: Iterable[tuple[int, int, int]]) -> float:
+def pool_f1(counts: Iterable[tuple[int, int, int]]) -> float:
     """F1 of pooled (true positives, predicted, gold); 0.0 where nothing was predicted or
     expected.
     """
@@ -93,14 +94,16 @@ def f1(counts: Iterable[tuple[int, int, int]]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How well a set was found: shares in 0..1 (Beyond ReAct, Evaluation Metrics)."""
+    """Overlap of a found set with the gold set: shares in 0..1 (Beyond ReAct, Evaluation
+    Metrics).
+    """
 
     precision: float
     recall: float
     f1: float
 
 
-def overlap(found: Collection[Hashable], gold: Collection[Hashable]) -> Overlap:
+def score_overlap(found: Collection[Hashable], gold: Collection[Hashable]) -> Overlap:
     """Precision |found & gold| / |found|, recall |found & gold| / |gold| and their harmonic mean.
 
     A share of nothing, which the paper leaves open: 1 where nothing was wanted and nothing given,
@@ -133,10 +136,12 @@ def graph_score(
 ) -> GraphScore:
     """Node P/R/F1, edge P/R/F1, and 1.0 if both sets are gold's (DAG Exact Match), else 0.0."""
     exact = set(nodes) == set(gold_nodes) and set(edges) == set(gold_edges)
-    return GraphScore(overlap(nodes, gold_nodes), overlap(edges, gold_edges), float(exact))
+    return GraphScore(
+        score_overlap(nodes, gold_nodes), score_overlap(edges, gold_edges), float(exact)
+    )
 
 
-def macro(scores: Sequence[GraphScore]) -> GraphScore:
+def average_scores(scores: Sequence[GraphScore]) -> GraphScore:
     """The plain mean of every share over plans. F1 is the mean of F1s, not that of the mean shares.
     Needs a score.
     """
@@ -153,7 +158,7 @@ def macro(scores: Sequence[GraphScore]) -> GraphScore:
     return GraphScore(nodes, edges, mean(s.exact for s in scores))
 
 
-def compact(layers: Mapping[str, int], tools: Collection[str]) -> dict[str, int]:
+def compact_layers(layers: Mapping[str, int], tools: Collection[str]) -> dict[str, int]:
     """The layers of ``tools`` only, empty layers closed up: what is left when the others are taken
     away.
     """
@@ -195,7 +200,7 @@ def paired_bootstrap(
     return Interval(float(apart.mean()), float(low), float(high))
 
 
-def wilson(successes: float, trials: int, z: float = Z95) -> Interval:
+def wilson_interval(successes: float, trials: int, z: float = Z95) -> Interval:
     """A proportion with Wilson's score interval (Wilson 1927). Raises ValueError without trials."""
     if trials <= 0 or not 0 <= successes <= trials:
         raise ValueError(f"{successes} successes in {trials} trials is no proportion")

@@ -1,12 +1,12 @@
-"""Whether an error was recognised and corrected, decided by code: the objective counterparts of ERR
+"""Decides by code whether an error was recognised and corrected: the objective counterparts of ERR
 and ECR. Pure.
 
-*Recognised*: after the error something else was tried for the same purpose, a call of the same or
-of gold's tools that is not the wrong one. *Corrected*: a later, different call was carried out,
-succeeded, and gave what gold's call gives. *Told*: the answer says that something failed or could
-not be found out; that is counted apart, for the answers of every run here name the calls that
-failed, whatever the model noticed. Unlike Tool-MVR's judged rates nothing is asked, and what the
-agent says of its error does not count; so the two are never shown under one name.
+*Recognised*: after the error the run makes another call for the same purpose: to the same tool or
+to gold's, but not the wrong call. *Corrected*: a later, different call was executed, succeeded, and
+gave what gold's call gives. *Told*: the answer says that something failed or could not be found
+out. It is counted apart, because every answer here names the failed calls, whatever the model
+noticed. Unlike Tool-MVR's judged rates, these ask no model and ignore what the agent says of its
+error. So the two are never shown under one name.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from callwright.nouns.trajectory import Step
-from callwright.nouns.types import Json, JsonObject, ToolCall, ToolResult, canonical
-from callwright_lab.metrics import wilson
+from callwright.nouns.types import Json, JsonObject, ToolCall, ToolResult, to_canonical_json
+from callwright_lab.metrics import wilson_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +31,23 @@ class Gold:
     content: Json = None
 
     def given_by(self, result: ToolResult) -> bool:
-        """Whether a result is what this call gives: the same content, or the same call with any
+        """Return True if a result matches this call: the same content, or the same call with any
         content.
         """
         if not result.ok:
             return False
-        if self.content not in (None, "", [], {}) and canonical(result.content) == canonical(
-            self.content
-        ):
+        if self.content not in (None, "", [], {}) and to_canonical_json(
+            result.content
+        ) == to_canonical_json(self.content):
             return True
-        return result.tool == self.tool and same_call(result.arguments, self.arguments)
+        return result.tool == self.tool and has_same_arguments(result.arguments, self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What became of one error. ``met``: it happened in this run at all; without that the rest says
-    nothing.
-
-    ``mendable``: some call could correct it; where none can, telling is all there is to do.
+    """Recovery from one error in one run. ``met``: the error happened in this run; without it the
+    other fields mean nothing. ``mendable``: some call could correct the error; otherwise telling is
+    all that can be done.
     """
 
     met: bool
@@ -63,7 +62,7 @@ class Recovery:
         return {name: getattr(self, name) for name in names}
 
 
-def recovery(
+def judge_recovery(
     wrong: ToolCall, gold: Sequence[Gold], after: Sequence[Step], *, told: bool
 ) -> Recovery:
     """Judge what followed an error. ``gold``: the calls any of which corrects it; none where no
@@ -71,29 +70,35 @@ def recovery(
     """
     aimed = {wrong.tool, *(one.tool for one in gold)}
     tried = any(
-        call.tool in aimed and not _same(call, wrong) for step in after for call in step.calls
+        call.tool in aimed and not _is_same_call(call, wrong)
+        for step in after
+        for call in step.calls
     )
-    results = [result for step in after for result in step.results if not _same(result, wrong)]
+    results = [
+        result for step in after for result in step.results if not _is_same_call(result, wrong)
+    ]
     corrected = any(one.given_by(result) for result in results for one in gold)
     return Recovery(True, tried or corrected, corrected, told, bool(gold))
 
 
-def same_call(given: JsonObject | str, wanted: JsonObject) -> bool:
-    """Whether two calls' arguments say the same: a number equals its own text, outer space and
-    letter case aside.
+def has_same_arguments(given: JsonObject | str, wanted: JsonObject) -> bool:
+    """Return True if two calls' arguments mean the same: numbers equal their text, and outer space
+    and letter case are ignored.
     """
-    return isinstance(given, dict) and _plain(given) == _plain(wanted)
+    return isinstance(given, dict) and _normalise_value(given) == _normalise_value(wanted)
 
 
-def _same(one: ToolCall | ToolResult, wrong: ToolCall) -> bool:
-    return one.tool == wrong.tool and canonical(one.arguments) == canonical(wrong.arguments)
+def _is_same_call(one: ToolCall | ToolResult, wrong: ToolCall) -> bool:
+    return one.tool == wrong.tool and to_canonical_json(one.arguments) == to_canonical_json(
+        wrong.arguments
+    )
 
 
-def _plain(value: Json) -> Json:
+def _normalise_value(value: Json) -> Json:
     if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items() if inner is not None}
+        return {key: _normalise_value(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):
-        return [_plain(inner) for inner in value]
+        return [_normalise_value(inner) for inner in value]
     if isinstance(value, bool) or value is None:
         return str(value).casefold()
     if isinstance(value, int | float):
@@ -105,9 +110,9 @@ def _plain(value: Json) -> Json:
         return text
 
 
-def counted(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """How many rows: ``met``, ``recognised`` and ``told`` of these, ``mendable`` of these,
-    ``corrected`` of those.
+def count_outcomes(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Count the rows: ``met``; of these ``recognised``, ``told`` and ``mendable``; of the mendable
+    ones ``corrected``.
     """
     met = [row for row in rows if row.get("met")]
     mendable = [row for row in met if row["mendable"]]
@@ -120,11 +125,11 @@ def counted(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     }
 
 
-def share(part: int, whole: int) -> str:
+def format_share(part: int, whole: int) -> str:
     """``3/12 = 25 % (9 – 53)``, Wilson's 95 % interval; a dash of none."""
     if not whole:
         return "–"
-    found = wilson(part, whole)
+    found = wilson_interval(part, whole)
     return (
         f"{part}/{whole} = {100 * found.value:.0f} % ({100 * found.low:.0f} –"
         f" {100 * found.high:.0f})"

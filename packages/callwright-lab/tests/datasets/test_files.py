@@ -15,12 +15,12 @@ from callwright.nouns.types import Tool
 from callwright_lab.datasets.examples import example_from_graph
 from callwright_lab.datasets.files import (
     example_from_row,
-    gold_only,
     gold_plan,
+    keep_gold_tools,
     read_plans,
     to_row,
 )
-from callwright_lab.datasets.sources import load
+from callwright_lab.datasets.sources import load_examples
 
 TEXT = {"type": "string"}
 
@@ -141,7 +141,7 @@ def test_our_rows_are_written_and_read_back(tmp_path: Path) -> None:
     assert gold_plan(back).edges == (("a", "b"),)
     (again,), _ = read_plans(written(tmp_path / "mine.jsonl", [to_row(example)]))
     assert again.edges == example.edges
-    assert [t.name for t in gold_only([again])[0].tools if t.name == "c"] == []
+    assert [t.name for t in keep_gold_tools([again])[0].tools if t.name == "c"] == []
 
 
 def test_a_row_that_cannot_be_used_is_left_out_with_its_reason(
@@ -155,7 +155,7 @@ def test_a_row_that_cannot_be_used_is_left_out_with_its_reason(
     assert len(found) == 1
     assert left_out[0] == "row 2 of mine.json: a cycle, no tool, or a tool that is not described"
     assert left_out[1].startswith("row 3 of mine.json: not in the layout of the first")
-    assert len(load(str(path))) == 1
+    assert len(load_examples(str(path))) == 1
     assert "2 of 3 rows are left out; the first: row 2" in capsys.readouterr().err
 
 
@@ -180,5 +180,5 @@ def test_a_file_that_holds_no_plans_is_said(tmp_path: Path, text: str, said: str
 
 def test_a_name_that_is_no_source_and_no_file_is_said() -> None:
     with pytest.raises(ConfigError, match="no data source 'nothing'") as raised:
-        load("nothing")
+        load_examples("nothing")
     assert "file of plans" in raised.value.hint

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from callwright_lab.datasets.graphs import TMDB_PATHS, read_complextool_plan, read_ultratool
-from callwright_lab.datasets.sources import data_root, load
+from callwright_lab.datasets.sources import data_root, load_examples
 
 
 def test_ultratool_is_a_sequence(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ needs_data = pytest.mark.skipif(
 
 @needs_data
 def test_tmdb_tools_carry_the_schemas_of_the_openapi_description() -> None:
-    made = load("tmdb")
+    made = load_examples("tmdb")
     assert len(made) == 98
     tools = {t.name: t for e in made for t in e.tools}
     assert tools["GetMovieCredit"].required == ("movie_id",)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from callwright_lab.datasets import nested as data_nested
-from callwright_lab.datasets.sources import data_root, load
+from callwright_lab.datasets.sources import data_root, load_examples
 
 
 def test_variables_of_nestful_name_the_call_that_made_them() -> None:
@@ -89,7 +89,7 @@ def test_nestools_rows_are_read(tmp_path: Path) -> None:
 
 def test_nestful_is_read_from_its_package() -> None:
     pytest.importorskip("nestful", reason="extra 'bench' is not installed")
-    made = load("nestful")
+    made = load_examples("nestful")
     assert len(made) == 300
     assert all(set(e.gold) == set(e.layers) <= {t.name for t in e.tools} for e in made)
     assert sum(bool(e.edges) for e in made) > 290
@@ -102,5 +102,5 @@ needs_data = pytest.mark.skipif(
 
 @needs_data
 def test_nestools_and_seal_tools_are_read_whole() -> None:
-    assert len(load("nestools")) == 790
-    assert len(load("seal_tools")) == 1400
+    assert len(load_examples("nestools")) == 790
+    assert len(load_examples("seal_tools")) == 1400

@@ -6,7 +6,7 @@ import pytest
 
 from callwright.nouns.types import Tool, ToolCall
 from callwright.repair.ordering.notations import reference_notations
-from callwright.repair.ordering.references import references
+from callwright.repair.ordering.references import find_call_references
 from callwright_lab.datasets.references import NOTATIONS
 
 OUTPUT = {"type": "object", "properties": {"output_city": {"type": "string"}}}
@@ -32,5 +32,5 @@ def test_all_of_them_are_registered_in_their_rank() -> None:
 def test_a_text_of_a_data_set_is_a_reference(text: str, notation: str, label: str) -> None:
     tools = [Tool("f", output_schema=OUTPUT), Tool("g")]
     calls = [ToolCall("call_1", "f", {}), ToolCall("call_2", "g", {"a": text})]
-    (found,) = references(calls, tools)
+    (found,) = find_call_references(calls, tools)
     assert (found.notation, found.label) == (notation, label)

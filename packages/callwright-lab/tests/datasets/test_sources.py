@@ -12,12 +12,12 @@ import pytest
 
 from callwright.nouns.errors import ConfigError
 from callwright_lab.datasets.nested import SOURCES as NESTED
-from callwright_lab.datasets.sources import data_root, load, load_labelled, sources
+from callwright_lab.datasets.sources import data_root, list_sources, load_examples, load_labelled
 
 
 def test_an_unknown_source_and_an_absent_file_say_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="sources: nestful"):
-        load("nothing")
+        load_examples("nothing")
     for name in (
         "nestools",
         "seal_tools",
@@ -28,19 +28,19 @@ def test_an_unknown_source_and_an_absent_file_say_what_to_do(tmp_path: Path) -> 
         "dta_tool",
     ):
         with pytest.raises(ConfigError, match="there is no data file") as caught:
-            load(name, tmp_path)
+            load_examples(name, tmp_path)
         assert len(caught.value.hint) > 20
 
 
 def test_sources_that_must_not_be_passed_on_are_marked() -> None:
-    assert {n for n, s in sources().items() if not s.train} == {
+    assert {n for n, s in list_sources().items() if not s.train} == {
         "ultratool", "complextool_plan", "complextool_easy", "complextool_hard", "dta_tool",
     }  # fmt: skip
 
 
 def test_every_source_stands_under_its_own_name_and_says_its_licence() -> None:
-    assert {s.name for s in NESTED} < set(sources())
-    for name, source in sources().items():
+    assert {s.name for s in NESTED} < set(list_sources())
+    for name, source in list_sources().items():
         assert source.name == name
         assert source.licence
 
@@ -51,7 +51,7 @@ def test_data_is_looked_for_where_the_environment_says(
     monkeypatch.setenv("CALLWRIGHT_DATA", str(tmp_path))
     assert data_root() == tmp_path
     with pytest.raises(ConfigError, match="there is no data file") as caught:
-        load("nestools")
+        load_examples("nestools")
     assert str(tmp_path) in caught.value.message
 
 
@@ -60,9 +60,9 @@ def test_what_was_read_once_is_not_read_again(tmp_path: Path) -> None:
     folder.mkdir()
     file = folder / "test_data.jsonl"
     file.write_text("")
-    first = load("nestools", tmp_path)
+    first = load_examples("nestools", tmp_path)
     file.unlink()
-    assert load("nestools", tmp_path) is first
+    assert load_examples("nestools", tmp_path) is first
 
 
 def test_labels_are_those_asked_for_or_refused(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.trace import JsonlSink, Trace
 from callwright.nouns.types import Tool, ToolOutput
-from callwright.simulation.recording import Recording, record, start_recording
+from callwright.simulation.recording import Recording, record_call, start_recording
 from callwright_lab.datasets.toolbench_recordings import read_toolbench_runs
 
 SPEC = {
@@ -126,7 +126,7 @@ def test_a_folder_of_traces_is_a_recording_of_all_of_them(tmp_path: Path) -> Non
         with JsonlSink(tmp_path / f"{number}.jsonl") as sink:
             trace = Trace(sinks=(sink,))
             start_recording(trace, [Tool("quiz")])
-            record(trace, Tool("quiz"), {"id": number}, ToolOutput(number), 0.0)
+            record_call(trace, Tool("quiz"), {"id": number}, ToolOutput(number), 0.0)
     held = Recording.read(tmp_path)
     assert (len(held), held.problems) == (2, ())
 

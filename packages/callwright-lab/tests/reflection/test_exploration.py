@@ -25,16 +25,16 @@ from callwright_lab.reflection.exploration import (
     Explorer,
     Harvested,
     Sampling,
-    by_action,
-    rows_of,
+    collect_rows,
+    split_by_action,
 )
-from callwright_lab.reflection.harvest import harvest
+from callwright_lab.reflection.harvest import harvest_run
 from callwright_lab.reflection.learner import Point
 from callwright_lab.reflection.row import record, row_of
 from callwright_lab.transcripts import FORMATS, Transcript, read_record, write
 from callwright_lab.verify.budget import Budget, Meter
 from callwright_lab.verify.memory import Memory
-from callwright_lab.verify.sweep import Finding, Sweep, opened, sweep
+from callwright_lab.verify.sweep import Finding, Sweep, open_journal, run_sweep
 from tests.reflection.conftest import TEXT, result
 
 SECOND = 1  # the round that asks for the forecast
@@ -102,7 +102,7 @@ async def test_a_kept_error_is_a_row_with_feedback_reflection_and_the_verified_c
 ) -> None:
     found = await explored(world, [forecast(iata="Oslo")])
     assert found[0]["row"] is not None
-    (row,) = rows_of([finding(found)])
+    (row,) = collect_rows([finding(found)])
     assert row.before.steps[0].calls[0].tool == "find_airport"
     assert (row.wrong.calls[0].arguments, row.right[0].arguments) == (
         {**RIGHT, "iata": "Oslo"},
@@ -188,7 +188,7 @@ async def test_a_model_writes_the_reflection_from_feedback_and_documentation(wor
     }
     model = ScriptedModel([said], name="writer")
     found = await explored(world, [forecast(iata="Oslo")], reflector=model)
-    (row,) = rows_of([finding(found)])
+    (row,) = collect_rows([finding(found)])
     assert (row.reflection, row.by) == (f"{said['analysis']} {said['strategy']}", "writer")
     asked = model.requests[0].messages[-1].content
     for part in (
@@ -267,9 +267,9 @@ async def test_an_exploration_that_was_ended_goes_on_and_the_report_counts_sampl
                 learner, Trying(catalog.call, TrialPolicy()), catalog.tools, Sampling(2, 4)
             )
             rows = explorer.rows([world.trajectory])
-            with opened(tmp_path / "j.jsonl", {"stage": "explore"}) as journal:
+            with open_journal(tmp_path / "j.jsonl", {"stage": "explore"}) as journal:
                 return (
-                    await sweep(rows, explorer.judge, journal, budget=budget, concurrency=1),
+                    await run_sweep(rows, explorer.judge, journal, budget=budget, concurrency=1),
                     learner,
                 )
 
@@ -281,11 +281,11 @@ async def test_an_exploration_that_was_ended_goes_on_and_the_report_counts_sampl
     )
     assert {r.seed for r in learner.requests} == {1, 2, 3}
     assert {r.temperature for r in learner.requests} == {1.0}
-    told = by_action(whole).findings
+    told = split_by_action(whole).findings
     assert [f"{one.category}" for one in told if one.id.startswith("t1@2")] == [
         "right", "right", "calling: execution failure",
     ], "every sample that was none, and each error once"  # fmt: skip
-    assert rows_of(whole.findings)
+    assert collect_rows(whole.findings)
 
 
 async def test_a_learner_of_programs_is_asked_as_the_rows_it_was_trained_on(world: Any) -> None:
@@ -317,7 +317,7 @@ async def test_a_learner_of_programs_is_asked_as_the_rows_it_was_trained_on(worl
     assert [one["category"] for one in found] == [
         "calling: execution failure", "calling: program: NameError", "no call", "no call",
     ]  # fmt: skip
-    row, _ = rows_of([finding(found)])
+    row, _ = collect_rows([finding(found)])
     again = record(row)
     assert again["messages"][-1]["no_loss"] is False
     assert "<execute>" in again["messages"][-1]["content"]
@@ -381,7 +381,7 @@ async def test_the_wrong_program_is_kept_as_written_with_what_the_sandbox_gave_b
     world: Any,
 ) -> None:
     code = f"y = x['code']\nprint(forecast(iata=y, {DAY}))"
-    (row,) = rows_of([finding(await explored(Coded(world), [program(code)]))])
+    (row,) = collect_rows([finding(await explored(Coded(world), [program(code)]))])
     assert (row.wrong.code, row.wrong.calls) == (code, ())
     assert "KeyError: code" in row.reflection
     assert row.right[0].arguments == RIGHT
@@ -399,7 +399,7 @@ async def test_of_a_failure_that_was_not_printed_the_row_says_only_what_was_seen
     world: Any,
 ) -> None:
     code = f"y = forecast(iata='Os' + 'lo', {DAY})\nprint(y['high'])"
-    (row,) = rows_of([finding(await explored(Coded(world), [program(code)]))])
+    (row,) = collect_rows([finding(await explored(Coded(world), [program(code)]))])
     assert "KeyError: high" in row.reflection
     assert "no station" not in row.reflection
 
@@ -407,7 +407,7 @@ async def test_of_a_failure_that_was_not_printed_the_row_says_only_what_was_seen
 async def test_a_verified_program_that_computes_stays_the_program_it_is(world: Any) -> None:
     right = f"print(forecast(iata=x['iata'], {DAY}))"
     coded = Coded(world, right)
-    (row,) = rows_of(
+    (row,) = collect_rows(
         [finding(await explored(coded, [program(f"print(forecast(iata='Oslo', {DAY}))")]))]
     )
     assert (row.program, row.right[0].arguments) == (right, RIGHT)
@@ -435,7 +435,7 @@ async def test_a_verified_program_of_which_only_the_print_out_is_known_is_run_fi
         coded, [wrong, program(f"z = x['iata']\nprint(forecast(iata=z, {DAY}))")]
     )
     assert [one["category"] for one in found] == ["calling: execution failure", "right"]
-    (row,) = rows_of([finding(found)])
+    (row,) = collect_rows([finding(found)])
     assert (row.program, row.right[0].arguments) == (right, RIGHT)
 
 
@@ -452,7 +452,7 @@ async def test_where_the_verified_program_fails_now_nothing_is_asked(world: Any)
         made = await explorer.judge(Point(coded.trajectory, SECOND), Meter())
     assert (made.category, made.found["actions"]) == ("the verified call does otherwise now", [])
     assert "nowhere" in made.why
-    (line,) = by_action(Sweep((made,))).findings
+    (line,) = split_by_action(Sweep((made,))).findings
     assert (line.category, line.kept) == (
         made.category,
         False,
@@ -522,16 +522,16 @@ async def test_harvested_rows_are_judged_alike_and_a_model_rewrites_what_the_rul
     world: Any,
 ) -> None:
     assert Harvested().rows([]) == []
-    assert harvest([]) == []
+    assert harvest_run([]) == []
     found = await explored(world, [forecast(iata="Oslo")])
-    (row,) = rows_of([finding(found)])
+    (row,) = collect_rows([finding(found)])
     judged = Harvested()
     one, *rest = judged.rows([row, row])
     assert rest == []
     made = await judged.judge(one.item, Meter())
-    assert rows_of([made]) == [row]
+    assert collect_rows([made]) == [row]
     said = {"analysis": "There is no such station.", "strategy": "I give OSL."}
     writer = ScriptedModel([said], name="writer", capabilities=Capabilities())
     made = await Harvested(writer).judge(row, Meter())
-    assert rows_of([made])[0].by == "writer"
+    assert collect_rows([made])[0].by == "writer"
     assert writer.requests[0].schema is None

@@ -6,24 +6,28 @@ from dataclasses import replace
 from pathlib import Path
 
 from callwright import Orchestrator
-from callwright.agent.journal.resume import journal_path
-from callwright.agent.journal.store import read
+from callwright.agent.journal.resume import find_journal
+from callwright.agent.journal.store import read_journal
 from callwright.agent.options import Persistence
 from callwright.nouns.trace import JsonlSink, read_jsonl
 from callwright.nouns.trajectory import Trajectory
-from callwright.nouns.types import READ_LOCAL, canonical
+from callwright.nouns.types import READ_LOCAL, to_canonical_json
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.testing.tools import in_order
-from callwright_lab.reflection.harvest import corrected, harvest, longest
-from callwright_lab.reflection.row import Reflected, from_kept, kept, record, row_of
-from callwright_lab.reflection.sourced import unsourced
+from callwright_lab.reflection.harvest import (
+    drop_conversation_prefixes,
+    harvest_conversation,
+    harvest_run,
+)
+from callwright_lab.reflection.row import Reflected, parse_row, record, row_of, serialize_row
+from callwright_lab.reflection.sourced import explain_unsourced
 from callwright_lab.transcripts import read_record
 from tests.reflection.runs import BUSY, ENGM, GONE, NO, NONE, REFLECTED, SAID, bound, made, weather
 
 
 def harvested(folder: Path, run: str) -> list[Reflected]:
     """As the command line does it: from the file."""
-    rows = harvest(read(journal_path(run, folder))[1], run)
+    rows = harvest_run(read_journal(find_journal(run, folder))[1], run)
     assert all(row_of(record(row)).reflection == row.reflection for row in rows)
     return rows
 
@@ -39,7 +43,7 @@ async def test_a_repaired_call_is_a_row_with_the_failure_and_the_call_that_succe
     assert [call.arguments for call in row.right] == [{"station": "ENGM"}]
     assert "give the longer one" in row.reflection
     assert row.before.steps == ()
-    assert unsourced(row) == ""
+    assert explain_unsourced(row) == ""
 
 
 async def test_what_the_model_thought_while_it_ran_is_the_reflection(tmp_path: Path) -> None:
@@ -47,7 +51,7 @@ async def test_what_the_model_thought_while_it_ran_is_the_reflection(tmp_path: P
     run = await made(tmp_path, {"weather": [NO]}, script, strategy="layered+reflect")
     (row,) = harvested(tmp_path, run.id)
     assert (row.reflection, row.by) == ("The code OSL is too short here. I give ENGM.", "run")
-    assert unsourced(row) == ""
+    assert explain_unsourced(row) == ""
 
 
 async def test_every_attempt_before_the_one_that_succeeded_is_a_row_and_later_ones_see_the_earlier(
@@ -94,7 +98,7 @@ async def test_a_substitute_is_the_right_call_in_place_of_the_dead_one(tmp_path:
         "weather_v2",
     )
     assert "renamed" in row.reflection
-    assert unsourced(row) == ""
+    assert explain_unsourced(row) == ""
 
 
 async def test_a_model_that_corrects_itself_in_a_later_round_gives_a_row_as_well(
@@ -119,7 +123,7 @@ async def test_a_model_that_corrects_itself_in_a_later_round_gives_a_row_as_well
             persistence=Persistence(sinks=[sink]),
         )
         await setup.run("Weather at ENGM?")
-    (row,) = harvest(read_jsonl(tmp_path / "trace.jsonl"), "t")
+    (row,) = harvest_run(read_jsonl(tmp_path / "trace.jsonl"), "t")
     assert (row.error, row.right[0].arguments) == ("corrected", {"station": "ENGM"})
 
 
@@ -144,11 +148,11 @@ async def test_a_run_in_which_nothing_failed_or_nothing_helped_gives_none(tmp_pa
         tmp_path, {"weather": [NO] * 9}, {"bind": [bound("OSL"), NONE], "repair": "no", "*": NONE}
     )
     assert harvested(tmp_path, bad.id) == []
-    assert harvest([]) == []
+    assert harvest_run([]) == []
 
 
 def said(name: str, id: str, **arguments: object) -> dict[str, object]:
-    function = {"name": name, "arguments": canonical(arguments)}
+    function = {"name": name, "arguments": to_canonical_json(arguments)}
     return {
         "role": "assistant",
         "tool_calls": [{"id": id, "type": "function", "function": function}],
@@ -175,17 +179,17 @@ def test_a_conversation_that_a_client_kept_gives_rows_where_its_model_corrected_
         came("a", "Error: no station Bergen; did you mean ENBR?"),
     ]
     good = [said("get_weather", "b", station="ENBR"), came("b", '{"sky": "rain"}')]
-    (row,) = corrected(conversation(*bad, *good))
+    (row,) = harvest_conversation(conversation(*bad, *good))
     assert (row.kind, row.error) == ("calling", "corrected")
     assert (row.wrong.calls[0].arguments, row.right[0].arguments) == (
         {"station": "Bergen"},
         {"station": "ENBR"},
     )
     assert "did you mean ENBR" in row.reflection
-    assert unsourced(row) == ""
-    assert corrected(conversation(*good)) == []
-    assert corrected(conversation(*bad)) == []
-    assert corrected(conversation(*bad, *good, answer="I do not know.")) == [], (
+    assert explain_unsourced(row) == ""
+    assert harvest_conversation(conversation(*good)) == []
+    assert harvest_conversation(conversation(*bad)) == []
+    assert harvest_conversation(conversation(*bad, *good, answer="I do not know.")) == [], (
         "nothing was taken of it"
     )
 
@@ -201,10 +205,10 @@ def test_what_was_taken_in_an_earlier_turn_was_taken() -> None:
         {"role": "assistant", "content": "It rains."},
         {"role": "user", "content": "Thank you."},
     ]
-    (row,) = corrected(conversation(*bad, *good, *turn, answer="You are welcome."))
+    (row,) = harvest_conversation(conversation(*bad, *good, *turn, answer="You are welcome."))
     assert row.right[0].arguments == {"station": "ENBR"}
     turn[0]["content"] = "I do not know."
-    assert corrected(conversation(*bad, *good, *turn, answer="You are welcome.")) == []
+    assert harvest_conversation(conversation(*bad, *good, *turn, answer="You are welcome.")) == []
 
 
 def test_of_a_conversation_that_was_kept_with_every_request_the_last_is_taken() -> None:
@@ -215,24 +219,24 @@ def test_of_a_conversation_that_was_kept_with_every_request_the_last_is_taken() 
         conversation(*one, said("get_weather", "b", station="ENGM"), answer=None),
         conversation(*one, *two),
     ]
-    assert longest([conversation(), *asked, conversation(*other), asked[1]]) == [
+    assert drop_conversation_prefixes([conversation(), *asked, conversation(*other), asked[1]]) == [
         asked[1],
         conversation(*other),
     ]
-    assert longest([]) == []
+    assert drop_conversation_prefixes([]) == []
 
 
 async def test_a_row_says_that_its_run_was_simulated(tmp_path: Path) -> None:
     run = await made(
         tmp_path, {"weather": [NO]}, {"bind": [bound("OSL"), NONE], "repair": {"station": "ENGM"}}
     )
-    events = read(journal_path(run.id, tmp_path))[1]
-    assert "simulated" not in record(harvest(events, run.id)[0])["reflection"]
+    events = read_journal(find_journal(run.id, tmp_path))[1]
+    assert "simulated" not in record(harvest_run(events, run.id)[0])["reflection"]
     results = [event for event in events if event.kind == "result"]
     for some in (results[:1], results[1:]):  # the failed attempt, and the one that succeeded
         marked = [
             replace(e, data={**e.data, "simulated": "model"}) if e in some else e for e in events
         ]
-        (row,) = harvest(marked, run.id)
+        (row,) = harvest_run(marked, run.id)
         assert record(row)["reflection"]["simulated"] == ["model"]
-        assert record(from_kept(kept(row))) == record(row)
+        assert record(parse_row(serialize_row(row))) == record(row)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from callwright.viewer import Lines
-from callwright_lab.reflection.page import report
+from callwright_lab.reflection.page import build_exploration_report
 from callwright_lab.verify.budget import Budget, Cost
 from callwright_lab.verify.sweep import Finding, Sweep
 from tests.reflection.test_exploration import explored, forecast
@@ -19,7 +19,7 @@ async def test_errors_are_shown_with_their_reflection_and_other_samples_are_coun
     actions = await explored(world, [forecast(unit="kelvin"), forecast(), forecast()])
     cost = Cost(calls=2, model_calls=3)
     made = Sweep((Finding(True, "x", "", {"actions": actions}, "point", cost=cost),), cost=cost)
-    page = report(made, Budget())
+    page = build_exploration_report(made, Budget())
     assert (page.facts["calls of tools"], page.facts["model calls"]) == ("2", "3")
     assert [(item.kept, item.category) for item in page.items] == [
         (True, "calling: value not allowed"),

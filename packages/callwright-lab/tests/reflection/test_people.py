@@ -8,7 +8,7 @@ import pytest
 
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import Tool, ToolCall, ToolResult
-from callwright_lab.reflection.people import EMAILS, numbers_in, people_of
+from callwright_lab.reflection.people import EMAILS, collect_people, numbers_in
 
 
 def found(
@@ -16,7 +16,7 @@ def found(
 ) -> set[str]:
     call = ToolCall("c", tool, arguments or {})
     step = Step("", (call,), (ToolResult("c", tool, {}, content),))
-    return set(people_of([Trajectory("t", query, (Tool(tool),), (step,))]).words)
+    return set(collect_people([Trajectory("t", query, (Tool(tool),), (step,))]).words)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_an_address_is_found_in_any_script_and_taken_whole(text: str, address: s
     assert EMAILS[0].search(text)[0] == address  # type: ignore[index]
 
 
-NOBODY = people_of([])
+NOBODY = collect_people([])
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_dates_figures_and_addresses_of_machines_are_no_telephone_numbers(text: 
 
 def test_a_number_under_its_word_is_known_however_it_is_written_elsewhere() -> None:
     step = Step("", (), (ToolResult("c", "f", {}, {"mobile": 4722334455}),))
-    known = people_of([Trajectory("t", "q", (), (step,))])
+    known = collect_people([Trajectory("t", "q", (), (step,))])
     assert numbers_in("22334455 or 47-2233-4455, not 122334455", known) == [
         "22334455",
         "47-2233-4455",

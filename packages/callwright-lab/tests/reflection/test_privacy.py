@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright.nouns.errors import Failure
-from callwright.nouns.redaction import masked
+from callwright.nouns.redaction import mask_secrets
 from callwright.nouns.trajectory import Step, Trajectory
-from callwright.nouns.types import Tool, ToolCall, ToolResult, canonical, to_json
+from callwright.nouns.types import Tool, ToolCall, ToolResult, to_canonical_json, to_json
 from callwright_lab.reflection.privacy import Filters, Privacy
 from callwright_lab.reflection.row import Reflected, record
 
@@ -57,7 +57,7 @@ def clean(*rows: Reflected, **filters: Any) -> tuple[list[Reflected], Privacy]:
 
 def test_people_get_pseudonyms_the_same_everywhere_in_all_rows() -> None:
     (one, other), privacy = clean(row(), row(query="Who is Lee?"))
-    text = canonical([to_json(one), to_json(other)])
+    text = to_canonical_json([to_json(one), to_json(other)])
     for gone in ("Ann", "Lee", "fjord", "22 33"):
         assert gone not in text
     given = one.right[0].arguments
@@ -130,7 +130,7 @@ def test_a_call_with_a_secret_is_no_row_and_what_looks_like_one_is_taken_out() -
     assert kept == []
     assert "rows dropped for a secret 1" in privacy.report()
     (one,), _ = clean(row(content={"text": "Authorization: Bearer abcdefgh12345678"}))
-    assert "abcdefgh12345678" not in canonical(to_json(one))
+    assert "abcdefgh12345678" not in to_canonical_json(to_json(one))
 
 
 NAMES = st.sampled_from([
@@ -142,7 +142,7 @@ MAILS = st.one_of(
     st.from_regex(
         r"[a-z]{3,8}[.+_-]?[a-z0-9]{3,8}@[a-z]{3,8}\.(no|com|co\.uk)", fullmatch=True
     ).filter(
-        lambda mail: masked({mail: "x"}) == {mail: "x"}  # as a key it would speak of a secret
+        lambda mail: mask_secrets({mail: "x"}) == {mail: "x"}  # as a key it would speak of a secret
     ),
     st.sampled_from(["анна@почта.рф", "åse.ø@blåbær.no", "d.o'neil@x.ie", "李雷@例子.公司"]),
 )
@@ -165,7 +165,7 @@ def planted(draw: st.DrawFn) -> tuple[Reflected, list[str]]:
     whole = f"{first} {last}"
     person = {"guest": whole, "email": mail, "phone": phone}
     told = {"guest": {"name": whole, "mobile": phone}, "api_key": secret, mail: phone, whole: 1,
-            "attendees": [first, last], "text": canonical(person)}  # fmt: skip
+            "attendees": [first, last], "text": to_canonical_json(person)}  # fmt: skip
 
     def free(*more: str) -> str:
         each = [draw(FREE).format(x=x) for x in (whole, last, mail, phone)]

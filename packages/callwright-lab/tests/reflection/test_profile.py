@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from callwright_lab.reflection.profile import profile
-from callwright_lab.verify.report import markdown
+from callwright_lab.reflection.profile import profile_errors
+from callwright_lab.verify.report import render_markdown
 from callwright_lab.verify.sweep import Finding, Sweep
 
 
@@ -34,7 +34,7 @@ MADE = Sweep((
 
 
 def test_errors_are_counted_by_kind_and_tool_over_the_samples_that_could_be_judged() -> None:
-    told = profile(MADE)
+    told = profile_errors(MADE)
     assert (told.samples, told.distinct, told.judged, told.right) == (19, 10, 18, 7)
     assert (told.points, told.requests) == (5, 4)
     first, *rest = told.lines
@@ -54,7 +54,7 @@ def test_errors_are_counted_by_kind_and_tool_over_the_samples_that_could_be_judg
 
 
 def test_an_interval_counts_requests_and_not_their_samples() -> None:
-    (line,) = [one for one in profile(MADE).lines if one.tool == "g"]
+    (line,) = [one for one in profile_errors(MADE).lines if one.tool == "g"]
     assert line.requests == 1
     assert line.share.value == 1.0
     assert line.share.low == pytest.approx(0.207, abs=0.001), (
@@ -63,18 +63,20 @@ def test_an_interval_counts_requests_and_not_their_samples() -> None:
     many = Sweep(
         tuple(found(f"{n}@1", "g", action("planning: another tool", 4)) for n in range(40))
     )
-    (sure,) = profile(many).lines
+    (sure,) = profile_errors(many).lines
     assert sure.share.low > 0.9
 
 
 def test_the_table_is_the_first_of_the_report_and_says_how_much_was_sampled() -> None:
-    table = profile(MADE).table
-    report = markdown(MADE, [table])
+    table = profile_errors(MADE).table
+    report = render_markdown(MADE, [table])
     assert report.index("wrong type") < report.index("| verdict |")
     assert (
         "19 samples at 5 points of 4 requests, 10 different actions; 18 samples could be judged"
         in report
     )
     assert "29%" in report
-    nothing = profile(Sweep((Finding(True, found={"actions": [action("calling: wrong type")]}),)))
+    nothing = profile_errors(
+        Sweep((Finding(True, found={"actions": [action("calling: wrong type")]}),))
+    )
     assert (nothing.samples, nothing.lines, nothing.kinds) == (0, (), ())

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from callwright.jsontext import parse
 from callwright.nouns.errors import ConfigError, Failure
 from callwright.nouns.trajectory import Step, Trajectory
-from callwright.nouns.types import Simulated, Tool, ToolCall, ToolResult, canonical
-from callwright_lab.reflection.row import Reflected, from_kept, kept, record, row_of
+from callwright.nouns.types import Simulated, Tool, ToolCall, ToolResult, to_canonical_json
+from callwright_lab.reflection.row import Reflected, parse_row, record, row_of, serialize_row
 from callwright_lab.transcripts import FORMATS, read_record, write
 
 LAYOUTS = ("toolbench-vr", "openai", "trl")
@@ -90,12 +90,12 @@ def test_a_journal_keeps_all_of_a_row(row: Reflected, coded: bool) -> None:
     if coded:
         shown = replace(row.wrong, code="x = search(a=b)", shown="NameError: b")
         row = replace(row, wrong=shown, program="print(search(a=x['id']))")
-    again = from_kept(parse(canonical(kept(row))))
-    assert kept(again) == kept(row)
+    again = parse_row(parse(to_canonical_json(serialize_row(row))))
+    assert serialize_row(again) == serialize_row(row)
     assert replace(again, before=row.before) == row
     assert again.before.steps == row.before.steps
     with pytest.raises(ConfigError, match="cannot be read"):
-        from_kept({k: v for k, v in kept(row).items() if k != "steps"})
+        parse_row({k: v for k, v in serialize_row(row).items() if k != "steps"})
 
 
 @given(rows())

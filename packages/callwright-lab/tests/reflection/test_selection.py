@@ -13,9 +13,14 @@ from hypothesis import strategies as st
 
 from callwright.storage import lines
 from callwright_lab.reflection.row import Reflected, row_of
-from callwright_lab.reflection.selection import balanced, distinct, part_of, select_rows
-from callwright_lab.training.toolmvr.data import part_of as trained_part
-from callwright_lab.training.toolmvr.data import read
+from callwright_lab.reflection.selection import (
+    assign_part,
+    balance_errors,
+    deduplicate_rows,
+    select_rows,
+)
+from callwright_lab.training.toolmvr.data import assign_part as trained_part
+from callwright_lab.training.toolmvr.data import read_rows
 from tests.reflection.test_row import LAYOUTS, rows
 
 
@@ -28,16 +33,16 @@ def test_the_same_error_and_correction_are_one_lesson_wherever_they_were_met(
     )
     (call,) = row.right
     other = replace(row, right=(replace(call, tool="another"),))
-    assert distinct([row, elsewhere, other, row]) == [row, other]
+    assert deduplicate_rows([row, elsewhere, other, row]) == [row, other]
     reflected = replace(elsewhere, by="run")
-    assert distinct([row, other, reflected]) == [reflected, other], (
+    assert deduplicate_rows([row, other, reflected]) == [reflected, other], (
         "what a model said is worth more than the rule"
     )
 
 
 def test_programs_that_call_the_same_and_fail_otherwise_are_two_lessons(coded: Reflected) -> None:
     other = replace(coded, wrong=replace(coded.wrong, code="print(x['name'])"))
-    assert distinct([coded, other, coded]) == [coded, other]
+    assert deduplicate_rows([coded, other, coded]) == [coded, other]
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c"]), max_size=12), st.integers(1, 4), rows())
@@ -48,11 +53,11 @@ def test_of_each_error_at_most_so_many_stay_in_their_order(
         replace(row, error=error, before=replace(row.before, id=str(n)))
         for n, error in enumerate(errors)
     ]
-    kept = balanced(many, each)
+    kept = balance_errors(many, each)
     assert [one for one in many if one in kept] == kept
     for error in "abc":
         assert sum(one.error == error for one in kept) == min(each, errors.count(error))
-    assert balanced(many, None) == many
+    assert balance_errors(many, None) == many
 
 
 @given(rows(), st.text(max_size=20), st.floats(0, 1))
@@ -61,16 +66,16 @@ def test_all_rows_of_a_request_are_in_one_part_which_by_default_is_that_of_train
 ) -> None:
     one = replace(row, before=replace(row.before, query=query))
     other = replace(one, before=replace(one.before, id="other", steps=()), error="other")
-    assert part_of(one, held) == part_of(other, held)
-    assert part_of(one) == trained_part(one.before)
-    assert (part_of(one, 0), part_of(one, 1)) == ("train", "test")
+    assert assign_part(one, held) == assign_part(other, held)
+    assert assign_part(one) == trained_part(one.before)
+    assert (assign_part(one, 0), assign_part(one, 1)) == ("train", "test")
 
 
 def test_the_share_that_is_held_out_is_the_one_asked_for() -> None:
     row = Reflected(*_least())
     for share in (0.05, 1 / 6, 0.4):
         parts = [
-            part_of(replace(row, before=replace(row.before, query=f"q{n}")), share)
+            assign_part(replace(row, before=replace(row.before, query=f"q{n}")), share)
             for n in range(4_000)
         ]
         assert parts.count("test") / len(parts) == pytest.approx(share, abs=0.02)
@@ -88,9 +93,9 @@ def test_training_reads_every_row_with_its_part_error_and_correction(
     layout: str, made: Reflected, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("rows") / "r.jsonl"
-    lines.write(path, [select_rows(made, layout)])
-    (row,) = read([path])
-    assert (row.kind, row.part, row.error) == ("R", part_of(made), made.error)
+    lines.write_rows(path, [select_rows(made, layout)])
+    (row,) = read_rows([path])
+    assert (row.kind, row.part, row.error) == ("R", assign_part(made), made.error)
     assert [(c.tool, c.arguments) for c in row.right] == [(c.tool, c.arguments) for c in made.right]
     learned = [m for m in row.messages if m["role"] == "assistant" and not m["no_loss"]]
     assert learned == [row.messages[-1]]
@@ -101,13 +106,13 @@ def test_training_reads_every_row_with_its_part_error_and_correction(
 def test_only_the_last_message_of_a_program_row_carries_loss_token_by_token(
     coded: Reflected, tmp_path: Path
 ) -> None:
-    from callwright_lab.training.toolmvr.mask import IGNORED, tokens
+    from callwright_lab.training.toolmvr.mask import IGNORED, tokenize_row
     from tests.training.refiner_case import tiny_tokenizer
 
-    lines.write(tmp_path / "r.jsonl", [select_rows(coded, "toolbench-vr")])
-    (row,) = read([tmp_path / "r.jsonl"])
+    lines.write_rows(tmp_path / "r.jsonl", [select_rows(coded, "toolbench-vr")])
+    (row,) = read_rows([tmp_path / "r.jsonl"])
     tokenizer = tiny_tokenizer()
-    found = tokens(tokenizer, row.messages)
+    found = tokenize_row(tokenizer, row.messages)
     learned = tokenizer.decode([label for label in found.labels if label != IGNORED])
     assert learned == row.messages[-1]["content"] + tokenizer.eos_token
     assert coded.reflection in learned

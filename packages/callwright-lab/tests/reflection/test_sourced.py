@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from callwright.nouns.errors import Failure
 from callwright.nouns.trajectory import Step
-from callwright.nouns.types import ToolCall, ToolResult, canonical
+from callwright.nouns.types import ToolCall, ToolResult, to_canonical_json
 from callwright_lab.reflection.row import Reflected
-from callwright_lab.reflection.sourced import claims, unsourced
+from callwright_lab.reflection.sourced import explain_unsourced, iter_claims
 
 RIGHT = {"iata": "OSL", "day": "2024-12-25"}
 FRAGMENTS = ["OSL", "ENGM", "2024-12-25", "2031-01-01", "forecast", "get_weather", "'Oslo'", "'Bergen'", "station",
@@ -52,7 +52,7 @@ def row(world: Any, reflection: str, right: Any = None) -> Reflected:
     ],
 )
 def test_a_reflection_may_say_what_stands_before_it(world: Any, reflection: str, why: str) -> None:
-    found = unsourced(row(world, reflection))
+    found = explain_unsourced(row(world, reflection))
     assert (why in found) if why else found == ""
 
 
@@ -66,7 +66,7 @@ def test_a_reflection_may_say_what_stands_before_it(world: Any, reflection: str,
     ],
 )
 def test_a_right_call_may_hold_what_stands_before_it(world: Any, right: Any, why: str) -> None:
-    found = unsourced(row(world, "It failed.", right))
+    found = explain_unsourced(row(world, "It failed.", right))
     assert (why in found) if why else found == ""
 
 
@@ -75,20 +75,20 @@ def test_what_is_only_the_errors_own_example_is_no_value(world: Any) -> None:
     one = row(world, "It failed.", {**RIGHT, "iata": "FCO"})
     result = replace(one.wrong.results[0], failure=Failure("tool_error", said))
     one = replace(one, wrong=replace(one.wrong, results=(result,)))
-    assert "only the error's own example" in unsourced(one)
+    assert "only the error's own example" in explain_unsourced(one)
     echoed = ToolResult("c0", "news", {"city": "FCO"}, {"about": "FCO"})
     heard = replace(echoed, arguments={"city": "Rome"})
     for came, why in ((echoed, "own example"), (heard, "")):
         before = replace(
             one.before, steps=(Step("", (ToolCall("c0", "news", came.arguments),), (came,)),)
         )
-        found = unsourced(replace(one, before=before))
+        found = explain_unsourced(replace(one, before=before))
         assert (why in found) if why else "example" not in found
 
 
 def test_a_right_call_of_a_tool_that_is_not_on_offer_is_dropped(world: Any) -> None:
     one = row(world, "It failed.")
-    assert "not on offer" in unsourced(replace(one, right=(ToolCall("c2", "nothing", {}),)))
+    assert "not on offer" in explain_unsourced(replace(one, right=(ToolCall("c2", "nothing", {}),)))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -97,14 +97,14 @@ def test_every_figure_quotation_and_identifier_of_a_kept_reflection_stands_in_it
     world: Any, parts: list[str]
 ) -> None:
     one = row(world, " ".join(parts))
-    if unsourced(one):
+    if explain_unsourced(one):
         return
     context = " ".join(
-        [one.before.query, canonical([tool.description for tool in one.before.tools]), canonical([
+        [one.before.query, to_canonical_json([tool.description for tool in one.before.tools]), to_canonical_json([
             [tool.name, tool.input_schema] for tool in one.before.tools]), "there is no station Oslo (rule 47)",
-         *(canonical([s.calls, s.results, s.thought]) for s in (*one.before.steps, one.wrong))]
+         *(to_canonical_json([s.calls, s.results, s.thought]) for s in (*one.before.steps, one.wrong))]
     ).lower()  # fmt: skip
-    for claim in claims(one.reflection):
+    for claim in iter_claims(one.reflection):
         plain = re.sub(r"[^\w]", "", claim).lower()
         assert plain in re.sub(r"[^\w]", "", context), claim
     assert "reference" not in one.reflection

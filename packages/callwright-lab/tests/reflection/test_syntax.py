@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.parsing.formats.program import computes
-from callwright_lab.reflection.syntax import expressions, literals, plain, shows
+from callwright.parsing.formats.program import has_computed_argument
+from callwright_lab.reflection.syntax import (
+    collect_literals,
+    find_expressions,
+    is_fully_printed,
+    is_literal_program,
+)
 
 TOOLS = ("f", "g")
 
@@ -33,7 +38,10 @@ TOOLS = ("f", "g")
 def test_only_literal_calls_one_a_line_need_no_run(
     code: str, is_plain: bool, is_computed: bool
 ) -> None:
-    assert (plain(code, TOOLS), computes(code, TOOLS)) == (is_plain, is_computed)
+    assert (is_literal_program(code, TOOLS), has_computed_argument(code, TOOLS)) == (
+        is_plain,
+        is_computed,
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,19 +68,22 @@ def test_only_literal_calls_one_a_line_need_no_run(
 def test_a_print_out_tells_what_calls_returned_only_where_it_is_nothing_else(
     code: str, told: bool
 ) -> None:
-    assert shows(code, TOOLS) == told
+    assert is_fully_printed(code, TOOLS) == told
 
 
 def test_the_values_that_stand_in_a_program_are_its_own() -> None:
-    assert literals("x = f(a='Oslo', n=3)\nprint(g(b=x['id'], c=[2.5]))") == {
+    assert collect_literals("x = f(a='Oslo', n=3)\nprint(g(b=x['id'], c=[2.5]))") == {
         '"Oslo"',
         "3",
         '"id"',
         "2.5",
     }
-    assert literals("f(") == frozenset()
+    assert collect_literals("f(") == frozenset()
 
 
 def test_what_a_program_computes_is_told_from_what_it_says() -> None:
-    assert expressions("x = f(a='y')\nprint(g(x['id'], c=[2.5], d=y))", TOOLS) == {"x['id']", "y"}
-    assert expressions("f(a='y')", TOOLS) == frozenset()
+    assert find_expressions("x = f(a='y')\nprint(g(x['id'], c=[2.5], d=y))", TOOLS) == {
+        "x['id']",
+        "y",
+    }
+    assert find_expressions("f(a='y')", TOOLS) == frozenset()

@@ -6,9 +6,13 @@ import json
 import random
 from typing import Any
 
-from callwright_lab.training.refiner.data import correct, erroneous, shuffled
+from callwright_lab.training.refiner.data import (
+    build_correct_samples,
+    build_erroneous_samples,
+    build_shuffled_samples,
+)
 from callwright_lab.training.refiner.settings import Settings
-from callwright_lab.training.refiner.sources import SOURCES, from_rows, in_steps
+from callwright_lab.training.refiner.sources import SOURCES, iter_tasks, simplify_to_steps
 from callwright_lab.training.refiner.task import Sample, Task
 
 TOY = Settings(
@@ -50,7 +54,7 @@ def xlam_tasks(count: int = 6) -> list[Task]:
         }
         for n in range(1, count + 1)
     ]
-    return list(from_rows(SOURCES["xlam"], rows))
+    return list(iter_tasks(SOURCES["xlam"], rows))
 
 
 def various_tasks(count: int) -> list[Task]:
@@ -74,7 +78,7 @@ def various_tasks(count: int) -> list[Task]:
         }
         for n in range(1, count + 1)
     ]
-    return list(from_rows(SOURCES["xlam"], rows))
+    return list(iter_tasks(SOURCES["xlam"], rows))
 
 
 def nested_row(number: int) -> dict[str, Any]:
@@ -109,17 +113,19 @@ def nested_row(number: int) -> dict[str, Any]:
 
 
 def nested_tasks(count: int = 4) -> list[Task]:
-    return list(from_rows(SOURCES["nestools"], [nested_row(n) for n in range(count)]))
+    return list(iter_tasks(SOURCES["nestools"], [nested_row(n) for n in range(count)]))
 
 
 def samples() -> list[Sample]:
     """Some of each kind."""
     rng, nested = random.Random(1), nested_tasks()
     return [
-        *erroneous(xlam_tasks(), "format", 3, rng),
-        *correct(xlam_tasks(), 2, rng),
-        *shuffled(nested, "shuffled_full", 2, rng),
-        *shuffled([in_steps(t) for t in nested], "shuffled_simplified", 2, rng),
+        *build_erroneous_samples(xlam_tasks(), "format", 3, rng),
+        *build_correct_samples(xlam_tasks(), 2, rng),
+        *build_shuffled_samples(nested, "shuffled_full", 2, rng),
+        *build_shuffled_samples(
+            [simplify_to_steps(t) for t in nested], "shuffled_simplified", 2, rng
+        ),
     ]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from callwright_lab.training.boosting import export, lightgbm
+from callwright_lab.training.boosting import export_forest, import_lightgbm
 
 
 def test_exported_trees_give_what_the_library_gives() -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
-    library = lightgbm("the test")
+    library = import_lightgbm("the test")
     rng = np.random.default_rng(3)
     rows = rng.normal(size=(300, 4))
     wanted = (rows[:, 0] > 0) & (rows[:, 1] < 0.5)
@@ -24,4 +24,4 @@ def test_exported_trees_give_what_the_library_gives() -> None:
     booster = library.train(
         settings, library.Dataset(rows, wanted.astype(int), group=[30] * 10), 12
     )
-    assert np.allclose(export(booster)(rows), booster.predict(rows), atol=1e-12)
+    assert np.allclose(export_forest(booster)(rows), booster.predict(rows), atol=1e-12)

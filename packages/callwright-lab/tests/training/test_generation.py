@@ -12,7 +12,11 @@ if find_spec("trl") is None or find_spec("torch") is None:
 
 import torch
 
-from callwright_lab.training.generation import negative_log_likelihood, prompt_length, replies
+from callwright_lab.training.generation import (
+    generate_replies,
+    negative_log_likelihood,
+    prompt_length,
+)
 from tests.training.refiner_case import tiny_model, tiny_tokenizer
 
 CHATS = [[{"role": "user", "content": text}] for text in ("one", "a longer question", "two")]
@@ -21,15 +25,15 @@ CHATS = [[{"role": "user", "content": text}] for text in ("one", "a longer quest
 def test_a_greedy_reply_does_not_depend_on_what_else_is_asked() -> None:
     tokenizer = tiny_tokenizer()
     model = tiny_model(tokenizer)
-    together = replies(model, tokenizer, CHATS, 6)
-    assert together == [replies(model, tokenizer, [chat], 6)[0] for chat in CHATS]
+    together = generate_replies(model, tokenizer, CHATS, 6)
+    assert together == [generate_replies(model, tokenizer, [chat], 6)[0] for chat in CHATS]
     assert [len(some) for some in together] == [1, 1, 1]
 
 
 def test_several_replies_are_drawn_for_each_chat_in_order() -> None:
     tokenizer = tiny_tokenizer()
     torch.manual_seed(0)
-    found = replies(tiny_model(tokenizer), tokenizer, CHATS, 6, samples=4, temperature=1.0)
+    found = generate_replies(tiny_model(tokenizer), tokenizer, CHATS, 6, samples=4, temperature=1.0)
     assert [len(some) for some in found] == [4, 4, 4]
     assert len({text for some in found for text in some}) > 6, "replies are drawn, not repeated"
 

@@ -6,11 +6,11 @@ import argparse
 
 import pytest
 
-from callwright_lab.training.progress import add_stages, progress
+from callwright_lab.training.progress import add_stages, print_progress
 
 
 def test_progress_leaves_standard_output_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    progress("sft: 3 steps")
+    print_progress("sft: 3 steps")
     assert capsys.readouterr() == ("", "sft: 3 steps\n")
 
 

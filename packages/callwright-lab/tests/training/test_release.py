@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from callwright.nouns.errors import ConfigError
-from callwright_lab.training.release import add_options, command, require_place, require_sources
+from callwright_lab.training.release import (
+    add_options,
+    render_command,
+    require_place,
+    require_sources,
+)
 
 PACKAGE = Path("package") / "edges.npz"
 
@@ -69,6 +74,6 @@ def test_the_command_on_a_card_holds_no_folder_of_this_machine() -> None:
         "9",
     ]
     assert (
-        command("edges", given)
+        render_command("edges", given)
         == "callwright train layers --model edges --sources nestools --rounds 9"
     )

@@ -15,10 +15,10 @@ from callwright_lab.transcripts import (
     FORMATS,
     WRITTEN,
     Transcript,
+    normalize_trajectory,
     open_records,
     read_files,
     read_record,
-    spoken,
     write,
     write_records,
 )
@@ -143,14 +143,14 @@ def _survives(transcript: Transcript) -> None:
     """Whatever a layout does not refuse reads as the same calls and the same answer; two layouts
     refuse nothing.
     """
-    plain = spoken(transcript.trajectory)
+    plain = normalize_trajectory(transcript.trajectory)
     for target in WRITTEN:
         try:
             record = write(replace(transcript, context=frozenset(), origin=None), FORMATS[target])
         except ConfigError:
             assert target not in ("openai", "sharegpt"), "they can say everything"
             continue
-        back = spoken(read_record(record, format=target, id=plain.id).trajectory)
+        back = normalize_trajectory(read_record(record, format=target, id=plain.id).trajectory)
         assert [[(c.tool, c.arguments) for c in s.calls] for s in back.steps] == [
             [(c.tool, c.arguments) for c in s.calls] for s in _said(plain, target).steps
         ], target

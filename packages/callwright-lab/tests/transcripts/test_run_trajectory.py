@@ -15,7 +15,7 @@ from callwright.nouns.trace import JsonlSink, read_jsonl
 from callwright.planning import open_planner
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.testing.tools import in_order
-from callwright_lab.transcripts.run_trajectory import trajectory_of
+from callwright_lab.transcripts.run_trajectory import build_trajectory
 from tests.agent.strategies.test_ablations import (
     FREE_PROGRAMS,
     PROGRAMS,
@@ -46,7 +46,7 @@ async def test_a_run_is_read_with_its_thoughts_calls_results_and_answer(tmp_path
         persistence=Persistence(sinks=[sink]),
     ).run("Weather in Oslo?")
     sink.close()
-    read = trajectory_of(read_jsonl(tmp_path / "run.jsonl"), "t1")
+    read = build_trajectory(read_jsonl(tmp_path / "run.jsonl"), "t1")
     assert (read.id, read.query, [t.name for t in read.tools]) == (
         "t1",
         "Weather in Oslo?",
@@ -74,7 +74,7 @@ async def test_a_mended_call_is_two_rounds_the_failed_one_first() -> None:
     run = await Orchestrator([fake_source(tool)], model=model, strategy="react").run(
         "Weather in Oslo, OSLO?"
     )
-    steps = trajectory_of(run.events).steps
+    steps = build_trajectory(run.events).steps
     assert [step.ok for step in steps] == [False, True]
     assert [step.calls[0].id for step in steps] == ["r1", "r1.2"]
     assert [step.calls[0].arguments for step in steps] == [{"city": "Oslo"}, {"city": "OSLO"}]
@@ -91,7 +91,7 @@ async def test_a_refused_call_is_a_round_that_says_why() -> None:
         }
     )
     run = await Orchestrator([fake_source(tool)], model=model, strategy="react").run("Weather?")
-    read = trajectory_of(run.events)
+    read = build_trajectory(run.events)
     assert read.given_up
     assert read.steps[0].results == ()
     assert read.steps[0].shown.startswith("refused before it left: ")
@@ -108,7 +108,7 @@ async def test_an_agent_that_gives_up_with_results_in_hand_gave_up() -> None:
         "Who sings in Oslo?"
     )
     assert run.status == "partial"
-    assert trajectory_of(run.events).given_up
+    assert build_trajectory(run.events).given_up
 
 
 async def test_the_thoughts_of_the_python_call_agent_are_read_in_either_form() -> None:
@@ -126,7 +126,7 @@ async def test_the_thoughts_of_the_python_call_agent_are_read_in_either_form() -
         run = await Orchestrator([fake_source(tool)], model=model, strategy="code").run(
             "Weather in Oslo?"
         )
-        assert [step.thought for step in trajectory_of(run.events).steps] == ["I look"]
+        assert [step.thought for step in build_trajectory(run.events).steps] == ["I look"]
 
 
 @pytest.mark.parametrize("strategy", [*PROGRAMS, *FREE_PROGRAMS])
@@ -134,4 +134,4 @@ async def test_a_program_that_writes_no_answer_is_one_that_gave_up(strategy: str
     silent = in_text(rounds(*["print(population(iata='OSL'))"] * 9))
     done = await run(strategy, silent, airport(), population())
     assert done.status == "abstained"
-    assert trajectory_of(done.events).given_up
+    assert build_trajectory(done.events).given_up

@@ -5,7 +5,7 @@ from __future__ import annotations
 from callwright import Orchestrator
 from callwright.nouns.trajectory import Trajectory
 from callwright.testing import fake_source
-from callwright.tools.lists.tools import bare
+from callwright.tools.lists.tools import strip_tool
 from callwright_lab.transcripts import FORMATS, Transcript, write
 from tests.agent.strategies.test_code import QUERY, answer, says, tools
 
@@ -15,7 +15,7 @@ async def test_models_that_were_trained_are_shown_tools_as_their_rows_show_them(
     setup = Orchestrator([fake_source(*offered)], model=model, strategy="toolmvr")
     await setup.run(QUERY)
     trained = Trajectory(
-        "t", QUERY, tuple(bare(tool) for tool in await fake_source(*offered).open())
+        "t", QUERY, tuple(strip_tool(tool) for tool in await fake_source(*offered).open())
     )
     said = write(Transcript(trained), FORMATS["toolbench-vr"])["messages"]
     assert [message["content"] for message in said] == [

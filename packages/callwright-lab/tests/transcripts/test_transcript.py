@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 from callwright.nouns.errors import ConfigError, Failure
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import ToolCall, ToolResult
-from callwright_lab.transcripts import FORMATS, WRITTEN, Transcript, read_record, spoken, write
-from callwright_lab.transcripts.transcript import result_of, text_of
+from callwright_lab.transcripts import (
+    FORMATS,
+    WRITTEN,
+    Transcript,
+    normalize_trajectory,
+    read_record,
+    write,
+)
+from callwright_lab.transcripts.transcript import parse_result, render_result
 from tests.transcripts.trajectories import EXAMPLE, trajectories, values
 
 ONE_CALL = ("tooleval",)  # a node of a chain is one call
@@ -22,7 +29,7 @@ MEMBERS = st.dictionaries(st.sampled_from(["source", "meta", "score", "split"]),
 
 
 def _said(name: str, trajectory: Trajectory) -> Trajectory:
-    return spoken(trajectory, code=name in CODE)
+    return normalize_trajectory(trajectory, code=name in CODE)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -85,7 +92,7 @@ def test_every_written_format_converts_into_every_other(source: str, target: str
     trajectory = _one_by_one(EXAMPLE)
     first = read_record(write(Transcript(trajectory), FORMATS[source]), id="t-1")
     second = read_record(write(first, FORMATS[target]), id="t-1")
-    assert spoken(second.trajectory).steps == spoken(trajectory).steps
+    assert normalize_trajectory(second.trajectory).steps == normalize_trajectory(trajectory).steps
     assert (second.trajectory.query, second.trajectory.answer) == (
         trajectory.query,
         trajectory.answer,
@@ -100,12 +107,16 @@ def test_any_trajectory_survives_every_pair_of_formats_there_and_back(
     source: str, target: str, data: st.DataObject
 ) -> None:
     most = 1 if {source, target} & set(ONE_CALL) else 2
-    trajectory = spoken(data.draw(trajectories(most)), code=bool({source, target} & set(CODE)))
+    trajectory = normalize_trajectory(
+        data.draw(trajectories(most)), code=bool({source, target} & set(CODE))
+    )
     first = read_record(write(Transcript(trajectory), FORMATS[source]), format=source, id="t-1")
     there = read_record(write(first, FORMATS[target]), format=target, id="t-1")
     back = read_record(write(there, FORMATS[source]), format=source, id="t-1")
     for found in (there.trajectory, back.trajectory):
-        assert replace(spoken(found), tools=()) == replace(spoken(trajectory), tools=())
+        assert replace(normalize_trajectory(found), tools=()) == replace(
+            normalize_trajectory(trajectory), tools=()
+        )
         assert [(tool.name, tool.input_schema) for tool in found.tools] == [
             (tool.name, tool.input_schema) for tool in trajectory.tools
         ]
@@ -113,18 +124,20 @@ def test_any_trajectory_survives_every_pair_of_formats_there_and_back(
 
 @given(values)
 def test_the_text_of_a_result_says_the_same_content(content: Any) -> None:
-    assert result_of("r", text_of(ToolResult("r", "t", {}, content))).content == content
+    assert parse_result("r", render_result(ToolResult("r", "t", {}, content))).content == content
 
 
 def test_a_failure_without_content_is_told_in_words_that_read_as_a_failure() -> None:
     failed = ToolResult("r", "t", {}, failure=Failure("timeout", "took too long"))
-    assert result_of("r", text_of(failed)).failure == Failure("tool_error", "took too long")
+    assert parse_result("r", render_result(failed)).failure == Failure(
+        "tool_error", "took too long"
+    )
 
 
 def test_what_is_spoken_can_be_spoken_again() -> None:
     for code in (False, True):
-        once = spoken(EXAMPLE, code=code)
-        assert spoken(once, code=code) == once
+        once = normalize_trajectory(EXAMPLE, code=code)
+        assert normalize_trajectory(once, code=code) == once
 
 
 @pytest.mark.parametrize(
@@ -132,14 +145,19 @@ def test_what_is_spoken_can_be_spoken_again() -> None:
 )
 def test_what_python_cannot_say_gets_no_program_and_is_refused_by_name(call: ToolCall) -> None:
     for calls in ((call,), (ToolCall("d", "day", {}), call)):
-        coded = spoken(Trajectory("t", "q", (), (Step("Look.", calls),), "Done."), code=True)
+        coded = normalize_trajectory(
+            Trajectory("t", "q", (), (Step("Look.", calls),), "Done."), code=True
+        )
         assert coded.steps[0].code == ""
         with pytest.raises(ConfigError, match=f"{call.tool!r} cannot be called in Python"):
             write(Transcript(coded), FORMATS["toolbench-vr"])
 
 
 def test_a_last_thought_without_a_call_is_the_answer() -> None:
-    assert spoken(Trajectory("t", "q", (), (Step("It is four."),))).answer == "It is four."
+    assert (
+        normalize_trajectory(Trajectory("t", "q", (), (Step("It is four."),))).answer
+        == "It is four."
+    )
 
 
 def test_a_record_that_is_none_is_refused_by_name() -> None:

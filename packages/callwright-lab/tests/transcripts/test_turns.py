@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from callwright.nouns.types import ToolCall, ToolResult
-from callwright_lab.transcripts.turns import Turn, distinct, rounds
+from callwright_lab.transcripts.turns import Turn, assign_unique_ids, build_rounds
 
 
 def _call(id: str = "", tool: str = "f") -> ToolCall:
@@ -20,7 +20,7 @@ def test_results_go_to_the_calls_they_name_in_whatever_order_they_come() -> None
         (Turn("tool", results=(_result("b", 2),)), ()),
         (Turn("tool", results=(_result("a", 1),)), ()),
     ]
-    (one,) = rounds(turns)
+    (one,) = build_rounds(turns)
     assert one.step is not None
     assert [(r.tool, r.content) for r in one.step.results] == [("f", 1), ("g", 2)]
 
@@ -30,7 +30,7 @@ def test_results_without_a_name_go_to_the_calls_that_wait_in_order() -> None:
         (Turn("assistant", calls=(_call(), _call())), ()),
         (Turn("tool", results=(_result("", 1), _result("", 2))), ()),
     ]
-    (one,) = distinct(rounds(turns))
+    (one,) = assign_unique_ids(build_rounds(turns))
     assert one.step is not None
     assert [(c.id, r.content if r else None) for c, r in one.step.pairs] == [
         ("call_1", 1),
@@ -43,7 +43,7 @@ def test_a_result_that_no_call_waits_for_is_dropped() -> None:
         (Turn("assistant", calls=(_call("a"),)), ()),
         (Turn("tool", results=(_result("a", 1), _result("z", 9))), ()),
     ]
-    (one,) = rounds(turns)
+    (one,) = build_rounds(turns)
     assert one.step is not None
     assert [r.content for r in one.step.results] == [1]
 
@@ -54,7 +54,7 @@ def test_what_is_said_before_a_call_is_its_thought_and_what_is_said_last_is_the_
         (Turn("assistant", "so", calls=(_call("a"),)), ({"n": 2},)),
         (Turn("assistant", "done"), ({"n": 3},)),
     ]
-    first, last = rounds(turns)
+    first, last = build_rounds(turns)
     assert first.step is not None
     assert (first.step.thought, first.messages) == ("hm\n\nso", ({"n": 1}, {"n": 2}))
     assert (last.step, last.answer) == (None, "done")
@@ -66,11 +66,11 @@ def test_a_question_to_the_user_is_thought_where_the_user_answers_it() -> None:
         (Turn("user", "Rome"), ()),
         (Turn("assistant", "Sunny."), ()),
     ]
-    first, last = rounds(turns)
+    first, last = build_rounds(turns)
     assert first.step is not None
     assert (first.step.thought, last.answer) == ("Which city?", "Sunny.")
 
 
 def test_an_empty_last_message_is_no_answer() -> None:
-    (one,) = rounds([(Turn("assistant", ""), ())])
+    (one,) = build_rounds([(Turn("assistant", ""), ())])
     assert (one.step, one.answer) == (None, None)

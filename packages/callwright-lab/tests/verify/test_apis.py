@@ -20,10 +20,10 @@ from callwright.testing import ScriptedModel
 from callwright.tools.catalog import open_catalog
 from callwright.tools.evidence import EvidenceStore, Observation
 from callwright.tools.python.functions import tool
-from callwright_lab.verify.apis import ApiVerifier, Watch, overlay_of
+from callwright_lab.verify.apis import ApiVerifier, Watch, build_overlay
 from callwright_lab.verify.budget import Budget
-from callwright_lab.verify.committee import named
-from callwright_lab.verify.sweep import Finding, Journal, Sweep, opened, sweep
+from callwright_lab.verify.committee import name_judges
+from callwright_lab.verify.sweep import Finding, Journal, Sweep, open_journal, run_sweep
 
 OFFICES = {"OF-1": "Oslo", "OF-2": "Rome"}
 WRITTEN: list[str] = []
@@ -115,7 +115,7 @@ async def verified(
             catalog.tools, catalog.call, Watch(today=date(2026, 11, 22), **watch)
         )
         kept = journal if journal is not None else Journal(None, {})
-        return await sweep(
+        return await run_sweep(
             verifier.rows(), verifier.judge, kept, levels=verifier.levels, budget=budget
         )
 
@@ -145,11 +145,13 @@ async def test_the_living_the_dead_and_the_untried_are_told_apart_with_reasons()
 
 async def test_what_a_tool_says_it_takes_is_tried_and_a_stale_list_replaced() -> None:
     verifier = ApiVerifier([DISTANCE], distance, Watch(today=date(2026, 11, 22)))
-    made = await sweep(verifier.rows(), verifier.judge, Journal(None, {}), levels=verifier.levels)
+    made = await run_sweep(
+        verifier.rows(), verifier.judge, Journal(None, {}), levels=verifier.levels
+    )
     (found,) = made.findings
     assert found.category == "alive"
     assert "has other options for 'unit' than are documented" in found.why
-    laid = overlay_of(made.findings).apply([DISTANCE])
+    laid = build_overlay(made.findings).apply([DISTANCE])
     assert laid.problem == ""
     assert laid.tools[0].properties["unit"]["enum"] == ["kilometers", "miles"]
 
@@ -192,9 +194,9 @@ async def test_what_was_found_of_a_tool_does_not_hold_where_somebody_else_answer
 ) -> None:
     path = tmp_path / "journal.jsonl"
     told = {"weather": "https://a.example"}
-    with opened(path, {}) as journal:
+    with open_journal(path, {}) as journal:
         await verified([weather], journal, place=told.__getitem__)
-    with opened(path, {}) as journal:
+    with open_journal(path, {}) as journal:
         same = await verified([weather], journal, place=told.__getitem__)
         other = await verified(
             [weather], journal, place={"weather": "https://b.example"}.__getitem__
@@ -209,7 +211,7 @@ async def test_why_documentation_is_refused_is_said_once_however_many_judges_wro
         "is_api_valid": True,
         "refine_api": {"type": "function", "function": {"name": "other"}},
     }
-    judges = named([ScriptedModel(lambda _: renames), ScriptedModel(lambda _: renames)])
+    judges = name_judges([ScriptedModel(lambda _: renames), ScriptedModel(lambda _: renames)])
     (found,) = (await verified([weather], refiners=judges)).findings
     assert found.found["refused"] == [
         "the refined documentation is refused: it renames the tool to 'other'"
@@ -291,7 +293,7 @@ async def test_a_server_that_tells_only_words_of_its_error_is_dead_by_them() -> 
 
     verifier = ApiVerifier([DISTANCE], server, Watch(today=date(2026, 11, 22)))
     (found,) = (
-        await sweep(verifier.rows(), verifier.judge, Journal(None, {}), levels=verifier.levels)
+        await run_sweep(verifier.rows(), verifier.judge, Journal(None, {}), levels=verifier.levels)
     ).findings
     assert found.category == "dead: failed"
 
@@ -324,7 +326,7 @@ async def test_the_overlay_of_what_was_found_lets_through_what_worked_and_teache
     None
 ):
     made = await verified([weather])
-    async with open_catalog([weather, overlay_of(made.findings)]) as catalog:
+    async with open_catalog([weather, build_overlay(made.findings)]) as catalog:
         assert catalog.problems == ()
         part = catalog["weather"].properties["days"]
         assert part["maximum"] == 3
@@ -336,11 +338,11 @@ async def test_no_call_is_made_beyond_the_budget_and_a_resumed_sweep_ends_as_a_w
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "apis.jsonl"
-    with opened(path, {}) as journal:
+    with open_journal(path, {}) as journal:
         first = await verified(journal=journal, budget=Budget(calls=4))
     assert first.cost.calls <= 4
     assert first.left
-    with opened(path, {}) as journal:
+    with open_journal(path, {}) as journal:
         second = await verified(journal=journal)
     whole = await verified()
     assert {k: (f.category, f.found) for k, f in by_id(second).items()} == {
@@ -384,7 +386,9 @@ async def test_a_model_proposes_and_describes_within_what_was_seen() -> None:
         "verify.document": REFINED,
     }
     model = ScriptedModel(script)
-    made = by_id(await verified([weather], proposer=model, refiners=named([model])))["weather"]
+    made = by_id(await verified([weather], proposer=model, refiners=name_judges([model])))[
+        "weather"
+    ]
     assert {"city": "Bergen"} in [call["arguments"] for call in made.found["calls"]]
     words = {c["key"]: c["value"] for c in made.found["changes"] if c["change"] == "description"}
     assert words == {
@@ -402,7 +406,7 @@ async def test_a_model_proposes_and_describes_within_what_was_seen() -> None:
 async def test_the_majority_of_judges_can_doubt_a_tool_that_answers(
     said: tuple[bool, ...], kept: bool
 ) -> None:
-    judges = named(
+    judges = name_judges(
         [ScriptedModel([{"is_api_valid": one}], name=f"judge {i}") for i, one in enumerate(said)]
     )
     made = by_id(await verified([list_offices], refiners=judges))["list_offices"]
@@ -420,8 +424,8 @@ async def test_a_model_imitates_the_dead_and_nothing_of_it_becomes_documentation
         "reply": "rain",
         "simulated": "model",
     }
-    assert overlay_of(made.findings).tools["broken"].changes == ()
-    assert overlay_of(made.findings).tools["broken"].status == "dead: auth"
+    assert build_overlay(made.findings).tools["broken"].changes == ()
+    assert build_overlay(made.findings).tools["broken"].status == "dead: auth"
 
 
 async def test_a_write_in_the_sandbox_that_was_under_way_is_in_doubt_and_not_made_again(
@@ -437,11 +441,14 @@ async def test_a_write_in_the_sandbox_that_was_under_way_is_in_doubt_and_not_mad
         async with open_catalog([write_note]) as catalog:
             watch = Watch(today=date(2026, 11, 22), policy=TrialPolicy(sandbox=("write_*",)))
             verifier = ApiVerifier(catalog.tools, dies, watch)
-            with opened(tmp_path / "journal", {}) as journal, suppress(asyncio.CancelledError):
-                swept = await sweep(
+            with (
+                open_journal(tmp_path / "journal", {}) as journal,
+                suppress(asyncio.CancelledError),
+            ):
+                swept = await run_sweep(
                     verifier.rows(), verifier.judge, journal, levels=verifier.levels
                 )
     (finding,) = swept.findings
     assert (finding.category, finding.kept, len(made)) == ("in doubt", False, 1)
     assert f'write_note({{"text":"{made[0]["text"]}"}}) was under way' in finding.why
-    assert overlay_of(swept.findings).tools == {}
+    assert build_overlay(swept.findings).tools == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from callwright.nouns.types import Tool
 from callwright.tools.overlay import Overlay, OverlayChange, ToolOverlay
-from callwright_lab.verify.differences import differences
+from callwright_lab.verify.differences import iter_diff_lines
 
 TOOL = Tool(
     "cars",
@@ -25,7 +25,7 @@ def test_before_and_after_stand_one_under_the_other() -> None:
         ("asks for 'year', which is not documented",),
     )
     lines = list(
-        differences([TOOL, Tool("other")], Overlay({"cars": entry, "other": ToolOverlay("x")}))
+        iter_diff_lines([TOOL, Tool("other")], Overlay({"cars": entry, "other": ToolOverlay("x")}))
     )
     assert lines[:4] == [
         "@@ cars (alive) @@",

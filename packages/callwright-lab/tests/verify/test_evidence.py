@@ -20,7 +20,7 @@ from callwright_lab.verify.budget import Meter
 from callwright_lab.verify.dataset.rows import DatasetVerifier
 from callwright_lab.verify.queries import QueryVerifier
 from callwright_lab.verify.requests import Asked
-from callwright_lab.verify.sweep import Finding, Journal, sweep
+from callwright_lab.verify.sweep import Finding, Journal, run_sweep
 from callwright_lab.verify.trajectories import Checked, TrajectoryVerifier
 from tests.cli.test_verify_trajectories import CLEAR, END, TWICE, record
 
@@ -40,16 +40,16 @@ async def test_a_tools_documentation_stands_beside_what_was_observed() -> None:
     async with open_catalog([weather]) as catalog:
         watch = Watch(today=date(2026, 11, 22))
         verifier = ApiVerifier(catalog.tools, catalog.call, watch)
-        made = await sweep(
+        made = await run_sweep(
             verifier.rows(), verifier.judge, Journal(None, {}), levels=verifier.levels
         )
         (finding,) = made.findings
-        (shown,) = evidence.documentation(finding, catalog["weather"])
+        (shown,) = evidence.iter_documentation_parts(finding, catalog["weather"])
     assert isinstance(shown, Changes)
     rows = {change.where: change for change in shown.changes}
     assert rows["days: maximum"].after == "3"
     assert "it refused" in rows["days: maximum"].because
-    calls = tables(evidence.of_tool(finding))["Calls"]
+    calls = tables(evidence.iter_tool_evidence(finding))["Calls"]
     assert isinstance(calls, Table)
     assert {row[1] for row in calls.rows} == {
         "functional success",
@@ -71,9 +71,9 @@ def test_drift_and_what_does_not_stand_are_told_and_reasons_are_named_alike() ->
         "drift: asks for",
         "drift: asks for",
     ]
-    (drift,) = evidence.documentation(finding, Tool("t"))
+    (drift,) = evidence.iter_documentation_parts(finding, Tool("t"))
     assert isinstance(drift, Lines)
-    parts = tables(evidence.of_tool(finding))
+    parts = tables(evidence.iter_tool_evidence(finding))
     assert set(parts) == {
         "Calls",
         "What a model wrote and does not stand",
@@ -96,7 +96,7 @@ async def test_a_request_is_shown_with_rules_criteria_and_each_judges_words() ->
     verifier = QueryVerifier({"a": ScriptedModel({"verify.query": said})})
     asked = Asked("q", "What is the weather in Oslo?", (Tool("weather", "Weather of a city."),))
     finding = await verifier.judge(asked, Meter())
-    parts = tables(evidence.of_request(finding, asked.query, ["weather"]))
+    parts = tables(evidence.iter_request_evidence(finding, asked.query, ["weather"]))
     request, judges = parts["Request"], parts["Judges"]
     assert isinstance(request, Lines)
     assert request.text == "What is the weather in Oslo?\n\nTools: weather"
@@ -104,7 +104,7 @@ async def test_a_request_is_shown_with_rules_criteria_and_each_judges_words() ->
     assert judges.rows == [["a", "Unsolvable", "3", "No day."]]
     assert "low difficulty" in list(evidence.request_reasons(finding))
     surely = await verifier.judge(Asked("q", "?", ()), Meter())
-    assert "What the rules found" in tables(evidence.of_request(surely, "?", []))
+    assert "What the rules found" in tables(evidence.iter_request_evidence(surely, "?", []))
     assert any(reason.endswith("(certain)") for reason in evidence.request_reasons(surely))
 
 
@@ -122,7 +122,7 @@ async def checked(row: dict[str, Any], judge: Any = None) -> Finding:
 
 async def test_a_trajectory_is_shown_round_by_round_with_faults_and_votes() -> None:
     finding = await checked(TWICE)
-    parts = tables(evidence.of_trajectory(finding))
+    parts = tables(evidence.iter_trajectory_evidence(finding))
     done = parts["What was done"]
     assert isinstance(done, Lines)
     assert "Step 2" in done.text
@@ -130,23 +130,23 @@ async def test_a_trajectory_is_shown_round_by_round_with_faults_and_votes() -> N
     assert "execution: repeated_call (proved)" in list(evidence.trajectory_reasons(finding))
     said = {"content": "No.", "answer_status": "Fail", "all_steps_validity": "no"}
     failed = await checked(record("good", CLEAR, ending=END), said)
-    judges = tables(evidence.of_trajectory(failed))["Judges"]
+    judges = tables(evidence.iter_trajectory_evidence(failed))["Judges"]
     assert isinstance(judges, Table)
     assert judges.rows == [["a", "Fail", "no", "No."]]
     assert "judged: Fail" in list(evidence.trajectory_reasons(failed))
-    assert list(evidence.of_record({"no": "record"})) == []
+    assert list(evidence.iter_record_evidence({"no": "record"})) == []
 
 
 async def test_a_row_of_a_data_set_is_shown_with_its_findings() -> None:
     transcript = read_record(TWICE)
     finding = await DatasetVerifier([transcript]).judge(transcript, Meter())
-    parts = tables(evidence.of_row(finding, transcript.trajectory))
+    parts = tables(evidence.iter_row_evidence(finding, transcript.trajectory))
     assert set(parts) == {"Findings", "The row"}
     assert list(evidence.row_reasons(finding)) == ["repeated_call (defect)"]
     judged = Finding(
         True, "", "", {"judges": {"a": {"specificity": False}}, "wanting": ["specificity"]}
     )
-    (table,) = evidence.of_row(judged, None)
+    (table,) = evidence.iter_row_evidence(judged, None)
     assert isinstance(table, Table)
     assert table.rows == [["a", "does not"]]
     assert list(evidence.row_reasons(judged)) == ["specificity (most judges)"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.nouns.types import JsonObject, Tool
-from callwright_lab.verify.feasibility import Feasibility, feasibility
+from callwright_lab.verify.feasibility import Feasibility, assess_feasibility
 from callwright_lab.verify.requests import Asked
 
 
@@ -48,7 +48,7 @@ RATIO = a_tool(
 def judged(
     query: str, *tools: Tool, needed: tuple[str, ...] = (), unknown: tuple[str, ...] = ()
 ) -> Feasibility:
-    return feasibility(Asked("x", query, tools, needed, unknown))
+    return assess_feasibility(Asked("x", query, tools, needed, unknown))
 
 
 def test_what_another_tool_gives_is_not_lacking() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.schema.compiled import compile_schema
-from callwright_lab.verify.inferred import schema_of
+from callwright_lab.verify.inferred import infer_schema
 
 scalars = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9) | st.text(max_size=3)
 keys = st.sampled_from(["id", "name", "city", "items"])
@@ -17,12 +17,12 @@ values = st.recursive(
 
 @given(st.lists(values, min_size=1, max_size=4))
 def test_every_value_fits_the_schema_of_all(some: list[object]) -> None:
-    schema = compile_schema(schema_of(some))
+    schema = compile_schema(infer_schema(some))
     assert all(schema.accepts(value) for value in some)
 
 
 def test_members_are_those_of_all_objects_and_none_is_required() -> None:
-    assert schema_of([{"id": 1, "tags": ["a"]}, {"id": 2.5, "name": None}]) == {
+    assert infer_schema([{"id": 1, "tags": ["a"]}, {"id": 2.5, "name": None}]) == {
         "type": "object",
         "properties": {
             "id": {"type": "number"},
@@ -37,12 +37,12 @@ def test_keys_that_are_data_are_not_listed() -> None:
         {"2026-11-01": {"rate": 1.1}, "2026-11-02": {"rate": 1.2}},
         {"2026-12-01": {"rate": 1.3}},
     ]
-    assert schema_of(days) == {
+    assert infer_schema(days) == {
         "type": "object",
         "additionalProperties": {"type": "object", "properties": {"rate": {"type": "number"}}},
     }
 
 
 def test_what_has_no_value_says_nothing() -> None:
-    assert schema_of([]) == {}
-    assert schema_of([[]]) == {"type": "array"}
+    assert infer_schema([]) == {}
+    assert infer_schema([[]]) == {"type": "array"}

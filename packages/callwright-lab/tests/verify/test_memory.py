@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.nouns.types import JsonObject
-from callwright_lab.verify.memory import InDoubt, Memory, question
+from callwright_lab.verify.memory import InDoubt, Memory, make_question_key
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers()), max_size=8))
@@ -71,8 +71,10 @@ def test_of_two_that_were_under_way_at_once_the_one_that_came_back_is_known() ->
 
 def test_questions_are_told_apart_by_all_that_they_say() -> None:
     assert (
-        question("call", "t", {"a": 1})
-        != question("model", "t", {"a": 1})
-        != question("call", "t", {"a": 2})
+        make_question_key("call", "t", {"a": 1})
+        != make_question_key("model", "t", {"a": 1})
+        != make_question_key("call", "t", {"a": 2})
     )
-    assert question("call", "t", {"a": 1, "b": 2}) == question("call", "t", {"b": 2, "a": 1})
+    assert make_question_key("call", "t", {"a": 1, "b": 2}) == make_question_key(
+        "call", "t", {"b": 2, "a": 1}
+    )

@@ -14,7 +14,7 @@ from callwright.tools.catalog import open_catalog
 from callwright.tools.overlay import Overlay, OverlayChange, ToolOverlay, documented
 from callwright_lab.verify.budget import Account, Budget, BudgetSpent, Meter
 from callwright_lab.verify.memory import RowMemory
-from callwright_lab.verify.mock_tools import StandIn, dead
+from callwright_lab.verify.mock_tools import StandIn, find_dead_tools
 
 GONE = Tool("gone", "Weather of old.")
 HERE = Tool("here", "Weather.", {"type": "object", "properties": {"day": {"type": "integer"}}})
@@ -80,9 +80,12 @@ async def test_a_question_that_may_not_be_asked_is_left_to_who_may_ask_it() -> N
 
 
 def test_a_tool_that_has_changed_since_may_be_alive_again() -> None:
-    assert dead(OVERLAY.apply([GONE, HERE]).fitting) == {"gone"}
+    assert find_dead_tools(OVERLAY.apply([GONE, HERE]).fitting) == {"gone"}
     assert (
-        dead(OVERLAY.apply([replace(GONE, description="Weather, mended."), HERE]).fitting) == set()
+        find_dead_tools(
+            OVERLAY.apply([replace(GONE, description="Weather, mended."), HERE]).fitting
+        )
+        == set()
     )
 
 
@@ -94,4 +97,4 @@ async def test_a_dead_tool_of_which_a_person_wrote_something_is_dead_all_the_sam
     )
     async with open_catalog([GONE, HERE, Overlay({**OVERLAY.tools, "gone": edited})]) as catalog:
         assert catalog["gone"].description == "Weather, gone in 2024."
-        assert dead(catalog.overlays) == {"gone"}
+        assert find_dead_tools(catalog.overlays) == {"gone"}

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, ToolCall
 from callwright.repair.gate import Gate
 from callwright.schema.compiled import compile_schema
-from callwright.tools.overlay import OverlayChange, overlaid, referred
-from callwright_lab.verify.observed import Seen, observed
-from callwright_lab.verify.places import places
-from callwright_lab.verify.samples import samples
+from callwright.tools.overlay import OverlayChange, apply_changes, resolve_reference
+from callwright_lab.verify.observed import Seen, observe_calls
+from callwright_lab.verify.places import list_places
+from callwright_lab.verify.samples import sample_values
 from tests.verify import nested
 
 TOOL = Tool(
@@ -52,7 +52,7 @@ def refused(said: str, **arguments: Json) -> Seen:
 
 
 def changes(*seen: Seen, tool: Tool = TOOL) -> dict[tuple[str, str], OverlayChange]:
-    return {(c.key, c.change): c for c in observed(tool, seen).changes}
+    return {(c.key, c.change): c for c in observe_calls(tool, seen).changes}
 
 
 def test_accepted_values_are_examples_and_a_bare_parameter_is_told_of_them() -> None:
@@ -71,7 +71,7 @@ def test_credentials_options_and_what_is_long_make_no_examples() -> None:
 
 
 def test_the_sample_of_any_text_makes_no_example() -> None:
-    for value in samples("message", {"type": "string", "minLength": 9}, date(2026, 11, 22)):
+    for value in sample_values("message", {"type": "string", "minLength": 9}, date(2026, 11, 22)):
         made = changes(ok(city=value), ok(city=value))
         assert not any(
             key == "city" and change in ("examples", "description") for key, change in made
@@ -132,13 +132,13 @@ def test_a_default_that_the_tool_refuses_goes_and_what_it_fills_in_takes_its_pla
         "fare", "", {"type": "object", "properties": {"id": {"type": "string"}, "cls": cls}}
     )
     no = refused("cls must be one of: standard, premium", id="1", cls="economy")
-    found = observed(fare, [no, ok({"cls": "premium"}, id="1", cls="premium")])
-    assert "default" not in overlaid(fare, found.changes).properties["cls"]
+    found = observe_calls(fare, [no, ok({"cls": "premium"}, id="1", cls="premium")])
+    assert "default" not in apply_changes(fare, found.changes).properties["cls"]
     assert any("refuses the documented default" in line for line in found.drift)
-    echoed = observed(
+    echoed = observe_calls(
         fare, [no, ok({"cls": "premium"}, id="1", cls="premium"), ok({"cls": "standard"}, id="2")]
     )
-    assert overlaid(fare, echoed.changes).properties["cls"]["default"] == "standard"
+    assert apply_changes(fare, echoed.changes).properties["cls"]["default"] == "standard"
 
 
 def test_another_form_of_days_than_the_words_of_the_documentation_say_is_drift() -> None:
@@ -148,9 +148,9 @@ def test_another_form_of_days_than_the_words_of_the_documentation_say_is_drift()
         {"type": "object", "properties": {"day": {"type": "string"}}},
     )
     no = refused("day must be YYYY-MM-DD", day="01/12/2026")
-    (line,) = observed(day, [no, ok(day="2026-12-01")]).drift
+    (line,) = observe_calls(day, [no, ok(day="2026-12-01")]).drift
     assert line.startswith("takes 'day' as YYYY-MM-DD, documented as DD/MM/YYYY")
-    assert observed(replace(day, description="YYYY-MM-DD"), [no]).drift == ()
+    assert observe_calls(replace(day, description="YYYY-MM-DD"), [no]).drift == ()
 
 
 def test_an_output_schema_is_inferred_only_where_none_is_declared() -> None:
@@ -172,7 +172,7 @@ def test_a_tool_that_disagrees_with_its_documentation_is_reported_and_not_mended
         refused("'limit' is required", city="Oslo"),
         refused("kind must be one of: suite, flat", city="Oslo", kind="single"),
     ]
-    found = observed(TOOL, said)
+    found = observe_calls(TOOL, said)
     assert [line.partition(": ")[0] for line in found.drift] == [
         "asks for 'country', which is not documented",
         "does not know 'when', which is documented",
@@ -180,7 +180,7 @@ def test_a_tool_that_disagrees_with_its_documentation_is_reported_and_not_mended
         "has other options for 'kind' than are documented",
     ]
     assert {(c.key, c.change) for c in found.changes} == {("kind", "enum")}
-    made = overlaid(TOOL, found.changes)
+    made = apply_changes(TOOL, found.changes)
     assert made.properties.keys() == TOOL.properties.keys()
     assert made.required == TOOL.required
     assert made.properties["kind"]["enum"] == [
@@ -193,9 +193,10 @@ def test_a_reply_of_another_shape_than_is_declared_is_drift() -> None:
     declared = replace(
         TOOL, output_schema={"type": "object", "properties": {"id": {"type": "integer"}}}
     )
-    assert observed(declared, [ok({"id": 1}, city="Oslo")]).drift == ()
+    assert observe_calls(declared, [ok({"id": 1}, city="Oslo")]).drift == ()
     assert (
-        "otherwise than documented" in observed(declared, [ok({"id": "one"}, city="Oslo")]).drift[0]
+        "otherwise than documented"
+        in observe_calls(declared, [ok({"id": "one"}, city="Oslo")]).drift[0]
     )
 
 
@@ -218,7 +219,7 @@ def test_whatever_answered_is_let_through_by_what_was_learned(
     calls: list[tuple[JsonObject, str | None]],
 ) -> None:
     seen = [refused(said, **given) if said else ok(**given) for given, said in calls]
-    gate = Gate([overlaid(TOOL, observed(TOOL, seen).changes)])
+    gate = Gate([apply_changes(TOOL, observe_calls(TOOL, seen).changes)])
     for one in seen:
         if one.works:
             assert isinstance(gate.check(ToolCall("", "rooms", one.arguments)), CheckedCall)
@@ -264,19 +265,19 @@ def test_what_cannot_hold_beside_the_documentation_is_drift_and_no_change() -> N
         refused("day must be given as YYYYMMDD", day="2026-01-01"),
         refused("n must be at most 3", n=9),
     ]
-    found = observed(tool, said)
+    found = observe_calls(tool, said)
     assert [(c.key, c.change) for c in found.changes if c.key] == []
     assert found.drift[0].startswith("wants another form of 'day' than the documented date")
 
 
 def test_a_tool_that_says_it_is_replaced_has_drifted() -> None:
-    (line,) = observed(TOOL, [refused("rooms was renamed to lodgings", city="Oslo")] * 2).drift
+    (line,) = observe_calls(TOOL, [refused("rooms was renamed to lodgings", city="Oslo")] * 2).drift
     assert line.startswith("says that it is replaced")
 
 
 def names(schema: Any, root: JsonObject, depth: int = 0) -> Any:
     """The parameters of a schema at every depth, with what is required, references followed."""
-    schema = referred(schema, root)
+    schema = resolve_reference(schema, root)
     if depth > 6:
         return None
     schema = schema if isinstance(schema, dict) else {}
@@ -296,13 +297,13 @@ def test_at_no_depth_a_parameter_comes_or_goes_and_everything_said_was_seen(
 ) -> None:
     tool = data.draw(nested.TOOLS)
     seen = data.draw(nested.calls(tool))
-    found = observed(tool, seen)
-    made = overlaid(tool, found.changes)
+    found = observe_calls(tool, seen)
+    made = apply_changes(tool, found.changes)
     assert (made.name, made.required) == (tool.name, tool.required)
     assert names(made.input_schema, made.input_schema) == names(
         tool.input_schema, tool.input_schema
     )
-    known = {place.key: place for place in places(tool)}
+    known = {place.key: place for place in list_places(tool)}
     for change in (change for change in found.changes if change.key):
         accepted = [
             value for s in seen if s.works for value in known[change.key].values(s.arguments)
@@ -360,7 +361,7 @@ def test_inside_objects_and_arrays_the_same_is_observed_as_of_parameters() -> No
         booked("guest -> class: must be one of first, second", name="Kim", **{"class": "third"}),
         booked(reply={"guest": {"name": "Lee", "age": 18, "class": "second"}}, name="Lee", age=18),
     ]
-    found = {(c.key, c.change): c for c in observed(BOOKING, seen).changes}
+    found = {(c.key, c.change): c for c in observe_calls(BOOKING, seen).changes}
     assert found["guest/properties/age", "minimum"].value == 18
     assert (
         "guest/properties/age",
@@ -371,15 +372,15 @@ def test_inside_objects_and_arrays_the_same_is_observed_as_of_parameters() -> No
     assert found["guest/properties/name", "examples"].value == ["Ann", "Bob", "Lee"]
     assert found["nights/items/properties/day", "examples"].value == ["2026-11-22", "2026-11-23"]
     assert found["nights/items/properties/day", "description"].value.startswith("a day, YYYY-MM-DD")
-    made = overlaid(BOOKING, [c for c in found.values() if c.key])
+    made = apply_changes(BOOKING, [c for c in found.values() if c.key])
     assert made.properties["guest"]["properties"]["age"]["minimum"] == 18
     assert made.properties["guest"]["required"] == ["name"]
 
 
 def test_a_part_that_is_asked_for_is_drift_of_the_part_and_not_an_unknown_parameter() -> None:
     seen = [booked("guest.age is required", name="Ann")]
-    assert observed(BOOKING, seen).drift == (
+    assert observe_calls(BOOKING, seen).drift == (
         "requires 'guest.age', documented as optional: \"guest.age is required\"",
     )
     seen = [booked("'guest.email' is required", name="Ann")]
-    assert "asks for 'email', which is not documented" in observed(BOOKING, seen).drift[0]
+    assert "asks for 'email', which is not documented" in observe_calls(BOOKING, seen).drift[0]

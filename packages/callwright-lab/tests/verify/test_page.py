@@ -5,9 +5,9 @@ what is left.
 from __future__ import annotations
 
 from callwright.nouns.types import Usage
-from callwright.viewer import Bars, Lines, Table, report_page
+from callwright.viewer import Bars, Lines, Table, render_report_page
 from callwright_lab.verify.budget import Budget, Cost
-from callwright_lab.verify.page import Stage, histogram, report_of
+from callwright_lab.verify.page import Stage, build_histogram, build_sweep_report
 from callwright_lab.verify.sweep import Finding, Sweep
 
 COST = Cost(2, 1, Usage(30, 4), 1.5)
@@ -34,7 +34,7 @@ STAGE = Stage(
 
 
 def test_the_head_says_what_was_kept_spent_and_left() -> None:
-    report = report_of(MADE, STAGE)
+    report = build_sweep_report(MADE, STAGE)
     assert report.facts["kept"] == "1 of 3 (33.3%)"
     assert report.facts["calls of tools"] == "4; now 2 of 5 allowed"
     assert report.facts["model calls"] == "2; now 1"
@@ -44,7 +44,7 @@ def test_the_head_says_what_was_kept_spent_and_left() -> None:
 
 
 def test_categories_and_reasons_are_counted_by_rows_and_lead_to_one() -> None:
-    categories, reasons = report_of(MADE, STAGE).parts[:2]
+    categories, reasons = build_sweep_report(MADE, STAGE).parts[:2]
     assert isinstance(categories, Bars)
     assert isinstance(reasons, Bars)
     assert [(bar.name, bar.count, bar.item) for bar in categories.bars] == [
@@ -56,7 +56,9 @@ def test_categories_and_reasons_are_counted_by_rows_and_lead_to_one() -> None:
 
 
 def test_judges_are_told_by_their_votes_and_their_agreement() -> None:
-    votes, agreed = (part for part in report_of(MADE, STAGE).parts if isinstance(part, Table))
+    votes, agreed = (
+        part for part in build_sweep_report(MADE, STAGE).parts if isinstance(part, Table)
+    )
     assert (list(votes.heads), list(votes.rows)) == (
         ["judge", "invalid", "valid"],
         [["a", "0", "2"], ["b", "1", "1"]],
@@ -64,25 +66,25 @@ def test_judges_are_told_by_their_votes_and_their_agreement() -> None:
     assert agreed.rows[0][:2] == ["a and b", "50.0%"]
     assert "pairwise agreement 0.50" in agreed.note
     alone = Stage("Tools", STAGE.evidence, STAGE.reasons, votes=lambda _: {"a": "valid"})
-    assert sum(isinstance(part, Table) for part in report_of(MADE, alone).parts) == 1, (
+    assert sum(isinstance(part, Table) for part in build_sweep_report(MADE, alone).parts) == 1, (
         "one judge agrees with nobody"
     )
 
 
 def test_every_finding_is_an_item_with_its_evidence_and_cost() -> None:
-    items = report_of(MADE, STAGE).items
+    items = build_sweep_report(MADE, STAGE).items
     assert [(item.name, item.kept, item.category, item.why) for item in items] == [
         ("one", True, "alive", "answers"),
         ("two", False, "dead: auth", "403"),
         ("three", False, "dead: auth", "401"),
     ]
     assert [len(item.evidence) for item in items] == [2, 1, 2]
-    assert "seconds of models" in report_page(report_of(MADE, STAGE))
-    assert report_of(Sweep(()), STAGE).facts["kept"] == "0 of 0"
+    assert "seconds of models" in render_report_page(build_sweep_report(MADE, STAGE))
+    assert build_sweep_report(Sweep(()), STAGE).facts["kept"] == "0 of 0"
 
 
 def test_a_histogram_counts_every_score_and_marks_what_is_kept() -> None:
-    made = histogram("Quality", [8, 8, 3, 0], 8)
+    made = build_histogram("Quality", [8, 8, 3, 0], 8)
     assert {bar.name: (bar.count, bar.state) for bar in made.bars if bar.count} == {
         "3": (1, "failed"),
         "8": (2, "ok"),

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from callwright.nouns.types import Tool
-from callwright.tools.overlay import KEYWORDS, OverlayChange, overlaid
-from callwright_lab.verify.places import Flat, places
+from callwright.tools.overlay import KEYWORDS, OverlayChange, apply_changes
+from callwright_lab.verify.places import Flat, list_places
 
 SEARCH = Tool(
     "search",
@@ -40,7 +40,7 @@ SEARCH = Tool(
 
 
 def test_every_part_has_a_name_for_people_and_one_for_the_overlay() -> None:
-    found = {place.name: place for place in places(SEARCH)}
+    found = {place.name: place for place in list_places(SEARCH)}
     assert [name for name in found if name.count(".") < 2] == [
         "filter", "stops", "page", "filter.city", "filter.stars", "filter.near", "stops[]", "stops[].name",
     ]  # fmt: skip
@@ -50,14 +50,14 @@ def test_every_part_has_a_name_for_people_and_one_for_the_overlay() -> None:
     assert not found["filter.stars"].required
     assert len(found) < 40, "what holds itself is followed so far and no further"
     for place in found.values():
-        overlaid(
+        apply_changes(
             SEARCH, [OverlayChange(place.key, KEYWORDS[0], "text")]
         )  # every one can be said something of
 
 
 def test_values_are_those_that_stand_there() -> None:
     call = {"filter": {"city": "Oslo"}, "stops": [{"name": "a"}, {"name": "b"}, {}], "page": 1}
-    found = {place.name: place.values(call) for place in places(SEARCH)}
+    found = {place.name: place.values(call) for place in list_places(SEARCH)}
     assert found["filter.city"] == ["Oslo"]
     assert found["stops[].name"] == ["a", "b"]
     assert found["page"] == [1]
@@ -91,9 +91,9 @@ def test_names_that_are_pointers_themselves_keep_their_meaning() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {}}},
               "a/properties/b": {}, "c/d": {"type": "object", "properties": {"~e": {}}}}}  # fmt: skip
     tool = Tool("t", "", schema)
-    keys = [place.key for place in places(tool)]
+    keys = [place.key for place in list_places(tool)]
     assert keys == ["a", "a/properties/b", "c/d", "c~1d/properties/~0e"]
-    made = overlaid(
+    made = apply_changes(
         tool, [OverlayChange("a/properties/b", "default", 1), OverlayChange(keys[-1], "default", 2)]
     )
     assert made.properties["a/properties/b"] == {"default": 1}, "the parameter, as before"

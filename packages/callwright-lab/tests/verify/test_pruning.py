@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from callwright.nouns.errors import Failure
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import READ, WRITE, Tool, ToolCall, ToolResult
-from callwright_lab.verify.pruning import pruned
+from callwright_lab.verify.pruning import prune_repeats
 from callwright_lab.verify.steps import step_faults
 
 TEXT = {"type": "string"}
@@ -45,14 +45,14 @@ def made(*steps: Step) -> Trajectory:
 
 def test_a_round_that_only_repeats_goes_and_the_rest_stays_as_it_was() -> None:
     steps = (step(0, "Ada"), step(1, "Ada"), step(2, "Bo"), step(3, "Bo", "Ada"))
-    left, gone = pruned(made(*steps))
+    left, gone = prune_repeats(made(*steps))
     assert (left.steps, gone) == ((steps[0], steps[2]), (1, 3))
     assert (left.answer, left.query) == ("17 and 16", "How old are Ada and Bo?")
 
 
 def test_a_round_that_calls_something_new_besides_stays() -> None:
     whole = made(step(0, "Ada"), step(1, "Ada", "Bo"))
-    assert pruned(whole) == (whole, ())
+    assert prune_repeats(whole) == (whole, ())
 
 
 def test_a_call_that_had_to_be_made_again_stays() -> None:
@@ -61,7 +61,7 @@ def test_a_call_that_had_to_be_made_again_stays() -> None:
         step(0, "Ada", came={"age": 1}), step(1, "x", tool=NOTE), step(2, "Ada", came={"age": 2})
     )
     for whole in (made(step(0, "Ada", came=busy), step(1, "Ada")), changed):
-        assert pruned(whole) == (whole, ())
+        assert prune_repeats(whole) == (whole, ())
 
 
 def test_a_program_stays_whose_variable_a_later_one_uses_or_that_cannot_be_read() -> None:
@@ -69,11 +69,11 @@ def test_a_program_stays_whose_variable_a_later_one_uses_or_that_cannot_be_read(
     after = step(2, "Bo", code="print(find(name='Bo')['age'] + a['age'])")
     for code in (again, "a = find("):
         whole = made(first, step(1, "Ada", code=code), after)
-        assert pruned(whole) == (whole, ())
+        assert prune_repeats(whole) == (whole, ())
     unused = made(
         first, step(1, "Ada", code=again), step(2, "Bo", code="a = 1\nprint(find(name='Bo'))")
     )
-    assert pruned(unused)[1] == (1,)
+    assert prune_repeats(unused)[1] == (1,)
 
 
 @given(
@@ -84,7 +84,7 @@ def test_a_program_stays_whose_variable_a_later_one_uses_or_that_cannot_be_read(
 )
 def test_no_result_is_lost_and_no_round_that_only_repeats_is_left(names: list[list[str]]) -> None:
     whole = made(*(step(n, *row) for n, row in enumerate(names)))
-    left, gone = pruned(whole)
+    left, gone = prune_repeats(whole)
     assert len(left.steps) + len(gone) == len(whole.steps)
     told = [{str(r.content) for r in t.results} for t in (whole, left)]
     assert told[0] == told[1]

@@ -15,10 +15,10 @@ from callwright.nouns.types import Tool
 from callwright.schema.compiled import compile_schema
 from callwright.testing import ScriptedModel
 from callwright_lab.verify.budget import Meter
-from callwright_lab.verify.committee import named
+from callwright_lab.verify.committee import name_judges
 from callwright_lab.verify.queries import SOLVABLE, UNSOLVABLE, QueryVerifier, read_assessment
 from callwright_lab.verify.requests import Asked
-from callwright_lab.verify.sweep import Finding, Journal, sweep
+from callwright_lab.verify.sweep import Finding, Journal, run_sweep
 
 WEATHER = Tool(
     "weather",
@@ -44,7 +44,9 @@ def said(decision: str, quality: int, **more: Any) -> dict[str, Any]:
 
 
 def judges(*answers: Any) -> dict[str, Any]:
-    return named([ScriptedModel([answer], name=f"judge {i}") for i, answer in enumerate(answers)])  # type: ignore[return-value]
+    return name_judges(
+        [ScriptedModel([answer], name=f"judge {i}") for i, answer in enumerate(answers)]
+    )  # type: ignore[return-value]
 
 
 async def judged(asked: Asked, *answers: Any, least: int = 8) -> Finding:
@@ -67,7 +69,7 @@ async def test_without_a_judge_the_rules_decide() -> None:
 
 async def test_what_is_surely_refuted_is_asked_of_nobody() -> None:
     model = ScriptedModel([])
-    found = await QueryVerifier(named([model])).judge(LOST, Meter())
+    found = await QueryVerifier(name_judges([model])).judge(LOST, Meter())
     assert not found.kept
     assert model.requests == []
 
@@ -129,7 +131,7 @@ async def test_the_request_cannot_end_its_fence_and_the_schema_is_for_who_can_be
         for s in (False, True)
     )
     for model in (free, held):
-        await QueryVerifier(named([model])).judge(hostile, Meter())
+        await QueryVerifier(name_judges([model])).judge(hostile, Meter())
         assert model.requests[0].messages[1].content.count("=====") == 2
         assert "weather(city: string)" in model.requests[0].messages[1].content
     assert free.requests[0].schema is None
@@ -159,8 +161,8 @@ def test_replies_are_read_in_many_spellings() -> None:
 
 async def test_rows_of_one_request_and_tools_are_judged_once() -> None:
     model = ScriptedModel([said(SOLVABLE, 9)])
-    verifier = QueryVerifier(named([model]))
+    verifier = QueryVerifier(name_judges([model]))
     twin = Asked("twin", FINE.query, FINE.tools, FINE.needed)
-    made = await sweep(verifier.rows([FINE, twin]), verifier.judge, Journal(None, {}))
+    made = await run_sweep(verifier.rows([FINE, twin]), verifier.judge, Journal(None, {}))
     assert [one.id for one in made.kept] == ["fine", "twin"]
     assert made.cost.model_calls == 1

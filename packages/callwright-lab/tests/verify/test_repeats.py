@@ -18,8 +18,8 @@ from callwright.tools.catalog import open_catalog
 from callwright.tools.openapi.source import OpenAPISource
 from callwright_lab.verify.apis import ApiVerifier, Watch
 from callwright_lab.verify.budget import Budget
-from callwright_lab.verify.report import summary
-from callwright_lab.verify.sweep import Journal, Sweep, opened, sweep
+from callwright_lab.verify.report import summarize_sweep
+from callwright_lab.verify.sweep import Journal, Sweep, open_journal, run_sweep
 
 CITY = {"name": "city", "in": "query", "required": True, "schema": {"type": "string"}}
 DOCUMENT: JsonObject = {
@@ -68,7 +68,7 @@ async def verified(service: Service, journal: Journal, budget: Budget, each: int
             verifier = ApiVerifier(
                 catalog.tools, catalog.call, Watch(calls=each, today=date(2026, 11, 22))
             )
-            return await sweep(
+            return await run_sweep(
                 verifier.rows(), verifier.judge, journal, levels=verifier.levels, budget=budget
             )
 
@@ -80,7 +80,7 @@ async def test_every_request_that_left_is_a_call_and_the_report_says_which_were_
     made = await verified(service, Journal(None, {}), Budget())
     assert made.findings[0].category == "alive"
     assert (made.cost.calls, made.cost.repeats) == (service.seen, 2)
-    assert "4 calls (2 of them requests that were sent again)" in summary(made)
+    assert "4 calls (2 of them requests that were sent again)" in summarize_sweep(made)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -88,16 +88,16 @@ async def test_no_request_leaves_beyond_the_budget_and_what_was_cut_short_decide
     most: int, tmp_path: Path
 ) -> None:
     path, service = tmp_path / "apis.jsonl", Service(busy=2)
-    with opened(path, {}) as journal:
+    with open_journal(path, {}) as journal:
         first = await verified(service, journal, Budget(calls=most))
     assert (service.seen, first.cost.calls) == (most, most)
     assert (first.findings, first.left) == ((), ("weather",))
-    with opened(path, {}) as journal:
+    with open_journal(path, {}) as journal:
         whole = await verified(service, journal, Budget())
     (found,) = whole.findings
     assert found.category == "alive"
     assert first.cost.calls + whole.cost.calls == service.seen
-    with opened(path, {}) as journal:
+    with open_journal(path, {}) as journal:
         again = await verified(Service(busy=0), journal, Budget(calls=0))
     assert again.findings[0].cost == found.cost, "what it cost in all is on record"
 
@@ -105,9 +105,9 @@ async def test_no_request_leaves_beyond_the_budget_and_what_was_cut_short_decide
 async def test_a_call_that_was_repeated_and_is_on_record_costs_what_it_cost(tmp_path: Path) -> None:
     """The third request answers; the budget ends with it, and the row goes on from there."""
     path, service = tmp_path / "apis.jsonl", Service(busy=2)
-    with opened(path, {}) as journal:
+    with open_journal(path, {}) as journal:
         await verified(service, journal, Budget(calls=3))
-    with opened(path, {}) as journal:
+    with open_journal(path, {}) as journal:
         made = await verified(service, journal, Budget())
     assert (made.cost.calls, made.cost.repeats) == (1, 0)
     assert (made.findings[0].cost.calls, made.findings[0].cost.repeats) == (4, 2)

@@ -12,8 +12,8 @@ from callwright.nouns.protocols import Capabilities
 from callwright.nouns.types import READ, WRITE
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
 from callwright_lab.transcripts import FORMATS, Transcript, read_record, write
-from callwright_lab.verify.rounds import trajectory_of
-from callwright_lab.verify.trajectories import faults
+from callwright_lab.verify.rounds import build_trajectory
+from callwright_lab.verify.trajectories import find_faults
 
 TEXT = {"type": "string"}
 FIND = FakeTool("find-place", {"in": TEXT}, output={"latitude": 59.9}, effects=READ)
@@ -40,7 +40,7 @@ END = "<thought>Done.</thought><final_answer>Oslo is at latitude 59.9.</final_an
 
 async def test_a_run_is_its_rounds_with_what_was_called_and_what_came_back() -> None:
     tools = [t.tool for t in (FIND, NOTE, DEAD)]
-    made = trajectory_of(
+    made = build_trajectory(
         (await run(code("I look.", "print(find_place(in_='Oslo'))"), END)).events, tools, "r1"
     )
     assert (made.id, made.query, made.answer, made.given_up) == (
@@ -57,7 +57,7 @@ async def test_a_run_is_its_rounds_with_what_was_called_and_what_came_back() -> 
         ("find_place", {"in_": "Oslo"}, {"latitude": 59.9})
     ]
     assert (last.thought, last.calls) == ("Done.", ())
-    assert faults(made) == ()
+    assert find_faults(made) == ()
 
 
 async def test_failures_refusals_and_repetitions_keep_what_the_program_was_told() -> None:
@@ -67,16 +67,18 @@ async def test_failures_refusals_and_repetitions_keep_what_the_program_was_told(
         "<thought>c</thought><given_up>It cannot be done.</given_up>",
         safety=Safety(dry_run=True),
     )
-    made = trajectory_of(done.events, [t.tool for t in (FIND, NOTE, DEAD)])
+    made = build_trajectory(done.events, [t.tool for t in (FIND, NOTE, DEAD)])
     results = [r for s in made.steps for _, r in s.pairs if r is not None]
     assert [r.ok for r in results] == [False, False, True, True]
     assert results[2].content == results[3].content
     assert (made.answer, made.given_up) == ("It cannot be done.", True)
-    assert {"given_up", "repeated_call", "failed_call"} <= {fault.kind for fault in faults(made)}
+    assert {"given_up", "repeated_call", "failed_call"} <= {
+        fault.kind for fault in find_faults(made)
+    }
 
 
 async def test_what_is_kept_is_written_in_the_papers_form_and_read_back() -> None:
-    made = trajectory_of(
+    made = build_trajectory(
         (await run(code("I look.", "print(find_place(in_='Oslo'))"), END)).events,
         [t.tool for t in (FIND, NOTE, DEAD)],
         "r1",
@@ -85,4 +87,4 @@ async def test_what_is_kept_is_written_in_the_papers_form_and_read_back() -> Non
     again = read_record(record).trajectory
     assert [(c.tool, c.arguments) for c in again.calls] == [("find_place", {"in_": "Oslo"})]
     assert again.answer == made.answer
-    assert faults(again) == ()
+    assert find_faults(again) == ()

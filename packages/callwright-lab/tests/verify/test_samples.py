@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import JsonObject
 from callwright.schema.compiled import compile_schema
-from callwright_lab.verify.samples import mentioned, samples
+from callwright_lab.verify.samples import extract_examples, sample_values
 
 TODAY = date(2026, 11, 22)
 
@@ -43,7 +43,7 @@ TODAY = date(2026, 11, 22)
 def test_the_first_sample_is_of_the_parameters_kind(
     key: str, part: JsonObject, first: object
 ) -> None:
-    assert samples(key, part, TODAY)[0] == first
+    assert sample_values(key, part, TODAY)[0] == first
 
 
 @given(
@@ -56,7 +56,7 @@ def test_texts_have_the_length_that_is_asked_for(least: int, room: int, form: st
     schema = compile_schema(part)
     assert all(
         schema.accepts(value)
-        for value in samples("x", part | ({"format": form} if form else {}), TODAY)
+        for value in sample_values("x", part | ({"format": form} if form else {}), TODAY)
     )
 
 
@@ -65,7 +65,7 @@ def test_texts_have_the_length_that_is_asked_for(least: int, room: int, form: st
 )
 @pytest.mark.parametrize("kind", ["string", "integer"])
 def test_identifiers_and_credentials_are_not_guessed(key: str, kind: str) -> None:
-    assert samples(key, {"type": kind}, TODAY) == []
+    assert sample_values(key, {"type": kind}, TODAY) == []
 
 
 @given(
@@ -79,7 +79,7 @@ def test_identifiers_and_credentials_are_not_guessed(key: str, kind: str) -> Non
 def test_samples_keep_to_the_schema(key: str, kind: str, least: int, room: int) -> None:
     part = {"type": kind, "minimum": least, "maximum": least + room}
     schema = compile_schema(part)
-    assert all(schema.accepts(value) for value in samples(key, part, TODAY))
+    assert all(schema.accepts(value) for value in sample_values(key, part, TODAY))
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_samples_keep_to_the_schema(key: str, kind: str, least: int, room: int) 
     ],
 )
 def test_examples_in_a_description_are_read(text: str, found: list[str]) -> None:
-    assert mentioned(text) == found
+    assert extract_examples(text) == found

@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright_lab.verify.sanity import contradictions, nonsense, vague
+from callwright_lab.verify.sanity import (
+    find_vague_phrase,
+    iter_date_contradictions,
+    iter_nonsense_reasons,
+)
 
 TODAY = date(2026, 11, 22)
 
@@ -19,7 +23,7 @@ TODAY = date(2026, 11, 22)
      "no no no no no no no no no", "12 34 !! ?? 99 %% && 11 a b no"],
 )  # fmt: skip
 def test_what_asks_nothing_is_found(text: str) -> None:
-    assert list(nonsense(text))
+    assert list(iter_nonsense_reasons(text))
 
 
 @pytest.mark.parametrize(
@@ -35,8 +39,8 @@ def test_what_asks_nothing_is_found(text: str) -> None:
     ],
 )
 def test_what_asks_something_is_left_in_peace(text: str) -> None:
-    assert list(nonsense(text)) == []
-    assert list(contradictions(text, TODAY)) == []
+    assert list(iter_nonsense_reasons(text)) == []
+    assert list(iter_date_contradictions(text, TODAY)) == []
 
 
 @pytest.mark.parametrize(
@@ -52,7 +56,7 @@ def test_what_asks_something_is_left_in_peace(text: str) -> None:
     ],
 )
 def test_days_that_cannot_be_are_found(text: str, said: str) -> None:
-    assert any(said in why for why in contradictions(text, TODAY))
+    assert any(said in why for why in iter_date_contradictions(text, TODAY))
 
 
 @pytest.mark.parametrize(
@@ -67,11 +71,11 @@ def test_days_that_cannot_be_are_found(text: str, said: str) -> None:
     ],
 )
 def test_days_that_can_be_are_left_in_peace(text: str) -> None:
-    assert list(contradictions(text, TODAY)) == []
+    assert list(iter_date_contradictions(text, TODAY)) == []
 
 
 def test_nothing_is_past_where_nobody_says_which_day_it_is() -> None:
-    assert list(contradictions("Book a table for 1 June 2016")) == []
+    assert list(iter_date_contradictions("Book a table for 1 June 2016")) == []
 
 
 @given(
@@ -81,13 +85,13 @@ def test_nothing_is_past_where_nobody_says_which_day_it_is() -> None:
 def test_a_range_is_a_contradiction_exactly_if_it_ends_before_it_begins(
     first: date, second: date
 ) -> None:
-    said = list(contradictions(f"Rates from {first:%d %B %Y} to {second.isoformat()}"))
+    said = list(iter_date_contradictions(f"Rates from {first:%d %B %Y} to {second.isoformat()}"))
     assert bool(said) == (second < first)
 
 
 def test_what_is_not_named_is_vague_unless_it_is_named_later() -> None:
-    assert vague("Give me the details of a specific user.") == "a specific user"
-    assert vague("Fetch a certain page. The page is 'home'.") == ""
-    assert vague("I follow a particular team. Its ID is 3633.") == ""
-    assert vague("A famous actor such as Tom Hanks") == ""
-    assert vague("What is the weather?") == ""
+    assert find_vague_phrase("Give me the details of a specific user.") == "a specific user"
+    assert find_vague_phrase("Fetch a certain page. The page is 'home'.") == ""
+    assert find_vague_phrase("I follow a particular team. Its ID is 3633.") == ""
+    assert find_vague_phrase("A famous actor such as Tom Hanks") == ""
+    assert find_vague_phrase("What is the weather?") == ""

@@ -13,7 +13,7 @@ from callwright.nouns.errors import Failure
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import READ, WRITE, Tool, ToolCall, ToolResult
 from callwright.tools.lists.tools import tool_from_wire
-from callwright_lab.verify.steps import RULES, step_faults, writes_by
+from callwright_lab.verify.steps import RULES, is_write_tool, step_faults
 
 
 def tool(name: str, *keys: str, effects: Any = READ, **parts: Any) -> Tool:
@@ -367,12 +367,12 @@ def test_findings_stand_in_the_order_of_the_rounds_and_may_be_chosen() -> None:
 
 def test_what_a_tool_declares_counts_before_its_name() -> None:
     unknown = Tool("").effects
-    assert writes_by(tool("get_x", effects=WRITE)) is True
-    assert writes_by(tool("delete_x", effects=READ)) is False
-    assert writes_by(Tool("delete_x", effects=unknown)) is True
-    assert writes_by(Tool("search_x", effects=unknown)) is False
-    assert writes_by(Tool("languages_for_quotes", effects=unknown)) is None
-    assert writes_by(None) is None
+    assert is_write_tool(tool("get_x", effects=WRITE)) is True
+    assert is_write_tool(tool("delete_x", effects=READ)) is False
+    assert is_write_tool(Tool("delete_x", effects=unknown)) is True
+    assert is_write_tool(Tool("search_x", effects=unknown)) is False
+    assert is_write_tool(Tool("languages_for_quotes", effects=unknown)) is None
+    assert is_write_tool(None) is None
 
 
 VALUES = st.recursive(

@@ -14,11 +14,19 @@ from hypothesis import strategies as st
 
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright_lab.verify.budget import Budget, Meter
-from callwright_lab.verify.sweep import PATIENCE, Finding, Journal, Row, key_of, opened, sweep
+from callwright_lab.verify.sweep import (
+    PATIENCE,
+    Finding,
+    Journal,
+    Row,
+    make_row_key,
+    open_journal,
+    run_sweep,
+)
 
 
 def numbers(*some: int) -> list[Row[int]]:
-    return [Row(f"row-{n}", key_of(n), n) for n in some]
+    return [Row(f"row-{n}", make_row_key(n), n) for n in some]
 
 
 async def even(number: int, meter: Meter) -> Finding:
@@ -51,7 +59,7 @@ async def test_findings_stand_as_the_rows_did_and_what_is_the_same_is_judged_onc
     some: list[int], concurrency: int
 ) -> None:
     judge = Counting()
-    made = await sweep(numbers(*some), judge, Journal(None, {}), concurrency=concurrency)
+    made = await run_sweep(numbers(*some), judge, Journal(None, {}), concurrency=concurrency)
     assert [one.id for one in made.findings] == [f"row-{n}" for n in some]
     assert [one.kept for one in made.findings] == [n % 2 == 0 for n in some]
     assert sorted(judge.asked) == sorted(set(some))
@@ -61,48 +69,48 @@ async def test_findings_stand_as_the_rows_did_and_what_is_the_same_is_judged_onc
 
 async def test_what_is_on_record_is_not_judged_again_and_reads_the_same(tmp_path: Path) -> None:
     path, rows = tmp_path / "deep" / "journal.jsonl", numbers(1, 2, 3, 4)
-    with opened(path, {"stage": "test"}) as journal:
-        first = await sweep(rows, even, journal, budget=Budget(calls=2), concurrency=1)
+    with open_journal(path, {"stage": "test"}) as journal:
+        first = await run_sweep(rows, even, journal, budget=Budget(calls=2), concurrency=1)
     assert [one.id for one in first.findings] == ["row-1", "row-2"]
     assert first.left == ("row-3", "row-4")
     assert first.stopped == "the budget of 2 calls is spent"
     with path.open("a") as file:
         file.write('{"key": "cut o')  # the process was ended in a line
     judge = Counting()
-    with opened(path, {"stage": "test"}) as journal:
-        again = await sweep(rows, judge, journal)
+    with open_journal(path, {"stage": "test"}) as journal:
+        again = await run_sweep(rows, judge, journal)
     assert sorted(judge.asked) == [3, 4]
     assert (again.findings[:2], again.again, again.cost.calls) == (first.findings, 2, 2)
-    with opened(path, {"stage": "test"}, anew=True) as journal:
-        whole = await sweep(rows, even, journal)
+    with open_journal(path, {"stage": "test"}, anew=True) as journal:
+        whole = await run_sweep(rows, even, journal)
     assert whole.again == 0
     assert [f.found for f in whole.findings] == [f.found for f in again.findings]
 
 
 async def test_a_journal_of_other_settings_is_refused_and_names_them(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    with opened(path, {"stage": "test", "least": 8}) as journal:
-        await sweep(numbers(1), even, journal)
+    with open_journal(path, {"stage": "test", "least": 8}) as journal:
+        await run_sweep(numbers(1), even, journal)
     before = path.read_text()
     with (
         pytest.raises(ConfigError, match="other settings: least"),
-        opened(path, {"stage": "test", "least": 9}),
+        open_journal(path, {"stage": "test", "least": 9}),
     ):
         pass
     assert path.read_text() == before, "nothing is lost"
     path.write_text(before + '{"kept": true}\n')
     with (
         pytest.raises(ConfigError, match="no finding"),
-        opened(path, {"stage": "test", "least": 8}),
+        open_journal(path, {"stage": "test", "least": 8}),
     ):
         pass
 
 
 async def test_one_process_at_a_time_owns_a_journal(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    with opened(path, {}), pytest.raises(ConfigError, match="in use"), opened(path, {}):
+    with open_journal(path, {}), pytest.raises(ConfigError, match="in use"), open_journal(path, {}):
         pass
-    with opened(path, {}):
+    with open_journal(path, {}):
         pass
 
 
@@ -111,26 +119,26 @@ async def test_a_journal_that_cannot_be_written_is_said_in_a_sentence(tmp_path: 
     for place in (tmp_path, tmp_path / "file" / "journal"):
         with (
             pytest.raises(ConfigError, match=f"the journal {place} cannot be written"),
-            opened(place, {}),
+            open_journal(place, {}),
         ):
             pass
-    with opened(tmp_path / "journal", {}) as journal:
+    with open_journal(tmp_path / "journal", {}) as journal:
         (tmp_path / "journal").unlink()
         (tmp_path / "journal").mkdir()
         with pytest.raises(ConfigError, match="cannot be written"):
-            await sweep(numbers(1, 2, 3), even, journal, concurrency=3)
+            await run_sweep(numbers(1, 2, 3), even, journal, concurrency=3)
 
 
 async def test_a_row_for_which_no_model_answers_waits_and_a_dead_model_ends_the_sweep() -> None:
-    made = await sweep(numbers(1, 2, 3), Counting(dead=[2]), Journal(None, {}), concurrency=1)
+    made = await run_sweep(numbers(1, 2, 3), Counting(dead=[2]), Journal(None, {}), concurrency=1)
     assert made.left == ("row-2",)
     assert "row-2: no answer" in made.stopped
     dead = Counting(dead=range(100))
     with pytest.raises(ModelError, match="no answer"):
-        await sweep(numbers(*range(20)), dead, Journal(None, {}), concurrency=1)
+        await run_sweep(numbers(*range(20)), dead, Journal(None, {}), concurrency=1)
     assert len(dead.asked) == PATIENCE
     with pytest.raises(ModelError, match="no answer"):
-        await sweep(numbers(1), Counting(dead=[1]), Journal(None, {}))
+        await run_sweep(numbers(1), Counting(dead=[1]), Journal(None, {}))
 
 
 async def test_what_a_broken_judge_raises_is_raised_and_what_was_found_is_kept(
@@ -142,15 +150,15 @@ async def test_what_a_broken_judge_raises_is_raised_and_what_was_found_is_kept(
         return await even(number, meter)
 
     path = tmp_path / "journal.jsonl"
-    with opened(path, {}) as journal, pytest.RaisesGroup(ValueError):
-        await sweep(numbers(1, 2), broken, journal, concurrency=1)
-    with opened(path, {}) as journal:
+    with open_journal(path, {}) as journal, pytest.RaisesGroup(ValueError):
+        await run_sweep(numbers(1, 2), broken, journal, concurrency=1)
+    with open_journal(path, {}) as journal:
         assert [one.id for one in journal.findings.values()] == ["row-1"]
 
 
 async def test_progress_counts_rows_and_cost() -> None:
     told: list[tuple[str, int, int]] = []
-    await sweep(
+    await run_sweep(
         numbers(1, 2, 3),
         even,
         Journal(None, {}),
@@ -169,7 +177,7 @@ def test_a_file_that_is_no_journal_is_left_as_it_is(tmp_path: Path, text: str, a
     path.write_text(text)
     with (
         pytest.raises(ConfigError, match="is no journal"),
-        opened(path, {"stage": "test"}, anew=anew),
+        open_journal(path, {"stage": "test"}, anew=anew),
     ):
         pass
     assert path.read_text() == text

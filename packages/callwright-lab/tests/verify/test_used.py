@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from callwright_lab.verify.used import counted, found_nothing, spelled, told_values
+from callwright_lab.verify.used import (
+    extract_telling_values,
+    is_count_stated,
+    is_empty_search,
+    render_values,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,15 +29,17 @@ from callwright_lab.verify.used import counted, found_nothing, spelled, told_val
 def test_an_empty_list_with_what_it_says_of_itself_found_nothing(
     content: Any, nothing: bool
 ) -> None:
-    assert found_nothing(content) == nothing
+    assert is_empty_search(content) == nothing
 
 
 def test_values_are_met_again_in_any_notation_and_keys_are_none() -> None:
-    words = told_values([spelled({"degrees": 1234.56, "inner": "{'city': 'Oslo'}"})])
+    words = extract_telling_values(
+        [render_values({"degrees": 1234.56, "inner": "{'city': 'Oslo'}"})]
+    )
     assert {"1234.56", "1234.6", "1235", "oslo"} <= words
     assert "degrees" not in words
 
 
 def test_a_length_that_is_said_is_a_use() -> None:
-    assert counted(["a", "b", "c"], "There are three.")
-    assert not counted(["a"], "There is 1.")
+    assert is_count_stated(["a", "b", "c"], "There are three.")
+    assert not is_count_stated(["a"], "There is 1.")

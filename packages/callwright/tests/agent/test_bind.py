@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.agent.bind import View, layer_schema, question, read, step_schema
+from callwright.agent.bind import View, build_bind_request, layer_schema, read_reply, step_schema
 from callwright.nouns.protocols import ReplyMode
 from callwright.nouns.types import Message, Reply, Tool, ToolCall, ToolResult
 
@@ -39,7 +39,7 @@ def test_the_question_holds_the_layer_its_tools_and_earlier_results_and_what_is_
     None
 ):
     for mode in ("schema", "native", "text"):
-        request = question(VIEW, mode, "layer")
+        request = build_bind_request(VIEW, mode, "layer")
         assert [m.role for m in request.messages] == ["system", "user"]
         body = request.messages[-1].content
         assert "[Step 2/3] Tools allowed this step: find, drop" in body
@@ -54,7 +54,7 @@ def test_the_conversation_before_the_request_is_shown() -> None:
         (FIND,),
         conversation=(Message("user", "Where is Oslo?"), Message("assistant", "North.")),
     )
-    assert [m.content for m in question(view, "schema", "layer").messages[1:3]] == [
+    assert [m.content for m in build_bind_request(view, "schema", "layer").messages[1:3]] == [
         "Where is Oslo?",
         "North.",
     ]
@@ -103,7 +103,7 @@ def test_a_turn_is_one_call_or_the_finish() -> None:
 def test_every_tool_in_view_is_called_or_skipped_with_a_reason(
     entries: list[dict[str, Any]],
 ) -> None:
-    bound = read(VIEW, "schema", Reply(json.dumps(_reply(entries))))
+    bound = read_reply(VIEW, "schema", Reply(json.dumps(_reply(entries))))
     assert {c.tool for c in bound.calls} | {s.tool for s in bound.skips} == {"find", "drop"}
     assert len(bound.calls) == len(entries)
 
@@ -115,7 +115,7 @@ def test_a_reply_cut_off_anywhere_never_yields_a_half_call(keep: int) -> None:
         {"tool": "find", "arguments": {"q": "second value"}},
     ]
     text = json.dumps(_reply(whole))
-    bound = read(VIEW, "schema", Reply(text[:keep]))
+    bound = read_reply(VIEW, "schema", Reply(text[:keep]))
     assert all({"tool": c.tool, "arguments": c.arguments} in whole for c in bound.calls)
 
 
@@ -123,40 +123,40 @@ def test_a_reply_cut_off_anywhere_never_yields_a_half_call(keep: int) -> None:
 def test_no_reply_is_an_exception(text: str) -> None:
     for mode in ("schema", "text", "native"):
         for view in (VIEW, TURN):
-            read(view, mode, Reply(text))
+            read_reply(view, mode, Reply(text))
 
 
 def test_text_and_native_replies_are_read_alike() -> None:
     text = 'Action: find\nAction Input: {"q": "x"}'
-    assert read(VIEW, "text", Reply(text)).calls[0].arguments == {"q": "x"}
+    assert read_reply(VIEW, "text", Reply(text)).calls[0].arguments == {"q": "x"}
     native = Reply("", (ToolCall("c", "find", {"q": "x"}),))
-    assert read(VIEW, "native", native).calls[0].arguments == {"q": "x"}
+    assert read_reply(VIEW, "native", native).calls[0].arguments == {"q": "x"}
 
 
 def test_in_text_too_the_tools_called_useful_and_never_called_are_wanted() -> None:
     text = 'Useful: find, drop\nAction: find\nAction Input: {"q": "x"}'
-    bound = read(VIEW, "text", Reply(text))
+    bound = read_reply(VIEW, "text", Reply(text))
     assert [c.tool for c in bound.calls] == ["find"]
     assert bound.wanted == ("drop",)
     assert [s.tool for s in bound.skips] == ["drop"]
-    assert read(VIEW, "text", Reply("Useful: drop")).wanted == ("drop",)
-    nothing = read(VIEW, "text", Reply("Useful: none\nThe request asks for neither."))
+    assert read_reply(VIEW, "text", Reply("Useful: drop")).wanted == ("drop",)
+    nothing = read_reply(VIEW, "text", Reply("Useful: none\nThe request asks for neither."))
     assert (nothing.calls, nothing.wanted) == ((), ())
     assert {s.tool for s in nothing.skips} == {"find", "drop"}
-    assert read(TURN, "text", Reply("Useful: find")).finished, "a turn asks for no such line"
+    assert read_reply(TURN, "text", Reply("Useful: find")).finished, "a turn asks for no such line"
 
 
 def test_a_declined_layer_says_why() -> None:
-    bound = read(VIEW, "text", Reply("No call: nothing to find"))
+    bound = read_reply(VIEW, "text", Reply("No call: nothing to find"))
     assert bound.calls == ()
     assert {s.tool for s in bound.skips} == {"find", "drop"}
 
 
 def test_a_turn_without_a_call_ends_the_run() -> None:
-    assert read(
+    assert read_reply(
         TURN, "schema", Reply('{"thought": "", "action": {"tool": "finish", "reason": "done"}}')
     ).finished
-    assert read(TURN, "text", Reply("I am done.")).finished
+    assert read_reply(TURN, "text", Reply("I am done.")).finished
 
 
 SEARCH = View(
@@ -170,7 +170,7 @@ SEARCH = View(
 
 @pytest.mark.parametrize("mode", ["schema", "native", "text"])
 def test_whoever_may_go_back_is_told_how_and_what_was_tried_here(mode: ReplyMode) -> None:
-    request = question(SEARCH, mode, "dfsdt")
+    request = build_bind_request(SEARCH, mode, "dfsdt")
     assert [m.role for m in request.messages] == [
         "system",
         "user",
@@ -180,7 +180,7 @@ def test_whoever_may_go_back_is_told_how_and_what_was_tried_here(mode: ReplyMode
     assert "give" in body.lower()
     assert (
         "must differ"
-        not in question(View("Find x", (FIND,), may_finish=True), mode, "dfsdt")
+        not in build_bind_request(View("Find x", (FIND,), may_finish=True), mode, "dfsdt")
         .messages[-1]
         .content
     )
@@ -199,10 +199,10 @@ def test_whoever_may_go_back_is_told_how_and_what_was_tried_here(mode: ReplyMode
     ],
 )
 def test_giving_up_is_read_where_it_may_be_said(mode: ReplyMode, text: str) -> None:
-    assert read(SEARCH, mode, Reply(text)).given_up
-    assert not read(SEARCH, mode, Reply(text)).finished
+    assert read_reply(SEARCH, mode, Reply(text)).given_up
+    assert not read_reply(SEARCH, mode, Reply(text)).finished
     if mode != "schema":
-        assert read(TURN, mode, Reply(text)).finished, "a loop that cannot go back ends"
+        assert read_reply(TURN, mode, Reply(text)).finished, "a loop that cannot go back ends"
 
 
 def test_only_a_search_can_decode_giving_up() -> None:

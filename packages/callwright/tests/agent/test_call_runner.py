@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from callwright import Limits, Orchestrator, Run
-from callwright.agent.call_runner import _repeated_of_old
+from callwright.agent.call_runner import _find_legacy_repeat
 from callwright.agent.options import Persistence
 from callwright.nouns.plan import Plan
 from callwright.nouns.trace import MemorySink
@@ -95,4 +95,4 @@ async def test_a_call_that_cannot_be_mended_is_left_out() -> None:
 def test_a_journal_that_says_a_repeat_in_words_only_still_says_it(
     told: dict[str, Any], same: str
 ) -> None:
-    assert _repeated_of_old(told) == same
+    assert _find_legacy_repeat(told) == same

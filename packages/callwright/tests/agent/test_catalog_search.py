@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from callwright import Limits, Orchestrator, Run
-from callwright.agent.catalog_search import Shortlisting, choose
-from callwright.agent.journal.store import Journal, journals, read
+from callwright.agent.catalog_search import Shortlisting, choose_shortlist
+from callwright.agent.journal.store import Journal, list_journals, read_journal
 from callwright.agent.options import Persistence, Safety, ToolSelection
 from callwright.nouns.errors import ConfigError, Failure, JournalError
 from callwright.nouns.plan import Plan
@@ -379,8 +379,8 @@ async def run_scene(
 async def test_a_run_killed_anywhere_goes_on_with_the_shortlist_it_had(tmp_path: Path) -> None:
     tools, asked = scene()
     whole = await (await run_scene(tools, asked, tmp_path / "whole")).run(QUERY)
-    [path] = journals(tmp_path / "whole")
-    _, recorded = read(path, every=True)
+    [path] = list_journals(tmp_path / "whole")
+    _, recorded = read_journal(path, every=True)
     assert {"trials", "shortlist", "result"} <= {e.kind for e in recorded}
     for kept in range(1, len(recorded) + 1):
         folder = tmp_path / str(kept)
@@ -415,8 +415,8 @@ async def test_evidence_that_came_since_changes_no_run_that_goes_on(
         persistence=Persistence(evidence=store, journal=tmp_path / "runs"),
     )
     first = await before.run(QUERY)
-    [path] = journals(tmp_path / "runs")
-    _, recorded = read(path, every=True)
+    [path] = list_journals(tmp_path / "runs")
+    _, recorded = read_journal(path, every=True)
     with Journal.create(tmp_path / "cut") as copy:
         for event in recorded[: [e.kind for e in recorded].index("shortlist")]:
             copy(event)
@@ -436,7 +436,7 @@ async def test_a_tool_that_was_shown_and_changed_stops_the_resume_and_another_do
         selection=ToolSelection(shortlist=1),
         persistence=Persistence(journal=tmp_path),
     ).run(QUERY)
-    [path] = journals(tmp_path)
+    [path] = list_journals(tmp_path)
     fewer = [weather(), *noise(5)]
     done = await setup(
         fewer,
@@ -497,24 +497,26 @@ def test_tools_are_chosen_for_a_request_without_a_run() -> None:
         about="High and low water at a harbour; the swell, the moon and the wind as well.",
     )
     tools = [made.tool for made in (*noise(20), best, other)]
-    found = choose(asked, tools, None, "lexical")
+    found = choose_shortlist(asked, tools, None, "lexical")
     assert [tool.name for tool in found.tools] == ["forecast_rain_wind"], (
         "the other one only mentions a word of it"
     )
-    assert [tool.name for tool in choose(asked, tools, 2, "lexical").tools] == [
+    assert [tool.name for tool in choose_shortlist(asked, tools, 2, "lexical").tools] == [
         "forecast_rain_wind",
         "get_tide",
     ]
-    assert choose(asked, tools[:5], None, "lexical").tools == tuple(tools[:5]), (
+    assert choose_shortlist(asked, tools[:5], None, "lexical").tools == tuple(tools[:5]), (
         "so few are all planned"
     )
     with pytest.raises(ConfigError, match="at least one"):
-        choose(asked, tools, 0, "lexical")
+        choose_shortlist(asked, tools, 0, "lexical")
 
 
 def test_what_destroys_is_chosen_only_where_the_request_speaks_of_it() -> None:
     gone = weather("delete_weather", about="Delete the weather of a city.", effects=DESTRUCTIVE)
     tools = [made.tool for made in (*noise(20), weather(), gone)]
-    assert [tool.name for tool in choose(QUERY, tools, 8, "lexical").tools] == ["get_weather"]
-    asked = choose("Delete the weather of Oslo", tools, 8, "lexical")
+    assert [tool.name for tool in choose_shortlist(QUERY, tools, 8, "lexical").tools] == [
+        "get_weather"
+    ]
+    asked = choose_shortlist("Delete the weather of Oslo", tools, 8, "lexical")
     assert "delete_weather" in [tool.name for tool in asked.tools]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.agent.gaps import gaps, names, unknown_keys
+from callwright.agent.gaps import find_gaps, find_names, unknown_keys
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Tool, ToolResult
 
@@ -22,7 +22,7 @@ def result(
 
 
 def notes(query: str, *results: ToolResult, edges: tuple[tuple[str, str], ...] = ()) -> list[str]:
-    return [gap.note for gap in gaps(query, results, TOOLS, edges)]
+    return [gap.note for gap in find_gaps(query, results, TOOLS, edges)]
 
 
 def test_a_failed_call_is_open_and_names_the_tool_that_its_error_names() -> None:
@@ -32,7 +32,7 @@ def test_a_failed_call_is_open_and_names_the_tool_that_its_error_names() -> None
         error="no airport 'Helsinki': find it with find_airports",
         to="Helsinki",
     )
-    (gap,) = gaps("From Madrid to Helsinki?", [failed], TOOLS)
+    (gap,) = find_gaps("From Madrid to Helsinki?", [failed], TOOLS)
     assert gap.tool == "flight_distance"
     assert gap.named == ("find_airports",)
     assert "no airport 'Helsinki'" in gap.note
@@ -48,7 +48,7 @@ def test_what_the_request_itself_identifies_is_never_looked_up_otherwise() -> No
 @pytest.mark.parametrize("kind", ["rate_limit", "timeout", "unavailable", "auth", "empty"])
 def test_a_failure_that_no_argument_can_mend_is_not_open(kind: Any) -> None:
     failed = ToolResult("r1", "sun_times", {"city": "Oslo"}, None, Failure(kind, "no"))
-    assert gaps("Sun in Oslo?", [failed], TOOLS) == ()
+    assert find_gaps("Sun in Oslo?", [failed], TOOLS) == ()
 
 
 def test_results_that_the_next_tool_passed_over_are_named_once_for_it() -> None:
@@ -82,7 +82,7 @@ def test_a_name_or_day_of_the_same_form_as_one_that_was_taken_is_open() -> None:
 
 
 def likened(query: str, *results: ToolResult, edges: tuple[tuple[str, str], ...] = ()) -> list[Any]:
-    return [call.arguments for gap in gaps(query, results, TOOLS, edges) for call in gap.like]
+    return [call.arguments for gap in find_gaps(query, results, TOOLS, edges) for call in gap.like]
 
 
 def test_a_forgotten_name_is_looked_up_like_its_sibling() -> None:
@@ -175,7 +175,7 @@ def test_a_name_of_another_form_or_in_a_result_is_not_open() -> None:
 def test_names_are_told_from_words_that_begin_a_sentence(
     query: str, found: tuple[str, ...]
 ) -> None:
-    assert names(query) == found
+    assert find_names(query) == found
 
 
 def test_an_unknown_thing_is_told_from_a_malformed_value() -> None:
@@ -189,22 +189,24 @@ def test_an_unknown_thing_is_told_from_a_malformed_value() -> None:
 
 def test_a_failure_without_a_way_out_is_open_only_where_nothing_surer_is() -> None:
     lost = result("r1", "find_office", error="there is no office in 'Helsinki'", city="Helsinki")
-    assert [gap.tool for gap in gaps("From Madrid to Helsinki?", [lost], TOOLS)] == ["find_office"]
+    assert [gap.tool for gap in find_gaps("From Madrid to Helsinki?", [lost], TOOLS)] == [
+        "find_office"
+    ]
     sure = result(
         "r2",
         "flight_distance",
         error="no airport 'Helsinki': find it with find_airports",
         to="Helsinki",
     )
-    assert [gap.tool for gap in gaps("From Madrid to Helsinki?", [lost, sure], TOOLS)] == [
+    assert [gap.tool for gap in find_gaps("From Madrid to Helsinki?", [lost, sure], TOOLS)] == [
         "flight_distance"
     ]
 
 
 @given(st.text(max_size=80), st.dictionaries(st.text(max_size=5), st.text(max_size=12), max_size=3))
 def test_no_request_and_no_result_is_an_exception(query: str, arguments: dict[str, str]) -> None:
-    names(query)
-    gaps(
+    find_names(query)
+    find_gaps(
         query,
         [ToolResult("r1", "a", arguments, arguments), ToolResult("r2", "b", arguments, None)],
         TOOLS,
@@ -223,4 +225,4 @@ def test_no_request_and_no_result_is_an_exception(query: str, arguments: dict[st
     ],
 )
 def test_a_capital_letter_makes_a_name_in_english_only(query: str, found: tuple[str, ...]) -> None:
-    assert names(query) == found
+    assert find_names(query) == found

@@ -17,7 +17,7 @@ from callwright.agent.options import Interaction, Persistence, Safety
 from callwright.agent.strategies import Given, Layered
 from callwright.nouns.errors import ConfigError, Failure, ModelError
 from callwright.nouns.protocols import Capabilities
-from callwright.nouns.trace import JsonlSink, MemorySink, blobs
+from callwright.nouns.trace import JsonlSink, MemorySink, collect_blobs
 from callwright.nouns.types import (
     DESTRUCTIVE,
     READ_LOCAL,
@@ -26,7 +26,7 @@ from callwright.nouns.types import (
     Effects,
     Tool,
     ToolOutput,
-    canonical,
+    to_canonical_json,
 )
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, in_order
 from callwright.tools.openapi.source import OpenAPISource
@@ -338,7 +338,7 @@ async def test_a_value_that_the_error_offers_itself_is_taken_from_there() -> Non
     done = await run([weather(output=people)], model, ["population"])
     assert [(r.arguments["iata"], r.ok) for r in done.results] == [("OSL", True)]
     asked = next(r for r in model.requests if r.purpose == "repair")
-    assert '"enum":["OSL"]' in canonical(asked.schema)
+    assert '"enum":["OSL"]' in to_canonical_json(asked.schema)
 
 
 async def test_a_tool_that_the_model_wants_and_cannot_call_yet_is_carried_into_the_next_layer() -> (
@@ -767,7 +767,7 @@ async def test_the_trace_holds_every_prompt_and_raw_reply_whole() -> None:
     script = {"bind": calls(call("find_airport", city="Oslo")), "answer": [said("OSL.", "r1")]}
     model = ScriptedModel(script)
     await run([airport()], model, ["find_airport"], persistence=Persistence(sinks=[memory]))
-    texts = blobs(memory.events)
+    texts = collect_blobs(memory.events)
     questions = [e for e in memory.events if e.kind == "model"]
     assert [q.data["purpose"] for q in questions] == ["bind", "answer"]
     for request, event in zip(model.requests, questions, strict=True):

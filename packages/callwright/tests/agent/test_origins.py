@@ -9,7 +9,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.agent.origins import Renewal, of_refusal, of_result, origin, rests_on
+from callwright.agent.origins import (
+    Renewal,
+    build_failed_call,
+    build_refused_call,
+    find_origin,
+    has_changed_value,
+)
 from callwright.nouns.errors import Failure, Violation
 from callwright.nouns.types import READ_LOCAL, WRITE, Tool, ToolCall, ToolResult
 from callwright.repair.gate import Refusal
@@ -20,7 +26,7 @@ TOOL = Tool("status", effects=READ_LOCAL)
 
 def failing(message: str, kind: Any = "tool_error", tool: Tool = TOOL, **arguments: Any) -> Any:
     failure = Failure(kind, message, outcome_unknown=kind == "timeout")
-    return of_result(ToolResult("r9", tool.name, arguments, failure=failure), tool)
+    return build_failed_call(ToolResult("r9", tool.name, arguments, failure=failure), tool)
 
 
 def test_an_error_that_quotes_a_value_or_names_its_argument_blames_it() -> None:
@@ -46,10 +52,10 @@ def test_a_write_that_may_have_happened_is_left_alone() -> None:
 def test_a_refusal_blames_the_arguments_it_points_at() -> None:
     violation = Violation("schema", "too long", "/code/0", "maxLength", None, None)
     refusal = Refusal(ToolCall("r1", "status", {}), TOOL, {"code": ["ABC"], "x": 1}, (violation,))
-    found = of_refusal(refusal)
+    found = build_refused_call(refusal)
     assert found is not None
     assert found.blamed == ("code",)
-    assert of_refusal(Refusal(ToolCall("r1", "status", "{"), TOOL, None)) is None
+    assert build_refused_call(Refusal(ToolCall("r1", "status", "{"), TOOL, None)) is None
 
 
 def sources(*contents: Any) -> ProvenanceIndex:
@@ -60,24 +66,25 @@ def sources(*contents: Any) -> ProvenanceIndex:
 
 def test_the_origin_of_a_value_is_the_one_result_that_holds_it() -> None:
     failed = failing("no order O12", order_id="O12")
-    found = origin(
+    found = find_origin(
         failed, sources({"order_id": "O12"}, {"name": "Ann"}), ProvenanceIndex("Ann's order")
     )
     assert found is not None
     assert found.id == "r1"
     assert (
-        origin(failed, sources({"order_id": "O12"}, {"id": "O12"}), ProvenanceIndex("")) is None
+        find_origin(failed, sources({"order_id": "O12"}, {"id": "O12"}), ProvenanceIndex(""))
+        is None
     ), "two could have given it"
-    assert origin(failed, sources({"order_id": "O12"}), ProvenanceIndex("status of O12")) is None, (
-        "the request says it itself"
-    )
-    assert origin(failed, sources({"name": "Ann"}), ProvenanceIndex("")) is None
+    assert (
+        find_origin(failed, sources({"order_id": "O12"}), ProvenanceIndex("status of O12")) is None
+    ), "the request says it itself"
+    assert find_origin(failed, sources({"name": "Ann"}), ProvenanceIndex("")) is None
 
 
 def test_a_short_value_has_an_origin_only_under_its_own_name() -> None:
     failed = failing("no room 7", room="7")
-    assert origin(failed, sources({"guests": 7}), ProvenanceIndex("")) is None
-    found = origin(failed, sources({"room": 7}), ProvenanceIndex(""))
+    assert find_origin(failed, sources({"guests": 7}), ProvenanceIndex("")) is None
+    found = find_origin(failed, sources({"room": 7}), ProvenanceIndex(""))
     assert found is not None
 
 
@@ -101,9 +108,11 @@ def test_what_stands_in_a_list_of_several_is_not_guessed() -> None:
 def test_a_call_rests_on_a_value_only_if_nothing_else_says_it() -> None:
     renewal = Renewal.of({"id": "O12"}, {"id": "O15"})
     result = ToolResult("r2", "depot", {"order": "O12"}, {})
-    assert rests_on(result, renewal, [], ProvenanceIndex(""))
-    assert not rests_on(result, renewal, [ToolResult("r3", "t", {}, ["O12"])], ProvenanceIndex(""))
-    assert not rests_on(result, renewal, [], ProvenanceIndex("order O12"))
+    assert has_changed_value(result, renewal, [], ProvenanceIndex(""))
+    assert not has_changed_value(
+        result, renewal, [ToolResult("r3", "t", {}, ["O12"])], ProvenanceIndex("")
+    )
+    assert not has_changed_value(result, renewal, [], ProvenanceIndex("order O12"))
 
 
 _JSON: Any = st.recursive(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.agent.references import resolve
+from callwright.agent.references import resolve_references
 from callwright.nouns.types import Tool
 
 
@@ -19,7 +19,7 @@ def made(
 ) -> Any:
     schema = {} if kind is None else {"type": kind}
     tool = Tool("t", input_schema={"type": "object", "properties": {key: schema}})
-    found = resolve({key: value}, {"a": [content, *more], "a.b": ["dotted"]}, tool)
+    found = resolve_references({key: value}, {"a": [content, *more], "a.b": ["dotted"]}, tool)
     return found.arguments[key] if not found.missing else found.missing
 
 
@@ -89,7 +89,7 @@ def test_of_several_calls_a_list_takes_all_and_a_value_none_unless_they_agree() 
 
 
 def test_what_was_taken_whole_is_listed() -> None:
-    found = resolve({"x": "${a.codes}", "y": "N ${a.city}"}, {"a": [PLACE]}, Tool("t"))
+    found = resolve_references({"x": "${a.codes}", "y": "N ${a.city}"}, {"a": [PLACE]}, Tool("t"))
     assert found.taken == ("OSL", "TRF")
 
 
@@ -109,8 +109,8 @@ JSON = st.recursive(
 def test_arguments_without_references_stay_and_no_content_breaks_it(
     value: Any, content: Any, text: str
 ) -> None:
-    assert resolve({"k": value}, {"a": [content]}, Tool("t")).arguments == {
+    assert resolve_references({"k": value}, {"a": [content]}, Tool("t")).arguments == {
         "k": value
     } or "${" in str(value)
-    found = resolve({"k": text}, {"a": [content]}, Tool("t"))
+    found = resolve_references({"k": text}, {"a": [content]}, Tool("t"))
     assert found.missing or found.arguments["k"] != text or text.startswith("x")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.agent.render import results_text, signature, type_text
+from callwright.agent.render import render_results, render_signature, render_type
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Skip, Tool, ToolResult
 
@@ -30,7 +30,7 @@ SEARCH = Tool(
 
 
 def test_a_signature_shows_names_types_what_is_required_and_what_is_described() -> None:
-    text = signature(SEARCH)
+    text = render_signature(SEARCH)
     assert (
         'search(to: string, seats?: integer, cabin?: "economy" | "business", when: date, legs?: {a:'
         " string}[])" in text
@@ -42,7 +42,7 @@ def test_a_signature_shows_names_types_what_is_required_and_what_is_described() 
 
 def test_a_schema_that_refers_to_itself_ends() -> None:
     node = {"type": "object", "properties": {"next": {"$ref": "#"}}}
-    assert "next" in type_text(node, node)
+    assert "next" in render_type(node, node)
 
 
 @given(st.lists(st.text(max_size=400), max_size=8), st.integers(50, 2_000))
@@ -50,14 +50,14 @@ def test_results_stay_within_the_budget_and_each_one_is_named(
     bodies: list[str], limit: int
 ) -> None:
     results = [ToolResult(f"r{n}", "t", {}, content=body) for n, body in enumerate(bodies)]
-    text = results_text(results, limit)
+    text = render_results(results, limit)
     overhead = 60 * len(results) + 20
     assert len(text) <= limit + overhead
     assert all(f"r{n}: t(" in text for n in range(len(bodies)))
 
 
 def test_a_short_result_is_kept_whole_and_a_long_one_is_cut_with_a_marker() -> None:
-    text = results_text(
+    text = render_results(
         [ToolResult("r1", "t", {}, "short"), ToolResult("r2", "t", {}, "x" * 5_000)], 500
     )
     assert "-> short\n" in text
@@ -66,13 +66,13 @@ def test_a_short_result_is_kept_whole_and_a_long_one_is_cut_with_a_marker() -> N
 
 def test_the_latest_refusals_are_shown_so_that_they_are_not_made_again() -> None:
     refused = [Skip(f"t{n}", f"reason {n}", refused=True) for n in range(5)]
-    text = results_text([], 500, refused)
+    text = render_results([], 500, refused)
     assert "not executed: t4: reason 4" in text
     assert "t0" not in text
 
 
 def test_a_failure_is_shown_as_one() -> None:
-    text = results_text(
+    text = render_results(
         [ToolResult("r1", "t", {"a": 1}, failure=Failure("timeout", "too slow"))], 500
     )
     assert 'r1: t("a":1) -> FAILED (timeout): too slow' in text

@@ -14,7 +14,7 @@ from benchmarks.reliability.sandbox import SPARE, played, programs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from callwright.agent.sandbox import ProgramError, Ran, Sandbox, as_json
+from callwright.agent.sandbox import ProgramError, Ran, Sandbox, to_json_value
 from callwright.nouns.errors import MissingExtra
 
 LIMIT = 0.5
@@ -217,7 +217,7 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_what_is_json_is_handed_over_as_it_is(value: Any) -> None:
-    assert as_json(value) == value
+    assert to_json_value(value) == value
 
 
 @settings(max_examples=15)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.agent.select import mentioned, selected, selection
+from callwright.agent.select import build_request, find_mentioned, read_selection
 from callwright.nouns.types import Reply, Tool
 
 FIND = Tool(
@@ -18,29 +18,32 @@ TOOLS = (FIND, DROP)
 
 
 def test_the_question_shows_names_and_first_sentences_only() -> None:
-    request = selection("Find x", TOOLS, "schema")
+    request = build_request("Find x", TOOLS, "schema")
     body = request.messages[-1].content
     assert "- find: Finds things\n" in body
     assert "secret_key" not in body
     assert request.schema is not None
     assert request.purpose == "select"
-    assert selection("Find x", TOOLS, "text").schema is None
+    assert build_request("Find x", TOOLS, "text").schema is None
 
 
 def test_the_named_tools_come_back_as_they_were_named_and_unknown_names_are_nothing() -> None:
-    assert selected(Reply('{"needed": ["drop", "ghost", "find", "drop"]}'), TOOLS) == (DROP, FIND)
-    assert selected(Reply("find, ghost"), TOOLS) == (FIND,)
-    assert selected(Reply('{"needed": []}'), TOOLS) == ()
+    assert read_selection(Reply('{"needed": ["drop", "ghost", "find", "drop"]}'), TOOLS) == (
+        DROP,
+        FIND,
+    )
+    assert read_selection(Reply("find, ghost"), TOOLS) == (FIND,)
+    assert read_selection(Reply('{"needed": []}'), TOOLS) == ()
 
 
 @given(st.text(max_size=60))
 def test_no_reply_is_an_exception(text: str) -> None:
-    assert set(selected(Reply(text), TOOLS)) <= set(TOOLS)
+    assert set(read_selection(Reply(text), TOOLS)) <= set(TOOLS)
 
 
 def test_a_tool_is_mentioned_by_its_name_its_parameters_or_its_options() -> None:
     unit = {"type": "object", "properties": {"to": {"enum": ["nautical_mile", "foot"]}}}
     convert = Tool("convert_units", "Converts a number.", unit)
     other = Tool("list_rooms", "Lists rooms.")
-    assert mentioned("How many nautical miles is it?", [convert, other]) == (convert,)
-    assert mentioned("Which rooms are free?", [convert, other]) == (other,)
+    assert find_mentioned("How many nautical miles is it?", [convert, other]) == (convert,)
+    assert find_mentioned("Which rooms are free?", [convert, other]) == (other,)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from callwright.agent.origins import Failed
-from callwright.agent.substitutes import substitutes
+from callwright.agent.substitutes import find_substitutes
 from callwright.nouns.types import (
     DESTRUCTIVE,
     READ_LOCAL,
@@ -42,7 +42,7 @@ def found(
     **arguments: Any,
 ) -> dict[str, Any]:
     case = Failed(ToolCall("r1", failed.name, arguments), arguments, said, final=True)
-    made = substitutes(case, (failed, *others), frozenset(), sources or ProvenanceIndex())
+    made = find_substitutes(case, (failed, *others), frozenset(), sources or ProvenanceIndex())
     return {s.tool.name: s.call.arguments if s.call else None for s in made}
 
 
@@ -132,7 +132,7 @@ def test_what_failed_itself_is_not_offered() -> None:
         "market_rate", "The exchange rate of a currency.", given="rate day", currency="string"
     )
     case = Failed(ToolCall("r1", RATE.name, {}), {"currency": "EUR"}, "dead", final=True)
-    assert substitutes(case, (RATE, twin), frozenset({"market_rate"}), ProvenanceIndex()) == []
-    assert substitutes(case, (twin,), frozenset(), ProvenanceIndex()) == [], (
+    assert find_substitutes(case, (RATE, twin), frozenset({"market_rate"}), ProvenanceIndex()) == []
+    assert find_substitutes(case, (twin,), frozenset(), ProvenanceIndex()) == [], (
         "a tool that nobody knows is like no other"
     )

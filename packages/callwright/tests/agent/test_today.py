@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from callwright.agent.today import day_to_tell, render_today, takes_day, tells_day
+from callwright.agent.today import choose_prompt_day, is_day_parameter, is_day_tool, render_today
 from callwright.nouns.types import READ_LOCAL, WRITE, Effects, Tool
 
 TODAY = date(2026, 11, 23)
@@ -41,7 +41,7 @@ DATE = tool("desk_date", "Today's date and weekday.")
     ],
 )
 def test_a_tool_takes_a_day_by_format_name_or_description(one: Tool, takes: bool) -> None:
-    assert takes_day(one) is takes
+    assert is_day_parameter(one) is takes
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,12 @@ def test_a_tool_takes_a_day_by_format_name_or_description(one: Tool, takes: bool
     ],
 )
 def test_a_tool_tells_the_day_if_it_takes_little_and_speaks_of_now(one: Tool, tells: bool) -> None:
-    assert tells_day(one) is tells
+    assert is_day_tool(one) is tells
 
 
 def test_the_model_is_told_where_a_tool_takes_a_day_and_none_tells_it() -> None:
-    assert day_to_tell([RATE], TODAY) == TODAY
-    assert day_to_tell([RATE, DATE], TODAY) is None
-    assert day_to_tell([DATE], TODAY) is None
-    assert day_to_tell([RATE], None) is None
+    assert choose_prompt_day([RATE], TODAY) == TODAY
+    assert choose_prompt_day([RATE, DATE], TODAY) is None
+    assert choose_prompt_day([DATE], TODAY) is None
+    assert choose_prompt_day([RATE], None) is None
     assert render_today(TODAY) == "Today is Monday, 2026-11-23."

@@ -20,8 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright import Orchestrator, Run, call_key, tool
-from callwright.agent.journal.resume import journal_path
-from callwright.agent.journal.store import Journal, read
+from callwright.agent.journal.resume import find_journal
+from callwright.agent.journal.store import Journal, read_journal
 from callwright.agent.options import Persistence, Safety
 from callwright.agent.strategies import STRATEGIES, Given, open_strategy
 from callwright.nouns.errors import JournalError, ToolError
@@ -214,7 +214,7 @@ def check(data: st.DataObject, folder: Path) -> None:
     if not strategy.startswith("dfsdt"):  # a search writes in a sandbox only
         assert conduct.refuses or world.done, "the test reached the tool"
 
-    _, events = read(journal_path(whole.id, folder), every=True)
+    _, events = read_journal(find_journal(whole.id, folder), every=True)
     kept = data.draw(st.integers(1, len(events)))
     again = World(folder / "again")
     for event in events[:kept]:

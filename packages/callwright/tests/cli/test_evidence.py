@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.evidence import kept
+from callwright.cli.evidence import open_evidence
 from callwright.nouns.errors import EvidenceError
 
 
 def test_a_file_that_was_named_is_opened_and_closed(tmp_path: Path) -> None:
-    with kept(tmp_path / "e.db") as store:
+    with open_evidence(tmp_path / "e.db") as store:
         assert store is not None
         store.rates()
     with pytest.raises(EvidenceError):
@@ -19,7 +19,7 @@ def test_a_file_that_was_named_is_opened_and_closed(tmp_path: Path) -> None:
 
 
 def test_nothing_is_opened_where_none_is_wanted() -> None:
-    with kept(False) as store:
+    with open_evidence(False) as store:
         assert store is None
 
 
@@ -27,9 +27,9 @@ def test_a_named_file_that_cannot_be_had_is_an_error_and_the_default_one_a_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(EvidenceError), kept(tmp_path / "file" / "e.db"):
+    with pytest.raises(EvidenceError), open_evidence(tmp_path / "file" / "e.db"):
         pass
     monkeypatch.setenv("CALLWRIGHT_EVIDENCE", str(tmp_path / "file" / "e.db"))
-    with kept(True) as store:
+    with open_evidence(True) as store:
         assert store is None
     assert "nothing is learned of tools: cannot open" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.plan import as_graph, as_json, as_mermaid, as_text
+from callwright.cli.plan import render_graph, render_json, render_mermaid, render_text
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.types import Tool
 from callwright.planning.notation import read_plan
@@ -63,29 +63,29 @@ def tools(tmp_path: Path) -> Path:
 
 
 def test_the_graph_is_one_step_a_line_with_its_critical_path_marked() -> None:
-    assert as_graph(PLAN).splitlines() == [
+    assert render_graph(PLAN).splitlines() == [
         '*  1. find_place  {"city":"Oslo"}',
         '   2. say "hi"  - asked for',
         '*  3. sun_times  after 1  {"latitude":"${1.latitude}"}',
         "critical path: 1 -> 3 (2 of 3 steps)",
     ]
-    assert as_graph(Plan()) == "(no steps)"
+    assert render_graph(Plan()) == "(no steps)"
 
 
 def test_layers_mark_it_too_where_there_is_more_than_one() -> None:
-    assert as_text(PLAN).splitlines() == [
+    assert render_text(PLAN).splitlines() == [
         "Layer 1",
         "* find_place",
         '  say "hi"  - asked for',
         "Layer 2",
         "* sun_times",
     ]
-    assert as_text(Plan.from_layers([["a", "b"]])).splitlines() == ["Layer 1", "  a", "  b"]
-    assert "  t0 ==> t2" in as_mermaid(PLAN).splitlines()
+    assert render_text(Plan.from_layers([["a", "b"]])).splitlines() == ["Layer 1", "  a", "  b"]
+    assert "  t0 ==> t2" in render_mermaid(PLAN).splitlines()
 
 
 def test_mermaid_draws_the_critical_path_thick_and_breaks_on_no_name() -> None:
-    lines = as_mermaid(PLAN, layers=False).splitlines()
+    lines = render_mermaid(PLAN, layers=False).splitlines()
     assert lines[:4] == [
         "flowchart LR",
         '  t0["find_place"]',
@@ -94,11 +94,11 @@ def test_mermaid_draws_the_critical_path_thick_and_breaks_on_no_name() -> None:
     ]
     assert "  t0 ==> t2" in lines
     assert lines[-1] == "  class t0,t2 critical"
-    assert "subgraph" in as_mermaid(PLAN)
+    assert "subgraph" in render_mermaid(PLAN)
 
 
 def test_the_json_of_a_plan_is_a_plan_again() -> None:
-    assert read_plan(as_json(PLAN), [Tool("find_place")]) == PLAN
+    assert read_plan(render_json(PLAN), [Tool("find_place")]) == PLAN
 
 
 def _dag(replies: Sequence[str], *arguments: str | Path) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.proxy import ProxySetup, bound, serve, unreachable
+from callwright.cli.proxy import ProxySetup, explain_unreachable, open_socket, serve
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.nouns.errors import ConfigError
 from tests.cli.endpoint import keyed
@@ -41,7 +41,7 @@ def test_settings_that_make_no_sense_are_refused_with_a_hint(
 
 
 def test_a_port_that_is_taken_is_said_before_anything_starts() -> None:
-    with bound("127.0.0.1", 0) as taken:
+    with open_socket("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ConfigError, match=f"port {port} of 127.0.0.1 is taken") as caught:
             serve(ProxySetup("http://127.0.0.1:9", port=port))
@@ -61,15 +61,15 @@ def test_an_address_that_cannot_be_listened_on_is_refused_with_a_hint(
     host: str, port: int, said: str
 ) -> None:
     with pytest.raises(ConfigError, match=said) as caught:
-        bound(host, port)
+        open_socket(host, port)
     assert caught.value.hint
 
 
 def test_an_upstream_is_looked_at_before_the_first_request() -> None:
-    with bound("127.0.0.1", 0) as listening:
+    with open_socket("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
-        assert unreachable(f"http://127.0.0.1:{port}/v1") == ""
-    assert unreachable(f"http://127.0.0.1:{port}/v1")
+        assert explain_unreachable(f"http://127.0.0.1:{port}/v1") == ""
+    assert explain_unreachable(f"http://127.0.0.1:{port}/v1")
 
 
 async def test_no_file_of_the_working_folder_is_imported(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from callwright.cli.refine import refine_row
-from callwright.cli.rung import ModelRung, prompt_named
+from callwright.cli.rung import ModelRung, find_prompt
 from callwright.nouns.errors import ConfigError
 from callwright.repair.result import Settings
 from callwright.testing import ScriptedModel
@@ -98,6 +98,6 @@ def test_the_command_asks_an_endpoint_and_a_line_it_cannot_be_asked_about_is_an_
 
 
 def test_prompts_are_known_by_name() -> None:
-    assert prompt_named("short") == "short"
+    assert find_prompt("short") == "short"
     with pytest.raises(ConfigError, match="no refiner prompt"):
-        prompt_named("")
+        find_prompt("")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.simulate import Served, simulate
+from callwright.cli.simulate import Served, serve_simulator
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import ToolOutput
 from callwright.tools.catalog import open_catalog
@@ -76,7 +76,7 @@ def test_what_makes_no_sense_is_refused_with_a_hint() -> None:
 def test_tools_are_not_served_to_others_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CALLWRIGHT_SIMULATE_KEY", raising=False)
     with pytest.raises(ConfigError, match="needs a key of 16"):
-        simulate(Served(tools=["x"]), host="0.0.0.0")
+        serve_simulator(Served(tools=["x"]), host="0.0.0.0")
 
 
 async def test_live_tools_are_served_and_recorded_and_the_recording_is_served_without_them(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callwright.dataflow.lineage import inherited
+from callwright.dataflow.lineage import collect_inherited
 from callwright.grounding.finish import finish
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Answer, Reply, ToolResult
@@ -36,7 +36,7 @@ SUN_TOO = ToolResult(
 
 
 def test_a_result_inherits_what_its_arguments_were_looked_up_for() -> None:
-    told = inherited([*PLACES, SUN, SUN_TOO])
+    told = collect_inherited([*PLACES, SUN, SUN_TOO])
     assert told["r3"] == [{"city": "Oslo"}]
     assert told["r4"] == [{"city": "Lisbon"}]
     assert told["r1"] == []
@@ -44,14 +44,14 @@ def test_a_result_inherits_what_its_arguments_were_looked_up_for() -> None:
 
 def test_a_value_that_two_results_hold_tells_nothing() -> None:
     twin = ToolResult("r2", "find_place", {"city": "Bærum"}, PLACES[0].content)
-    assert inherited([PLACES[0], twin, SUN])["r3"] == []
+    assert collect_inherited([PLACES[0], twin, SUN])["r3"] == []
 
 
 def test_inheritance_goes_through_two_steps() -> None:
     person = ToolResult("r1", "find_person", {"name": "Ingrid Solberg"}, {"office": "OF-100"})
     office = ToolResult("r2", "get_office", {"office": "OF-100"}, {"zone": "Europe/Oslo"})
     clock = ToolResult("r3", "clock", {"zone": "Europe/Oslo"}, {"time": "12:30"})
-    assert inherited([person, office, clock])["r3"] == [
+    assert collect_inherited([person, office, clock])["r3"] == [
         {"office": "OF-100"},
         {"name": "Ingrid Solberg"},
     ]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from callwright.dataflow.prerequisites import (
     DEPTH,
     Prerequisites,
-    brought,
-    needs,
-    with_producers,
+    add_producers,
+    find_needs,
+    link_prerequisites,
 )
 from callwright.nouns.types import DESTRUCTIVE, READ, UNKNOWN, WRITE, Effects, Tool
 
@@ -51,7 +51,8 @@ def _names(
     found: list[Tool], request: str, pool: list[Tool], most: int = 5
 ) -> list[tuple[str, str]]:
     return [
-        (link.consumer, link.producer) for link in brought(found, request, lambda need: pool, most)
+        (link.consumer, link.producer)
+        for link in link_prerequisites(found, request, lambda need: pool, most)
     ]
 
 
@@ -76,16 +77,18 @@ def test_one_that_was_found_itself_is_not_brought() -> None:
     ],
 )
 def test_nothing_is_needed_where_the_request_gives_the_value(request_: str) -> None:
-    assert needs(CANCEL, request_) == ()
+    assert find_needs(CANCEL, request_) == ()
 
 
 def test_a_year_is_no_identifier() -> None:
-    assert [need.field.text for need in needs(CANCEL, "Cancel the order of 2024.")] == ["order_id"]
+    assert [need.field.text for need in find_needs(CANCEL, "Cancel the order of 2024.")] == [
+        "order_id"
+    ]
 
 
 def test_what_one_can_write_down_is_not_looked_up() -> None:
-    assert needs(_tool("find_hotels", ("city", "nights")), "A hotel, please.") == ()
-    assert needs(GEOCODE, "Where is it?") == ()
+    assert find_needs(_tool("find_hotels", ("city", "nights")), "A hotel, please.") == ()
+    assert find_needs(GEOCODE, "Where is it?") == ()
 
 
 def test_an_option_and_a_choice_of_fixed_values_are_not_looked_up() -> None:
@@ -93,7 +96,7 @@ def test_an_option_and_a_choice_of_fixed_values_are_not_looked_up() -> None:
         "properties": {"order_id": {}, "country_code": {"enum": ["NO", "SE"]}},
         "required": ["country_code"],
     }
-    assert needs(Tool("list_orders", "", schema), "Orders, please.") == ()
+    assert find_needs(Tool("list_orders", "", schema), "Orders, please.") == ()
 
 
 def test_identifiers_come_from_the_same_source_and_coordinates_from_anywhere() -> None:
@@ -149,7 +152,7 @@ ALL = (WEATHER, ROOM, DETAILS, HOTELS, LIST, ADD)
 
 
 def _fed(*chosen: Tool) -> list[str]:
-    return [t.name for t in with_producers(chosen, ALL)]
+    return [t.name for t in add_producers(chosen, ALL)]
 
 
 def test_producers_are_added_through_the_whole_chain() -> None:
@@ -163,7 +166,7 @@ def test_one_producer_that_is_chosen_already_is_enough() -> None:
 
 
 def test_a_tool_that_may_write_is_never_added() -> None:
-    assert with_producers([DETAILS], (DETAILS, ADD)) == (DETAILS,)
+    assert add_producers([DETAILS], (DETAILS, ADD)) == (DETAILS,)
 
 
 def test_what_needs_nothing_stays_alone() -> None:
@@ -176,7 +179,7 @@ def test_what_a_request_can_say_itself_is_not_looked_up() -> None:
     """
     trips = _reads("list_trips", [], ["origin", "destination"])
     distance = _reads("flight_distance", ["origin", "destination"], ["km"])
-    assert with_producers([distance], (trips, distance)) == (distance,)
+    assert add_producers([distance], (trips, distance)) == (distance,)
 
 
 PARCELS = _reads("list_parcels", [], ["parcel_id"])
@@ -273,7 +276,7 @@ def test_what_is_added_to_a_choice_can_be_called(
     tools = [
         _reads(f"get_{thing}_{n}", takes, gives) for n, (thing, takes, gives) in enumerate(rows)
     ]
-    kept = with_producers(tools[:1], tools)
+    kept = add_producers(tools[:1], tools)
     assert kept[0] == tools[0]
     found = Prerequisites.among(tools)
     names = {tool.name for tool in kept}

@@ -1,7 +1,7 @@
 import pytest
 
 from callwright.grounding import facts_of
-from callwright.grounding.assertion import pairs, states, truths
+from callwright.grounding.assertion import check_name_pairs, check_states, check_truths
 from callwright.grounding.claims import claims_of
 from callwright.grounding.grounding_result import GroundingResult
 from callwright.nouns.types import ToolResult
@@ -21,9 +21,9 @@ FACTS = facts_of(
 
 def problems(text: str) -> list[str]:
     claims, verdict = claims_of(text, FACTS), GroundingResult("supported")
-    truths(claims, FACTS, verdict, [])
-    pairs(claims, FACTS, verdict)
-    states(claims, FACTS, verdict)
+    check_truths(claims, FACTS, verdict, [])
+    check_name_pairs(claims, FACTS, verdict)
+    check_states(claims, FACTS, verdict)
     return verdict.problems
 
 

@@ -3,7 +3,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.grounding import check_answer, facts_of
-from callwright.grounding.binding import Bound, anchors_of, bind, conflicts, key_concepts
+from callwright.grounding.binding import (
+    Bound,
+    anchors_of,
+    bind_figure,
+    is_conflicting,
+    key_concepts,
+)
 from callwright.grounding.claims import claims_of
 from callwright.grounding.facts import Facts
 from callwright.grounding.matching import figures_for
@@ -27,7 +33,7 @@ def towns(a: int = 300, b: int = 500) -> Facts:
 def bound(text: str, facts: Facts, cited: tuple[str, ...] = ()) -> Bound:
     claims = claims_of(text, facts)
     n = claims.numbers[0]
-    return bind([f for f, _ in figures_for(n, facts, text)], n, claims, facts, cited)
+    return bind_figure([f for f, _ in figures_for(n, facts, text)], n, claims, facts, cited)
 
 
 def test_a_value_holds_for_the_record_it_stands_in() -> None:
@@ -78,8 +84,8 @@ def test_a_leaf_under_another_name_of_the_same_kind_conflicts() -> None:
     claims = claims_of("Brenn had 500 visitors.", facts)
     anchors = anchors_of(claims, claims.numbers[0].span)
     by_result = {f.leaf.result: f.leaf for f in facts.figures if f.leaf.key == "visitors"}
-    assert conflicts(by_result["r2"], anchors, facts)
-    assert not conflicts(by_result["r1"], anchors, facts)
+    assert is_conflicting(by_result["r2"], anchors, facts)
+    assert not is_conflicting(by_result["r1"], anchors, facts)
 
 
 @pytest.mark.parametrize(("key", "concept"), [("ticketPrice", "=price"), ("avg_temp", "=mean")])

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.grounding import check, facts_of
+from callwright.grounding import check_statement, facts_of
 from callwright.grounding.claims import claims_of
-from callwright.grounding.derived import Derivation, derive
+from callwright.grounding.derived import Derivation, derive_value
 from callwright.grounding.facts import Facts
 from callwright.nouns.types import ToolResult
 
@@ -46,7 +46,7 @@ SWIMMERS = facts_of(
     ],
 )
 def test_what_follows_from_two_records_is_supported(text: str) -> None:
-    verdict = check(text, LIBRARIES)
+    verdict = check_statement(text, LIBRARIES)
     assert verdict.support == "supported", verdict.problems
 
 
@@ -62,7 +62,7 @@ def test_what_follows_from_two_records_is_supported(text: str) -> None:
     ],
 )
 def test_what_does_not_follow_is_flagged(text: str) -> None:
-    assert check(text, LIBRARIES).support == "unsupported"
+    assert check_statement(text, LIBRARIES).support == "unsupported"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_does_not_follow_is_flagged(text: str) -> None:
     ],
 )
 def test_what_follows_from_a_table_is_supported(text: str) -> None:
-    verdict = check(text, SWIMMERS)
+    verdict = check_statement(text, SWIMMERS)
     assert verdict.support == "supported", verdict.problems
 
 
@@ -95,12 +95,12 @@ def test_what_follows_from_a_table_is_supported(text: str) -> None:
     ],
 )
 def test_what_a_table_does_not_bear_out_is_flagged(text: str) -> None:
-    assert check(text, SWIMMERS).support == "unsupported"
+    assert check_statement(text, SWIMMERS).support == "unsupported"
 
 
 def way(text: str, facts: Facts) -> Derivation | None:
     claims = claims_of(text, facts)
-    return derive(claims.numbers[0], claims, facts)
+    return derive_value(claims.numbers[0], claims, facts)
 
 
 def pair(a: int, b: int) -> Facts:
@@ -129,8 +129,8 @@ def test_a_difference_that_nothing_announces_is_none() -> None:
 
 def test_a_time_follows_from_another_and_a_duration() -> None:
     facts = facts_of("q", [ToolResult("r1", "t", {}, {"departure": "10:05", "duration_min": 140})])
-    assert check("Leaving at 10:05 you arrive at 12:25.", facts).support == "supported"
-    assert check("Leaving at 10:05 you arrive at 12:45.", facts).support == "unsupported"
+    assert check_statement("Leaving at 10:05 you arrive at 12:25.", facts).support == "supported"
+    assert check_statement("Leaving at 10:05 you arrive at 12:45.", facts).support == "unsupported"
 
 
 FERRIES = facts_of(
@@ -163,6 +163,6 @@ FERRIES = facts_of(
     ],
 )
 def test_a_calculation_holds_and_its_neighbour_does_not(true: str, false: str) -> None:
-    verdict = check(true, FERRIES)
+    verdict = check_statement(true, FERRIES)
     assert verdict.support == "supported", verdict.problems
-    assert check(false, FERRIES).support == "unsupported"
+    assert check_statement(false, FERRIES).support == "unsupported"

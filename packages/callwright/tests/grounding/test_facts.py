@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.grounding import facts_of
-from callwright.grounding.facts import rendered
-from callwright.nouns.types import ToolResult, canonical
+from callwright.grounding.facts import render_content
+from callwright.nouns.types import ToolResult, to_canonical_json
 
 CONTENT = {
     "city": "Málaga",
@@ -75,4 +75,6 @@ def test_what_lies_beyond_the_index_is_still_found_as_whole_words() -> None:
     )
 )
 def test_content_is_rendered_as_it_is_canonically_written(content: object) -> None:
-    assert rendered(content) == (content if isinstance(content, str) else canonical(content))  # type: ignore[arg-type]
+    assert render_content(content) == (
+        content if isinstance(content, str) else to_canonical_json(content)
+    )  # type: ignore[arg-type]

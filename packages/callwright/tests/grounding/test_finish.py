@@ -2,10 +2,10 @@ from collections.abc import Generator, Sequence
 
 import pytest
 
-from callwright.grounding import UNCONFIRMED, abstain, finish
+from callwright.grounding import UNCONFIRMED, build_abstention, finish
 from callwright.nouns.errors import Failure
 from callwright.nouns.protocols import ChatRequest, ReplyMode
-from callwright.nouns.types import Answer, Reply, Skip, ToolCall, ToolResult, canonical
+from callwright.nouns.types import Answer, Reply, Skip, ToolCall, ToolResult, to_canonical_json
 
 PARIS = ToolResult(
     "r1",
@@ -43,7 +43,7 @@ def drive(
 
 
 def statements(*pairs: tuple[str, list[str]], missing: Sequence[str] = ()) -> str:
-    return canonical(
+    return to_canonical_json(
         {"statements": [{"text": t, "results": r} for t, r in pairs], "missing": list(missing)}
     )
 
@@ -189,7 +189,7 @@ def test_the_papers_two_lines_are_read() -> None:
         "return_type": "give_answer",
         "final_answer": "Paris has 2.1 million people. London has 8.9 million.",
     }
-    reply = f"Action: Finish\nAction Input: {canonical(given)}"
+    reply = f"Action: Finish\nAction Input: {to_canonical_json(given)}"
     answer, asked = drive(finish(QUERY, [PARIS, LONDON], mode="text"), [reply])
     assert answer.text == "Paris has 2.1 million people. London has 8.9 million."
     assert [c.result for s in answer.statements for c in s.citations] == ["r1", "r2"]
@@ -269,7 +269,9 @@ def test_where_no_second_question_is_allowed_the_answer_says_what_was_found(repl
     assert '"population":2102650' in answer.text
     assert answer.grounded
     assert answer.missing[0] == "an answer in words: the model gave no answer"
-    assert [c.quote in canonical(PARIS.content) for c in answer.statements[1].citations] == [True]
+    assert [
+        c.quote in to_canonical_json(PARIS.content) for c in answer.statements[1].citations
+    ] == [True]
 
 
 def test_a_second_reply_without_a_statement_ends_the_questions() -> None:
@@ -292,7 +294,7 @@ def test_an_answer_that_says_nothing_was_found_names_a_handful_of_tools_and_not_
     None
 ):
     unused = [Skip(f"tool_{n}", "the model saw no use for it here.") for n in range(400)]
-    answer = abstain((), [*unused, Skip("send_mail", "nobody allowed it", refused=True)])
+    answer = build_abstention((), [*unused, Skip("send_mail", "nobody allowed it", refused=True)])
     assert (
         answer.text
         == "I could not answer this from the tools' results: send_mail was skipped: nobody allowed"
@@ -300,8 +302,8 @@ def test_an_answer_that_says_nothing_was_found_names_a_handful_of_tools_and_not_
         " and 397 others)."
     )
     assert len(answer.missing) == 2
-    many = abstain((), [Skip(f"tool_{n}", f"reason {n}") for n in range(30)])
+    many = build_abstention((), [Skip(f"tool_{n}", f"reason {n}") for n in range(30)])
     assert many.missing[-1] == "and 25 more"
     assert len(many.missing) == 6
-    assert "a, b, c, d" not in abstain((), [Skip(c, "x") for c in "abcde"]).text
-    assert "(a, b, c, d)" in abstain((), [Skip(c, "x") for c in "abcd"]).text
+    assert "a, b, c, d" not in build_abstention((), [Skip(c, "x") for c in "abcde"]).text
+    assert "(a, b, c, d)" in build_abstention((), [Skip(c, "x") for c in "abcd"]).text

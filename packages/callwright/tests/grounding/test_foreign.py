@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.grounding import Facts, check, facts_of
+from callwright.grounding import Facts, check_statement, facts_of
 from callwright.grounding.foreign import moments_in, numbers_in
 from callwright.nouns.types import ToolResult
 
@@ -39,7 +39,7 @@ ARABIC = facts("كم تبلغ المسافة بين برلين وروما؟")
     ],
 )
 def test_what_the_results_say_is_supported_in_every_language(known: Facts, text: str) -> None:
-    assert check(text, known).problems == []
+    assert check_statement(text, known).problems == []
 
 
 @pytest.mark.parametrize(
@@ -53,18 +53,18 @@ def test_what_the_results_say_is_supported_in_every_language(known: Facts, text:
     ],
 )
 def test_a_wrong_value_is_found_in_every_language(known: Facts, text: str) -> None:
-    assert check(text, known).support == "unsupported"
+    assert check_statement(text, known).support == "unsupported"
 
 
 def test_english_words_are_still_checked() -> None:
     known = facts("How far is it from Berlin to Rome?")
-    assert check("It is the most beautiful route.", known).problems
-    assert check("Lufthansa operates it.", known).problems
+    assert check_statement("It is the most beautiful route.", known).problems
+    assert check_statement("Lufthansa operates it.", known).problems
 
 
 def test_a_statement_without_function_words_is_read_as_the_question_was() -> None:
-    assert check("Beliebteste Reise Europas", GERMAN).problems == []
-    assert check("Cheapest trip in Europe", facts("Which trip is it?")).problems
+    assert check_statement("Beliebteste Reise Europas", GERMAN).problems == []
+    assert check_statement("Cheapest trip in Europe", facts("Which trip is it?")).problems
 
 
 def test_numbers_have_the_signs_scales_and_units_of_their_language() -> None:

@@ -3,8 +3,13 @@ import pytest
 from callwright.grounding import facts_of
 from callwright.grounding.binding import Bound
 from callwright.grounding.facts import Figure
-from callwright.grounding.grounding_result import GroundingResult, about, refuse, render_value
-from callwright.grounding.quantity import moments, numbers
+from callwright.grounding.grounding_result import (
+    GroundingResult,
+    describe_leaf,
+    record_problem,
+    render_value,
+)
+from callwright.grounding.quantity import find_moments, find_numbers
 from callwright.nouns.types import Json, ToolResult
 
 
@@ -14,7 +19,7 @@ def figure(content: Json) -> Figure:
 
 def test_a_refusal_without_a_rival_says_that_it_stands_nowhere_and_cannot_be_mended() -> None:
     verdict = GroundingResult("supported")
-    refuse("12", Bound(), verdict, numbers("12")[0])
+    record_problem("12", Bound(), verdict, find_numbers("12")[0])
     assert verdict.problems == ["12 stands in no result"]
     assert not verdict.mendable
 
@@ -32,18 +37,20 @@ def test_the_one_rival_is_the_replacement_as_the_result_tells_it(
     content: Json, stated: str, text: str
 ) -> None:
     verdict = GroundingResult("unsupported")
-    refuse(stated, Bound(None, figure(content), None, only=True), verdict, numbers(stated)[0])
+    record_problem(
+        stated, Bound(None, figure(content), None, only=True), verdict, find_numbers(stated)[0]
+    )
     assert [(f.span, f.text) for f in verdict.fixes] == [((0, len(stated)), text)]
     assert verdict.mendable
 
 
 def test_where_several_could_be_meant_nothing_is_replaced() -> None:
     verdict = GroundingResult("unsupported")
-    refuse(
+    record_problem(
         "13 km",
         Bound(None, figure({"distance_km": 12}), None, only=False),
         verdict,
-        numbers("13 km")[0],
+        find_numbers("13 km")[0],
     )
     assert verdict.fixes == []
     assert verdict.problems == ["13 km stands in no result; r1 distance_km is 12 km"]
@@ -52,21 +59,21 @@ def test_where_several_could_be_meant_nothing_is_replaced() -> None:
 def test_a_wrong_owner_is_named() -> None:
     verdict = GroundingResult("unsupported")
     taken, meant = figure({"loans": 12}), figure({"visitors": 13})
-    refuse("12", Bound(None, meant, taken), verdict, numbers("12")[0])
+    record_problem("12", Bound(None, meant, taken), verdict, find_numbers("12")[0])
     assert verdict.problems == ["12 is r1 loans; r1 visitors is 13"]
 
 
 def test_a_moment_is_replaced_by_the_results_own_text() -> None:
     verdict = GroundingResult("unsupported")
-    refuse(
+    record_problem(
         "10:00",
         Bound(None, figure({"opens": "09:00"}), None, only=True),
         verdict,
-        moments("10:00")[0],
+        find_moments("10:00")[0],
     )
     assert verdict.fixes[0].text == "09:00"
 
 
 def test_a_value_is_shown_with_its_place_and_unit() -> None:
     found = figure({"a": [{"depth_m": 1500}]})
-    assert (about(found.leaf), render_value(found)) == ("r1 a/0/depth_m", "1,500 m")
+    assert (describe_leaf(found.leaf), render_value(found)) == ("r1 a/0/depth_m", "1,500 m")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.grounding.facts import Facts, Leaf
-from callwright.grounding.index import MAX_LEAVES, facts_of, unpack
+from callwright.grounding.index import MAX_LEAVES, facts_of, unpack_content
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import ToolResult
 
@@ -55,11 +55,11 @@ def test_a_table_of_columns_and_rows_is_read_as_records() -> None:
     "content", ['{"a": [1, 2]}', "{'a': [1, 2]}", '"{\\"a\\": [1, 2]}"', {"a": [1, 2]}]
 )
 def test_json_inside_a_string_is_unpacked(content: Any) -> None:
-    assert unpack(unpack(content)) == {"a": [1, 2]}
+    assert unpack_content(unpack_content(content)) == {"a": [1, 2]}
 
 
 def test_text_that_is_no_json_stays_text() -> None:
-    assert unpack("{open} sea") == "{open} sea"
+    assert unpack_content("{open} sea") == "{open} sea"
 
 
 def test_sentences_of_a_long_text_are_read_apart() -> None:

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.grounding.labels import moment_labels, record_labels, text_labels
-from callwright.grounding.quantity import moments
+from callwright.grounding.quantity import find_moments
 
 
 def names(record: dict[str, object]) -> set[str]:
@@ -33,8 +33,8 @@ def test_addresses_and_long_texts_are_no_names() -> None:
 
 def test_a_day_is_named_with_or_without_its_year() -> None:
     assert list(text_labels("2024-05-24")) == ["@5-24"]
-    assert list(moment_labels(moments("24 May")[0])) == ["@5-24"]
-    assert list(moment_labels(moments("10:30")[0])) == []
+    assert list(moment_labels(find_moments("24 May")[0])) == ["@5-24"]
+    assert list(moment_labels(find_moments("10:30")[0])) == []
 
 
 @given(

@@ -5,14 +5,14 @@ from hypothesis import strategies as st
 from callwright.grounding import facts_of
 from callwright.grounding.facts import Facts
 from callwright.grounding.matching import (
-    close,
+    compute_tolerance,
     figures_for,
+    is_close,
     offsets_in,
     same_moment,
-    tolerance,
     weekday_fits,
 )
-from callwright.grounding.quantity import Number, moments, numbers
+from callwright.grounding.quantity import Number, find_moments, find_numbers
 from callwright.nouns.types import Json, ToolResult
 
 
@@ -21,7 +21,7 @@ def facts(content: Json) -> Facts:
 
 
 def number(text: str) -> Number:
-    return numbers(text)[0]
+    return find_numbers(text)[0]
 
 
 def how(statement: str, content: Json) -> str:
@@ -59,14 +59,14 @@ def test_rounding_to_any_place_stays_close_and_a_whole_step_away_does_not(
     step = 10**places
     rounded = round(value / step) * step
     told = Number(float(rounded), float(step), (0, 1), (0, 1))
-    assert close(told, float(value))
-    assert not close(told, rounded + 1.01 * step)
+    assert is_close(told, float(value))
+    assert not is_close(told, rounded + 1.01 * step)
 
 
 @given(st.floats(0.1, 1e9))
 def test_a_hedge_widens_the_tolerance_to_its_own_side_only(value: float) -> None:
     plain, about, over, under = (
-        tolerance(Number(value, 0.1, (0, 1), (0, 1), hedge=hedge))
+        compute_tolerance(Number(value, 0.1, (0, 1), (0, 1), hedge=hedge))
         for hedge in ("", "about", "over", "under")
     )
     assert about[0] >= plain[0]
@@ -90,12 +90,12 @@ def test_a_hedge_widens_the_tolerance_to_its_own_side_only(value: float) -> None
 def test_a_moment_is_the_results_as_told_or_in_another_zone(said: str, way: str) -> None:
     content = {"departure": "2024-05-24T07:35:00+02:00"}
     found = facts(content)
-    assert same_moment(moments(said)[0], found.moment_figures[0], offsets_in(found)) == way
+    assert same_moment(find_moments(said)[0], found.moment_figures[0], offsets_in(found)) == way
 
 
 def test_a_weekday_must_be_that_of_its_date() -> None:
-    assert weekday_fits(moments("Friday, 24 May 2024")[0])
-    assert not weekday_fits(moments("Monday, 24 May 2024")[0])
+    assert weekday_fits(find_moments("Friday, 24 May 2024")[0])
+    assert not weekday_fits(find_moments("Monday, 24 May 2024")[0])
 
 
 def test_the_offsets_that_results_name_are_known_in_every_form() -> None:

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.grounding import check, facts_of
+from callwright.grounding import check_statement, facts_of
 from callwright.grounding.claims import claims_of
-from callwright.grounding.parts import parts
-from callwright.grounding.quantity import numbers
+from callwright.grounding.parts import iter_parts
+from callwright.grounding.quantity import find_numbers
 from callwright.nouns.types import ToolResult
 
 SERVERS = facts_of(
@@ -36,7 +36,7 @@ SERVERS = facts_of(
     ],
 )
 def test_shares_rests_and_rates_of_one_record_are_supported(text: str) -> None:
-    verdict = check(text, SERVERS)
+    verdict = check_statement(text, SERVERS)
     assert verdict.support == "supported", verdict.problems
 
 
@@ -51,12 +51,14 @@ def test_shares_rests_and_rates_of_one_record_are_supported(text: str) -> None:
     ],
 )
 def test_another_records_share_and_a_wrong_rest_are_flagged(text: str) -> None:
-    assert check(text, SERVERS).support == "unsupported"
+    assert check_statement(text, SERVERS).support == "unsupported"
 
 
 def ways(text: str, record: dict[str, object]) -> set[float]:
     facts = facts_of("q", [ToolResult("r1", "t", {}, record)])
-    return {round(v, 6) for _, v, _ in parts(numbers(text)[0], claims_of(text, facts), facts)}
+    return {
+        round(v, 6) for _, v, _ in iter_parts(find_numbers(text)[0], claims_of(text, facts), facts)
+    }
 
 
 @given(st.integers(0, 10**6), st.integers(1, 10**6))

@@ -1,10 +1,16 @@
 import pytest
 
-from callwright.grounding.quantity import Number, at_offset, moments, numbers, weekday_of
+from callwright.grounding.quantity import (
+    Number,
+    find_moments,
+    find_numbers,
+    shift_to_offset,
+    weekday_of,
+)
 
 
 def only(text: str) -> Number:
-    found = numbers(text)
+    found = find_numbers(text)
     assert len(found) == 1, found
     return found[0]
 
@@ -54,7 +60,7 @@ def test_the_step_is_the_worth_of_the_last_digit() -> None:
     ],
 )
 def test_dates_are_read_in_every_common_form(text: str) -> None:
-    found = moments(text)[0]
+    found = find_moments(text)[0]
     assert (found.year, found.month, found.day) == (2024, 5, 24)
     assert weekday_of(found) == 4
 
@@ -64,9 +70,9 @@ def test_dates_are_read_in_every_common_form(text: str) -> None:
     [("2:30 pm", (14, 30)), ("14:30", (14, 30)), ("12 am", (0, 0)), ("noon", (12, 0))],
 )
 def test_times_are_read_in_twelve_and_twenty_four_hours(text: str, clock: tuple[int, int]) -> None:
-    assert (moments(text)[0].hour, moments(text)[0].minute) == clock
+    assert (find_moments(text)[0].hour, find_moments(text)[0].minute) == clock
 
 
 def test_a_moment_is_told_in_another_zone() -> None:
-    utc = at_offset(moments("2024-05-24T01:30:00+02:00")[0], 0)
+    utc = shift_to_offset(find_moments("2024-05-24T01:30:00+02:00")[0], 0)
     assert (utc.day, utc.hour, utc.minute) == (23, 23, 30)

@@ -2,8 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.grounding.reply import Draft, Drafts, read, read_json, schema_for, split
-from callwright.nouns.types import Reply, canonical
+from callwright.grounding.reply import (
+    Draft,
+    Drafts,
+    read_drafts,
+    read_json,
+    schema_for,
+    split_prose,
+)
+from callwright.nouns.types import Reply, to_canonical_json
 
 IDS = ["r1", "r2"]
 
@@ -13,19 +20,19 @@ def texts(drafts: Drafts) -> list[str]:
 
 
 def test_statements_keep_only_the_results_that_exist() -> None:
-    said = canonical(
+    said = to_canonical_json(
         {"statements": [{"text": "A is 3.", "results": ["r2", "r9"]}], "missing": ["B"]}
     )
-    found = read(Reply(said), IDS)
+    found = read_drafts(Reply(said), IDS)
     assert found.statements == (Draft("A is 3.", ("r2",), " "),)
     assert found.missing == ("B",)
 
 
 def test_a_statement_of_two_sentences_becomes_two_with_the_same_results() -> None:
-    said = canonical(
+    said = to_canonical_json(
         {"statements": [{"text": "A is 3. B is 4.", "results": ["r1"]}], "missing": []}
     )
-    found = read(Reply(said), IDS)
+    found = read_drafts(Reply(said), IDS)
     assert texts(found) == ["A is 3.", "B is 4."]
     assert {d.results for d in found.statements} == {("r1",)}
 
@@ -34,36 +41,36 @@ def test_a_statement_of_two_sentences_becomes_two_with_the_same_results() -> Non
     "text", ['{"calls": []}', "{}", '{"name": "x", "arguments": {}}', '{"a', '{"statements": 3}']
 )
 def test_an_object_without_statements_is_no_prose(text: str) -> None:
-    assert read(Reply(text), IDS) == Drafts()
+    assert read_drafts(Reply(text), IDS) == Drafts()
 
 
 def test_giving_up_is_told_from_saying_nothing() -> None:
-    assert read(Reply('{"return_type": "give_up_and_restart"}'), IDS).gave_up
-    assert not read(Reply("{}"), IDS).gave_up
+    assert read_drafts(Reply('{"return_type": "give_up_and_restart"}'), IDS).gave_up
+    assert not read_drafts(Reply("{}"), IDS).gave_up
 
 
 def test_a_fenced_object_is_read() -> None:
-    assert texts(read(Reply('```json\n{"statements": ["A is 3."], "missing": []}\n```'), IDS)) == [
-        "A is 3."
-    ]
+    assert texts(
+        read_drafts(Reply('```json\n{"statements": ["A is 3."], "missing": []}\n```'), IDS)
+    ) == ["A is 3."]
 
 
 def test_a_reply_cut_in_a_final_answer_keeps_what_was_said_and_knows_that_it_was_cut() -> None:
     text = 'Action Input: {"return_type": "give_answer", "final_answer": "A is 3. B is \\"4'
-    found = read(Reply(text, finish_reason="length"), IDS)
+    found = read_drafts(Reply(text, finish_reason="length"), IDS)
     assert found.cut
     assert texts(found)[0] == "A is 3."
 
 
 def test_prose_is_cut_into_sentences_but_not_at_abbreviations_or_decimals() -> None:
-    assert [d.text for d in split("Dr. Moen paid 3.50 EUR. It rained.")] == [
+    assert [d.text for d in split_prose("Dr. Moen paid 3.50 EUR. It rained.")] == [
         "Dr. Moen paid 3.50 EUR.",
         "It rained.",
     ]
 
 
 def test_citation_tags_are_taken_out_of_the_text() -> None:
-    assert split("A is 3 [r1, r2].", IDS) == [Draft("A is 3.", ("r1", "r2"))]
+    assert split_prose("A is 3 [r1, r2].", IDS) == [Draft("A is 3.", ("r1", "r2"))]
 
 
 def test_json_that_stops_in_the_middle_is_not_completed_by_guessing() -> None:
@@ -79,7 +86,7 @@ def test_the_schema_asks_for_at_least_one_statement_and_cites_existing_results_o
 
 @given(st.text(max_size=200))
 def test_any_reply_is_read_without_an_error(text: str) -> None:
-    assert all(d.text.strip() for d in read(Reply(text), IDS).statements)
+    assert all(d.text.strip() for d in read_drafts(Reply(text), IDS).statements)
 
 
 @given(
@@ -90,4 +97,4 @@ def test_any_reply_is_read_without_an_error(text: str) -> None:
 )
 def test_glue_and_texts_joined_give_the_prose_back(parts: list[str]) -> None:
     prose = " ".join(parts).strip()
-    assert "".join(d.glue + d.text for d in split(prose)) == prose
+    assert "".join(d.glue + d.text for d in split_prose(prose)) == prose

@@ -1,4 +1,4 @@
-from callwright.grounding.summary import fair_shares, summarise
+from callwright.grounding.summary import fair_shares, summarise_results
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Skip, ToolResult
 
@@ -16,14 +16,14 @@ LONG = ToolResult(
 
 def test_results_failures_and_skips_are_named_under_their_ids() -> None:
     failed = ToolResult("r3", "weather", {}, None, Failure("timeout", "no reply"))
-    text = summarise("q", [SHORT, failed], [Skip("mailer", "not asked for")], 1000)
+    text = summarise_results("q", [SHORT, failed], [Skip("mailer", "not asked for")], 1000)
     assert 'r1: clock("city":"Oslo") -> {"time":"12:00"}' in text
     assert "r3: weather() -> FAILED (timeout): no reply" in text
     assert "skipped: mailer: not asked for" in text
 
 
 def test_a_long_result_is_cut_with_a_marker_and_keeps_what_the_question_asks_for() -> None:
-    text = summarise("Where can I buy an umbrella?", [SHORT, LONG], [], 1500)
+    text = summarise_results("Where can I buy an umbrella?", [SHORT, LONG], [], 1500)
     assert len(text) < 2200
     assert "The umbrella shop" in text
     assert "more of 201" in text
@@ -41,6 +41,8 @@ def test_a_long_text_keeps_the_sentences_of_the_question() -> None:
         + "The museum opens at 10:30. "
         + "More filler here. " * 100
     )
-    shown = summarise("When does the museum open?", [ToolResult("r1", "page", {}, text)], [], 400)
+    shown = summarise_results(
+        "When does the museum open?", [ToolResult("r1", "page", {}, text)], [], 400
+    )
     assert "The museum opens at 10:30" in shown
     assert "more characters cut" in shown

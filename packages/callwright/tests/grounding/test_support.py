@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from callwright.grounding import check, facts_of
-from callwright.grounding.facts import rendered
+from callwright.grounding import check_statement, facts_of
+from callwright.grounding.facts import render_content
 from callwright.nouns.types import ToolResult
 
 PARIS = ToolResult(
@@ -58,7 +58,7 @@ FACTS = facts_of("Compare Paris and London and find flights.", [PARIS, LONDON, F
     ],
 )
 def test_what_the_results_say_or_imply_is_supported(text: str) -> None:
-    verdict = check(text, FACTS)
+    verdict = check_statement(text, FACTS)
     assert verdict.support == "supported", verdict.problems
     assert all(c.quote in FACTS.texts[c.result] for c in verdict.citations)
 
@@ -83,16 +83,16 @@ def test_what_the_results_say_or_imply_is_supported(text: str) -> None:
     ],
 )
 def test_what_the_results_do_not_say_is_flagged(text: str, why: str) -> None:
-    assert check(text, FACTS).support == "unsupported", why
+    assert check_statement(text, FACTS).support == "unsupported", why
 
 
 def test_a_value_of_the_wrong_record_is_mended_to_the_right_one() -> None:
-    fix = check("Paris has a population of 8,866,180.", FACTS).fixes[0]
+    fix = check_statement("Paris has a population of 8,866,180.", FACTS).fixes[0]
     assert (fix.before, fix.text, fix.leaf.result) == ("8,866,180", "2,102,650", "r1")
 
 
 def test_a_derived_number_says_what_it_was_derived_from() -> None:
-    verdict = check("Paris covers 40.7 square miles.", FACTS)
+    verdict = check_statement("Paris covers 40.7 square miles.", FACTS)
     assert verdict.derived
     assert verdict.citations[0].quote == '"area_km2":105.4'
 
@@ -116,7 +116,7 @@ LISTED = "[FILE] a.txt\n[DIR] sub\n[FILE] report-2024.pdf\n[FILE] .env"
     ],
 )
 def test_names_of_files_are_found_whatever_stands_around_them(content: Any, text: str) -> None:
-    verdict = check(
+    verdict = check_statement(
         text, facts_of("What is in the folder?", [ToolResult("r1", "list", {}, content)])
     )
     assert verdict.support == "supported", verdict.problems
@@ -126,8 +126,12 @@ def test_names_of_files_are_found_whatever_stands_around_them(content: Any, text
 
 def test_a_file_that_no_result_names_is_flagged() -> None:
     facts = facts_of("What is in the folder?", [ToolResult("r1", "list", {}, "[FILE] a.txt")])
-    assert check("The folder holds b.txt.", facts).problems == ["b.txt stands in no result"]
-    assert not check("The folder holds a.txt, e.g. for the U.S. and/or others", facts).problems
+    assert check_statement("The folder holds b.txt.", facts).problems == [
+        "b.txt stands in no result"
+    ]
+    assert not check_statement(
+        "The folder holds a.txt, e.g. for the U.S. and/or others", facts
+    ).problems
 
 
 def test_the_result_that_holds_a_value_in_its_unit_is_cited_before_one_that_it_was_converted_from() -> (
@@ -140,19 +144,21 @@ def test_the_result_that_holds_a_value_in_its_unit_is_cited_before_one_that_it_w
     miles = ToolResult("r2", "convert_units", asked, {"value": 1494.924, "unit": "nautical_mile"})
     text = "The distance from OSL to LIS is 1,494.92 nautical miles."
     question = "How far is it from OSL to LIS in nautical miles?"
-    assert [c.result for c in check(text, facts_of(question, [way, miles])).citations] == ["r2"]
-    assert [c.result for c in check(text, facts_of(question, [way])).citations] == ["r1"]
+    assert [
+        c.result for c in check_statement(text, facts_of(question, [way, miles])).citations
+    ] == ["r2"]
+    assert [c.result for c in check_statement(text, facts_of(question, [way])).citations] == ["r1"]
 
 
 def test_numbers_of_the_question_may_be_repeated() -> None:
     facts = facts_of(
         "What are 250 CHF in EUR?", [ToolResult("r1", "convert", {}, {"result": 266.05})]
     )
-    assert check("250 CHF are 266.05.", facts).support == "supported"
+    assert check_statement("250 CHF are 266.05.", facts).support == "supported"
 
 
 def test_a_limitation_is_no_false_statement() -> None:
-    assert check("The weather could not be found.", FACTS).support == "limitation"
+    assert check_statement("The weather could not be found.", FACTS).support == "limitation"
 
 
 def test_a_python_reply_inside_a_string_is_read() -> None:
@@ -160,9 +166,9 @@ def test_a_python_reply_inside_a_string_is_read() -> None:
         "status?",
         [ToolResult("r1", "t", {}, {"error": "", "response": "{'status': 'UP', 'jobs': 17}"})],
     )
-    assert check("There are 17 jobs.", facts).support == "supported"
-    assert check("There are 19 jobs.", facts).support == "unsupported"
-    assert check("The service is down.", facts).support == "unsupported"
+    assert check_statement("There are 17 jobs.", facts).support == "supported"
+    assert check_statement("There are 19 jobs.", facts).support == "unsupported"
+    assert check_statement("The service is down.", facts).support == "unsupported"
 
 
 KEYS = st.sampled_from(
@@ -178,7 +184,7 @@ SCALARS = st.one_of(
 
 
 def told(value: Any) -> str:
-    return value if isinstance(value, str) else rendered(value)
+    return value if isinstance(value, str) else render_content(value)
 
 
 @given(st.dictionaries(KEYS, SCALARS, min_size=1, max_size=6), st.data())
@@ -187,7 +193,7 @@ def test_a_scalar_copied_with_its_key_is_never_flagged(
 ) -> None:
     key = data.draw(st.sampled_from(sorted(record)))
     facts = facts_of("What is known?", [ToolResult("r1", "lookup", {}, record)])
-    verdict = check(f"{key}: {told(record[key])}", facts)
+    verdict = check_statement(f"{key}: {told(record[key])}", facts)
     assert verdict.support != "unsupported", verdict.problems
 
 
@@ -196,7 +202,7 @@ def test_a_number_that_stands_nowhere_and_follows_from_nothing_is_flagged(
     key: str, right: int, wrong: int
 ) -> None:
     facts = facts_of("What is known?", [ToolResult("r1", "lookup", {}, {key: right})])
-    verdict = check(f"The {key} is {wrong}.", facts)
+    verdict = check_statement(f"The {key} is {wrong}.", facts)
     assert (verdict.support == "unsupported") == (right != wrong)
 
 
@@ -207,11 +213,11 @@ def test_checking_is_deterministic_never_raises_and_quotes_what_is_there(
     results = [ToolResult("r1", "lookup", {"q": "x"}, record)]
     statement = f"{text} {next(iter(record.values()))}"
     first, second = (
-        check(statement, facts_of("q", results)),
-        check(statement, facts_of("q", results)),
+        check_statement(statement, facts_of("q", results)),
+        check_statement(statement, facts_of("q", results)),
     )
     assert first == second
-    assert all(c.quote in rendered(record) for c in first.citations)
+    assert all(c.quote in render_content(record) for c in first.citations)
 
 
 @settings(deadline=None, max_examples=30)
@@ -225,7 +231,7 @@ def test_checking_is_deterministic_never_raises_and_quotes_what_is_there(
     )
 )
 def test_any_json_can_be_indexed(content: Any) -> None:
-    check(
+    check_statement(
         "The total of 12 items is 3.5 km on 5 May 2024.",
         facts_of("q", [ToolResult("r1", "t", {}, content)]),
     )
@@ -260,7 +266,7 @@ def test_a_huge_result_is_indexed_and_checked_in_bounded_time(name: str) -> None
     try:
         started = time.process_time()
         facts = facts_of("What is the total?", [ToolResult("r1", "big", {"q": "x"}, content)])
-        check(
+        check_statement(
             "The total of Alpha is 123,456,789, more than the average of Beta, for 3 hours.", facts
         )
         spent = time.process_time() - started
@@ -275,7 +281,7 @@ def test_a_huge_result_is_indexed_and_checked_in_bounded_time(name: str) -> None
 )
 def test_a_hostile_statement_is_checked_in_bounded_time(text: str) -> None:
     started = time.process_time()
-    check(text, FACTS)
+    check_statement(text, FACTS)
     assert time.process_time() - started < 0.5
 
 
@@ -285,4 +291,4 @@ def test_a_number_beyond_what_is_indexed_of_a_huge_result_is_still_found() -> No
     ]
     facts = facts_of("q", [ToolResult("r1", "big", {}, content)])
     assert facts.cut
-    assert check("The price of the last one is 777,123.", facts).support == "supported"
+    assert check_statement("The price of the last one is 777,123.", facts).support == "supported"

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.grounding import check, facts_of
+from callwright.grounding import check_statement, facts_of
 from callwright.grounding.claims import claims_of
 from callwright.grounding.facts import Facts
-from callwright.grounding.totals import totals
+from callwright.grounding.totals import iter_totals
 from callwright.nouns.types import ToolResult
 
 TRIP = facts_of(
@@ -50,7 +50,7 @@ TRIP = facts_of(
     ],
 )
 def test_a_total_and_what_it_is_held_against_is_supported(text: str) -> None:
-    verdict = check(text, TRIP)
+    verdict = check_statement(text, TRIP)
     assert verdict.support == "supported", verdict.problems
     assert verdict.derived
 
@@ -67,7 +67,7 @@ def test_a_total_and_what_it_is_held_against_is_supported(text: str) -> None:
     ],
 )
 def test_a_wrong_total_or_one_of_a_record_that_is_no_list_is_flagged(text: str) -> None:
-    assert check(text, TRIP).support == "unsupported"
+    assert check_statement(text, TRIP).support == "unsupported"
 
 
 def sums(values: list[int], text: str) -> dict[float, bool]:
@@ -75,7 +75,7 @@ def sums(values: list[int], text: str) -> dict[float, bool]:
         "q",
         [ToolResult("r1", "t", {}, [{"name": f"n{i}", "depth": v} for i, v in enumerate(values)])],
     )
-    return {t.value: t.complete for t in totals("", claims_of(text, facts), facts)}
+    return {t.value: t.complete for t in iter_totals("", claims_of(text, facts), facts)}
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=2, max_size=12))
@@ -89,6 +89,6 @@ def test_one_value_is_no_total() -> None:
 
 def test_values_of_different_results_are_never_a_complete_total() -> None:
     facts: Facts = facts_of("q", [ToolResult(f"r{i}", "t", {}, {"depth": i}) for i in (1, 2)])
-    assert [(t.value, t.complete) for t in totals("", claims_of("The depth.", facts), facts)] == [
-        (3.0, False)
-    ]
+    assert [
+        (t.value, t.complete) for t in iter_totals("", claims_of("The depth.", facts), facts)
+    ] == [(3.0, False)]

@@ -3,7 +3,7 @@ import pytest
 from callwright.grounding import facts_of
 from callwright.grounding.claims import claims_of
 from callwright.grounding.grounding_result import GroundingResult
-from callwright.grounding.wording import wording
+from callwright.grounding.wording import check_wording
 from callwright.nouns.types import ToolResult
 
 FACTS = facts_of(
@@ -24,7 +24,7 @@ FACTS = facts_of(
 
 def problems(text: str, derived: tuple[str, ...] = ()) -> list[str]:
     verdict = GroundingResult("supported", derived=list(derived))
-    wording(claims_of(text, FACTS), FACTS, verdict, [])
+    check_wording(claims_of(text, FACTS), FACTS, verdict, [])
     return verdict.problems
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.grounding.words import all_concepts, concepts, stem
+from callwright.grounding.words import all_concepts, find_concepts, stem_word
 from callwright.language.tokens import key_tokens
 
 
@@ -10,13 +10,13 @@ from callwright.language.tokens import key_tokens
     "words", [("arrive", "arrives"), ("city", "cities"), ("visit", "visits", "visited", "visiting")]
 )
 def test_forms_of_a_word_share_a_stem(words: tuple[str, ...]) -> None:
-    assert len({stem(w) for w in words}) == 1
+    assert len({stem_word(w) for w in words}) == 1
 
 
 @given(st.text("abcdefghijklmnopqrstuvwxyz", max_size=30))
 def test_a_stem_is_a_short_form_of_the_word(word: str) -> None:
-    assert 0 < len(stem(word)) <= len(word) or not word
-    assert stem(word)[:3] == word[:3]
+    assert 0 < len(stem_word(word)) <= len(word) or not word
+    assert stem_word(word)[:3] == word[:3]
 
 
 @pytest.mark.parametrize(
@@ -32,11 +32,11 @@ def test_a_stem_is_a_short_form_of_the_word(word: str) -> None:
 def test_what_a_key_and_a_sentence_call_the_same_thing_meets_in_a_concept(
     key: str, said: str
 ) -> None:
-    assert concepts(key) & concepts(said)
+    assert find_concepts(key) & find_concepts(said)
 
 
 def test_words_of_different_things_share_no_concept() -> None:
-    assert not concepts("population") & concepts("price")
+    assert not find_concepts("population") & find_concepts("price")
 
 
 def test_words_without_meaning_name_nothing() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from callwright.http.address import kind_of, parse
+from callwright.http.address import classify_address, parse
 
 REFUSED = {
     "loopback": ["127.0.0.1", "127.255.255.254", "::1"],
@@ -41,20 +41,20 @@ REFUSED = {
 
 @pytest.mark.parametrize(("kind", "text"), [(k, t) for k, ts in REFUSED.items() for t in ts])
 def test_what_is_not_public_unicast_has_a_name(kind: str, text: str) -> None:
-    assert kind_of(ip_address(text)) == kind
+    assert classify_address(ip_address(text)) == kind
 
 
 @pytest.mark.parametrize(
     "text", ["8.8.8.8", "1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00::1"]
 )
 def test_public_addresses_are_public(text: str) -> None:
-    assert kind_of(ip_address(text)) == ""
+    assert classify_address(ip_address(text)) == ""
 
 
 def test_nat64_is_judged_by_the_ipv4_address_inside() -> None:
-    assert kind_of(ip_address("64:ff9b::8.8.8.8")) == ""
-    assert kind_of(ip_address("64:ff9b::169.254.169.254")) == "metadata"
-    assert kind_of(ip_address("2a00::5efe:10.0.0.1")) == "private"  # ISATAP
+    assert classify_address(ip_address("64:ff9b::8.8.8.8")) == ""
+    assert classify_address(ip_address("64:ff9b::169.254.169.254")) == "metadata"
+    assert classify_address(ip_address("2a00::5efe:10.0.0.1")) == "private"  # ISATAP
 
 
 @settings(deadline=None)
@@ -63,7 +63,7 @@ def test_nothing_private_to_the_standard_library_is_public_to_us(address: object
     from ipaddress import IPv4Address
 
     assert isinstance(address, IPv4Address)
-    if kind_of(address) == "":
+    if classify_address(address) == "":
         flags = (address.is_private, address.is_loopback, address.is_multicast, address.is_reserved)
         assert not any(flags)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from callwright.http.egress import Target, parse_target
-from callwright.http.redirect import Outgoing, redirected
+from callwright.http.redirect import Outgoing, follow_redirect
 from callwright.nouns.errors import Failure
 
 SECRETS = {
@@ -21,7 +21,7 @@ def follow(
     target = parse_target(url)
     assert isinstance(target, Target)
     headers = {**SECRETS, "content-type": "text/plain"} if body else SECRETS
-    return redirected(Outgoing(method, url, headers, body), target, status, location)
+    return follow_redirect(Outgoing(method, url, headers, body), target, status, location)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.jsontext import MAX_CHARS, JsonError, opened, parse_lenient
+from callwright.jsontext import MAX_CHARS, JsonError, parse_lenient, parse_tool_text
 
 scalars = st.text() | st.integers(-1000, 1000) | st.booleans() | st.none()
 arguments = st.dictionaries(
@@ -31,7 +31,7 @@ arguments = st.dictionaries(
     ],
 )
 def test_a_text_that_only_begins_with_a_mark_in_brackets_is_no_value(text: Any, value: Any) -> None:
-    assert opened(text) == value
+    assert parse_tool_text(text) == value
 
 
 def test_strict_json_has_no_problems() -> None:

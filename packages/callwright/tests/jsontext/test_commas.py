@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.jsontext.commas import MAX_COMMAS, Complete, complete
+from callwright.jsontext.commas import MAX_COMMAS, Complete, parse_adding_commas
 
 scalars = st.text() | st.integers() | st.booleans() | st.none()
 nested = st.recursive(
@@ -29,13 +29,13 @@ def test_commas_left_out_at_line_ends_come_back_wherever_they_were(
     ends = [i for i, line in enumerate(lines) if line.endswith(",")]
     gone = data.draw(st.sets(st.sampled_from(ends))) if ends else set()
     text = "\n".join(line.removesuffix(",") if i in gone else line for i, line in enumerate(lines))
-    assert complete(text) == Complete(value, len(text), len(gone))
+    assert parse_adding_commas(text) == Complete(value, len(text), len(gone))
 
 
 @given(values, st.sampled_from([" and that is all", " {}", "]", ' "x"', "5", "\n[1]"]))
 def test_what_follows_the_value_is_left_to_the_caller(value: Any, tail: str) -> None:
     text = json.dumps(value)
-    assert complete(text + tail) == Complete(value, len(text))
+    assert parse_adding_commas(text + tail) == Complete(value, len(text))
 
 
 @given(values, st.data())
@@ -43,7 +43,7 @@ def test_a_text_that_stops_before_its_last_bracket_is_never_complete(
     value: Any, data: st.DataObject
 ) -> None:
     text = json.dumps(value, indent=1).replace(",\n", "\n")
-    assert complete(text[: data.draw(st.integers(0, len(text) - 1))]) is None
+    assert parse_adding_commas(text[: data.draw(st.integers(0, len(text) - 1))]) is None
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_text_that_stops_before_its_last_bracket_is_never_complete(
     ],
 )
 def test_a_comma_is_put_between_two_values(text: str, value: Any) -> None:
-    found = complete(text)
+    found = parse_adding_commas(text)
     assert found is not None
     assert found.value == value
     assert found.commas
@@ -77,11 +77,11 @@ def test_a_comma_is_put_between_two_values(text: str, value: Any) -> None:
     ],
 )
 def test_whatever_else_is_wrong_is_left_alone(text: str) -> None:
-    assert complete(text) is None
+    assert parse_adding_commas(text) is None
 
 
 def test_more_gaps_than_a_few_are_given_up_quickly() -> None:
     started = time.perf_counter()
-    assert complete("[" + "1\n" * 100_000 + "]") is None
-    assert complete("[" * 1_000 + "1]" * 1_000 + "]" * 100_000) is None
+    assert parse_adding_commas("[" + "1\n" * 100_000 + "]") is None
+    assert parse_adding_commas("[" * 1_000 + "1]" * 1_000 + "]" * 100_000) is None
     assert time.perf_counter() - started < 2

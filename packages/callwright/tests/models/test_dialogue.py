@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
-from callwright.models.dialogue import BlockingModel, converse
+from callwright.models.dialogue import BlockingModel, run_dialogue
 from callwright.nouns.errors import ModelError
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Message, Reply, Usage
@@ -27,14 +27,14 @@ def asking(ended: list[str], *questions: str) -> Generator[ChatRequest, Reply, l
 
 def test_every_question_is_answered_and_the_value_comes_back() -> None:
     model = ScriptedModel(["one", "two"])
-    assert asyncio.run(converse(asking([], "1?", "2?"), model.complete)) == ["one", "two"]
-    assert asyncio.run(converse(asking([]), model.complete)) == []
+    assert asyncio.run(run_dialogue(asking([], "1?", "2?"), model.complete)) == ["one", "two"]
+    assert asyncio.run(run_dialogue(asking([]), model.complete)) == []
 
 
 def test_what_the_model_raises_ends_the_dialogue() -> None:
     ended: list[str] = []
     with pytest.raises(ModelError):
-        asyncio.run(converse(asking(ended, "1?"), ScriptedModel([]).complete))
+        asyncio.run(run_dialogue(asking(ended, "1?"), ScriptedModel([]).complete))
     assert ended == ["ended"]
 
 

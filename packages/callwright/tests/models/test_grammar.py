@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from callwright.models import LocalModel
-from callwright.models.grammar import MAX_ENUM, decodable, guidance
+from callwright.models.grammar import MAX_ENUM, build_grammar, reduce_schema
 
 from .conftest import ask
 
@@ -98,7 +98,9 @@ def refused(schema: Any, **how: bool) -> list[str]:
     llguidance = pytest.importorskip(
         "llguidance", reason="llguidance checks grammars in development only"
     )
-    bad, said = llguidance.LLMatcher.validate_grammar_with_warnings(guidance(schema, **how), None)
+    bad, said = llguidance.LLMatcher.validate_grammar_with_warnings(
+        build_grammar(schema, **how), None
+    )
     return said if bad or said else []
 
 
@@ -115,8 +117,8 @@ def test_whatever_comes_in_a_grammar_that_decoders_accept_comes_out(schema: Any)
 @settings(deadline=None, max_examples=150)
 @given(anything)
 def test_reducing_twice_changes_nothing_and_the_result_is_a_schema(schema: Any) -> None:
-    once = decodable(schema)
-    assert decodable(once) == once
+    once = reduce_schema(schema)
+    assert reduce_schema(once) == once
     jsonschema_rs.validator_for(once)
 
 
@@ -127,7 +129,7 @@ async def test_both_grammar_engines_of_llama_cpp_take_what_comes_out(smollm: Loc
     assert address
     assert key
     for schema in HARD:
-        made = decodable(schema)
+        made = reduce_schema(schema)
         assert xllamacpp.json_schema_to_grammar(made)
         reply = await smollm.complete(ask("Hi", schema=schema, max_tokens=1))
         assert reply.usage.completion_tokens == 1
@@ -229,7 +231,7 @@ def test_the_shape_of_a_layer_of_calls_is_kept() -> None:
         "items": {"anyOf": [call("a", arguments), call("b", {"type": "object"})]},
         "maxItems": 8,
     }
-    made = decodable({"type": "object", "properties": {"calls": calls}, "required": ["calls"]})
+    made = reduce_schema({"type": "object", "properties": {"calls": calls}, "required": ["calls"]})
     branches = made["properties"]["calls"]["items"]["anyOf"]
     assert [b["properties"]["tool"] for b in branches] == [{"enum": ["a"]}, {"enum": ["b"]}]
     assert branches[0]["properties"]["arguments"]["required"] == ["q"]
@@ -269,23 +271,23 @@ def test_the_shape_of_a_layer_of_calls_is_kept() -> None:
     ],
 )
 def test_what_cannot_be_followed_becomes_wider(schema: Any, made: Any) -> None:
-    assert decodable(schema) == made
+    assert reduce_schema(schema) == made
 
 
 def test_recursion_is_kept_where_it_passes_through_a_container_and_opened_where_it_does_not() -> (
     None
 ):
-    tree = decodable(TREE)
+    tree = reduce_schema(TREE)
     assert tree["properties"]["next"] == {"$ref": "#/$defs/d0"}
     assert tree["$defs"]["d0"]["properties"]["next"] == {"$ref": "#/$defs/d0"}
-    assert decodable({"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}) == {}
+    assert reduce_schema({"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}) == {}
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_a_value_of_the_reduced_closed_schema_is_one_line_of_json(data: st.DataObject) -> None:
     schema = data.draw(anything)
-    grammar = guidance(schema)
+    grammar = build_grammar(schema)
     assert json.loads(grammar.split("%json ", 1)[1])["x-guidance"]["whitespace_flexible"] is False
 
 
@@ -317,9 +319,9 @@ def test_short_numbers_end_wherever_they_stand(start: str) -> None:
         ]
     }
     assert (
-        taken(guidance(schema), "{" + start) == len(start) + 1
+        taken(build_grammar(schema), "{" + start) == len(start) + 1
     )  # the schema itself lets them go on
-    assert taken(guidance(schema, short_numbers=True), "{" + start) < len(start) - 10
+    assert taken(build_grammar(schema, short_numbers=True), "{" + start) < len(start) - 10
 
 
 def test_short_numbers_leave_all_else_as_it_was() -> None:
@@ -334,8 +336,8 @@ def test_short_numbers_leave_all_else_as_it_was() -> None:
         '{"s": -59.911491, "i": 1234567890123456, "t": "1.5", "any": {"list": [1, 2.5, null, true,'
         ' "x", {}]}}'
     )
-    assert taken(guidance(schema, short_numbers=True), reply) == len(reply)
-    assert taken(guidance(schema, short_numbers=True), '{"i": -1}') < len(
+    assert taken(build_grammar(schema, short_numbers=True), reply) == len(reply)
+    assert taken(build_grammar(schema, short_numbers=True), '{"i": -1}') < len(
         '{"i": -1}'
     )  # bounds of its own are kept
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from callwright.models import Secret
-from callwright.models.refusal import refusal
+from callwright.models.refusal import build_model_error
 
 NO_KEY = Secret("")
 
@@ -19,14 +19,17 @@ NO_KEY = Secret("")
     ],
 )
 def test_the_servers_own_words_are_found(text: str, said: str) -> None:
-    assert refusal("m", "http://h/v1", 400, text, NO_KEY).message == f"m answered 400: {said}"
+    assert (
+        build_model_error("m", "http://h/v1", 400, text, NO_KEY).message
+        == f"m answered 400: {said}"
+    )
 
 
 @pytest.mark.parametrize(
     ("status", "again"), [(400, False), (401, False), (404, False), (429, True), (503, True)]
 )
 def test_only_what_may_pass_is_retryable(status: int, again: bool) -> None:
-    error = refusal("m", "http://h/v1", status, "x", NO_KEY)
+    error = build_model_error("m", "http://h/v1", status, "x", NO_KEY)
     assert (error.retryable, error.status) == (again, status)
 
 
@@ -43,12 +46,15 @@ def test_only_what_may_pass_is_retryable(status: int, again: bool) -> None:
 )
 def test_a_prompt_too_long_is_told_from_other_refusals(text: str) -> None:
     assert (
-        "longer than the model's context" in refusal("m", "http://h/v1", 400, text, NO_KEY).message
+        "longer than the model's context"
+        in build_model_error("m", "http://h/v1", 400, text, NO_KEY).message
     )
 
 
 def test_no_answer_names_the_address_and_no_key_is_shown() -> None:
-    error = refusal("m", "http://h/v1", None, "refused with k3y", Secret("k3y"), retryable=True)
+    error = build_model_error(
+        "m", "http://h/v1", None, "refused with k3y", Secret("k3y"), retryable=True
+    )
     assert "http://h/v1" in error.hint
     assert "k3y" not in str(error)
     assert error.retryable

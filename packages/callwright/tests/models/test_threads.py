@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.models.threads import _physical, _quota, default_threads
+from callwright.models.threads import _count_cores, _read_cpu_quota, default_threads
 
 
 def test_threads_are_at_least_one_and_may_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,9 +18,9 @@ def test_two_threads_of_one_core_count_once(tmp_path: Path) -> None:
         folder = tmp_path / f"cpu{cpu}" / "topology"
         folder.mkdir(parents=True)
         (folder / "thread_siblings_list").write_text(siblings + "\n")
-    assert _physical({0, 1, 2, 3}, tmp_path) == 2
-    assert _physical({0, 2}, tmp_path) == 1
-    assert _physical({0, 1, 9}, tmp_path) == 3  # a system that does not say
+    assert _count_cores({0, 1, 2, 3}, tmp_path) == 2
+    assert _count_cores({0, 2}, tmp_path) == 1
+    assert _count_cores({0, 1, 9}, tmp_path) == 3  # a system that does not say
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ def test_two_threads_of_one_core_count_once(tmp_path: Path) -> None:
 )
 def test_a_containers_quota_is_respected(tmp_path: Path, text: str, cpus: int) -> None:
     (tmp_path / "cpu.max").write_text(text)
-    assert _quota(tmp_path / "cpu.max") == cpus
+    assert _read_cpu_quota(tmp_path / "cpu.max") == cpus

@@ -16,8 +16,8 @@ from callwright.nouns.errors import (
     MissingExtra,
     ToolError,
     Violation,
-    boundary,
-    unreadable,
+    build_read_error,
+    convert_errors,
 )
 
 
@@ -40,7 +40,7 @@ def test_the_hint_is_part_of_the_text() -> None:
 def test_a_foreign_exception_is_named_with_the_boundary_it_crossed() -> None:
     with (
         pytest.raises(CatalogError, match=r"openapi petstore: KeyError: 'paths'") as caught,
-        boundary(CatalogError, "openapi petstore"),
+        convert_errors(CatalogError, "openapi petstore"),
     ):
         {}["paths"]
     assert isinstance(caught.value.__cause__, KeyError)
@@ -48,7 +48,7 @@ def test_a_foreign_exception_is_named_with_the_boundary_it_crossed() -> None:
 
 def test_our_own_errors_and_a_tool_authors_pass_the_boundary_unchanged() -> None:
     for error in (ToolError("no such row"), CallwrightError("x")):
-        with pytest.raises(type(error)) as caught, boundary(CatalogError, "somewhere"):
+        with pytest.raises(type(error)) as caught, convert_errors(CatalogError, "somewhere"):
             raise error
         assert caught.value is error
 
@@ -66,7 +66,7 @@ def test_a_file_that_cannot_be_read_is_said_with_what_to_do_next(tmp_path: Path)
         try:
             path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            made = unreadable(path, error)
+            made = build_read_error(path, error)
             said[name] = made.hint
             assert str(path) in made.message
             assert "Errno" not in str(made)

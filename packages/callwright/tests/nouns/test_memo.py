@@ -10,8 +10,8 @@ from collections.abc import Callable
 import pytest
 
 from callwright.dataflow import flow
-from callwright.nouns.memo import LAST, remembered
-from callwright.repair.ordering.references import plain
+from callwright.nouns.memo import LAST, cache_by_text
+from callwright.repair.ordering.references import normalize_label
 from callwright.repair.rules import names
 from callwright.schema import keys
 
@@ -23,7 +23,7 @@ class Made:
 def test_a_short_text_is_read_once_and_a_long_one_again_after_others() -> None:
     asked: list[str] = []
 
-    @remembered(most=100, longest=3)
+    @cache_by_text(most=100, longest=3)
     def read(text: str) -> str:
         """Reads."""
         asked.append(text)
@@ -39,7 +39,7 @@ def test_a_short_text_is_read_once_and_a_long_one_again_after_others() -> None:
 def test_of_long_texts_only_the_last_few_are_held() -> None:
     held: list[weakref.ref[Made]] = []
 
-    @remembered(most=1_000, longest=10)
+    @cache_by_text(most=1_000, longest=10)
     def read(text: str) -> Made:
         made = Made()
         held.append(weakref.ref(made))
@@ -52,7 +52,8 @@ def test_of_long_texts_only_the_last_few_are_held() -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [flow.words, flow.content_words, keys.words, names.squashed, plain]
+    "function",
+    [flow.split_words, flow.content_words, keys.split_words, names.squash_name, normalize_label],
 )
 def test_what_is_made_of_a_conversation_is_not_kept(function: Callable[[str], object]) -> None:
     """Once the last few are there, more requests and values need no more memory."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.nouns.errors import PlanError
-from callwright.nouns.plan import Plan, Slot, SlotIds, references, renamed
+from callwright.nouns.plan import Plan, Slot, SlotIds, find_references, rename_references
 
 NAMES = st.lists(st.text("abcdefgh", min_size=1, max_size=3), unique=True, max_size=12)
 
@@ -161,14 +161,14 @@ def test_who_refers_to_a_slot_waits_for_it_and_what_refers_to_nothing_is_named()
 
 def test_a_reference_names_the_longest_id_that_fits_and_a_path() -> None:
     value = {"x": ["${a.b.c[0]}", "at ${a} and ${other.k}", "${a#2}", "$5 ${HOME}x"]}
-    found = references(value, {"a", "a.b", "a#2"})
+    found = find_references(value, {"a", "a.b", "a#2"})
     assert [(r.slot, r.path, r.whole) for r in found] == [
         ("a.b", ("c", 0), True),
         ("a", (), False),
         ("a#2", (), True),
     ]
-    assert references("${nobody.k}", ())[0].slot == "nobody"
-    swapped = renamed(value, {"a": "a.b", "a.b": "a"})
+    assert find_references("${nobody.k}", ())[0].slot == "nobody"
+    swapped = rename_references(value, {"a": "a.b", "a.b": "a"})
     assert swapped == {"x": ["${a.c[0]}", "at ${a.b} and ${other.k}", "${a#2}", "$5 ${HOME}x"]}
 
 

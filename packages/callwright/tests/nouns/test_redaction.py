@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.nouns.redaction import SHORTEST, in_every_form, masked, redacted, secret_values
+from callwright.nouns.redaction import (
+    SHORTEST,
+    mask_secrets,
+    redact_secrets,
+    secret_values,
+    select_redactable,
+)
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import Json
 
@@ -46,7 +52,7 @@ def test_a_token_is_a_secret_without_its_scheme_too() -> None:
 
 
 def test_what_is_too_short_to_be_a_secret_is_left_in_the_text() -> None:
-    assert in_every_form(["1", "x" * (SHORTEST - 1)]) == ()
+    assert select_redactable(["1", "x" * (SHORTEST - 1)]) == ()
 
 
 @given(
@@ -56,7 +62,7 @@ def test_what_is_too_short_to_be_a_secret_is_left_in_the_text() -> None:
     )
 )
 def test_no_secret_survives_in_a_trace_however_it_is_written(secrets: list[str]) -> None:
-    trace = Trace(secrets=in_every_form(secrets))
+    trace = Trace(secrets=select_redactable(secrets))
     for secret in secrets:
         for written in (
             secret,
@@ -74,7 +80,7 @@ def test_basic_authentication_is_taken_out_whatever_the_name_of_the_user() -> No
     for user in ("", "a", "ab", "abc"):
         sent = "Basic " + base64.b64encode(f"{user}:s3cr3t-value".encode()).decode()
         (text,) = (
-            Trace(secrets=in_every_form(["s3cr3t-value"]))
+            Trace(secrets=select_redactable(["s3cr3t-value"]))
             .add("note", text=f"sent {sent}")
             .data.values()
         )
@@ -92,15 +98,15 @@ def test_one_secret_among_many_texts_is_taken_out_and_without_one_nothing_change
     value: Json,
 ) -> None:
     secret = "s3cr3t-value-of-20ch"
-    assert redacted(value, [secret]) == value
+    assert redact_secrets(value, [secret]) == value
     spelled = base64.b64encode(f"u:{secret}".encode()).decode()
-    assert redacted([value, {"a": spelled}, value], [secret])[0::2] == [value, value]
-    assert "[secret]" in redacted([value, {spelled: 1}], [secret])[1].popitem()[0]
-    assert redacted([value, f"cut: {secret[:12]}"], [secret])[1] == "cut: [secret]"
+    assert redact_secrets([value, {"a": spelled}, value], [secret])[0::2] == [value, value]
+    assert "[secret]" in redact_secrets([value, {spelled: 1}], [secret])[1].popitem()[0]
+    assert redact_secrets([value, f"cut: {secret[:12]}"], [secret])[1] == "cut: [secret]"
 
 
 def test_digits_that_are_a_secret_are_taken_out_of_numbers() -> None:
-    assert redacted({"pin": 48151623, "n": 5, "x": True}, ["48151623"]) == {
+    assert redact_secrets({"pin": 48151623, "n": 5, "x": True}, ["48151623"]) == {
         "pin": "[secret]",
         "n": 5,
         "x": True,
@@ -108,7 +114,7 @@ def test_digits_that_are_a_secret_are_taken_out_of_numbers() -> None:
 
 
 def test_of_two_secrets_of_which_one_holds_the_other_nothing_is_left() -> None:
-    trace = Trace(secrets=in_every_form(["abcd", "abcd-efgh"]))
+    trace = Trace(secrets=select_redactable(["abcd", "abcd-efgh"]))
     assert trace.add("note", text="abcd-efgh").data == {"text": "[secret]"}
 
 
@@ -116,11 +122,11 @@ def test_secrets_are_taken_out_of_texts_and_keys_wherever_they_stand_and_nothing
     None
 ):
     value = {"a": ["x-s3cret-y", 1, None, {"s3cret": True}], "b": 2.5}
-    assert redacted(value, ["s3cret"]) == {
+    assert redact_secrets(value, ["s3cret"]) == {
         "a": ["x-[secret]-y", 1, None, {"[secret]": True}],
         "b": 2.5,
     }
-    assert redacted(value, ()) == value
+    assert redact_secrets(value, ()) == value
 
 
 def test_what_only_looks_like_a_secret_is_masked_where_it_is_kept_for_long() -> None:
@@ -134,10 +140,10 @@ def test_what_only_looks_like_a_secret_is_masked_where_it_is_kept_for_long() -> 
         "n": 1,
         "list": ["GET /x?[secret]&q=1", "Authorization: [secret]"],
     }
-    assert masked(said) == kept
-    assert masked("my word", ["word"]) == "my [secret]"
+    assert mask_secrets(said) == kept
+    assert mask_secrets("my word", ["word"]) == "my [secret]"
 
 
 def test_what_speaks_of_no_secret_is_kept_as_it_is() -> None:
     said = {"city": "Oslo", "tokens": True, "key": "", "text": "a token of love; the secret is out"}
-    assert masked(said) == said
+    assert mask_secrets(said) == said

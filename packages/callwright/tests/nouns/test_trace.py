@@ -16,7 +16,7 @@ from callwright.nouns.trace import (
     JsonlSink,
     MemorySink,
     Trace,
-    blobs,
+    collect_blobs,
     read_jsonl,
 )
 
@@ -53,7 +53,7 @@ def test_a_long_text_is_kept_whole_and_once() -> None:
     first, second = trace.blob("x" * 10_000), trace.blob("x" * 10_000)
     assert first == second
     assert len(memory.events) == 1
-    assert blobs(memory.events)[first] == "x" * 10_000
+    assert collect_blobs(memory.events)[first] == "x" * 10_000
 
 
 def test_a_secret_reaches_no_sink(tmp_path: Path) -> None:

@@ -12,20 +12,20 @@ from callwright.nouns.types import (
     Effects,
     Tool,
     Usage,
-    canonical,
-    scalars,
+    iter_scalars,
+    to_canonical_json,
     to_json,
 )
 
 
 def test_the_scalars_of_a_value_come_in_order() -> None:
-    assert list(scalars({"a": [1, {"b": None}], "c": "x", "d": [], "e": True})) == [
+    assert list(iter_scalars({"a": [1, {"b": None}], "c": "x", "d": [], "e": True})) == [
         1,
         None,
         "x",
         True,
     ]
-    assert list(scalars(5)) == [5]
+    assert list(iter_scalars(5)) == [5]
 
 
 def test_only_the_gate_can_make_a_checked_call() -> None:
@@ -59,7 +59,7 @@ def test_values_become_json() -> None:
     assert to_json((Edit("/a", 1, (2,), "r"),)) == [
         {"path": "/a", "before": 1, "after": [2], "rule": "r"}
     ]
-    assert canonical({"b": 1, "a": [None, True]}) == '{"a":[null,true],"b":1}'
+    assert to_canonical_json({"b": 1, "a": [None, True]}) == '{"a":[null,true],"b":1}'
 
 
 def test_usage_adds_up() -> None:

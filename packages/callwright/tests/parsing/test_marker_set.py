@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.parsing.marker_set import MarkerSet, marks
+from callwright.parsing.marker_set import MarkerSet, get_marker_set
 
 MARKS = MarkerSet(["<a>", "<ab>", "<a>x", "["])
 
@@ -52,7 +52,7 @@ def test_it_says_what_looking_at_each_place_says(words: set[str], text: str) -> 
 
 
 def test_a_set_of_words_is_made_once() -> None:
-    assert marks(frozenset({"a"})) is marks(frozenset({"a"}))
+    assert get_marker_set(frozenset({"a"})) is get_marker_set(frozenset({"a"}))
 
 
 @given(

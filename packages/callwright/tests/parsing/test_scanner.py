@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from callwright.parsing.marker_set import MarkerSet
 from callwright.parsing.pieces import Steps
 from callwright.parsing.scanner import GLANCE, Scanner
-from callwright.parsing.values import drain
+from callwright.parsing.values import run_reader
 
 ENDS = MarkerSet(["</a>", "</ab>"])
 WORD = re.compile(r"\w*")
@@ -20,7 +20,7 @@ WORD = re.compile(r"\w*")
 def whole(text: str, step: Callable[[Scanner], Steps[Any]]) -> tuple[Any, str]:
     """What a step takes of a text that is all there, and what it leaves."""
     tape = Scanner(text, ended=True)
-    result = drain(step(tape))
+    result = run_reader(step(tape))
     return result, tape.text[tape.at :]
 
 

@@ -7,7 +7,7 @@ import pytest
 from callwright.nouns.types import Tool
 from callwright.parsing.scanner import Scanner
 from callwright.parsing.tool_vocabulary import ToolVocabulary
-from callwright.parsing.values import drain, members, read_arguments, read_value
+from callwright.parsing.values import read_arguments, read_value, run_reader, take_members
 
 OFFER = ToolVocabulary([Tool("f")])
 
@@ -80,7 +80,9 @@ def test_arguments_apart_from_their_name() -> None:
 
 
 def test_members_are_told_apart_as_far_as_they_go() -> None:
-    found = drain(members(Scanner('{"a": "x, }", \'b\': [1, {}], c: 12, "d": "y', ended=True)))
+    found = run_reader(
+        take_members(Scanner('{"a": "x, }", \'b\': [1, {}], c: 12, "d": "y', ended=True))
+    )
     assert [(m.key, m.value, m.closed) for m in found] == [
         ("a", '"x, }"', True),
         ("b", "[1, {}]", True),

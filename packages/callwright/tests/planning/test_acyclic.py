@@ -17,9 +17,9 @@ from hypothesis.extra.numpy import arrays
 from callwright.planning.acyclic import (
     EXACT,
     best_order,
-    components,
+    connect_members,
+    find_components,
     heaviest_acyclic,
-    joined_up,
 )
 
 Array = np.ndarray[Any, Any]
@@ -95,7 +95,7 @@ def test_a_component_is_all_that_can_be_reached_from_each_other(linked: Array) -
         np.linalg.matrix_power(linked.astype(int) + np.eye(len(linked), dtype=int), len(linked)) > 0
     )
     mutual = reach & reach.T
-    assert components(linked) == [
+    assert find_components(linked) == [
         list(row) for row in sorted({tuple(np.flatnonzero(m)) for m in mutual})
     ]
 
@@ -108,7 +108,7 @@ def test_an_order_holds_every_tool_once() -> None:
 @given(st.integers(1, 8).flatmap(squares))
 def test_joined_up_adds_as_few_edges_as_hang_everything_together(weights: Array) -> None:
     before = heaviest_acyclic(weights)
-    edges = joined_up(weights, before, range(len(weights)))
+    edges = connect_members(weights, before, range(len(weights)))
     assert edges[: len(before)] == before
     assert parts(len(weights), edges) == 1
     assert len(edges) - len(before) == parts(len(weights), before) - 1
@@ -123,8 +123,8 @@ def test_the_edges_that_join_are_the_heaviest_that_can(weights: Array) -> None:
     most = max(
         kept(weights, tree) for tree in trees if len({k for edge in tree for k in edge}) == 4
     )
-    assert kept(weights, joined_up(weights, [], range(4))) == pytest.approx(most)
+    assert kept(weights, connect_members(weights, [], range(4))) == pytest.approx(most)
 
 
 def test_what_hangs_together_already_is_left_alone() -> None:
-    assert joined_up(np.ones((3, 3)), [(0, 1), (1, 2)], [0, 1, 2]) == [(0, 1), (1, 2)]
+    assert connect_members(np.ones((3, 3)), [(0, 1), (1, 2)], [0, 1, 2]) == [(0, 1), (1, 2)]

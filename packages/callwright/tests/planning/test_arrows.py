@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.models.grammar import decodable
+from callwright.models.grammar import reduce_schema
 from callwright.nouns.plan import Plan, Problem, Slot
 from callwright.nouns.types import Tool
 from callwright.planning.arrows import (
+    build_question,
+    build_schema,
     edges_by_tool,
     is_connected,
-    listed,
-    numbered,
-    question,
+    number_lines,
     read_arrows,
     read_reply,
-    schema,
+    render_tools,
     write_arrows,
     write_reply,
 )
@@ -138,7 +138,7 @@ def test_a_plan_is_connected_if_its_arrows_join_all_of_it() -> None:
 
 
 def test_lines_are_numbered_from_one() -> None:
-    assert numbered(["a", "b"]) == "1. a\n2. b"
+    assert number_lines(["a", "b"]) == "1. a\n2. b"
 
 
 @st.composite
@@ -169,9 +169,9 @@ def test_reading_never_raises(text: str) -> None:
 def test_the_decoding_schema_takes_what_is_written_and_survives_the_reduction_for_decoders(
     count: int,
 ) -> None:
-    made = schema(count, "intent")
+    made = build_schema(count, "intent")
     assert list(made["properties"]) == ["intent", "DAG"], "the thought comes before the arrows"
-    assert decodable(made)["properties"]["DAG"]["pattern"]
+    assert reduce_schema(made)["properties"]["DAG"]["pattern"]
     right = [f"{count}", *([f"1->{count}", f"1->{count}, {count}"] if count > 1 else [])]
     assert all(violations(made, {"intent": "x", "DAG": text}) == [] for text in right)
     endless = ", ".join(["1"] * (max(count, count * (count - 1) // 2) + 1))
@@ -200,10 +200,10 @@ def test_the_question_shows_numbered_tools_and_the_request() -> None:
         },
         {"type": "object", "properties": {"hotel_id": {}}},
     )
-    asked = question("A hotel in Oslo, please.", [tool, Tool("pay")])
+    asked = build_question("A hotel in Oslo, please.", [tool, Tool("pay")])
     text = asked.messages[-1].content
     assert "1. find_hotel(city: string, stars?) -> hotel_id: Finds a hotel. word" in text
     assert "2. pay()" in text
     assert text.endswith("Request: A hotel in Oslo, please.")
-    assert len(listed([tool]).splitlines()) == 1
-    assert len(listed([tool])) < 300
+    assert len(render_tools([tool]).splitlines()) == 1
+    assert len(render_tools([tool])) < 300

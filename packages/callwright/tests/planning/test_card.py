@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from callwright.nouns.errors import WeightsError
-from callwright.planning.card import Precision, read, rounded, write
+from callwright.planning.card import Precision, read, round_weights, write
 from callwright.planning.network import Network, Shape
 
 SHAPE = Shape(
@@ -44,7 +44,7 @@ def test_weights_come_back_as_they_were_stored(
     assert found.shape == SHAPE
     for name, array in network.weights.items():
         assert np.abs(found.weights[name] - array).max() <= error
-        assert np.array_equal(found.weights[name], rounded(network, precision).weights[name])
+        assert np.array_equal(found.weights[name], round_weights(network, precision).weights[name])
 
 
 def test_the_same_weights_give_the_same_bytes(tmp_path: Path, network: Network) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.models.grammar import decodable
+from callwright.models.grammar import reduce_schema
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Message, Reply, Tool
@@ -15,10 +15,10 @@ from callwright.planning.dag import (
     ROUNDS,
     Asked,
     Draft,
+    build_question,
+    keep_sound_part,
     plan_dialogue,
     plan_schema,
-    question,
-    sound_part,
 )
 from callwright.schema.compiled import compiled_for
 
@@ -105,7 +105,10 @@ def test_the_question_holds_tools_request_what_is_known_and_the_conversation() -
     asked = Asked(
         "How many?", TOOLS, "- find(x)", known="An order", conversation=(Message("user", "before"),)
     )
-    schema, text = question(asked), question(Asked("How many?", TOOLS, "- find(x)", mode="native"))
+    schema, text = (
+        build_question(asked),
+        build_question(Asked("How many?", TOOLS, "- find(x)", mode="native")),
+    )
     assert [m.role for m in schema.messages] == ["system", "user", "user"]
     assert all(
         part in schema.messages[-1].content
@@ -119,7 +122,9 @@ def test_the_question_holds_tools_request_what_is_known_and_the_conversation() -
 
 def test_the_decoding_schema_takes_values_and_references_of_known_tools_and_nothing_else() -> None:
     schema = compiled_for(Tool("plan", input_schema=plan_schema(TOOLS)))
-    assert "pattern" in str(decodable(plan_schema(TOOLS))), "decoders keep the form of a reference"
+    assert "pattern" in str(reduce_schema(plan_schema(TOOLS))), (
+        "decoders keep the form of a reference"
+    )
 
     def takes(tool: str, x: object) -> bool:
         return schema.accepts(
@@ -152,7 +157,7 @@ def test_the_sound_part_of_any_plan_is_sound_and_of_a_sound_plan_all_of_it(
     slots: list[Slot],
 ) -> None:
     plan = Plan(tuple(slots)).wired()
-    part = sound_part(plan, {"find", "count"})
+    part = keep_sound_part(plan, {"find", "count"})
     assert part.problems(["find", "count"]) == ()
     if not plan.problems(["find", "count"]):
         assert part == plan
@@ -163,11 +168,11 @@ def test_the_sound_part_of_any_plan_goes_on_behind_what_has_finished(
     slots: list[Slot], finished: set[str]
 ) -> None:
     before = Plan(tuple(Slot(id_, "find") for id_ in sorted(finished)))
-    part = sound_part(Plan(tuple(slots)).wired(), {"find", "count"}, finished)
+    part = keep_sound_part(Plan(tuple(slots)).wired(), {"find", "count"}, finished)
     assert before.revised(finished, part).problems(["find", "count"]) == ()
 
 
 def test_a_step_that_refers_to_itself_does_not_mean_an_earlier_one_of_its_name() -> None:
     again = Plan((Slot("find", "find", frozenset({"find"}), arguments={"x": "${find.k}"}),))
-    (slot,) = sound_part(again, {"find"}, {"find"}).slots
+    (slot,) = keep_sound_part(again, {"find"}, {"find"}).slots
     assert (slot.after, slot.arguments) == (frozenset(), None)

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from callwright.nouns.types import Tool, digest
+from callwright.nouns.types import Tool, compute_digest
 from callwright.planning.features import DIGEST, NAMES, pair_features
 
 
@@ -80,7 +80,7 @@ def test_no_tool_and_one_tool_are_fine() -> None:
 
 
 def test_the_digest_follows_the_names() -> None:
-    assert digest(list(NAMES)) == DIGEST
+    assert compute_digest(list(NAMES)) == DIGEST
     assert len(set(NAMES)) == len(NAMES)
 
 

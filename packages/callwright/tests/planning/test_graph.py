@@ -14,7 +14,7 @@ from callwright.nouns.errors import PlanError, WeightsError
 from callwright.planning import open_planner
 from callwright.planning.arrows import is_connected
 from callwright.planning.edges import shipped_model
-from callwright.planning.graph import SHIPPED, GraphPlanner, chosen, linked, open_graph
+from callwright.planning.graph import SHIPPED, GraphPlanner, choose_tools, link_members, open_graph
 from callwright.planning.needed import DIGEST
 from callwright.weights.trees import read, write
 from tests.planning.processor import quickest
@@ -100,17 +100,17 @@ def test_twenty_tools_are_planned_in_milliseconds() -> None:
 
 def test_the_likeliest_are_chosen_where_too_few_make_the_cut() -> None:
     chances = np.array([0.1, 0.9, 0.2, 0.4])
-    assert chosen(chances, 0.3) == [1, 3]
-    assert chosen(chances, 0.95) == [1]
-    assert chosen(chances, 0.95, least=3) == [1, 2, 3]
-    assert chosen(np.zeros(0), 0.3) == []
+    assert choose_tools(chances, 0.3) == [1, 3]
+    assert choose_tools(chances, 0.95) == [1]
+    assert choose_tools(chances, 0.95, least=3) == [1, 2, 3]
+    assert choose_tools(np.zeros(0), 0.3) == []
 
 
 def test_only_members_are_linked_and_joined_only_where_that_is_asked() -> None:
     chances = np.array([[0.0, 0.9, 0.1], [0.0, 0.0, 0.8], [0.2, 0.0, 0.0]])
-    assert linked(chances, [0, 1, 2]).edges == ((0, 1), (1, 2))
-    assert linked(chances, [0, 2]).edges == ()
-    assert linked(chances, [0, 2], connected=True).edges == ((2, 0),)
+    assert link_members(chances, [0, 1, 2]).edges == ((0, 1), (1, 2))
+    assert link_members(chances, [0, 2]).edges == ()
+    assert link_members(chances, [0, 2], connected=True).edges == ((2, 0),)
 
 
 def test_weights_that_learned_from_another_edge_model_are_refused() -> None:

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from callwright.nouns.errors import WeightsError
 from callwright.nouns.types import Tool
-from callwright.planning.network import Network, Shape, decode, document, probabilities
+from callwright.planning.network import (
+    Network,
+    Shape,
+    compute_probabilities,
+    decode_layers,
+    render_document,
+)
 
 SMALL = Shape(encoder_width=6, width=8, heads=2, blocks=2, hidden=12, layers=4)
 FEATURED = Shape(
@@ -111,19 +117,19 @@ def test_the_output_is_one_score_shared_by_all_thresholds() -> None:
 def test_the_layer_is_the_number_of_thresholds_exceeded(
     cumulative: list[float], layer: int
 ) -> None:
-    assert decode(np.array(cumulative)) == layer
+    assert decode_layers(np.array(cumulative)) == layer
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
 def test_probabilities_of_layers_are_a_distribution(cumulative: list[float]) -> None:
-    found = probabilities(np.array(cumulative))
+    found = compute_probabilities(np.array(cumulative))
     assert len(found) == len(cumulative) + 1
     assert found.min() >= 0
     assert found.sum() == pytest.approx(1)
 
 
 def test_probabilities_are_differences_of_cumulative_ones() -> None:
-    assert probabilities(np.array([0.9, 0.3, 0.1])) == pytest.approx([0.1, 0.6, 0.2, 0.1])
+    assert compute_probabilities(np.array([0.9, 0.3, 0.1])) == pytest.approx([0.1, 0.6, 0.2, 0.1])
 
 
 def test_a_document_holds_name_description_and_parameters_required_ones_first() -> None:
@@ -138,13 +144,13 @@ def test_a_document_holds_name_description_and_parameters_required_ones_first() 
         {"type": "object", "properties": properties, "required": ["city"]},
         output_schema={"type": "object", "properties": {"celsius": {"type": "number"}}},
     )
-    text = document(tool)
+    text = render_document(tool)
     assert (
         text == "get_weather: Weather of a city.\nParameters: city (string, required): where; unit"
         " (string); x (any)"
     )
-    assert document(tool, outputs=True) == text + "\nReturns: celsius (number)"
-    assert document(Tool("ping")) == "ping: \nParameters: none"
+    assert render_document(tool, outputs=True) == text + "\nReturns: celsius (number)"
+    assert render_document(Tool("ping")) == "ping: \nParameters: none"
 
 
 def test_weights_of_another_shape_are_refused_by_name() -> None:

@@ -15,10 +15,10 @@ from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.types import Tool
 from callwright.planning.notation import (
     numbered_steps,
+    parse_steps,
     plan_of,
     read_plan,
     serialize_plan,
-    written_steps,
 )
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
@@ -231,7 +231,7 @@ def test_more_of_a_reply_adds_steps_and_changes_none(form: int, data: st.DataObj
             ' "${1.latitude}", "longitude": 2}}]}'
         ),
     ][form]
-    steps = written_steps(whole, TOOLS)
-    cut = written_steps(whole[: data.draw(st.integers(0, len(whole)))], TOOLS)
+    steps = parse_steps(whole, TOOLS)
+    cut = parse_steps(whole[: data.draw(st.integers(0, len(whole)))], TOOLS)
     assert cut == steps[: len(cut)]
     assert len(steps) == 3 - form

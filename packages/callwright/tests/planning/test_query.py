@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callwright.dataflow.flow import profile
+from callwright.dataflow.flow import get_profile
 from callwright.nouns.types import Tool
 from callwright.planning.query import QueryView, kind_of
 
@@ -26,7 +26,7 @@ QUERY = (
 
 
 def test_each_tool_gets_the_part_that_asks_for_it() -> None:
-    ship, tip = QueryView(QUERY, [profile(SHIP), profile(TIP)]).parts
+    ship, tip = QueryView(QUERY, [get_profile(SHIP), get_profile(TIP)]).parts
     assert ship.place < tip.place
     assert ship.stop <= tip.start
     assert (ship.values, tip.values) == (2, 1)
@@ -35,21 +35,21 @@ def test_each_tool_gets_the_part_that_asks_for_it() -> None:
 
 
 def test_the_order_in_which_tools_are_listed_makes_no_difference() -> None:
-    forward = QueryView(QUERY, [profile(SHIP), profile(TIP)]).parts
-    backward = QueryView(QUERY, [profile(TIP), profile(SHIP)]).parts
+    forward = QueryView(QUERY, [get_profile(SHIP), get_profile(TIP)]).parts
+    backward = QueryView(QUERY, [get_profile(TIP), get_profile(SHIP)]).parts
     assert forward == backward[::-1]
 
 
 def test_a_tool_that_is_not_asked_for_stands_nowhere() -> None:
-    view = QueryView(QUERY, [profile(tool("translate_poem"))])
+    view = QueryView(QUERY, [get_profile(tool("translate_poem"))])
     assert not view.parts[0].found
     assert view.parts[0].cover == 0.0
 
 
 def test_a_value_close_to_its_name_is_given() -> None:
     wanted = tool("get_policy", policy_code="string", department="string")
-    view = QueryView('Get the policy with policy code "PP2023-001".', [profile(wanted)])
-    code, department = (view.given(f, view.parts[0]) for f in profile(wanted).inputs)
+    view = QueryView('Get the policy with policy code "PP2023-001".', [get_profile(wanted)])
+    code, department = (view.given(f, view.parts[0]) for f in get_profile(wanted).inputs)
     assert code.strength > 0.6
     assert department.strength < 0.4
 
@@ -59,12 +59,12 @@ def test_an_allowed_value_in_the_query_is_given() -> None:
         "fly",
         input_schema={"properties": {"cabin": {"type": "string", "enum": ["economy", "business"]}}},
     )
-    view = QueryView("a business flight", [profile(wanted)])
-    assert view.given(profile(wanted).inputs[0], view.parts[0]).enum == 1.0
+    view = QueryView("a business flight", [get_profile(wanted)])
+    assert view.given(get_profile(wanted).inputs[0], view.parts[0]).enum == 1.0
 
 
 def test_inputs_expect_kinds_of_values() -> None:
-    fields = profile(
+    fields = get_profile(
         tool(
             "x", due_date="string", city="string", user_id="integer", count="integer", note="string"
         )
@@ -77,7 +77,7 @@ def test_an_action_spoken_of_as_done_is_noticed() -> None:
     encrypt = tool("encrypt_data", "Encrypt data")
     view = QueryView(
         "Encrypt the text 'hello' and send the encrypted text to Ann",
-        [profile(encrypt), profile(send)],
+        [get_profile(encrypt), get_profile(send)],
     )
     assert view.done("encrypt", view.parts[1])
     assert not view.done("encrypt", view.parts[0])
@@ -85,4 +85,4 @@ def test_an_action_spoken_of_as_done_is_noticed() -> None:
 
 def test_empty_and_strange_queries_are_read() -> None:
     for text in ("", "   ", "?!", "日本語のクエリ", "\n" * 50, "a" * 10_000):
-        assert len(QueryView(text, [profile(SHIP)]).parts) == 1
+        assert len(QueryView(text, [get_profile(SHIP)]).parts) == 1

@@ -18,7 +18,7 @@ from callwright.planning.witness import (
     POINTING,
     SPOKEN,
     UNWITNESSED,
-    unwitnessed,
+    find_unwitnessed,
 )
 from tests.planning.tool_case import tool
 
@@ -92,7 +92,7 @@ def columns(**values: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]
 
 
 def silent(**values: float) -> bool:
-    return bool(unwitnessed("", [tool("first"), tool("second")], columns(**values))[0, 1])
+    return bool(find_unwitnessed("", [tool("first"), tool("second")], columns(**values))[0, 1])
 
 
 SUPPLIED = {"b_found": 1.0, "b_deficit": 0.0}
@@ -136,7 +136,7 @@ def test_a_request_that_holds_too_few_numbers_is_a_witness_against_what_may_retu
         "properties": {k: {"type": kind} for k, kind in (outputs or {}).items()},
     }
     tools = [Tool("locate", "", {}, declared if outputs else None), Tool("sun", "", position)]
-    assert unwitnessed(request_, tools, columns())[0, 1] == (not awaited)
+    assert find_unwitnessed(request_, tools, columns())[0, 1] == (not awaited)
 
 
 def test_a_schema_is_no_witness_where_the_own_part_gives_what_is_required() -> None:
@@ -153,14 +153,16 @@ def test_a_pair_without_a_witness_is_unlikely_whatever_the_trees_say() -> None:
             pair_features(wish.request, wish.tools),
             sure.probabilities(wish.request, wish.tools),
         )
-        assert (chances[unwitnessed(wish.request, wish.tools, pairs)] <= UNWITNESSED + 1e-9).all()
+        assert (
+            chances[find_unwitnessed(wish.request, wish.tools, pairs)] <= UNWITNESSED + 1e-9
+        ).all()
     assert UNWITNESSED < LIKELY
 
 
 def test_the_order_in_which_tools_are_listed_changes_no_witness() -> None:
     for wish in wishes():
         forward, backward = (
-            unwitnessed(wish.request, tools, pair_features(wish.request, tools))
+            find_unwitnessed(wish.request, tools, pair_features(wish.request, tools))
             for tools in (wish.tools, wish.tools[::-1])
         )
         assert (forward == backward[::-1, ::-1]).all()

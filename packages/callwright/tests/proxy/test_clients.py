@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from callwright.http import Egress, HttpClient, HttpResponse
-from callwright.proxy.session.sse import EventSplitter, data_of
+from callwright.proxy.session.sse import EventSplitter, extract_data
 from tests.places import EXAMPLES
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
 
@@ -52,7 +52,7 @@ def answering(asked: Asked) -> Reply:
 def events(body: bytes) -> Iterator[Any]:
     splitter = EventSplitter()
     for event in [*splitter.feed(body), splitter.close()]:
-        data = data_of(event)
+        data = extract_data(event)
         if data and data != b"[DONE]":
             yield json.loads(data)
 

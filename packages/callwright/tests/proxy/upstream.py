@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from callwright.cli.proxy import server
+from callwright.cli.proxy import build_server
 from callwright.proxy.server.app import Proxy
 from callwright.proxy.session.settings import Settings
 
@@ -145,7 +145,7 @@ async def proxy(
     ``/v1``.
     """
     made = Proxy(url, settings or Settings(guided="off"), **more)
-    serving = server(made, "127.0.0.1", 0)
+    serving = build_server(made, "127.0.0.1", 0)
     serving.config.load()
     serving.lifespan = serving.config.lifespan_class(serving.config)
     await serving.startup()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, ToolCall, canonical
+from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, ToolCall, to_canonical_json
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.provenance.sources import ProvenanceIndex
 from tests.places import SUITE
@@ -40,9 +40,11 @@ def check(arguments: Any, schema: JsonObject | None = None) -> CheckedCall | Ref
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c["name"])
 def test_the_language_neutral_cases_are_decided_as_they_say(case: dict[str, Any]) -> None:
-    before = canonical(case["arguments"])
+    before = to_canonical_json(case["arguments"])
     verdict = check(case["arguments"], case["schema"])
-    assert canonical(case["arguments"]) == before, "the gate changed the caller's own object"
+    assert to_canonical_json(case["arguments"]) == before, (
+        "the gate changed the caller's own object"
+    )
     assert isinstance(verdict, CheckedCall) is case["accepted"]
     if isinstance(verdict, Refusal):
         assert [[v.path, v.keyword] for v in verdict.violations] == case["violations"]

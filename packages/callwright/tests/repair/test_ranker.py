@@ -10,9 +10,9 @@ from callwright.repair.ranker import (
     Trees,
     keep_features,
     load,
-    match,
+    match_by_ranker,
     parameter_features,
-    read,
+    parse_ranker,
     tool_features,
     type_fits,
 )
@@ -65,7 +65,7 @@ def test_every_row_has_its_features_and_only_numbers() -> None:
 
 
 def test_a_nearer_tool_is_chosen_and_a_far_one_is_not() -> None:
-    ranker = read(json.dumps(ONE_TREE), "test")
+    ranker = parse_ranker(json.dumps(ONE_TREE), "test")
     found = ranker.tool("weather_get", {"city": "Oslo"}, [STOCK, WEATHER], "Weather in Oslo?")
     assert found is not None
     assert found[0] is WEATHER
@@ -80,17 +80,22 @@ def test_a_name_in_other_words_means_the_tool_that_reads_and_never_one_that_may_
     about = "Retrieve the full policy document based on the provided code."
     reads = Tool("get_policy_document", about, fields, effects=READ)
     writes = Tool("get_policy_document", about, fields)
-    ranker = read(json.dumps(ONE_TREE), "test")
-    found = match(
+    ranker = parse_ranker(json.dumps(ONE_TREE), "test")
+    found = match_by_ranker(
         "policy_document_retrieve", {"policy_code": "PP-1"}, [STOCK, reads], query, ranker
     )
     assert found is not None
     assert (found.tool, found.rule) == (reads, "tool_ranked")
     assert (
-        match("policy_document_retrieve", {"policy_code": "PP-1"}, [STOCK, writes], query, ranker)
+        match_by_ranker(
+            "policy_document_retrieve", {"policy_code": "PP-1"}, [STOCK, writes], query, ranker
+        )
         is None
     )
-    assert match("order_pizza", {"size": "L"}, [STOCK, reads], "Order a pizza", ranker) is None
+    assert (
+        match_by_ranker("order_pizza", {"size": "L"}, [STOCK, reads], "Order a pizza", ranker)
+        is None
+    )
 
 
 @pytest.mark.parametrize("name", ["delete_user", "create_user_account", "update_user"])
@@ -102,9 +107,12 @@ def test_a_name_that_says_to_write_never_means_a_tool_that_reads(name: str) -> N
     }
     reads = Tool("get_user", "Returns a user by id.", fields, effects=READ)
     sure = {**ONE_TREE["tasks"]["tool"], "trees": [[3.0]], "lead": 0.0}
-    ranker = read(json.dumps({**ONE_TREE, "tasks": {"tool": sure}}), "test")
-    assert match("find_user", {"user_id": "7"}, [reads], "Do it to user 7", ranker) is not None
-    assert match(name, {"user_id": "7"}, [reads], "Do it to user 7", ranker) is None
+    ranker = parse_ranker(json.dumps({**ONE_TREE, "tasks": {"tool": sure}}), "test")
+    assert (
+        match_by_ranker("find_user", {"user_id": "7"}, [reads], "Do it to user 7", ranker)
+        is not None
+    )
+    assert match_by_ranker(name, {"user_id": "7"}, [reads], "Do it to user 7", ranker) is None
 
 
 def test_two_candidates_as_good_as_each_other_are_no_choice() -> None:
@@ -125,13 +133,13 @@ def test_two_candidates_as_good_as_each_other_are_no_choice() -> None:
 )
 def test_a_file_of_another_making_is_refused_with_what_to_do(text: str) -> None:
     with pytest.raises(WeightsError, match="train it anew"):
-        read(text, "ranker.json")
+        parse_ranker(text, "ranker.json")
 
 
 def test_no_weights_are_shipped_so_the_rules_decide_alone() -> None:
     tools = [Tool("get_weather", effects=READ), Tool("get_time", effects=READ)]
     assert load() is None
-    assert match("weather_lookup", {"city": "Oslo"}, tools, "Weather in Oslo?") is None
+    assert match_by_ranker("weather_lookup", {"city": "Oslo"}, tools, "Weather in Oslo?") is None
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ import pytest
 
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Tool, ToolCall
-from callwright.repair.reading import read
+from callwright.repair.reading import read_source
 
 TOOLS = [Tool("f", "", {"type": "object", "properties": {"a": {"type": "integer"}}})]
 CALL = {"id": "x", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
 
 
 def test_a_text_is_parsed() -> None:
-    found = read('Sure. <tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>', TOOLS)
+    found = read_source('Sure. <tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>', TOOLS)
     assert [(c.tool, c.arguments) for c in found.calls] == [("f", {"a": 1})]
     assert found.text.strip() == "Sure."
 
@@ -32,7 +32,7 @@ def test_a_text_is_parsed() -> None:
     ],
 )
 def test_messages_keep_their_text_and_calls(message: dict[str, object]) -> None:
-    found = read(message, TOOLS)
+    found = read_source(message, TOOLS)
     assert found.text == "hi"
     assert found.dialect == "native"
     assert [c.tool for c in found.calls] == ["f"]
@@ -61,21 +61,21 @@ def test_messages_keep_their_text_and_calls(message: dict[str, object]) -> None:
     ],
 )
 def test_one_call_is_read_in_the_form_of_any_provider(call: dict[str, object]) -> None:
-    found = read(call, TOOLS)
+    found = read_source(call, TOOLS)
     assert [(c.tool, c.id in ("x", "call_1")) for c in found.calls] == [("f", True)]
     assert found.dialect == "native"
 
 
 def test_the_text_of_a_responses_answer_is_kept_beside_its_calls() -> None:
     text = {"type": "message", "content": [{"type": "output_text", "text": "hi"}]}
-    found = read(
+    found = read_source(
         {"output": [text, {"type": "function_call", "name": "f", "arguments": "{}"}]}, TOOLS
     )
     assert (found.text, [c.tool for c in found.calls]) == ("hi", ["f"])
 
 
 def test_a_message_without_calls_has_its_text_read() -> None:
-    found = read(
+    found = read_source(
         {"content": '```json\n{"name": "f", "arguments": {"a": 1}}\n```', "tool_calls": None}, TOOLS
     )
     assert [c.arguments for c in found.calls] == [{"a": 1}]
@@ -83,10 +83,10 @@ def test_a_message_without_calls_has_its_text_read() -> None:
 
 def test_calls_stay_the_objects_they_are() -> None:
     call = ToolCall("1", "f", {"a": 1})
-    assert read([call], TOOLS).calls[0] is call
+    assert read_source([call], TOOLS).calls[0] is call
 
 
 @pytest.mark.parametrize("bad", [5, [5], [{"no": "name"}], None])
 def test_other_things_are_refused_with_what_would_do(bad: object) -> None:
     with pytest.raises(ConfigError):
-        read(bad, TOOLS)  # type: ignore[arg-type]
+        read_source(bad, TOOLS)  # type: ignore[arg-type]

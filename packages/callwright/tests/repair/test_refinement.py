@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import callwright
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.types import READ, Message, Tool, ToolCall, scalars
+from callwright.nouns.types import READ, Message, Tool, ToolCall, iter_scalars
 from callwright.repair.refinement import PROXY_RULES, REFINE_RULES, refine, repair_calls
 from callwright.repair.result import Settings
 from callwright.repair.rules.lossless import LOSSLESS_RULES
@@ -317,7 +317,7 @@ def _lawful(draw: st.DrawFn) -> tuple[list[ToolCall], list[Tool], str]:
         }
         arguments = {key: draw(kinds[str(part["type"])]) for key, part in parts.items()}
         calls.append(ToolCall(f"call_{number}", tools[-1].name, arguments))
-        said += [str(leaf) for leaf in scalars(arguments)]
+        said += [str(leaf) for leaf in iter_scalars(arguments)]
     return calls, tools, "; ".join(said)
 
 

@@ -13,7 +13,7 @@ from callwright.nouns.types import (
     Reply,
     ToolCall,
     ToolResult,
-    canonical,
+    to_canonical_json,
 )
 from callwright.repair.by_model.question import QUESTION_RULES, QuestionContext
 from callwright.repair.by_model.refiner import ask
@@ -27,8 +27,8 @@ from callwright.repair.registry import (
     Example,
     edit_kinds,
     every_rule,
-    table,
-    written_into,
+    render_table,
+    replace_table,
 )
 from callwright.repair.result import Settings
 from tests.places import ROOT
@@ -108,8 +108,8 @@ def run_example(example: Example) -> tuple[Sequence[ToolCall], Sequence[Edit]]:
 def test_an_example_does_what_it_says(kind: EditKind) -> None:
     calls, edits = run_example(kind.example)
     assert kind.wire in [edit.rule for edit in edits]
-    wanted = [(call.tool, canonical(call.arguments)) for call in kind.example.after]
-    assert [(call.tool, canonical(call.arguments)) for call in calls] == wanted
+    wanted = [(call.tool, to_canonical_json(call.arguments)) for call in kind.example.after]
+    assert [(call.tool, to_canonical_json(call.arguments)) for call in calls] == wanted
 
 
 def test_every_rule_has_its_edits_and_every_edit_its_rule() -> None:
@@ -123,7 +123,7 @@ def test_every_rule_has_its_edits_and_every_edit_its_rule() -> None:
 def test_the_page_holds_the_table() -> None:
     page = (ROOT / "docs" / "refine.md").read_text(encoding="utf-8")
     said = "run python -m callwright.repair.registry docs/refine.md"
-    assert written_into(page) == page, said
-    assert all(f"`{kind.wire}`" in table() for kind in KINDS)
+    assert replace_table(page) == page, said
+    assert all(f"`{kind.wire}`" in render_table() for kind in KINDS)
     with pytest.raises(ValueError, match="no <!-- rules"):
-        written_into("a page without markers")
+        replace_table("a page without markers")

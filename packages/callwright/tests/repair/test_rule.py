@@ -6,7 +6,7 @@ from callwright.nouns.types import ToolCall
 from callwright.repair.draft import Change, Draft, Drafts
 from callwright.repair.location import Location
 from callwright.repair.pipeline import run_rules, run_without_questions
-from callwright.repair.rule import Need, call_rule, check, reply_rule, select_drafts
+from callwright.repair.rule import Need, call_rule, is_valid_draft, reply_rule, select_drafts
 
 
 class Context:
@@ -32,7 +32,7 @@ def test_a_rule_looks_at_every_draft_the_open_ones_or_the_wrong_ones() -> None:
     assert [d.id for d in select_drafts(made, Context(), "wrong")] == [2]
     made.apply(Change(closed={2}))
     assert [d.id for d in select_drafts(made, Context(), "wrong")] == []
-    assert check(made[1], Context())
+    assert is_valid_draft(made[1], Context())
 
 
 def test_a_rule_of_calls_and_one_of_replies() -> None:

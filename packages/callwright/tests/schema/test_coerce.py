@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from callwright.nouns.types import Json, canonical
-from callwright.schema.coerce import coerce, coerce_at, pointer_join, types_of
+from callwright.nouns.types import Json, to_canonical_json
+from callwright.schema.coerce import coerce_at, coerce_value, get_types, pointer_join
 from callwright.schema.compiled import compile_schema
 
 DATE = {"type": "string", "format": "date"}
@@ -16,7 +16,7 @@ DATE = {"type": "string", "format": "date"}
 def coerced(value: Json, part: Json) -> tuple[Json, list[str]]:
     """The value of one key after coercion, and the rules used."""
     schema = compile_schema({"type": "object", "properties": {"k": part}, "required": ["k"]})
-    found, edits = coerce({"k": value}, schema)
+    found, edits = coerce_value({"k": value}, schema)
     return found["k"], [e.rule for e in edits]
 
 
@@ -116,7 +116,7 @@ def test_references_and_nesting_are_followed() -> None:
             },
         }
     )
-    found, edits = coerce({"rows": [{"n": "1"}, {"n": 2, "d": "2024/1/2"}]}, schema)
+    found, edits = coerce_value({"rows": [{"n": "1"}, {"n": 2, "d": "2024/1/2"}]}, schema)
     assert found == {"rows": [{"n": 1}, {"n": 2, "d": "2024-01-02"}]}
     assert [(e.path, e.before, e.after) for e in edits] == [
         ("/rows/0/n", "1", 1),
@@ -142,17 +142,17 @@ def test_null_for_an_optional_key_means_that_the_key_is_left_out() -> None:
         }
         | {"required": ["b"], "type": "object"}
     )
-    found, edits = coerce({"a": None, "b": "x", "c": None}, schema)
+    found, edits = coerce_value({"a": None, "b": "x", "c": None}, schema)
     assert found == {"b": "x", "c": None}
     assert [e.rule for e in edits] == ["drop_null"]
-    assert coerce({"b": None}, schema) == ({"b": None}, ())
+    assert coerce_value({"b": None}, schema) == ({"b": None}, ())
 
 
 def test_valid_members_of_an_invalid_object_are_not_touched() -> None:
     schema = compile_schema(
         {"properties": {"a": {"type": ["string", "integer"]}, "b": {"type": "integer"}}}
     )
-    found, edits = coerce({"a": "5", "b": "5"}, schema)
+    found, edits = coerce_value({"a": "5", "b": "5"}, schema)
     assert found == {"a": "5", "b": 5}
     assert [e.path for e in edits] == ["/b"]
 
@@ -211,16 +211,16 @@ def test_valid_in_is_untouched_and_coercion_is_idempotent(
     value: Any, properties: dict[str, Json]
 ) -> None:
     schema = compile_schema({"type": "object", "properties": properties})
-    before = canonical(value)
-    once, edits = coerce(value, schema)
-    assert canonical(value) == before, "the argument itself was changed"
+    before = to_canonical_json(value)
+    once, edits = coerce_value(value, schema)
+    assert to_canonical_json(value) == before, "the argument itself was changed"
     if schema.accepts(value):
         assert once is value
         assert edits == ()
     if not edits:
-        assert canonical(once) == before
-    again, more = coerce(once, schema)
-    assert canonical(again) == canonical(once)
+        assert to_canonical_json(once) == before
+    again, more = coerce_value(once, schema)
+    assert to_canonical_json(again) == to_canonical_json(once)
     assert more == ()
 
 
@@ -231,22 +231,22 @@ def test_nothing_is_invented(value: Any, part: Json) -> None:
     aside).
     """
     schema = compile_schema(part)
-    found, edits = coerce(value, schema)
+    found, edits = coerce_value(value, schema)
     if any(e.rule in ("option_spelling", "date_spelling") for e in edits):
         return
-    left = "".join(c for c in canonical(found) if c.isalnum())
-    given = "".join(c for c in canonical(value) if c.isalnum()).lower()
+    left = "".join(c for c in to_canonical_json(found) if c.isalnum())
+    given = "".join(c for c in to_canonical_json(value) if c.isalnum()).lower()
     if not any("boolean" in e.rule or "null" in e.rule for e in edits):
         rest = iter(given)
         assert all(c in rest for c in left.lower())
 
 
 def test_types_come_from_enums_and_shapes_too() -> None:
-    assert types_of({"enum": ["a", 1, None]}) == {"string", "integer", "null"}
-    assert types_of({"const": 1.5}) == {"number"}
-    assert types_of({"properties": {}}) == {"object"}
-    assert types_of({"items": {}}) == {"array"}
-    assert types_of(True) == frozenset()
+    assert get_types({"enum": ["a", 1, None]}) == {"string", "integer", "null"}
+    assert get_types({"const": 1.5}) == {"number"}
+    assert get_types({"properties": {}}) == {"object"}
+    assert get_types({"items": {}}) == {"array"}
+    assert get_types(True) == frozenset()
 
 
 def test_a_single_question_can_be_asked_of_a_subschema() -> None:

@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from callwright.nouns.types import Json
-from callwright.schema.cost import MAX_NODES, deepest_instance, instance_depth, measure
+from callwright.schema.cost import MAX_NODES, deepest_instance, find_size_problem, instance_depth
 
 
 def test_plain_schemas_cost_nothing_worth_counting() -> None:
     for schema in (True, {}, {"type": "object", "properties": {"a": {"type": "integer"}}}):
-        assert measure(schema) == ""
+        assert find_size_problem(schema) == ""
         assert deepest_instance(schema) == 200
 
 
@@ -17,7 +17,7 @@ def test_references_that_double_at_each_step_are_refused() -> None:
         str(i): {"anyOf": [{"$ref": f"#/$defs/{i + 1}"}] * 2} for i in range(20)
     }
     schema = {"$ref": "#/$defs/0", "$defs": {**defs, "20": {}}}
-    assert "multiply" in measure(schema)
+    assert "multiply" in find_size_problem(schema)
 
 
 def test_shared_definitions_are_not_mistaken_for_a_bomb() -> None:
@@ -25,7 +25,7 @@ def test_shared_definitions_are_not_mistaken_for_a_bomb() -> None:
         "type": "object",
         "properties": {f"k{i}": {"$ref": "#/$defs/text"} for i in range(500)},
     }
-    assert measure({**shared, "$defs": {"text": {"type": "string"}}}) == ""
+    assert find_size_problem({**shared, "$defs": {"text": {"type": "string"}}}) == ""
 
 
 def test_recursion_that_multiplies_limits_the_depth_of_values() -> None:
@@ -38,9 +38,9 @@ def test_size_and_depth_are_limited_without_recursion() -> None:
     deep: Json = {}
     for _ in range(50_000):
         deep = {"not": deep}
-    assert "levels deep" in measure(deep)
-    assert "parts" in measure({"enum": list(range(MAX_NODES + 1))})
-    assert "characters" in measure({"description": "x" * 3_000_000})
+    assert "levels deep" in find_size_problem(deep)
+    assert "parts" in find_size_problem({"enum": list(range(MAX_NODES + 1))})
+    assert "characters" in find_size_problem({"description": "x" * 3_000_000})
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from callwright.language.tokens import key_tokens
 from callwright.nouns.types import Json, JsonObject
 from callwright.schema.compiled import compile_schema
-from callwright.schema.keys import declared_keys, drop, rename, words
+from callwright.schema.keys import declared_keys, drop_keys, rename_keys, split_words
 
 
 def renamed(
@@ -16,7 +16,7 @@ def renamed(
         "properties": properties,
         "required": list(properties) if required is None else required,
     }
-    found: JsonObject = rename(arguments, compile_schema(schema).root)[0]
+    found: JsonObject = rename_keys(arguments, compile_schema(schema).root)[0]
     return found
 
 
@@ -97,7 +97,7 @@ def test_lists_and_objects_are_entered() -> None:
             }
         }
     )
-    value, edits = rename({"rows": [{"Name": "a"}, {"name": "b"}]}, schema.root)
+    value, edits = rename_keys({"rows": [{"Name": "a"}, {"name": "b"}]}, schema.root)
     assert value == {"rows": [{"name": "a"}, {"name": "b"}]}
     assert [(e.path, e.before, e.after) for e in edits] == [("/rows/0/Name", "Name", "name")]
 
@@ -133,7 +133,7 @@ def test_nested_keys_are_dropped_only_where_forbidden() -> None:
             }
         }
     )
-    value, edits = drop({"open": {"b": 1}, "shut": {"a": 1, "b": 2}, "z": 3}, schema.root)
+    value, edits = drop_keys({"open": {"b": 1}, "shut": {"a": 1, "b": 2}, "z": 3}, schema.root)
     assert value == {"open": {"b": 1}, "shut": {"a": 1}}
     assert [(e.path, e.before, e.rule) for e in edits] == [
         ("/shut/b", 2, "drop_unknown"),
@@ -142,10 +142,10 @@ def test_nested_keys_are_dropped_only_where_forbidden() -> None:
 
 
 def test_names_fall_into_words() -> None:
-    assert words("startDate2") == ("start", "date", "2")
-    assert words("HTTPServer-id") == ("http", "server", "id")
+    assert split_words("startDate2") == ("start", "date", "2")
+    assert split_words("HTTPServer-id") == ("http", "server", "id")
 
 
 def test_a_figure_is_a_word_of_its_own_which_it_is_not_for_texts() -> None:
-    assert words("step1") == ("step", "1")
+    assert split_words("step1") == ("step", "1")
     assert key_tokens("step1") == ["step1"]

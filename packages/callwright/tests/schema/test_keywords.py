@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from callwright.schema.keywords import KEYWORD_STEPS, names_of, truth
+from callwright.schema.keywords import KEYWORD_STEPS, names_of, parse_flag
 
 
 def mended(schema: dict[str, Any]) -> dict[str, Any]:
@@ -109,7 +109,13 @@ def test_required_is_a_flag_or_a_list_of_names() -> None:
     assert names_of(["a", "", "a", None, "b"]) == ["a", "b"]
     assert names_of("a") == ["a"]
     assert names_of("true") == names_of(True) == names_of([""]) == []
-    assert (truth("Yes"), truth("FALSE"), truth(True), truth("maybe"), truth(1)) == (
+    assert (
+        parse_flag("Yes"),
+        parse_flag("FALSE"),
+        parse_flag(True),
+        parse_flag("maybe"),
+        parse_flag(1),
+    ) == (
         True,
         False,
         True,

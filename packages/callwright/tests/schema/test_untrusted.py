@@ -7,7 +7,7 @@ import pytest
 
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import Tool
-from callwright.schema.untrusted import SchemaLimits, admit
+from callwright.schema.untrusted import SchemaLimits, admit_tool
 
 LIMITS = SchemaLimits()
 
@@ -28,7 +28,7 @@ def test_an_ordinary_tool_passes_unchanged() -> None:
         {"a": {"$ref": "#/$defs/A"}},
         **{"$defs": {"A": {"type": "string", "pattern": "^[a-z]{1,40}$"}}},
     )
-    admitted, notes = admit(ordinary, LIMITS)
+    admitted, notes = admit_tool(ordinary, LIMITS)
     assert admitted is ordinary
     assert notes == ()
 
@@ -45,7 +45,7 @@ def test_an_ordinary_tool_passes_unchanged() -> None:
 @pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
 def test_references_out_of_the_document_are_refused(target: str, said: str, keyword: str) -> None:
     with pytest.raises(CatalogError, match=said):
-        admit(tool({"a": {"items": {keyword: target}}}), LIMITS)
+        admit_tool(tool({"a": {"items": {keyword: target}}}), LIMITS)
 
 
 def test_what_only_looks_like_a_reference_is_left_alone() -> None:
@@ -54,36 +54,36 @@ def test_what_only_looks_like_a_reference_is_left_alone() -> None:
         "a": {"const": {"$ref": "https://example.org"}},
         "pattern": {"type": "string"},
     }
-    assert admit(tool(parameters), LIMITS)[1] == ()
+    assert admit_tool(tool(parameters), LIMITS)[1] == ()
 
 
 def test_depth_and_size_are_limited() -> None:
-    admit(tool({"a": nested(20)}), LIMITS)
+    admit_tool(tool({"a": nested(20)}), LIMITS)
     with pytest.raises(CatalogError, match="larger than 32 levels"):
-        admit(tool({"a": nested(60)}), LIMITS)
+        admit_tool(tool({"a": nested(60)}), LIMITS)
     with pytest.raises(CatalogError, match="20000 objects"):
-        admit(tool({f"p{i}": {"type": "string"} for i in range(30_000)}), LIMITS)
+        admit_tool(tool({f"p{i}": {"type": "string"} for i in range(30_000)}), LIMITS)
 
 
 def test_data_inside_a_schema_is_limited_too() -> None:
     with pytest.raises(CatalogError, match="characters long"):
-        admit(tool({"a": {"enum": ["x" * 1_000] * 3_000}}), LIMITS)
+        admit_tool(tool({"a": {"enum": ["x" * 1_000] * 3_000}}), LIMITS)
     deep: list[Any] = []
     for _ in range(50_000):
         deep = [deep]
     with pytest.raises(CatalogError, match="JSON cannot carry"):
-        admit(tool({"a": {"const": deep}}), LIMITS)
+        admit_tool(tool({"a": {"const": deep}}), LIMITS)
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "x" * 201, "a\u202eb"])
 def test_names_that_would_spoil_a_prompt_are_refused(name: str) -> None:
     with pytest.raises(CatalogError, match="its name"):
-        admit(Tool(name), LIMITS)
+        admit_tool(Tool(name), LIMITS)
 
 
 def test_even_absurd_depth_is_measured_without_recursion() -> None:
     with pytest.raises(CatalogError):
-        admit(tool({"a": nested(50_000)}), LIMITS)
+        admit_tool(tool({"a": nested(50_000)}), LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_patterns_beyond_the_limits_are_removed_and_said(pattern: str) -> None:
     hostile = tool(
         {"a": {"type": "string", "pattern": pattern}}, patternProperties={pattern: {}, "^x": {}}
     )
-    admitted, notes = admit(hostile, LIMITS)
+    admitted, notes = admit_tool(hostile, LIMITS)
     assert admitted.properties["a"] == {"type": "string"}
     assert list(admitted.input_schema["patternProperties"]) == ["^x"]
     assert len(notes) == 2
@@ -103,17 +103,17 @@ def test_patterns_beyond_the_limits_are_removed_and_said(pattern: str) -> None:
 
 @pytest.mark.parametrize("pattern", ["^[0-9]{4}-[0-9]{2}$", "^(a|b)+$", "x{3,}", "a{0,255}"])
 def test_ordinary_patterns_stay(pattern: str) -> None:
-    assert admit(tool({"a": {"pattern": pattern}}), LIMITS)[1] == ()
+    assert admit_tool(tool({"a": {"pattern": pattern}}), LIMITS)[1] == ()
 
 
 def test_an_output_schema_that_cannot_be_used_is_dropped_and_the_tool_stays() -> None:
-    admitted, notes = admit(Tool("f", output_schema={"$ref": "https://example.org"}), LIMITS)
+    admitted, notes = admit_tool(Tool("f", output_schema={"$ref": "https://example.org"}), LIMITS)
     assert admitted.output_schema is None
     assert "output schema dropped" in notes[0]
 
 
 def test_an_endless_description_is_cut() -> None:
-    admitted, notes = admit(Tool("f", "x" * 50_000), LIMITS)
+    admitted, notes = admit_tool(Tool("f", "x" * 50_000), LIMITS)
     assert len(admitted.description) == 20_000
     assert notes == ("f: description cut from 50000 to 20000 characters",)
 
@@ -121,5 +121,5 @@ def test_an_endless_description_is_cut() -> None:
 def test_measuring_a_large_schema_takes_no_time() -> None:
     large = tool({f"p{i}": {"type": "string", "enum": ["a", "b"]} for i in range(9_000)})
     begun = time.perf_counter()
-    admit(large, LIMITS)
+    admit_tool(large, LIMITS)
     assert time.perf_counter() - begun < 1.0

@@ -29,7 +29,7 @@ from callwright.schema.value_spellings import NONE
     ],
 )
 def test_a_number_with_one_reading_is_read(text: str, whole: bool, value: float) -> None:
-    found = spellings.number(text, whole=whole)
+    found = spellings.parse_number(text, whole=whole)
     assert found == value
     assert type(found) is type(value)
 
@@ -56,31 +56,31 @@ def test_a_number_with_one_reading_is_read(text: str, whole: bool, value: float)
     ],
 )
 def test_a_number_with_no_or_several_readings_is_not(text: str, whole: bool) -> None:
-    assert spellings.number(text, whole=whole) is NONE
+    assert spellings.parse_number(text, whole=whole) is NONE
 
 
 @given(st.integers(-(10**15), 10**15))
 def test_every_integer_is_read_back(value: int) -> None:
-    assert spellings.number(str(value), whole=True) == value
+    assert spellings.parse_number(str(value), whole=True) == value
     if abs(value) >= 10**6 or abs(value) < 1000:
-        assert spellings.number(f"{value:,}", whole=False) == value
+        assert spellings.parse_number(f"{value:,}", whole=False) == value
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12))
 def test_every_float_is_read_back(value: float) -> None:
-    assert spellings.number(repr(value), whole=False) == value
+    assert spellings.parse_number(repr(value), whole=False) == value
 
 
 @pytest.mark.parametrize(
     ("text", "value"), [("true", True), ("Yes", True), (" ON ", True), ("no", False)]
 )
 def test_booleans_have_their_usual_words(text: str, value: bool) -> None:
-    assert spellings.boolean(text) is value
+    assert spellings.parse_boolean(text) is value
 
 
 @pytest.mark.parametrize("text", ["", "1", "0", "maybe", "yess", "t"])
 def test_other_words_are_no_booleans(text: str) -> None:
-    assert spellings.boolean(text) is NONE
+    assert spellings.parse_boolean(text) is NONE
 
 
 @pytest.mark.parametrize(
@@ -137,6 +137,6 @@ def test_a_time_needs_its_offset() -> None:
 
 
 def test_words_are_compared_without_case_and_separators() -> None:
-    assert spellings.word("New_York City") == spellings.word("new-york.city")
+    assert spellings.fold_word("New_York City") == spellings.fold_word("new-york.city")
     assert not NONE
     assert repr(NONE) == "NONE"

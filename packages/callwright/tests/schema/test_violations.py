@@ -5,7 +5,7 @@ import time
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Json
 from callwright.schema.compiled import compile_schema
-from callwright.schema.violations import from_errors, nearest, unknown_tool
+from callwright.schema.violations import find_nearest, from_errors, unknown_tool
 
 
 def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
@@ -101,7 +101,7 @@ def test_an_unknown_tool_names_the_tools_in_view() -> None:
     found = unknown_tool("get_wether", ["get_weather", "send_mail"])
     assert found.kind == "unknown_tool"
     assert "Did you mean 'get_weather'?" in found.message
-    assert nearest("xyz", ["get_weather"]) == ""
+    assert find_nearest("xyz", ["get_weather"]) == ""
 
 
 def test_errors_of_branches_that_multiply_are_not_listed_but_their_place_is_named() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import uvicorn
 
 from callwright import Failure
-from callwright.cli.proxy import bound
+from callwright.cli.proxy import open_socket
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.nouns.types import READ, Tool, ToolCall, ToolOutput
 from callwright.simulation.routes import Route
@@ -37,7 +37,7 @@ async def answer(tool: Tool, call: ToolCall) -> ToolOutput:
 
 @asynccontextmanager
 async def served(key: str = "", routes: Mapping[str, Route] | None = None) -> AsyncIterator[str]:
-    with bound("127.0.0.1", 0) as listening:
+    with open_socket("127.0.0.1", 0) as listening:
         app = ToolServer([WEATHER], answer, key=key, routes=routes)
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
         async with asyncio.TaskGroup() as group:

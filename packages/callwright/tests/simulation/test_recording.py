@@ -8,7 +8,7 @@ from callwright import Failure
 from callwright.agent.journal.store import Journal
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.trace import JsonlSink, MemorySink, Trace
-from callwright.nouns.types import Tool, ToolOutput, ToolResult, members
+from callwright.nouns.types import Tool, ToolOutput, ToolResult, get_public_fields
 from callwright.simulation.recording import Recorded, Recording, RecordingSource
 from callwright.testing import FakeTool, fake_source, in_order
 
@@ -112,7 +112,7 @@ def test_the_journal_of_a_run_is_a_recording(tmp_path: Path) -> None:
     with Journal.create(tmp_path) as journal:
         trace = Trace(sinks=(journal,))
         trace.add("run.start", query="?", tools=[WEATHER])
-        trace.add("result", **members(result), judged=True)
+        trace.add("result", **get_public_fields(result), judged=True)
     held = Recording.read(journal.path)
     # what the tool said, not what was read into it
     assert held.find(WEATHER, {"city": "Oslo"}) == ToolOutput(

@@ -7,15 +7,15 @@ from callwright.models.dialogue import WARM
 from callwright.nouns.limits import Limits
 from callwright.nouns.protocols import Capabilities
 from callwright.nouns.types import Reply, Tool, ToolCall, ToolOutput
-from callwright.schema.compiled import validate
+from callwright.schema.compiled import is_valid_instance
 from callwright.simulation.recording import Recorded, Recording
 from callwright.simulation.simulator import (
     PATIENCE,
     SimulatedSource,
     Simulator,
-    documentation,
-    imitation,
-    patient,
+    extend_limits,
+    imitate_tool,
+    render_documentation,
     reply_schema,
 )
 from callwright.testing import ScriptedModel
@@ -54,7 +54,7 @@ async def test_the_model_imitates_what_is_not_on_record_from_documentation_examp
     asked = request.messages[-1].content
     assert request.purpose == "simulate"
     for part in (
-        documentation(WEATHER),
+        render_documentation(WEATHER),
         '{"city":"Oslo"}',
         '{"celsius":7}',
         "Is it warm in Rome?",
@@ -92,7 +92,7 @@ async def test_a_call_that_the_schema_refuses_fails_as_it_would_there_and_asks_n
 
 def driven(*replies: str) -> tuple[ToolOutput, int]:
     """What an imitation comes to when these are the model's replies, and how many it took."""
-    dialogue = imitation(WEATHER, {"city": "Oslo"})
+    dialogue = imitate_tool(WEATHER, {"city": "Oslo"})
     next(dialogue)
     sent = 0
     try:
@@ -131,9 +131,9 @@ def test_a_reply_that_is_cut_off_is_asked_for_again_and_never_completed() -> Non
 
 def test_the_decoding_schema_holds_the_response_to_the_output_schema() -> None:
     schema = reply_schema(WEATHER)
-    assert validate(schema, {"error": "", "response": {"celsius": 7, "place": "Oslo"}})
-    assert not validate(schema, {"error": "", "response": {"place": "Oslo"}})
-    assert not validate(schema, {"error": "", "response": {"celsius": 7, "place": 1}})
+    assert is_valid_instance(schema, {"error": "", "response": {"celsius": 7, "place": "Oslo"}})
+    assert not is_valid_instance(schema, {"error": "", "response": {"place": "Oslo"}})
+    assert not is_valid_instance(schema, {"error": "", "response": {"celsius": 7, "place": 1}})
 
 
 def test_documented_fields_are_there_and_lists_end_where_no_schema_says_so() -> None:
@@ -149,10 +149,12 @@ def test_documented_fields_are_there_and_lists_end_where_no_schema_says_so() -> 
     }
     schema = reply_schema(replace(WEATHER, output_schema=output))
     oslo = {"name": "Oslo"}
-    assert validate(schema, {"error": "", "response": {"count": 1, "found": [oslo]}})
-    assert not validate(schema, {"error": "", "response": {"found": [oslo]}})
-    assert not validate(schema, {"error": "", "response": {"count": 1, "found": [{}]}})
-    assert not validate(schema, {"error": "", "response": {"count": 9, "found": [oslo] * 9}})
+    assert is_valid_instance(schema, {"error": "", "response": {"count": 1, "found": [oslo]}})
+    assert not is_valid_instance(schema, {"error": "", "response": {"found": [oslo]}})
+    assert not is_valid_instance(schema, {"error": "", "response": {"count": 1, "found": [{}]}})
+    assert not is_valid_instance(
+        schema, {"error": "", "response": {"count": 9, "found": [oslo] * 9}}
+    )
     assert output["properties"]["found"] == {
         "type": "array",
         "items": {"$ref": "#/$defs/city"},
@@ -179,8 +181,8 @@ async def test_a_simulated_source_serves_a_catalogue() -> None:
 
 def test_a_run_whose_tools_are_imitated_has_time_for_it_and_keeps_what_was_longer() -> None:
     given = Limits(repairs=1, tool_seconds=900.0)
-    assert patient(given) == replace(given, seconds=10 * PATIENCE)
-    assert patient(Limits()).tool_seconds == PATIENCE
+    assert extend_limits(given) == replace(given, seconds=10 * PATIENCE)
+    assert extend_limits(Limits()).tool_seconds == PATIENCE
 
 
 async def test_a_second_attempt_is_warm_for_a_greedy_model_would_say_the_same() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from callwright.storage.database import make_private, make_private_folder, opened, state_dir
+from callwright.storage.database import make_private, make_private_folder, open_database, state_dir
 
 
 def test_a_reader_sees_what_was_committed_while_another_writes(tmp_path: Path) -> None:
-    writer, reader = opened(tmp_path / "a.db"), opened(tmp_path / "a.db", "NORMAL")
+    writer, reader = open_database(tmp_path / "a.db"), open_database(tmp_path / "a.db", "NORMAL")
     writer.execute("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
     writer.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES (2)")
     assert reader.execute("SELECT x FROM t").fetchall() == [(1,)]
@@ -25,7 +25,7 @@ def test_a_reader_sees_what_was_committed_while_another_writes(tmp_path: Path) -
 
 def test_the_log_is_written_ahead_and_flushed_as_asked(tmp_path: Path) -> None:
     for level, number in (("FULL", 2), ("NORMAL", 1)):
-        database = opened(tmp_path / "a.db", level)  # type: ignore[arg-type]
+        database = open_database(tmp_path / "a.db", level)  # type: ignore[arg-type]
         assert (database.pragma("journal_mode"), database.pragma("synchronous")) == ("wal", number)
         database.close()
 
@@ -33,7 +33,7 @@ def test_the_log_is_written_ahead_and_flushed_as_asked(tmp_path: Path) -> None:
 def test_what_is_no_database_is_refused_and_let_go(tmp_path: Path) -> None:
     (tmp_path / "a.db").write_bytes(b"no database" * 1000)
     with pytest.raises(apsw.NotADBError):
-        opened(tmp_path / "a.db")
+        open_database(tmp_path / "a.db")
     (tmp_path / "a.db").unlink()
 
 
@@ -50,7 +50,7 @@ def test_nobody_else_reads_a_database_its_log_or_a_folder_made_for_it(tmp_path: 
     before = os.umask(0o022)
     try:
         make_private_folder(tmp_path / "a" / "b")
-        database = opened(tmp_path / "a" / "b" / "x.db")
+        database = open_database(tmp_path / "a" / "b" / "x.db")
         database.execute("CREATE TABLE t (x)")
         found = {path.stat().st_mode & 0o777 for path in (tmp_path / "a" / "b").iterdir()}
         database.close()
@@ -69,7 +69,7 @@ def test_nobody_else_reads_a_database_its_log_or_a_folder_made_for_it(tmp_path: 
 def test_what_is_there_keeps_its_content_and_its_locks_and_only_loses_readers(
     tmp_path: Path,
 ) -> None:
-    writer = opened(tmp_path / "a.db")
+    writer = open_database(tmp_path / "a.db")
     writer.execute("CREATE TABLE t (x); BEGIN IMMEDIATE; INSERT INTO t VALUES (1)")
     (tmp_path / "a.db").chmod(0o664)
     make_private(tmp_path / "a.db")

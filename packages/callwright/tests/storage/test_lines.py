@@ -11,31 +11,33 @@ from callwright.storage import lines
 
 
 def numbers(path: Path, cut: bool = False) -> list[int]:
-    return lines.read(path, lambda row: int(row["n"]), what="number", hint="write it anew", cut=cut)
+    return lines.read_rows(
+        path, lambda row: int(row["n"]), what="number", hint="write it anew", cut=cut
+    )
 
 
 def test_rows_are_added_and_read_back_in_order(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    lines.append(path, [{"n": 1}, {"n": 2, "text": "ä\u2028b"}])
-    lines.append(path, [{"n": 3}])
+    lines.append_rows(path, [{"n": 1}, {"n": 2, "text": "ä\u2028b"}])
+    lines.append_rows(path, [{"n": 3}])
     path.write_text(path.read_text() + "\n\n")
     assert numbers(path) == [1, 2, 3], "a line separator inside a text ends no line"
 
 
 def test_writing_replaces_all_or_nothing(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    lines.append(path, [{"n": 1}])
+    lines.append_rows(path, [{"n": 1}])
 
     def broken():  # type: ignore[no-untyped-def]
         yield {"n": 2}
         raise RuntimeError("the disk is full")
 
     with pytest.raises(RuntimeError):
-        lines.write(path, broken())
+        lines.write_rows(path, broken())
     assert numbers(path) == [1]
-    lines.write(path, [{"n": 4}])
+    lines.write_rows(path, [{"n": 4}])
     assert numbers(path) == [4]
-    lines.write(path, [])
+    lines.write_rows(path, [])
     assert numbers(path) == []
 
 
@@ -53,7 +55,7 @@ def test_a_last_line_that_was_cut_is_left_out_only_where_asked(tmp_path: Path) -
 
 def test_half_a_surrogate_pair_is_no_reason_to_lose_a_row(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    lines.append(path, [{"n": 1, "text": "\ud800"}])
+    lines.append_rows(path, [{"n": 1, "text": "\ud800"}])
     assert numbers(path) == [1]
 
 
@@ -62,13 +64,13 @@ def test_a_file_that_somebody_named_gets_its_folder_or_is_said_and_nothing_besid
 ) -> None:
     beside = tmp_path / "rows.new"
     beside.write_text("somebody's")
-    lines.save(tmp_path / "deep" / "rows.jsonl", [{"n": 1}])
-    lines.save(tmp_path / "rows.jsonl", [{"n": 2}])
+    lines.save_rows(tmp_path / "deep" / "rows.jsonl", [{"n": 1}])
+    lines.save_rows(tmp_path / "rows.jsonl", [{"n": 2}])
     assert numbers(tmp_path / "deep" / "rows.jsonl") == [1]
     assert beside.read_text() == "somebody's"
     for path in (tmp_path / "deep", tmp_path / "rows.new" / "below.jsonl"):
         with pytest.raises(ConfigError, match="cannot be written"):
-            lines.save(path, [{"n": 3}])
+            lines.save_rows(path, [{"n": 3}])
     assert {p.name for p in tmp_path.iterdir()} == {"deep", "rows.jsonl", "rows.new"}
 
 

@@ -19,8 +19,8 @@ from callwright.tools.overlay import (
     Overlay,
     OverlayChange,
     ToolOverlay,
+    apply_changes,
     documented,
-    overlaid,
 )
 
 WEATHER = Tool(
@@ -45,7 +45,7 @@ CHANGES = (
 
 def test_a_tool_is_offered_as_the_changes_say_and_the_tool_itself_is_not_touched() -> None:
     before = WEATHER.digest
-    made = overlaid(WEATHER, CHANGES)
+    made = apply_changes(WEATHER, CHANGES)
     assert made.description == "The weather of a city."
     assert made.properties == {
         "city": {"type": "string", "examples": ["Oslo", "Lima"]},
@@ -70,7 +70,7 @@ def test_no_change_adds_a_parameter_or_takes_one_away_or_requires_one(
 ) -> None:
     tool = replace(WEATHER, output_schema={"type": "string"}) if declared else WEATHER
     try:
-        made = overlaid(tool, [OverlayChange(key, change, {})])
+        made = apply_changes(tool, [OverlayChange(key, change, {})])
     except ConfigError:
         return
     assert (made.name, made.effects, made.required) == (tool.name, tool.effects, tool.required)
@@ -90,7 +90,7 @@ def test_a_default_and_examples_that_a_constraint_refuses_go(
 ) -> None:
     part = {"type": "string", "default": "a", "examples": ["a", "b", 7]}
     tool = Tool("t", "", {"type": "object", "properties": {"x": part}})
-    made = overlaid(tool, [OverlayChange("x", change, limit)]).properties["x"]
+    made = apply_changes(tool, [OverlayChange("x", change, limit)]).properties["x"]
     assert ("default" in made) == kept
     assert ("a" in made.get("examples", ())) == kept
 
@@ -112,7 +112,7 @@ def test_a_tool_that_has_changed_since_is_left_alone_and_that_is_said() -> None:
     changed = replace(WEATHER, description="Weather, and snow.")
     made = laid.apply([WEATHER, other])
     assert (made.tools, made.fitting, made.problem) == (
-        (overlaid(WEATHER, CHANGES), other),
+        (apply_changes(WEATHER, CHANGES), other),
         laid.tools,
         "",
     )

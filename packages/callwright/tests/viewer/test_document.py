@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from hashlib import sha256
 
-from callwright.viewer.document import document
+from callwright.viewer.document import render_document
 from callwright.viewer.markup import html
 
 
@@ -14,7 +14,7 @@ def digest(text: str) -> str:
 
 
 def test_the_policy_lets_our_own_style_and_script_run_and_nothing_else() -> None:
-    page = document("Title", [html("<p>body</p>")], style="report.css", script="report.js")
+    page = render_document("Title", [html("<p>body</p>")], style="report.css", script="report.js")
     style, script = (
         page[page.index(f"<{tag}>") + len(tag) + 2 : page.index(f"</{tag}>")]
         for tag in ("style", "script")
@@ -24,7 +24,7 @@ def test_the_policy_lets_our_own_style_and_script_run_and_nothing_else() -> None
         in page
     )
     assert f"; script-src {digest(script)}" in page
-    assert "script" not in document("Title", [html("<p>body</p>")]), (
+    assert "script" not in render_document("Title", [html("<p>body</p>")]), (
         "a page without one allows none"
     )
     assert not any(

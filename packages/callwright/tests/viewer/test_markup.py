@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import callwright
-from callwright.viewer.markup import Html, html, join, plain
+from callwright.viewer.markup import Html, escape_text, html, join_html
 
 SOURCE = Path(callwright.__file__).parent
 MAKES_HTML = [*sorted((SOURCE / "viewer").glob("*.py")), SOURCE / "proxy" / "server" / "page.py"]
@@ -18,7 +18,7 @@ MAKES_HTML = [*sorted((SOURCE / "viewer").glob("*.py")), SOURCE / "proxy" / "ser
 
 @given(st.text())
 def test_no_text_holds_markup_or_steers_anything(text: str) -> None:
-    shown = plain(text)
+    shown = escape_text(text)
     assert not set(shown) & set("<>\"'")
     assert all(c.isprintable() or c in "\n\t" for c in shown)
     assert len(unescape(shown)) == len(
@@ -27,7 +27,7 @@ def test_no_text_holds_markup_or_steers_anything(text: str) -> None:
 
 
 def test_escapes_and_turned_directions_are_shown_as_what_cannot_be_printed() -> None:
-    assert plain("\x1b[2J a\u202eb\nc") == "\ufffd[2J a\ufffdb\nc"
+    assert escape_text("\x1b[2J a\u202eb\nc") == "\ufffd[2J a\ufffdb\nc"
 
 
 @given(st.text() | st.integers() | st.none() | st.lists(st.text()))
@@ -39,7 +39,7 @@ def test_whatever_fills_a_template_is_escaped_and_only_html_is_not(value: object
     ).isdisjoint("<>'\"")
     assert html("{}", made) == made
     assert html("{}", made + "<i>") != made + "<i>", "with a text added it is a text"
-    assert join([made, made], html("<br>")) == f"{made}<br>{made}"
+    assert join_html([made, made], html("<br>")) == f"{made}<br>{made}"
 
 
 def test_every_template_is_a_literal_and_html_is_declared_only_of_what_comes_from_no_stranger() -> (

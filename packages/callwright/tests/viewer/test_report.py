@@ -21,7 +21,7 @@ from callwright.viewer import (
     Lines,
     Report,
     Table,
-    report_page,
+    render_report_page,
 )
 from callwright.viewer.report import EVIDENCE, ROWS
 
@@ -73,7 +73,7 @@ def report(text: str = "Oslo", items: int = 3) -> Report:
 
 
 def test_every_row_stands_there_with_its_verdict_reason_and_evidence() -> None:
-    html = report_page(report())
+    html = render_report_page(report())
     page = Page(html)
     assert page.open == []
     assert page.tags.count("tbody") == 2 + 3 * 3, (
@@ -88,7 +88,7 @@ def test_every_row_stands_there_with_its_verdict_reason_and_evidence() -> None:
 
 
 def test_tables_have_heads_and_what_can_be_used_has_a_name() -> None:
-    html = report_page(report())
+    html = render_report_page(report())
     assert html.count("<table") == html.count("<thead>")
     assert not re.search(r"<tbody[^>]*><tr><td>(?!<span class=\"tag)", html), (
         "rows begin with what they are of"
@@ -101,7 +101,7 @@ def test_tables_have_heads_and_what_can_be_used_has_a_name() -> None:
 
 @pytest.mark.parametrize("text", [HOSTILE, "\x00\ud800", "]]>", "<!--", "' onfocus='x"])
 def test_nothing_that_tools_say_becomes_markup(text: str) -> None:
-    page = Page(report_page(report(text)))
+    page = Page(render_report_page(report(text)))
     assert page.tags.count("script") == 1, "ours"
     assert not {"img", "iframe", "link", "object"} & set(page.tags)
     assert all(value.startswith("#") for key, value in page.attributes if key in ("href", "src"))
@@ -110,12 +110,12 @@ def test_nothing_that_tools_say_becomes_markup(text: str) -> None:
 
 def test_more_rows_or_evidence_than_a_page_takes_are_left_out_and_that_is_said() -> None:
     rows = [Item(f"row {n}", True, "", "") for n in range(ROWS + 5)]
-    html = report_page(Report("r", {}, [], rows))
+    html = render_report_page(Report("r", {}, [], rows))
     assert html.count("<tbody id=") == ROWS
     assert f"The first {ROWS:,} of {ROWS + 5:,} rows are listed" in html
     lines = [Lines("all", "x" * 20_000)] * (EVIDENCE // 50_000)
     large = [Item(f"row {n}", True, "", "why", lines) for n in range(5)]
-    html = report_page(Report("r", {}, [], large))
+    html = render_report_page(Report("r", {}, [], large))
     assert html.count("<td>why</td>") == 5
     assert "The evidence of 3 rows would make the page too large" in html
 
@@ -128,7 +128,7 @@ def test_in_a_browser_a_hundred_rows_are_shown_and_a_link_leads_to_any(tmp_path:
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     assert browser is not None
     source = tmp_path / "report.html"
-    source.write_text(report_page(report(items=250)), encoding="utf-8")
+    source.write_text(render_report_page(report(items=250)), encoding="utf-8")
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
     flags += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
     command = [

@@ -8,7 +8,7 @@ from html import unescape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.viewer.words import changed
+from callwright.viewer.words import mark_changes
 
 texts = st.text(st.sampled_from("ab <&\"'.\n"), max_size=60)
 
@@ -19,7 +19,7 @@ def read(html: str) -> str:
 
 @given(texts, texts)
 def test_both_versions_stand_there_whole(before: str, after: str) -> None:
-    was, now = changed(before, after)
+    was, now = mark_changes(before, after)
     assert (read(was), read(now)) == (before, after)
     assert "<ins>" not in was
     assert "<del>" not in now
@@ -27,15 +27,15 @@ def test_both_versions_stand_there_whole(before: str, after: str) -> None:
 
 
 def test_only_the_words_that_differ_are_marked() -> None:
-    was, now = changed("Lists of cars.", "Paged lists of new cars.")
+    was, now = mark_changes("Lists of cars.", "Paged lists of new cars.")
     assert now.count("<ins>") == 2
     assert "<ins>new </ins>" in now
     assert "of " in was
-    assert changed(None, "x") == ("", "<ins>x</ins>")
+    assert mark_changes(None, "x") == ("", "<ins>x</ins>")
 
 
 def test_texts_too_long_to_compare_are_shown_as_replaced() -> None:
-    was, now = changed("a " * 9_000, "b")
+    was, now = mark_changes("a " * 9_000, "b")
     assert was.startswith("<del>a a ")
     assert len(was) < 5_000
     assert now == "<ins>b</ins>"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from callwright.nouns.errors import WeightsError
-from callwright.weights.trees import Forest, mean, read, write
+from callwright.weights.trees import Forest, average_forests, read, write
 
 
 def stump() -> Forest:
@@ -39,9 +39,9 @@ def test_the_mean_of_forests_is_one_forest() -> None:
         stump().arrays() | {"feature": np.array([0, 0, 0]), "threshold": np.array([-1.0, 0, 0])}
     )
     assert shifted(rows).tolist() == [2.0, 2.0]
-    assert mean([stump(), shifted])(rows).tolist() == [0.5, 2.0]
+    assert average_forests([stump(), shifted])(rows).tolist() == [0.5, 2.0]
     one = stump()
-    assert mean([one]) is one
+    assert average_forests([one]) is one
 
 
 def test_no_rows_give_no_sums() -> None:

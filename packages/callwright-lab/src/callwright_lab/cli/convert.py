@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class Written(StrEnum):
-    """What can be written; :data:`callwright_lab.transcripts.WRITTEN`, known here without importing
-    the room.
+    """Formats that can be written: a copy of :data:`callwright_lab.transcripts.WRITTEN` that avoids
+    the import.
     """
 
     openai = "openai"
@@ -52,7 +52,7 @@ def convert_command(
     from callwright_lab.transcripts import read_files
 
     found = read_files(source, layout)
-    rows, refused = _written(found, to.value)
+    rows, refused = _convert_transcripts(found, to.value)
     problems = [*found.left_out, *refused]
     for problem in problems[:10]:
         print(f"left out: {one_line(problem)}", file=sys.stderr)
@@ -62,11 +62,11 @@ def convert_command(
         raise ConfigError(
             f"nothing of {source} can be written as {to.value}", hint="; ".join(problems[:1])
         )
-    _save(rows, out)
+    _save_rows(rows, out)
     print(f"{len(rows)} of {len(rows) + len(problems)} records written to {out}")
 
 
-def _written(found: Read, to: str) -> tuple[list[tuple[str, JsonObject]], list[str]]:
+def _convert_transcripts(found: Read, to: str) -> tuple[list[tuple[str, JsonObject]], list[str]]:
     from callwright.nouns.errors import ConfigError
     from callwright_lab.transcripts import FORMATS, write
 
@@ -80,19 +80,19 @@ def _written(found: Read, to: str) -> tuple[list[tuple[str, JsonObject]], list[s
     return rows, refused
 
 
-def _save(rows: list[tuple[str, JsonObject]], out: Path) -> None:
+def _save_rows(rows: list[tuple[str, JsonObject]], out: Path) -> None:
     from callwright_lab.transcripts import write_records
     from callwright_lab.transcripts.export import save_dataset
 
     if out.suffix == ".jsonl":
         write_records(out, "lines", rows)
     elif out.suffix == ".json":
-        write_records(out, "map" if "answer" in rows[0][1] else "list", _told_apart(rows))
+        write_records(out, "map" if "answer" in rows[0][1] else "list", _make_names_unique(rows))
     else:
         save_dataset([row for _, row in rows], out)
 
 
-def _told_apart(rows: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+def _make_names_unique(rows: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
     """The rows, each under a name of its own: a file that names its records would keep the last of
     two.
     """

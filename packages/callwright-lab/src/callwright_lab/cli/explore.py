@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from callwright.cli.settings.options import Config, Model, Overlay, Profile, Tools, strictly
+from callwright.cli.settings.options import (
+    Config,
+    Model,
+    Overlay,
+    Profile,
+    Tools,
+    add_strict_option,
+)
 from callwright.nouns.control_characters import one_line
 from callwright_lab.cli.verify_options import (
     Anew,
@@ -52,7 +59,9 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is explored or harvested, and with whose help. Models by their names."""
+    """Settings of an exploration or a harvest, and the models that take part. Models by their
+    names.
+    """
 
     layout: str = "toolbench-vr"
     learner: str | None = None
@@ -120,7 +129,7 @@ Held = Annotated[
 ]
 
 
-@strictly
+@add_strict_option
 def explore_command(
     trajectories: Verified = None,
     runs: Runs = None,
@@ -161,7 +170,7 @@ def explore_command(
     """
     import asyncio
 
-    from callwright.cli.settings.settings import Given, effective
+    from callwright.cli.settings.settings import Given, resolve_settings
     from callwright.nouns.errors import ConfigError
     from callwright_lab.cli.verify_options import Extent
     from callwright_lab.reflection.privacy import Filters
@@ -174,7 +183,7 @@ def explore_command(
                 " --runs FILE…"
             ),
         )
-    settings = effective(
+    settings = resolve_settings(
         Given({"tools": tools, "overlay": overlay, "model": model}), config=config, profile=profile
     )
     extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
@@ -194,13 +203,17 @@ def explore_command(
         )
     if runs:
         filters = Filters(tuple(keep or ()), tuple(drop or ()), longest, pseudonyms)
-        made = asyncio.run(_harvested([*runs, *(trajectories or ())], filters, wanted, extent))
+        made = asyncio.run(_harvest_runs([*runs, *(trajectories or ())], filters, wanted, extent))
     else:
-        made = asyncio.run(_explored(_read(trajectories or ()), settings.sources(), wanted, extent))
-    _concluded(made, extent, wanted, out)
+        made = asyncio.run(
+            _explore_trajectories(
+                _read_trajectories(trajectories or ()), settings.sources(), wanted, extent
+            )
+        )
+    _write_results(made, extent, wanted, out)
 
 
-def _read(paths: Any) -> list[Trajectory]:
+def _read_trajectories(paths: Any) -> list[Trajectory]:
     from callwright_lab.transcripts import read_files
 
     found = [read_files(path) for path in paths]
@@ -212,28 +225,29 @@ def _read(paths: Any) -> list[Trajectory]:
     return [transcript.trajectory for one in found for _, transcript in one.transcripts]
 
 
-async def _explored(
+async def _explore_trajectories(
     trajectories: list[Trajectory], sources: list[Any], wanted: Wanted, extent: Extent
 ) -> Sweep:
-    from callwright.cli.opened import opened
-    from callwright.nouns.types import digest
-    from callwright_lab.cli.verify_options import recording_of, swept
+    from callwright.cli.opened import open_sources
+    from callwright.nouns.types import compute_digest
+    from callwright_lab.cli.verify_options import read_recording, run_verify_sweep
     from callwright_lab.reflection.exploration import VERSION, Explorer, Sampling
 
     async with AsyncExitStack() as stack:
         catalog = (
-            await stack.enter_async_context(opened(sources, problems=True, pinned=True))
+            await stack.enter_async_context(open_sources(sources, problems=True, pinned=True))
             if sources
             else None
         )
         learner, reflector, judge = (
-            _open(stack, n) for n in (wanted.learner or "local", wanted.reflector, wanted.judge)
+            _open_model(stack, n)
+            for n in (wanted.learner or "local", wanted.reflector, wanted.judge)
         )
         assert learner is not None
-        sampling, recording = Sampling(**(wanted.sampling or {})), recording_of(wanted.recorded)
+        sampling, recording = Sampling(**(wanted.sampling or {})), read_recording(wanted.recorded)
         explorer = Explorer(
             learner,
-            _trying(stack, catalog, recording, wanted),
+            _build_trying(stack, catalog, recording, wanted),
             catalog.tools if catalog is not None else (),
             sampling,
             reflector,
@@ -248,27 +262,29 @@ async def _explored(
         }
         about["tools"] = {tool.name: tool.digest for tool in explorer.tools}
         about["rows"] = VERSION
-        about |= {"recorded": digest(list(recording))} if wanted.recorded else {}
+        about |= {"recorded": compute_digest(list(recording))} if wanted.recorded else {}
         about.pop("points")  # more of them are more rows, not other ones
         rows = explorer.rows(trajectories)
-        return await swept("explore", about, rows, explorer.judge, extent, told_as="explore")
+        return await run_verify_sweep(
+            "explore", about, rows, explorer.judge, extent, told_as="explore"
+        )
 
 
-def _trying(
+def _build_trying(
     stack: AsyncExitStack, catalog: Catalog | None, recording: Recording, wanted: Wanted
 ) -> Trying:
-    """Who carries out what the learner wants to do."""
+    """Return the executor of the actions that the learner proposes."""
     from callwright.agent.probing import TrialPolicy
     from callwright_lab.reflection.attempts import Trying
     from callwright_lab.verify.mock_tools import StandIn
 
-    imitator = _open(stack, wanted.imitator)
+    imitator = _open_model(stack, wanted.imitator)
     stand_in = StandIn(recording, imitator) if wanted.recorded or imitator is not None else None
     call, secrets = (None, ()) if catalog is None else (catalog.call, tuple(catalog.secrets))
     return Trying(call, TrialPolicy(sandbox=wanted.sandbox), stand_in, secrets=secrets)
 
 
-def _open(stack: AsyncExitStack, spec: str | None) -> ChatModel | None:
+def _open_model(stack: AsyncExitStack, spec: str | None) -> ChatModel | None:
     from callwright.models import open_model
 
     if spec is None:
@@ -278,24 +294,26 @@ def _open(stack: AsyncExitStack, spec: str | None) -> ChatModel | None:
     return model
 
 
-async def _harvested(paths: list[Path], filters: Filters, wanted: Wanted, extent: Extent) -> Sweep:
+async def _harvest_runs(
+    paths: list[Path], filters: Filters, wanted: Wanted, extent: Extent
+) -> Sweep:
     from callwright.nouns.types import to_json
-    from callwright_lab.cli.verify_options import swept
+    from callwright_lab.cli.verify_options import run_verify_sweep
     from callwright_lab.reflection.exploration import VERSION, Harvested
     from callwright_lab.reflection.privacy import Privacy
 
     privacy = Privacy(filters)
-    rows = privacy.clean(*_rows(paths))
+    rows = privacy.clean(*_harvest_rows(paths))
     print(privacy.report(), file=sys.stderr)
     async with AsyncExitStack() as stack:
-        judged = Harvested(_open(stack, wanted.reflector))
+        judged = Harvested(_open_model(stack, wanted.reflector))
         about = {"rows": VERSION, "reflector": wanted.reflector, "filters": to_json(filters)}
-        return await swept(
+        return await run_verify_sweep(
             "harvest", about, judged.rows(rows), judged.judge, extent, told_as="harvest"
         )
 
 
-def _rows(paths: list[Path]) -> tuple[list[Reflected], list[Trajectory]]:
+def _harvest_rows(paths: list[Path]) -> tuple[list[Reflected], list[Trajectory]]:
     """The rows of all runs, and the runs; what cannot be read is named and left out."""
     from callwright.nouns.errors import CallwrightError, ConfigError
 
@@ -309,7 +327,9 @@ def _rows(paths: list[Path]) -> tuple[list[Reflected], list[Trajectory]]:
     unread = []
     for file in files:
         try:
-            rows, runs = _of_a_run(file) if _is_run(file) else _of_conversations(file)
+            rows, runs = (
+                _harvest_run_file(file) if _is_run_file(file) else _harvest_conversations(file)
+            )
         except CallwrightError as error:
             unread.append(f"{file}: {error.message}")
             continue
@@ -326,8 +346,8 @@ def _rows(paths: list[Path]) -> tuple[list[Reflected], list[Trajectory]]:
     return found, whole
 
 
-def _is_run(file: Path) -> bool:
-    """Whether a file is a journal or a trace of ours, and none of conversations."""
+def _is_run_file(file: Path) -> bool:
+    """Return True if a file is a journal or a trace of ours, False if it holds conversations."""
     if file.suffix == ".run":
         return True
     try:
@@ -337,40 +357,44 @@ def _is_run(file: Path) -> bool:
         return True  # whoever reads it says why not
 
 
-def _of_a_run(file: Path) -> tuple[list[Reflected], list[Trajectory]]:
-    from callwright.agent.journal.store import read
+def _harvest_run_file(file: Path) -> tuple[list[Reflected], list[Trajectory]]:
+    from callwright.agent.journal.store import read_journal
     from callwright.nouns.trace import read_jsonl
-    from callwright_lab.reflection.harvest import harvest
-    from callwright_lab.transcripts.run_trajectory import trajectory_of
+    from callwright_lab.reflection.harvest import harvest_run
+    from callwright_lab.transcripts.run_trajectory import build_trajectory
 
-    events = read(file)[1] if file.suffix == ".run" else read_jsonl(file)
-    return harvest(events, file.stem), [trajectory_of(events)]
+    events = read_journal(file)[1] if file.suffix == ".run" else read_jsonl(file)
+    return harvest_run(events, file.stem), [build_trajectory(events)]
 
 
-def _of_conversations(file: Path) -> tuple[list[Reflected], list[Trajectory]]:
-    from callwright_lab.reflection.harvest import corrected, longest
+def _harvest_conversations(file: Path) -> tuple[list[Reflected], list[Trajectory]]:
+    from callwright_lab.reflection.harvest import drop_conversation_prefixes, harvest_conversation
     from callwright_lab.transcripts import read_files
 
-    found = longest(transcript.trajectory for _, transcript in read_files(file).transcripts)
-    return [row for one in found for row in corrected(one)], found
+    found = drop_conversation_prefixes(
+        transcript.trajectory for _, transcript in read_files(file).transcripts
+    )
+    return [row for one in found for row in harvest_conversation(one)], found
 
 
-def _concluded(made: Sweep, extent: Extent, wanted: Wanted, out: Path | None) -> None:
+def _write_results(made: Sweep, extent: Extent, wanted: Wanted, out: Path | None) -> None:
     """The report, and the rows in their layout."""
-    from callwright_lab.cli.verify_options import tell
-    from callwright_lab.reflection.exploration import by_action, rows_of
-    from callwright_lab.reflection.page import report
-    from callwright_lab.reflection.profile import profile
-    from callwright_lab.reflection.selection import balanced, distinct
+    from callwright_lab.cli.verify_options import print_report
+    from callwright_lab.reflection.exploration import collect_rows, split_by_action
+    from callwright_lab.reflection.page import build_exploration_report
+    from callwright_lab.reflection.profile import profile_errors
+    from callwright_lab.reflection.selection import balance_errors, deduplicate_rows
 
-    found = profile(made)
+    found = profile_errors(made)
     tables = [found.table] if found.lines else []
-    tell(by_action(made), extent, lambda: report(made, extent.budget), tables)
+    print_report(
+        split_by_action(made), extent, lambda: build_exploration_report(made, extent.budget), tables
+    )
     if out is None:
         return
-    rows = rows_of(made.findings)
-    different = distinct(rows)
-    chosen = balanced(different, wanted.each)
+    rows = collect_rows(made.findings)
+    different = deduplicate_rows(rows)
+    chosen = balance_errors(different, wanted.each)
     if len(different) < len(rows):
         print(
             f"{len(rows) - len(different)} rows teach what another one does, and are left out",
@@ -381,10 +405,10 @@ def _concluded(made: Sweep, extent: Extent, wanted: Wanted, out: Path | None) ->
             f"{len(different) - len(chosen)} rows are left out by --each {wanted.each}",
             file=sys.stderr,
         )
-    _write(chosen, wanted, out)
+    _write_rows(chosen, wanted, out)
 
 
-def _write(rows: list[Reflected], wanted: Wanted, out: Path) -> None:
+def _write_rows(rows: list[Reflected], wanted: Wanted, out: Path) -> None:
     from callwright.nouns.errors import ConfigError
     from callwright.storage import lines
     from callwright_lab.reflection.selection import select_rows
@@ -397,6 +421,6 @@ def _write(rows: list[Reflected], wanted: Wanted, out: Path) -> None:
             refused.append(f"{row.before.id}: {error.message}")
     for said in refused[:10]:
         print(f"not written: {one_line(said)}; another --to has words for it", file=sys.stderr)
-    lines.save(out, made)
+    lines.save_rows(out, made)
     held = sum(record["part"] == "test" for record in made)
     print(f"{len(made)} of {len(rows)} rows written to {out}, {held} of them test", file=sys.stderr)

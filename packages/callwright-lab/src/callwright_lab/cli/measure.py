@@ -75,7 +75,7 @@ def bench_multi_turn(context: typer.Context) -> None:
 
 @bench.command("makespan", context_settings=_PASS)
 def bench_makespan(context: typer.Context) -> None:
-    """How long each strategy takes with the same knowledge and scripted delays."""
+    """Measure the duration of each strategy with the same knowledge and scripted delays."""
     from callwright_lab.benchmarks.makespan.bench import main
 
     raise typer.Exit(main(context.args))
@@ -99,7 +99,9 @@ def bench_plan(context: typer.Context) -> None:
 
 @bench.command("harm", context_settings=_PASS)
 def bench_harm(context: typer.Context) -> None:
-    """What refinement does to calls that were right and to replies that call nothing."""
+    """Measure the changes that refinement makes to correct calls and to replies that call
+    nothing.
+    """
     from callwright_lab.benchmarks.harm.bench import main
 
     raise typer.Exit(main(context.args))
@@ -143,7 +145,7 @@ def bench_broken_tools(context: typer.Context) -> None:
 
 @bench.command("confidence", context_settings=_PASS)
 def bench_confidence(context: typer.Context) -> None:
-    """How often the rules' guesses are right: what their confidences are taken from."""
+    """Measure how often the rules' guesses are right; their confidences are taken from this."""
     from callwright_lab.benchmarks.refine.confidence import main
 
     raise typer.Exit(main(context.args))
@@ -159,7 +161,7 @@ def bench_statements(context: typer.Context) -> None:
 
 @bench.command("judge", context_settings=_PASS)
 def bench_judge(context: typer.Context) -> None:
-    """How far a judge can be believed: repeats, position swap, agreement with gold on desk runs."""
+    """Measure a judge's reliability: repeats, position swap, agreement with gold on desk runs."""
     from callwright_lab.benchmarks.judge.bench import main
 
     raise typer.Exit(main(context.args))

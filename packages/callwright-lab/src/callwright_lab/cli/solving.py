@@ -1,6 +1,6 @@
-"""How the Python-call agent solves the requests of ``verify trajectories``: with tools that are
-open already, each request in a run of its own that survives a crash, so that no question is asked
-and no call made a second time.
+"""Solves the requests of ``verify trajectories`` with the Python-call agent and tools that are
+already open. Each request has its own run, which survives a crash: no question is asked and no call
+made a second time.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from callwright.agent.journal.store import Journal
 from callwright.nouns.errors import Failure, JournalError, ModelError
 from callwright.nouns.limits import Limits
-from callwright.nouns.redaction import in_every_form
+from callwright.nouns.redaction import select_redactable
 from callwright.nouns.types import Tool, ToolOutput
-from callwright_lab.verify.budget import BudgetSpent, Meter, may_be_made_again
+from callwright_lab.verify.budget import BudgetSpent, Meter, may_repeat_call
 from callwright_lab.verify.mock_tools import StandIn
 
 if TYPE_CHECKING:
@@ -48,11 +48,13 @@ class Solver:
     def of(
         self, asked: dict[str, Any], name: str, key: str
     ) -> Callable[[Meter], Awaitable[Trajectory]]:
-        """What solves one request, each question and call charged before it is made."""
+        """Return the function that solves one request; every question and call is charged before it
+        is made.
+        """
         from callwright.agent.options import Persistence, Safety, ToolSelection
         from callwright.agent.orchestrator import Orchestrator
-        from callwright.simulation.simulator import patient
-        from callwright_lab.verify.rounds import trajectory_of
+        from callwright.simulation.simulator import extend_limits
+        from callwright_lab.verify.rounds import build_trajectory
 
         async def build(meter: Meter) -> Trajectory:
             query, only, folder = str(asked["query"]), asked.get("tools"), self.runs / key
@@ -64,7 +66,7 @@ class Solver:
                 selection=ToolSelection(only=only if isinstance(only, list) else None),
                 safety=Safety(allow=self.allow, dry_run=self.dry_run),
                 persistence=Persistence(journal=folder),
-                limits=patient(Limits()) if self.stand_in.imitates else Limits(),
+                limits=extend_limits(Limits()) if self.stand_in.imitates else Limits(),
             )
             run = await self._run(setup, folder, query)
             if source.stopped is not None:
@@ -72,14 +74,14 @@ class Solver:
                     folder, ignore_errors=True
                 )  # it is on record there that a tool could not be called
                 raise source.stopped
-            return trajectory_of(run.events, self.catalog.tools, name)
+            return build_trajectory(run.events, self.catalog.tools, name)
 
         return build
 
     async def _run(self, setup: Orchestrator, folder: Path, query: str) -> Run:
         if self.anew:
             shutil.rmtree(folder, ignore_errors=True)
-        begun = _begun(folder)
+        begun = _find_journal(folder)
         if begun is None:
             return await setup.run(query)
         try:
@@ -97,7 +99,7 @@ class Solver:
             self.runs.rmdir()
 
 
-def _begun(folder: Path) -> Path | None:
+def _find_journal(folder: Path) -> Path | None:
     """The journal of a run that began in this folder."""
     for path in sorted(folder.glob("*.run"), reverse=True):
         with Journal.reopen(path) as journal:
@@ -134,7 +136,8 @@ class SolverServices:
 
     async def open(self) -> Sequence[Tool]:
         return [
-            _harmless(tool) if tool.name in self._absent else tool for tool in self._tools.values()
+            _mark_idempotent(tool) if tool.name in self._absent else tool
+            for tool in self._tools.values()
         ]
 
     async def call(self, tool: Tool, arguments: dict[str, Any]) -> ToolOutput:
@@ -151,19 +154,19 @@ class SolverServices:
             return known
         if tool.name in self._absent:
             return await self._stand_in.answer(tool, arguments, meter, self._query)
-        if not may_be_made_again(tool):  # of these the run's journal holds the intent
+        if not may_repeat_call(tool):  # of these the run's journal holds the intent
             meter.call()
             return await self._caller(tool.name, arguments)
         meter.call(known=meter.knows_call(tool.name, arguments))
         return await meter.called(
-            tool, arguments, self._caller, secrets=in_every_form(self.secrets)
+            tool, arguments, self._caller, secrets=select_redactable(self.secrets)
         )
 
     async def aclose(self) -> None:
         """The tools belong to the sweep."""
 
 
-def _harmless(tool: Tool) -> Tool:
+def _mark_idempotent(tool: Tool) -> Tool:
     """The tool where somebody answers in its place: a call of it that was under way is never in
     doubt.
     """

@@ -16,7 +16,7 @@ from callwright.cli.settings.options import (
     NoEvidence,
     Profile,
     Tools,
-    strictly,
+    add_strict_option,
 )
 from callwright_lab.cli.verify_options import (
     Anew,
@@ -30,7 +30,7 @@ from callwright_lab.cli.verify_options import (
 )
 
 
-@strictly
+@add_strict_option
 def verify_apis(
     tools: Tools = None,
     only: Annotated[
@@ -90,29 +90,29 @@ def verify_apis(
     """
     import asyncio
 
-    from callwright.cli.evidence import kept
-    from callwright.cli.settings.settings import Given, effective
+    from callwright.cli.evidence import open_evidence
+    from callwright.cli.settings.settings import Given, resolve_settings
     from callwright.nouns.errors import ConfigError
-    from callwright_lab.cli.verify_options import Extent, tell, tell_agreement
+    from callwright_lab.cli.verify_options import Extent, print_agreement, print_report
 
     given = {"tools": tools, "evidence": False if no_evidence else evidence}
-    settings = effective(Given(given), config=config, profile=profile)
+    settings = resolve_settings(Given(given), config=config, profile=profile)
     sources = settings.get("tools", [])
     if not sources:
         raise ConfigError("verify apis needs tools", hint="callwright verify apis --tools SOURCE")
     extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
     wanted = {"only": only or [], "each": each, "sandbox": sandbox or [], "model": model, "judges": judge or [],
               "stand_in": stand_in}  # fmt: skip
-    with kept(settings.evidence()) as store:
-        made, offered = asyncio.run(_verified(sources, wanted, extent, store))
-    tell(made, extent, lambda: _report(made, offered, extent))
-    _hint(made)
-    tell_agreement([one.found.get("votes", {}) for one in made.findings])
-    _conclude(made, offered, wanted, apply, diff and not as_json)
+    with open_evidence(settings.evidence()) as store:
+        made, offered = asyncio.run(_verify_apis(sources, wanted, extent, store))
+    print_report(made, extent, lambda: _build_report(made, offered, extent))
+    _print_hints(made)
+    print_agreement([one.found.get("votes", {}) for one in made.findings])
+    _write_overlay(made, offered, wanted, apply, diff and not as_json)
 
 
-def _hint(made: Any) -> None:
-    """What to do about tools that were not called now."""
+def _print_hints(made: Any) -> None:
+    """Print advice about tools that were not called in this sweep."""
     if untried := [one.id for one in made.findings if one.category == "untried: may write"]:
         print(
             f"{len(untried)} tools may write, for all that was said, and were not called"
@@ -135,21 +135,21 @@ def _hint(made: Any) -> None:
         )
 
 
-async def _verified(
+async def _verify_apis(
     sources: list[str], wanted: dict[str, Any], extent: Any, store: Any
 ) -> tuple[Any, Any]:
     from contextlib import AsyncExitStack
     from fnmatch import fnmatchcase
 
     from callwright.agent.probing import TrialPolicy
-    from callwright.cli.opened import opened
+    from callwright.cli.opened import open_sources
     from callwright.models import open_model
-    from callwright_lab.cli.verify_options import swept
+    from callwright_lab.cli.verify_options import run_verify_sweep
     from callwright_lab.verify.apis import ApiVerifier, Watch
-    from callwright_lab.verify.committee import named
+    from callwright_lab.verify.committee import name_judges
 
     async with AsyncExitStack() as stack:
-        catalog = await stack.enter_async_context(opened(sources, problems=True, pinned=True))
+        catalog = await stack.enter_async_context(open_sources(sources, problems=True, pinned=True))
         specs = [*([wanted["model"]] if wanted["model"] else []), *wanted["judges"]]
         models = [open_model(spec) for spec in specs]
         for one in models:
@@ -165,7 +165,7 @@ async def _verified(
             calls=wanted["each"],
             policy=TrialPolicy(sandbox=tuple(wanted["sandbox"])),
             proposer=first,
-            refiners=named(models),
+            refiners=name_judges(models),
             imitator=first if wanted["stand_in"] else None,
             evidence=store,
             secrets=catalog.secrets,
@@ -173,28 +173,34 @@ async def _verified(
         )
         verifier = ApiVerifier(tools, catalog.call, watch)
         about = {k: v for k, v in wanted.items() if k != "only"}
-        made = await swept("apis", about, verifier.rows(), verifier.judge, extent, verifier.levels)
+        made = await run_verify_sweep(
+            "apis", about, verifier.rows(), verifier.judge, extent, verifier.levels
+        )
         return made, tools
 
 
-def _report(made: Any, offered: Any, extent: Any) -> Any:
+def _build_report(made: Any, offered: Any, extent: Any) -> Any:
     """The page; documentation before and after is not folded."""
-    from callwright_lab.verify.evidence import documentation, of_tool, tool_reasons
-    from callwright_lab.verify.page import Stage, report_of
+    from callwright_lab.verify.evidence import (
+        iter_documentation_parts,
+        iter_tool_evidence,
+        tool_reasons,
+    )
+    from callwright_lab.verify.page import Stage, build_sweep_report
 
     tools = {tool.name: tool for tool in offered}
     stage = Stage(
         "Tools, verified by calling them",
-        lambda one: tuple(of_tool(one)),
+        lambda one: tuple(iter_tool_evidence(one)),
         tool_reasons,
         votes=lambda one: one.found.get("votes", {}),
-        shown=lambda one: tuple(documentation(one, tools.get(one.id))),
+        shown=lambda one: tuple(iter_documentation_parts(one, tools.get(one.id))),
         budget=extent.budget,
     )
-    return report_of(made, stage)
+    return build_sweep_report(made, stage)
 
 
-def _conclude(
+def _write_overlay(
     made: Any, tools: Any, wanted: dict[str, Any], apply: Path | None, diff: bool
 ) -> None:
     """Show what would change, and write it where that is wanted."""
@@ -202,17 +208,17 @@ def _conclude(
 
     from callwright import __version__
     from callwright.tools.overlay import Overlay
-    from callwright_lab.verify.apis import overlay_of
-    from callwright_lab.verify.differences import differences
+    from callwright_lab.verify.apis import build_overlay
+    from callwright_lab.verify.differences import iter_diff_lines
 
     by = {
         "by": f"callwright verify apis {__version__}",
         "on": date.today().isoformat(),
         "model": wanted["model"],
     }
-    overlay = overlay_of(made.findings, by)
+    overlay = build_overlay(made.findings, by)
     if diff:
-        _print_lines(differences(tools, overlay))
+        _print_lines(iter_diff_lines(tools, overlay))
         _print_lines(
             f"~ {one.id}: {why}" for one in made.findings for why in one.found.get("refused", ())
         )
@@ -230,7 +236,7 @@ def _conclude(
 def _print_lines(lines: Any) -> None:
     from rich.text import Text
 
-    from callwright.cli.terminal.console import console as our_console
+    from callwright.cli.terminal.console import build_console as our_console
 
     console = our_console()
     styles = {"-": "red", "+": "green", "!": "yellow", "@": "bold", "~": "dim"}

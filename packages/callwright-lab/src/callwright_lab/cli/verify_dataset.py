@@ -63,27 +63,27 @@ def verify_dataset(
     """Score a data set by Table 1's criteria, by rule; name every defect; write a cleaned copy."""
     import asyncio
 
-    from callwright_lab.cli.verify_options import Extent, tell
+    from callwright_lab.cli.verify_options import Extent, print_report
     from callwright_lab.transcripts import read_files
 
     found = read_files(source, layout)
     for problem in found.left_out[:10]:
         print(f"left out: {one_line(problem)}", file=sys.stderr)
     extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
-    made = asyncio.run(_verified(found, model or [], strict, extent))
-    tell(made, extent, lambda: _report(source.stem, found, made, extent))
-    _tell_rates(source.stem, made, extent)
+    made = asyncio.run(_verify_rows(found, model or [], strict, extent))
+    print_report(made, extent, lambda: _build_report(source.stem, found, made, extent))
+    _print_rates(source.stem, made, extent)
     if clean is not None:
         print(f"{_write_clean(found, made, clean)} rows written to {clean}", file=sys.stderr)
 
 
-async def _verified(found: Read, models: list[str], strict: bool, extent: Extent) -> Sweep:
+async def _verify_rows(found: Read, models: list[str], strict: bool, extent: Extent) -> Sweep:
     from contextlib import AsyncExitStack
 
     from callwright import __version__
     from callwright.models import open_model
-    from callwright_lab.cli.verify_options import swept
-    from callwright_lab.verify.committee import named
+    from callwright_lab.cli.verify_options import run_verify_sweep
+    from callwright_lab.verify.committee import name_judges
     from callwright_lab.verify.dataset.rows import DatasetVerifier
 
     async with AsyncExitStack() as stack:
@@ -91,25 +91,25 @@ async def _verified(found: Read, models: list[str], strict: bool, extent: Extent
         for one in judges:
             stack.push_async_callback(one.aclose)
         verifier = DatasetVerifier(
-            [t for _, t in found.transcripts], judges=named(judges), strict=strict
+            [t for _, t in found.transcripts], judges=name_judges(judges), strict=strict
         )
         about = {"version": __version__, "models": models, "strict": strict}
-        return await swept("dataset", about, verifier.rows(), verifier.judge, extent)
+        return await run_verify_sweep("dataset", about, verifier.rows(), verifier.judge, extent)
 
 
-def _grids(name: str, made: Sweep) -> list[Grid]:
+def _build_grids(name: str, made: Sweep) -> list[Grid]:
     """Table 1's columns, and every class of finding."""
-    from callwright_lab.verify.dataset.report import classes, quality
-    from callwright_lab.verify.dataset.rows import judged
-    from callwright_lab.verify.dataset.rules import rates
+    from callwright_lab.verify.dataset.report import build_class_grid, build_quality_grid
+    from callwright_lab.verify.dataset.rows import parse_judged
+    from callwright_lab.verify.dataset.rules import measure_rates
 
-    found = rates(map(judged, made.findings))
-    return [quality(name, found), classes(found)]
+    found = measure_rates(map(parse_judged, made.findings))
+    return [build_quality_grid(name, found), build_class_grid(found)]
 
 
-def _tell_rates(name: str, made: Sweep, extent: Extent) -> None:
+def _print_rates(name: str, made: Sweep, extent: Extent) -> None:
     """Both tables after the report; the page has them already."""
-    text = "\n\n".join(grid.markdown() for grid in _grids(name, made))
+    text = "\n\n".join(grid.markdown() for grid in _build_grids(name, made))
     if not extent.as_json:
         print(f"\n{text}")
     if extent.report is not None and not extent.wants_page:
@@ -117,26 +117,29 @@ def _tell_rates(name: str, made: Sweep, extent: Extent) -> None:
             file.write(f"\n{text}\n")
 
 
-def _report(name: str, found: Read, made: Sweep, extent: Extent) -> Report:
+def _build_report(name: str, found: Read, made: Sweep, extent: Extent) -> Report:
     from callwright.viewer import Table
-    from callwright_lab.verify.dataset.rows import key
-    from callwright_lab.verify.evidence import of_row, row_reasons
-    from callwright_lab.verify.page import Stage, report_of
+    from callwright_lab.verify.dataset.rows import make_transcript_key
+    from callwright_lab.verify.evidence import iter_row_evidence, row_reasons
+    from callwright_lab.verify.page import Stage, build_sweep_report
 
-    rows = {key(transcript): transcript.trajectory for _, transcript in found.transcripts}
+    rows = {
+        make_transcript_key(transcript): transcript.trajectory
+        for _, transcript in found.transcripts
+    }
     titles = ("Rows without a defect", "Every class of finding")
     notes = ("Every rate of defects is a lower bound: 100 % means that no rule spoke.", "")
     stage = Stage(
         f"Data set {name}",
-        lambda one: tuple(of_row(one, rows.get(one.key))),
+        lambda one: tuple(iter_row_evidence(one, rows.get(one.key))),
         row_reasons,
         parts=[
             Table(t, g.heads, g.rows, n)
-            for t, g, n in zip(titles, _grids(name, made), notes, strict=True)
+            for t, g, n in zip(titles, _build_grids(name, made), notes, strict=True)
         ],
         budget=extent.budget,
     )
-    return report_of(made, stage)
+    return build_sweep_report(made, stage)
 
 
 def _write_clean(found: Read, made: Sweep, clean: Path) -> int:
@@ -144,11 +147,13 @@ def _write_clean(found: Read, made: Sweep, clean: Path) -> int:
     from callwright_lab.transcripts import write_records
 
     kept = {one.key for one in made.kept}
-    from callwright_lab.verify.dataset.rows import key
+    from callwright_lab.verify.dataset.rows import make_transcript_key
 
-    places = {place for place, transcript in found.transcripts if key(transcript) in kept}
+    places = {
+        place for place, transcript in found.transcripts if make_transcript_key(transcript) in kept
+    }
     several = len(found.files) > 1
-    root = Path(found.files[0].path.anchor) if not several else _root(found)
+    root = Path(found.files[0].path.anchor) if not several else _find_root(found)
     count = 0
     for at, records in enumerate(found.files):
         rows: list[Any] = [row for number, row in enumerate(records.rows) if (at, number) in places]
@@ -160,7 +165,7 @@ def _write_clean(found: Read, made: Sweep, clean: Path) -> int:
     return count
 
 
-def _root(found: Read) -> Path:
+def _find_root(found: Read) -> Path:
     import os.path
 
     return Path(os.path.commonpath([records.path.parent for records in found.files]))

@@ -1,5 +1,5 @@
-"""What every ``callwright verify`` command shares: options of budget and journal, progress on
-stderr, the report.
+"""Defines the shared parts of the ``callwright verify`` commands: budget and journal options,
+progress on stderr, the report.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from callwright.nouns.control_characters import one_line
-from callwright.nouns.types import JsonObject, digest
+from callwright.nouns.types import JsonObject, compute_digest
 
 if TYPE_CHECKING:
     from callwright.simulation.recording import Recording
@@ -57,7 +57,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print every finding as JSO
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How a sweep is carried out: at what pace, within which budget, kept where, told how."""
+    """Settings of a sweep: its pace, its budget, its journal and its report."""
 
     concurrency: int = 4
     calls: int | None = None
@@ -70,18 +70,18 @@ class Extent:
 
     @property
     def budget(self) -> Budget:
-        """What may be spent. Raises ConfigError."""
+        """Return the budget of the sweep. Raises ConfigError."""
         from callwright_lab.verify.budget import Budget
 
         return Budget(self.calls, self.model_calls, self.minutes)
 
     @property
     def wants_page(self) -> bool:
-        """Whether the report is to be a page."""
+        """Return True if the report is an HTML page."""
         return self.report is not None and self.report.suffix.lower() in (".html", ".htm")
 
 
-async def swept(
+async def run_verify_sweep(
     stage: str,
     about: JsonObject,
     rows: Sequence[Row[T]],
@@ -95,21 +95,21 @@ async def swept(
 
     Raises ConfigError for a journal of other settings, ModelError where no model answers.
     """
-    from callwright_lab.verify.sweep import opened, sweep
+    from callwright_lab.verify.sweep import open_journal, run_sweep
 
     whole = {"stage": stage, **about}
-    path = journal_of(stage, about, extent)
+    path = get_journal_path(stage, about, extent)
     budget = extent.budget
     with (
         redirect_stdout(sys.stderr),  # what tools print is no part of a report
-        opened(path, whole, anew=extent.anew) as journal,
-        _progress(told_as or f"verify {stage}", len(rows)) as told,
+        open_journal(path, whole, anew=extent.anew) as journal,
+        _show_progress(told_as or f"verify {stage}", len(rows)) as told,
     ):
         told.begin(
             sum(row.key in journal.findings and journal.findings[row.key].kept for row in rows)
         )
         try:
-            made = await sweep(
+            made = await run_sweep(
                 rows,
                 judge,
                 journal,
@@ -129,7 +129,7 @@ async def swept(
     return made
 
 
-def tell(
+def print_report(
     made: Sweep,
     extent: Extent,
     report: Callable[[], Report] | None = None,
@@ -140,14 +140,14 @@ def tell(
     ConfigError where it cannot be written.
     """
     from callwright.nouns.errors import ConfigError
-    from callwright.viewer import report_page
-    from callwright_lab.verify.report import markdown
+    from callwright.viewer import render_report_page
+    from callwright_lab.verify.report import render_markdown
 
     if extent.as_json:
         _print_lines(made)
     else:
         for table in tables:
-            _print_any(table)
+            _print_plain_table(table)
         _print_table(made)
     if extent.report is None:
         return
@@ -156,9 +156,9 @@ def tell(
             f"there is no page of this stage for {extent.report}", hint="--report FILE.md"
         )
     text = (
-        report_page(report())
+        render_report_page(report())
         if extent.wants_page and report is not None
-        else markdown(made, tables) + "\n"
+        else render_markdown(made, tables) + "\n"
     )
     try:
         extent.report.parent.mkdir(parents=True, exist_ok=True)
@@ -173,26 +173,26 @@ def tell(
     print(f"report: {extent.report}", file=sys.stderr)
 
 
-def tell_agreement(rows: Sequence[Mapping[str, str]]) -> None:
+def print_agreement(rows: Sequence[Mapping[str, str]]) -> None:
     """Say on stderr how far the judges of these rows agree, where several voted."""
-    from callwright_lab.verify.committee import agreement
+    from callwright_lab.verify.committee import measure_agreement
 
     if any(len(row) > 1 for row in rows):
-        print(f"judges: {agreement(rows)}", file=sys.stderr)
+        print(f"judges: {measure_agreement(rows)}", file=sys.stderr)
 
 
-def journal_of(stage: str, about: JsonObject, extent: Extent) -> Path:
-    """Where the stage keeps what is judged."""
+def get_journal_path(stage: str, about: JsonObject, extent: Extent) -> Path:
+    """Return the path of the journal in which the stage keeps its findings."""
     from callwright.storage.database import state_dir
 
     if extent.journal is not None:
         return extent.journal
-    return state_dir() / "verify" / f"{stage}-{digest({'stage': stage, **about})}.jsonl"
+    return state_dir() / "verify" / f"{stage}-{compute_digest({'stage': stage, **about})}.jsonl"
 
 
-def recording_of(paths: Sequence[Path]) -> Recording:
-    """What is on record in these files; what could not be taken over is said on stderr. Raises
-    ConfigError and what else reading them raises.
+def read_recording(paths: Sequence[Path]) -> Recording:
+    """Return the recording of these files, and print a note on stderr for each problem. Raises
+    ConfigError and whatever else reading the files raises.
     """
     from callwright.simulation.recording import Recording
 
@@ -203,10 +203,10 @@ def recording_of(paths: Sequence[Path]) -> Recording:
 
 
 @contextmanager
-def _progress(stage: str, rows: int) -> Iterator[_Progress]:
+def _show_progress(stage: str, rows: int) -> Iterator[_Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from callwright.cli.terminal.console import console as our_console
+    from callwright.cli.terminal.console import build_console as our_console
 
     console = our_console(stderr=True)
     columns = (
@@ -248,8 +248,8 @@ class _Progress:
 
 
 def _print_table(made: Sweep) -> None:
-    from callwright.cli.terminal.console import print_table, shortened
-    from callwright_lab.verify.report import counted, summary
+    from callwright.cli.terminal.console import print_table, shorten_text
+    from callwright_lab.verify.report import count_categories, summarize_sweep
 
     rows = [
         (
@@ -257,16 +257,16 @@ def _print_table(made: Sweep) -> None:
             one.category or "—",
             str(one.rows),
             f"{one.share:.1%}",
-            shortened(one.example, 160),
+            shorten_text(one.example, 160),
         )
-        for one in counted(made.findings)
+        for one in count_categories(made.findings)
     ]
     if rows:
         print_table(("Verdict", "Category", "Rows", "Share", "For example"), rows)
-    print(summary(made))
+    print(summarize_sweep(made))
 
 
-def _print_any(told: Table) -> None:
+def _print_plain_table(told: Table) -> None:
     from callwright.cli.terminal.console import print_table
 
     print_table(told.heads, told.rows, title=told.title)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from callwright.cli.settings.options import Config, Overlay, Profile, Tools, strictly
+from callwright.cli.settings.options import Config, Overlay, Profile, Tools, add_strict_option
 from callwright_lab.cli.verify_options import (
     Anew,
     AsJson,
@@ -22,7 +22,7 @@ from callwright_lab.cli.verify_options import (
 )
 
 
-@strictly
+@add_strict_option
 def verify_queries(
     requests: Annotated[
         Path,
@@ -69,23 +69,23 @@ def verify_queries(
     """
     import asyncio
 
-    from callwright.cli.settings.settings import Given, effective
-    from callwright_lab.cli.verify_options import Extent, tell, tell_agreement
+    from callwright.cli.settings.settings import Given, resolve_settings
+    from callwright_lab.cli.verify_options import Extent, print_agreement, print_report
 
-    settings = effective(
+    settings = resolve_settings(
         Given({"tools": tools, "overlay": overlay}), config=config, profile=profile
     )
     extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
     made, rows = asyncio.run(
-        _verified(requests, settings, judge or [], least, _day(today), limit, extent)
+        _verify_requests(requests, settings, judge or [], least, _parse_day(today), limit, extent)
     )
-    tell(made, extent, lambda: _report(made, rows, least, extent))
-    tell_agreement([one.found.get("votes", {}) for one in made.findings])
+    print_report(made, extent, lambda: _build_report(made, rows, least, extent))
+    print_agreement([one.found.get("votes", {}) for one in made.findings])
     if out is not None:
-        _write(made, rows, out)
+        _write_kept_requests(made, rows, out)
 
 
-def _day(text: str | None) -> Any:
+def _parse_day(text: str | None) -> Any:
     from datetime import date
 
     from callwright.nouns.errors import ConfigError
@@ -96,7 +96,7 @@ def _day(text: str | None) -> Any:
         raise ConfigError(f"--today takes a day, not {text!r}", hint="--today 2026-11-22") from None
 
 
-async def _verified(
+async def _verify_requests(
     path: Path,
     settings: Any,
     judges: list[str],
@@ -107,54 +107,58 @@ async def _verified(
 ) -> tuple[Any, Any]:
     from contextlib import AsyncExitStack
 
-    from callwright.cli.opened import opened
+    from callwright.cli.opened import open_sources
     from callwright.models import open_model
-    from callwright_lab.cli.verify_options import swept
-    from callwright_lab.verify.committee import named
-    from callwright_lab.verify.mock_tools import dead
+    from callwright_lab.cli.verify_options import run_verify_sweep
+    from callwright_lab.verify.committee import name_judges
+    from callwright_lab.verify.mock_tools import find_dead_tools
     from callwright_lab.verify.queries import QueryVerifier
     from callwright_lab.verify.requests import read_requests
 
     async with AsyncExitStack() as stack:
-        catalog = await stack.enter_async_context(opened(settings.sources()))
+        catalog = await stack.enter_async_context(open_sources(settings.sources()))
         asked = read_requests(path, catalog.tools)[:limit]
         models = [open_model(spec) for spec in judges]
         for one in models:
             stack.push_async_callback(one.aclose)
-        verifier = QueryVerifier(named(models), least, today, dead(catalog.overlays))
+        verifier = QueryVerifier(
+            name_judges(models), least, today, find_dead_tools(catalog.overlays)
+        )
         rows = verifier.rows(asked)
         about = {"judges": judges, "least": least, "today": today and today.isoformat()}
-        return await swept("queries", about, rows, verifier.judge, extent), rows
+        return await run_verify_sweep("queries", about, rows, verifier.judge, extent), rows
 
 
-def _report(made: Any, rows: Any, least: int, extent: Any) -> Any:
+def _build_report(made: Any, rows: Any, least: int, extent: Any) -> Any:
     """The page, with how often each quality was given."""
-    from callwright_lab.verify.evidence import of_request, request_reasons
-    from callwright_lab.verify.page import Stage, histogram, report_of
+    from callwright_lab.verify.evidence import iter_request_evidence, request_reasons
+    from callwright_lab.verify.page import Stage, build_histogram, build_sweep_report
 
     known = {row.key: row.item for row in rows}
     scores = [one.found["quality"] for one in made.findings if "quality" in one.found]
     stage = Stage(
         "Requests",
         lambda one: tuple(
-            of_request(one, known[one.key].query, [tool.name for tool in known[one.key].tools])
+            iter_request_evidence(
+                one, known[one.key].query, [tool.name for tool in known[one.key].tools]
+            )
         ),
         request_reasons,
         votes=lambda one: one.found.get("votes", {}),
-        parts=[histogram("Quality of the requests that can be answered", scores, least)],
+        parts=[build_histogram("Quality of the requests that can be answered", scores, least)],
         budget=extent.budget,
     )
-    return report_of(made, stage)
+    return build_sweep_report(made, stage)
 
 
-def _write(made: Any, rows: Any, out: Path) -> None:
+def _write_kept_requests(made: Any, rows: Any, out: Path) -> None:
     """The kept requests, each as it was asked, with tool names and the verdict."""
     from callwright.storage import lines
 
     # by key: ids are the file's own, and two rows of it may have the same one
     known = {row.key: row.item for row in rows}
     kept = [(known[f.key], f) for f in made.kept]
-    lines.save(
+    lines.save_rows(
         out,
         (
             {"id": f.id, "query": one.query, "tools": [t.name for t in one.tools],

@@ -80,8 +80,8 @@ Imitate = Annotated[
 
 @dataclass(frozen=True)
 class Answering:
-    """Who answers besides the tools: what is on ``recorded``, and a model: ``simulator`` for every
-    tool, or ``imitate`` for those that the overlay calls dead.
+    """Settings for answering in place of tools: recordings in ``recorded``, and a model.
+    ``simulator`` answers for every tool, ``imitate`` for those that the overlay calls dead.
     """
 
     recorded: tuple[Path, ...] = ()
@@ -96,15 +96,17 @@ class Answering:
     @cached_property
     def recording(self) -> Recording:
         """Raises ConfigError and what else reading raises."""
-        from callwright_lab.cli.verify_options import recording_of
+        from callwright_lab.cli.verify_options import read_recording
 
-        return recording_of(self.recorded)
+        return read_recording(self.recorded)
 
     @property
     def about(self) -> dict[str, Any]:
-        """What findings depend on. Raises ConfigError for options that do not go together."""
+        """Return the settings on which findings depend. Raises ConfigError for options that do not
+        go together.
+        """
         from callwright.nouns.errors import ConfigError
-        from callwright.nouns.types import digest
+        from callwright.nouns.types import compute_digest
 
         if self.simulator and self.imitate:
             raise ConfigError(
@@ -115,7 +117,7 @@ class Answering:
                 "--imitate answers for tools that an overlay calls dead, and there is none",
                 hint="callwright verify apis --tools SOURCE --apply FILE, then --overlay FILE",
             )
-        recorded = {"recorded": digest(list(self.recording))} if self.recorded else {}
+        recorded = {"recorded": compute_digest(list(self.recording))} if self.recorded else {}
         named = {"simulator": self.simulator, "imitate": self.imitate}
         return {**recorded, **{name: spec for name, spec in named.items() if spec}}
 
@@ -123,11 +125,11 @@ class Answering:
         """The tools that are not called: all of a recording's own, and with a simulator; else the
         dead ones.
         """
-        from callwright_lab.verify.mock_tools import dead
+        from callwright_lab.verify.mock_tools import find_dead_tools
 
         if self.simulator or not live:
             return frozenset(tool.name for tool in catalog.tools)
-        return dead(catalog.overlays) if self.imitate else frozenset()
+        return find_dead_tools(catalog.overlays) if self.imitate else frozenset()
 
 
 def verify_trajectories(
@@ -198,9 +200,9 @@ def verify_trajectories(
     """
     import asyncio
 
-    from callwright.cli.settings.settings import Given, effective
+    from callwright.cli.settings.settings import Given, resolve_settings
     from callwright.nouns.errors import ConfigError
-    from callwright_lab.cli.verify_options import Extent, tell
+    from callwright_lab.cli.verify_options import Extent, print_report
 
     if (source is None) == (requests is None):
         raise ConfigError(
@@ -210,7 +212,7 @@ def verify_trajectories(
                 " MODEL"
             ),
         )
-    settings = effective(
+    settings = resolve_settings(
         Given({"tools": tools, "overlay": overlay, "model": model}), config=config, profile=profile
     )
     wanted = {"judges": judge or [], "strict": strict, "prune": prune, "to": to.value}
@@ -229,14 +231,16 @@ def verify_trajectories(
                    "dry_run": dry_run, "tools": settings.sources(say=False)}  # fmt: skip
         wanted |= answering.about
     extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
-    made = asyncio.run(_verified(source, requests, layout, settings, wanted, answering, extent))
-    tell(made, extent, lambda: _report(made, extent))
-    _agreed(made)
+    made = asyncio.run(
+        _verify_trajectories(source, requests, layout, settings, wanted, answering, extent)
+    )
+    print_report(made, extent, lambda: _build_report(made, extent))
+    _print_agreement(made)
     if out is not None:
-        _write(made, out)
+        _write_kept(made, out)
 
 
-async def _verified(
+async def _verify_trajectories(
     source: Path | None,
     requests: Path | None,
     layout: str,
@@ -248,32 +252,32 @@ async def _verified(
     from contextlib import AsyncExitStack
 
     from callwright.models import open_model
-    from callwright_lab.cli.verify_options import swept
-    from callwright_lab.verify.committee import named
+    from callwright_lab.cli.verify_options import run_verify_sweep
+    from callwright_lab.verify.committee import name_judges
     from callwright_lab.verify.trajectories import TrajectoryVerifier
 
     async with AsyncExitStack() as stack:
         judges = [open_model(spec) for spec in wanted["judges"]]
         for one in judges:
             stack.push_async_callback(one.aclose)
-        verifier = TrajectoryVerifier(named(judges), wanted["strict"], wanted["prune"])
+        verifier = TrajectoryVerifier(name_judges(judges), wanted["strict"], wanted["prune"])
         if requests is None:
             assert source is not None
-            rows = _read(source, layout, wanted["to"])
-            return await swept("trajectories", wanted, rows, verifier.judge, extent)
-        asked = _requests(requests)
-        solver = await _solver(stack, settings, wanted, answering, extent)
-        rows = _made(solver, asked, requests.stem, wanted)
-        made = await swept("trajectories", wanted, rows, verifier.judge, extent)
+            rows = _read_rows(source, layout, wanted["to"])
+            return await run_verify_sweep("trajectories", wanted, rows, verifier.judge, extent)
+        asked = _read_requests(requests)
+        solver = await _open_solver(stack, settings, wanted, answering, extent)
+        rows = _build_request_rows(solver, asked, requests.stem, wanted)
+        made = await run_verify_sweep("trajectories", wanted, rows, verifier.judge, extent)
         solver.forget(made.findings)
         return made
 
 
-def _read(source: Path, layout: str, to: str) -> list[Row[Checked]]:
+def _read_rows(source: Path, layout: str, to: str) -> list[Row[Checked]]:
     """A row for every record of a file."""
     from callwright.nouns.types import to_json
     from callwright_lab.transcripts import FORMATS, read_files, write
-    from callwright_lab.verify.sweep import Row, key_of
+    from callwright_lab.verify.sweep import Row, make_row_key
     from callwright_lab.verify.trajectories import Checked
 
     found = read_files(source, layout)
@@ -294,23 +298,25 @@ def _read(source: Path, layout: str, to: str) -> list[Row[Checked]]:
         told = (
             transcript.origin.record if transcript.origin is not None else {}
         )  # the finding keeps all of it
-        key = key_of(to_json(trajectory), sorted(transcript.cut), told)
+        key = make_row_key(to_json(trajectory), sorted(transcript.cut), told)
         rows.append(Row(trajectory.id, key, Checked(build, record, transcript.cut)))
     return rows
 
 
-async def _solver(
+async def _open_solver(
     stack: AsyncExitStack,
     settings: Settings,
     wanted: dict[str, Any],
     answering: Answering,
     extent: Extent,
 ) -> Solver:
-    """Who makes the trajectories: tools and models are open as long as the stack is."""
-    from callwright.cli.opened import opened
+    """Return the solver that makes the trajectories; tools and models stay open as long as the
+    stack.
+    """
+    from callwright.cli.opened import open_sources
     from callwright.models import open_model
     from callwright_lab.cli.solving import Solver
-    from callwright_lab.cli.verify_options import journal_of
+    from callwright_lab.cli.verify_options import get_journal_path
     from callwright_lab.verify.mock_tools import StandIn
 
     overlay = [answering.overlay] if answering.overlay else []
@@ -318,14 +324,14 @@ async def _solver(
         *answering.recording.tools.values(),
         *overlay,
     ]
-    catalog = await stack.enter_async_context(opened(sources, pinned=True))
+    catalog = await stack.enter_async_context(open_sources(sources, pinned=True))
     models = [
         open_model(spec)
         for spec in (settings.get("model"), *([answering.model] if answering.model else []))
     ]
     for one in models:
         stack.push_async_callback(one.aclose)
-    path = journal_of("trajectories", wanted, extent)
+    path = get_journal_path("trajectories", wanted, extent)
     return Solver(
         catalog,
         models[0],
@@ -339,7 +345,7 @@ async def _solver(
     )
 
 
-def _made(
+def _build_request_rows(
     solver: Solver, asked: list[dict[str, Any]], name: str, wanted: dict[str, Any]
 ) -> list[Row[Checked]]:
     """A row for every request: the agent solves it when the row's turn comes. ConfigError where
@@ -347,7 +353,7 @@ def _made(
     """
     from callwright.nouns.errors import ConfigError
     from callwright_lab.transcripts import FORMATS, Transcript, write
-    from callwright_lab.verify.sweep import Row, key_of
+    from callwright_lab.verify.sweep import Row, make_row_key
     from callwright_lab.verify.trajectories import Checked
 
     digests = {tool.name: tool.digest for tool in solver.catalog.tools}
@@ -358,9 +364,9 @@ def _made(
 
     rows, all_lost = [], True
     for number, one in enumerate(asked, 1):
-        id, key = str(one.get("id") or f"{name}-{number}"), key_of(one, digests)
+        id, key = str(one.get("id") or f"{name}-{number}"), make_row_key(one, digests)
         if isinstance(one.get("tools"), list):
-            one = {**one, "tools": [_name(told) for told in one["tools"]]}
+            one = {**one, "tools": [_get_tool_name(told) for told in one["tools"]]}
         lost = [told for told in one.get("tools") or () if told not in digests]
         all_lost = all_lost and bool(lost)
         why = f"no source offers {', '.join(lost)}" if lost else ""
@@ -373,7 +379,7 @@ def _made(
     return rows
 
 
-def _name(tool: Any) -> str:
+def _get_tool_name(tool: Any) -> str:
     """The name of a tool that a request names or, as ``verify queries`` takes them too,
     describes.
     """
@@ -382,7 +388,7 @@ def _name(tool: Any) -> str:
     return tool if isinstance(tool, str) else tool_from_wire(tool).name
 
 
-def _requests(path: Path) -> list[dict[str, Any]]:
+def _read_requests(path: Path) -> list[dict[str, Any]]:
     """The requests of a file, each with its text under "query"."""
     from callwright.nouns.errors import ConfigError
     from callwright_lab.verify.requests import request_rows
@@ -401,29 +407,29 @@ def _requests(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _report(made: Sweep, extent: Extent) -> Report:
-    from callwright_lab.verify.evidence import of_trajectory, trajectory_reasons
-    from callwright_lab.verify.page import Stage, report_of
-    from callwright_lab.verify.trajectories import votes
+def _build_report(made: Sweep, extent: Extent) -> Report:
+    from callwright_lab.verify.evidence import iter_trajectory_evidence, trajectory_reasons
+    from callwright_lab.verify.page import Stage, build_sweep_report
+    from callwright_lab.verify.trajectories import collect_votes
 
     stage = Stage(
         "Trajectories",
-        lambda one: tuple(of_trajectory(one)),
+        lambda one: tuple(iter_trajectory_evidence(one)),
         trajectory_reasons,
-        votes=lambda one: next(iter(votes([one])), {}),
+        votes=lambda one: next(iter(collect_votes([one])), {}),
         budget=extent.budget,
     )
-    return report_of(made, stage)
+    return build_sweep_report(made, stage)
 
 
-def _agreed(made: Sweep) -> None:
-    from callwright_lab.cli.verify_options import tell_agreement
-    from callwright_lab.verify.trajectories import votes
+def _print_agreement(made: Sweep) -> None:
+    from callwright_lab.cli.verify_options import print_agreement
+    from callwright_lab.verify.trajectories import collect_votes
 
-    tell_agreement(votes(made.findings))
+    print_agreement(collect_votes(made.findings))
 
 
-def _write(made: Sweep, out: Path) -> None:
+def _write_kept(made: Sweep, out: Path) -> None:
     from callwright_lab.transcripts import write_records
 
     kept = [one.found["record"] for one in made.kept if one.found.get("record")]

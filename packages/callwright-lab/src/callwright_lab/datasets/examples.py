@@ -59,7 +59,7 @@ class PlanExample:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where one data set comes from. ``train``: may shipped weights be trained on it?"""
+    """One data set and its origin. ``train``: shipped weights may be trained on it."""
 
     name: str
     read: Callable[[Path], Iterator[PlanExample]]
@@ -68,7 +68,7 @@ class Source:
     where: str  # how to get it, for the error
 
 
-def depths(count: int, needs: Mapping[int, Iterable[int]]) -> list[int]:
+def compute_depths(count: int, needs: Mapping[int, Iterable[int]]) -> list[int]:
     """Longest-path depth of calls 0..count-1, where call ``i`` needs earlier calls ``needs[i]``
     (all < i).
     """
@@ -90,7 +90,7 @@ def example_from_calls(
     """An example from a call sequence: ``calls`` are tool names in order, call ``i`` uses results
     ``needs[i]``.
     """
-    depth = depths(len(calls), needs)
+    depth = compute_depths(len(calls), needs)
     layers: dict[str, int] = {}
     at: dict[str, set[int]] = {}
     for name, d in zip(calls, depth, strict=True):
@@ -101,7 +101,7 @@ def example_from_calls(
         id=id,
         source=source,
         query=query,
-        tools=shuffled(id, tools),
+        tools=shuffle_tools(id, tools),
         gold=tuple(sorted(layers)),
         edges=frozenset((a, b) for a, b in edges if layers[a] < layers[b]),
         layers=dict(sorted(layers.items())),
@@ -125,7 +125,7 @@ def example_from_graph(
     """
     names = {t.name for t in tools}
     pairs = {(a, b) for a, b in edges if a != b}
-    order = topological(gold, pairs)
+    order = sort_topologically(gold, pairs)
     if order is None or not set(gold) <= names:
         return None
     place = {name: i for i, name in enumerate(order)}
@@ -135,7 +135,7 @@ def example_from_graph(
     return replace(example_from_calls(id, source, query, tools, order, needs, kind), calls=())
 
 
-def sequenced(example: PlanExample) -> PlanExample | None:
+def to_sequence(example: PlanExample) -> PlanExample | None:
     """The example labelled by plain execution order: one layer per tool, in the order of their
     first calls.
 
@@ -161,7 +161,7 @@ def sequenced(example: PlanExample) -> PlanExample | None:
     )
 
 
-def topological(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> list[str] | None:
+def sort_topologically(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> list[str] | None:
     """``names``, once each, in an order that respects ``edges``; None for a cycle or an edge to an
     unknown name.
     """
@@ -179,7 +179,7 @@ def topological(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> list[
     return order
 
 
-def shuffled(id: str, tools: Iterable[Tool]) -> tuple[Tool, ...]:
+def shuffle_tools(id: str, tools: Iterable[Tool]) -> tuple[Tool, ...]:
     """Tools, each name once, in an order that depends on the example's id and the names only."""
     unique = {t.name: t for t in tools}
     return tuple(
@@ -188,7 +188,7 @@ def shuffled(id: str, tools: Iterable[Tool]) -> tuple[Tool, ...]:
     )
 
 
-def with_distractors(example: PlanExample, pool: Sequence[Tool], count: int) -> PlanExample:
+def add_distractors(example: PlanExample, pool: Sequence[Tool], count: int) -> PlanExample:
     """The example with ``count`` more tools that gold never calls, drawn from ``pool`` by the
     example's id.
     """
@@ -197,10 +197,10 @@ def with_distractors(example: PlanExample, pool: Sequence[Tool], count: int) -> 
         (t for t in {t.name: t for t in pool}.values() if t.name not in have), key=lambda t: t.name
     )
     drawn = random.Random(f"distractors {example.id}").sample(rest, min(count, len(rest)))
-    return replace(example, tools=shuffled(example.id, (*example.tools, *drawn)))
+    return replace(example, tools=shuffle_tools(example.id, (*example.tools, *drawn)))
 
 
-def pool(examples: Iterable[PlanExample]) -> tuple[Tool, ...]:
+def collect_tools(examples: Iterable[PlanExample]) -> tuple[Tool, ...]:
     """Every tool of the examples once, by name: what distractors are drawn from."""
     found = {t.name: t for e in examples for t in e.tools}
     return tuple(found[name] for name in sorted(found))
@@ -262,15 +262,15 @@ def read_json(path: Path, where: str) -> Json:
     """The JSON document at ``path``; ConfigError with ``where`` (how to get it) if there is
     none.
     """
-    return parse(_text(path, where))
+    return parse(_read_text(path, where))
 
 
 def read_lines(path: Path, where: str) -> list[Json]:
     """The objects of a JSON Lines file; ConfigError with ``where`` if there is none."""
-    return [parse(line) for line in _text(path, where).splitlines() if line.strip()]
+    return [parse(line) for line in _read_text(path, where).splitlines() if line.strip()]
 
 
-def _text(path: Path, where: str) -> str:
+def _read_text(path: Path, where: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError:

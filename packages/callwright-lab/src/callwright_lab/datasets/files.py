@@ -44,10 +44,10 @@ def read_plans(path: Path) -> tuple[list[PlanExample], list[str]]:
     ConfigError where there is no such file, its layout is unknown, or no row of it can be used.
     """
     path = path / "data.json" if path.is_dir() else path
-    rows = list(_rows(path))
+    rows = list(_iter_rows(path))
     if not rows:
         raise ConfigError(f"{path} holds no rows")
-    read = _reader(path, rows[0])
+    read = _select_reader(path, rows[0])
     found: list[PlanExample] = []
     left_out: list[str] = []
     for number, row in enumerate(rows, 1):
@@ -72,7 +72,7 @@ def read_plans(path: Path) -> tuple[list[PlanExample], list[str]]:
     return found, left_out
 
 
-def _rows(path: Path) -> Iterator[JsonObject]:
+def _iter_rows(path: Path) -> Iterator[JsonObject]:
     try:
         text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError:
@@ -93,13 +93,15 @@ def _rows(path: Path) -> Iterator[JsonObject]:
         yield row
 
 
-def _reader(path: Path, first: Mapping[str, Json]) -> Reader:
+def _select_reader(path: Path, first: Mapping[str, Json]) -> Reader:
     keys, count = set(first), iter(range(1, 10**9))
     if {"input", "output"} <= keys:
         return lambda row: complextool_example(row, f"{path.stem}-{next(count)}")
     if keys & {"task_nodes", "tool_nodes"}:
         catalogue = taskbench_catalogue(path.with_name("tool_desc.json"))
-        return lambda row: linked_example(_taskbench(row), catalogue, path.parent.name)
+        return lambda row: linked_example(
+            _normalise_taskbench_row(row), catalogue, path.parent.name
+        )
     if {"api", "call"} <= keys:
         return lambda row: nestools_example(row, next(count))
     if "calling" in keys:
@@ -123,10 +125,10 @@ def taskbench_catalogue(path: Path) -> dict[str, Tool]:
     nodes = read_json(path, "TaskBench and GNN4TaskPlan put tool_desc.json beside data.json")[
         "nodes"
     ]
-    return {n["id"]: _described(n) for n in nodes}
+    return {n["id"]: _build_tool(n) for n in nodes}
 
 
-def _described(node: JsonObject) -> Tool:
+def _build_tool(node: JsonObject) -> Tool:
     listed = node.get("parameters")
     if listed is None:  # what goes in is named by its type; two of a type are image and image_2
         counts: dict[str, int] = {}
@@ -136,19 +138,19 @@ def _described(node: JsonObject) -> Tool:
             listed.append(
                 {"name": kind if counts[kind] == 1 else f"{kind}_{counts[kind]}", "type": "string"}
             )
-    properties = {p["name"]: _parameter(p) for p in listed}
+    properties = {p["name"]: _build_parameter(p) for p in listed}
     gives = {kind: {"type": "string"} for kind in node.get("output-type") or ()}
     schema: JsonObject = {"type": "object", "properties": properties, "required": list(properties)}
     output: JsonObject | None = {"type": "object", "properties": gives} if gives else None
     return Tool(node["id"], node.get("desc") or "", schema, output, source="taskbench")
 
 
-def _parameter(spec: JsonObject) -> JsonObject:
+def _build_parameter(spec: JsonObject) -> JsonObject:
     made: JsonObject = {"type": kind} if (kind := json_type(spec.get("type"))) else {}
     return {**made, "description": spec["desc"]} if spec.get("desc") else made
 
 
-def _taskbench(row: JsonObject) -> JsonObject:
+def _normalise_taskbench_row(row: JsonObject) -> JsonObject:
     """The row with TaskBench's later names turned into its first ones, and columns of JSON text
     parsed.
     """
@@ -214,13 +216,13 @@ def example_from_row(row: Mapping[str, Any]) -> PlanExample | None:
     )
 
 
-def described(left_out: Sequence[str], of: int) -> str:
+def describe_left_out(left_out: Sequence[str], of: int) -> str:
     """One line about the rows that were left out; "" where there are none."""
     return (
         f"{len(left_out)} of {of} rows are left out; the first: {left_out[0]}" if left_out else ""
     )
 
 
-def gold_only(examples: Iterable[PlanExample]) -> list[PlanExample]:
+def keep_gold_tools(examples: Iterable[PlanExample]) -> list[PlanExample]:
     """The examples with no tool offered but gold's: what is left is which needs which."""
     return [replace(e, tools=tuple(t for t in e.tools if t.name in e.gold)) for e in examples]

@@ -86,7 +86,9 @@ def _tmdb_tool(name: str, description: str, document: JsonObject) -> Tool:
     operation = item["get"]
     listed = (item.get("parameters") or []) + (operation.get("parameters") or [])
     properties = {
-        p["name"]: _inline(p.get("schema") or {}, document) for p in listed if "name" in p
+        p["name"]: _inline_references(p.get("schema") or {}, document)
+        for p in listed
+        if "name" in p
     }
     for p in listed:
         if p.get("description"):
@@ -100,13 +102,15 @@ def _tmdb_tool(name: str, description: str, document: JsonObject) -> Tool:
             "properties": properties,
             "required": [p["name"] for p in listed if p.get("required") is True],
         },
-        output_schema=_inline(content.get("application/json", {}).get("schema"), document),
+        output_schema=_inline_references(
+            content.get("application/json", {}).get("schema"), document
+        ),
         effects=READ,
         source="tmdb",
     )
 
 
-def _inline(schema: Json, document: JsonObject, depth: int = 0) -> Json:
+def _inline_references(schema: Json, document: JsonObject, depth: int = 0) -> Json:
     """The schema with ``#/`` references replaced; below eight levels nothing is left of it."""
     if depth > 8 or not isinstance(schema, dict):
         return schema if not isinstance(schema, dict | list) else {}
@@ -114,14 +118,16 @@ def _inline(schema: Json, document: JsonObject, depth: int = 0) -> Json:
         target: Json = document
         for key in ref.removeprefix("#/").split("/"):
             target = target.get(key, {})
-        return _inline(target, document, depth + 1)
+        return _inline_references(target, document, depth + 1)
     made = {k: v for k, v in schema.items() if k in ("type", "description", "enum", "format")}
     if isinstance(inner := schema.get("properties"), dict):
-        made["properties"] = {k: _inline(v, document, depth + 1) for k, v in inner.items()}
+        made["properties"] = {
+            k: _inline_references(v, document, depth + 1) for k, v in inner.items()
+        }
     if isinstance(schema.get("items"), dict):
-        made["items"] = _inline(schema["items"], document, depth + 1)
+        made["items"] = _inline_references(schema["items"], document, depth + 1)
     for part in schema.get("allOf") or ():
-        made = {**_inline(part, document, depth + 1), **made}
+        made = {**_inline_references(part, document, depth + 1), **made}
     return made
 
 

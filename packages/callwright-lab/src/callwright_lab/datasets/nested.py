@@ -43,73 +43,79 @@ def wrapper_folder() -> Path:
     return Path(next(iter(spec.submodule_search_locations))).parent / "data_v1"
 
 
-def texts(value: Json) -> Iterator[str]:
+def iter_texts(value: Json) -> Iterator[str]:
     """Every text inside a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for inner in value.values():
-            yield from texts(inner)
+            yield from iter_texts(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from texts(inner)
+            yield from iter_texts(inner)
 
 
 def variable_needs(calls: list[JsonObject]) -> dict[int, set[int]]:
-    """Which earlier calls each NESTFUL call refers to with ``$varN.path$``."""
+    """Return for each NESTFUL call the earlier calls that it references with ``$varN.path$``."""
     made = {str(call.get("label")): i for i, call in reversed(list(enumerate(calls)))}
     needs: dict[int, set[int]] = {}
     for i, call in enumerate(calls):
-        named = {m[1] for text in texts(call.get("arguments")) for m in _VARIABLE.finditer(text)}
+        named = {
+            m[1] for text in iter_texts(call.get("arguments")) for m in _VARIABLE.finditer(text)
+        }
         needs[i] = {made[n] for n in named if n in made}
     return needs
 
 
 def response_needs(calls: list[JsonObject]) -> dict[int, set[int]]:
-    """Which earlier calls each NesTools or Seal-Tools call refers to with ``API_call_k``."""
+    """Return for each NesTools or Seal-Tools call the earlier calls that it references with
+    ``API_call_k``.
+    """
     made = {str(label): i for i, call in enumerate(calls) for label in call.get("responses") or ()}
     needs: dict[int, set[int]] = {}
     for i, call in enumerate(calls):
-        named = {m[0] for text in texts(call.get("parameters")) for m in _RESPONSE.finditer(text)}
+        named = {
+            m[0] for text in iter_texts(call.get("parameters")) for m in _RESPONSE.finditer(text)
+        }
         needs[i] = {made[n] for n in named if n in made}
     return needs
 
 
-def leaves(value: Json) -> Iterator[str]:
+def iter_leaf_texts(value: Json) -> Iterator[str]:
     """Every text and number inside a JSON value, as text."""
     if isinstance(value, dict):
         for inner in value.values():
-            yield from leaves(inner)
+            yield from iter_leaf_texts(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from leaves(inner)
+            yield from iter_leaf_texts(inner)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         yield str(value)
 
 
 def value_needs(query: str, calls: list[JsonObject]) -> dict[int, set[int]]:
-    """Which earlier calls each ComplexFuncBench call takes a value from.
+    """Return for each ComplexFuncBench call the earlier calls from which it takes a value.
 
     A value counts if an earlier reply holds it as a whole value and the query does not give it.
     References are resolved first. Short words and small numbers prove nothing. The first reply that
     holds a value is its origin.
     """
     query = query.lower()
-    replies = [set(leaves(call.get("response"))) for call in calls]
+    replies = [set(iter_leaf_texts(call.get("response"))) for call in calls]
     by_label = {str(call.get("label")): call.get("response") for call in calls}
     needs: dict[int, set[int]] = {}
     for i, call in enumerate(calls):
         needs[i] = set()
-        for text in leaves(call.get("arguments")):
-            for value in _resolved(text, by_label):
-                if _telling(value) and value.lower() not in query:
+        for text in iter_leaf_texts(call.get("arguments")):
+            for value in _resolve_references(text, by_label):
+                if _is_distinctive(value) and value.lower() not in query:
                     origin = next((j for j in range(i) if value in replies[j]), None)
                     if origin is not None:
                         needs[i].add(origin)
     return needs
 
 
-def _resolved(text: str, replies: dict[str, Json]) -> Iterator[str]:
+def _resolve_references(text: str, replies: dict[str, Json]) -> Iterator[str]:
     """The text itself, or the values its ``$varN.path$`` references stand for."""
     found = list(_VARIABLE.finditer(text))
     if not found:
@@ -118,26 +124,26 @@ def _resolved(text: str, replies: dict[str, Json]) -> Iterator[str]:
         value = replies.get(match[1])
         for key in match[0].strip("$").split(".")[1:]:
             name, _, index = key.partition("[")
-            value = _step(value, name)
+            value = _step_into(value, name)
             if index.rstrip("]").isdigit():
-                value = _step(value, int(index.rstrip("]")))
-        yield from leaves(value)
+                value = _step_into(value, int(index.rstrip("]")))
+        yield from iter_leaf_texts(value)
 
 
-def _step(value: Json, key: str | int) -> Json:
+def _step_into(value: Json, key: str | int) -> Json:
     if isinstance(value, list):
         if isinstance(key, int):
             return value[key] if key < len(value) else None
-        return _step(value[0], key) if value else None
+        return _step_into(value[0], key) if value else None
     return value.get(key) if isinstance(value, dict) and isinstance(key, str) else None
 
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
 
 
-def _telling(value: str) -> bool:
-    """Whether finding a value in an earlier reply shows that it came from there: not dates, words,
-    small numbers.
+def _is_distinctive(value: str) -> bool:
+    """Return True if a value is specific enough to prove its origin when an earlier reply holds it.
+    Dates, short words and small numbers are not.
     """
     if _DATE.fullmatch(value):
         return False

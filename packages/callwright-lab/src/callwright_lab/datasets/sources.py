@@ -17,35 +17,35 @@ from callwright_lab.datasets import (
 from callwright_lab.datasets import (
     trajectories as data_trajectories,
 )
-from callwright_lab.datasets.examples import Kind, PlanExample, Source, sequenced
-from callwright_lab.datasets.files import described, read_plans
+from callwright_lab.datasets.examples import Kind, PlanExample, Source, to_sequence
+from callwright_lab.datasets.files import describe_left_out, read_plans
 
 
 def data_root() -> Path:
-    """Where data sets are looked for: ``$CALLWRIGHT_DATA``, else ``../shared/data`` beside the
+    """Return the folder of the data sets: ``$CALLWRIGHT_DATA``, else ``../shared/data`` beside the
     checkout.
     """
     return Path(os.environ.get("CALLWRIGHT_DATA", "../shared/data"))
 
 
 @cache
-def sources() -> dict[str, Source]:
+def list_sources() -> dict[str, Source]:
     """Every known source by name."""
     return {
         s.name: s for s in (*data_nested.SOURCES, *data_graphs.SOURCES, *data_trajectories.SOURCES)
     }
 
 
-def load(name: str, root: Path | None = None) -> tuple[PlanExample, ...]:
+def load_examples(name: str, root: Path | None = None) -> tuple[PlanExample, ...]:
     """The examples of one source, or of a file of plans (:mod:`callwright_lab.datasets.files`)
     where one is named.
 
     ``root``: the folder that holds the data sets (default :func:`data_root`). How many rows of a
     file are left out, and why the first one is, goes to standard error.
     """
-    known = sources()
+    known = list_sources()
     if name in known:
-        return _load(name, root or data_root())
+        return _load_source(name, root or data_root())
     path = Path(name)
     if path.suffix not in (".json", ".jsonl") and not path.is_dir():
         raise ConfigError(
@@ -54,7 +54,7 @@ def load(name: str, root: Path | None = None) -> tuple[PlanExample, ...]:
         )
     found, left_out = read_plans(path)
     if left_out:
-        sys.stderr.write(f"{name}: {described(left_out, len(found) + len(left_out))}\n")
+        sys.stderr.write(f"{name}: {describe_left_out(left_out, len(found) + len(left_out))}\n")
     return tuple(found)
 
 
@@ -65,9 +65,9 @@ def load_labelled(name: str, labels: Kind, root: Path | None = None) -> tuple[Pl
     ConfigError where the source does not say: from a sequence nobody can tell what was needed, and
     a graph of needs does not tell in which order independent tools were called.
     """
-    found = load(name, root)
+    found = load_examples(name, root)
     if labels == "sequence":
-        made = tuple(e for e in map(sequenced, found) if e is not None)
+        made = tuple(e for e in map(to_sequence, found) if e is not None)
         if found and not made:
             raise ConfigError(
                 f"{name} does not say in which order its tools were called",
@@ -84,5 +84,5 @@ def load_labelled(name: str, labels: Kind, root: Path | None = None) -> tuple[Pl
 
 
 @cache
-def _load(name: str, root: Path) -> tuple[PlanExample, ...]:
-    return tuple(sources()[name].read(root))
+def _load_source(name: str, root: Path) -> tuple[PlanExample, ...]:
+    return tuple(list_sources()[name].read(root))

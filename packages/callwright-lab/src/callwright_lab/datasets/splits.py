@@ -1,4 +1,4 @@
-"""Which fold every example belongs to: one rule, read by every training and every benchmark.
+"""Assigns every example to a fold by one rule, which all trainings and benchmarks share.
 
 Examples of one source that call the same set of tools are always in the same fold, so no tool
 combination is on both sides of a split. The rule is a hash, so nothing has to be stored: fold =
@@ -18,12 +18,12 @@ FOLDS = 5
 SEED = "callwright-folds-1"  # changing it changes every split: never do
 
 
-def fold(example: PlanExample) -> int:
+def get_fold(example: PlanExample) -> int:
     """The fold 0..4 of an example."""
-    return fold_of(example.combination)
+    return hash_fold(example.combination)
 
 
-def fold_of(combination: str) -> int:
+def hash_fold(combination: str) -> int:
     """The fold 0..4 of a set of tools, written as :attr:`PlanExample.combination` writes it."""
     value = hashlib.sha256(f"{SEED}\0{combination}".encode()).digest()
     return int.from_bytes(value[:8], "big") % FOLDS
@@ -31,7 +31,7 @@ def fold_of(combination: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What is learned from, what is chosen on, and what is measured on."""
+    """One split of the examples into training, validation and test sets."""
 
     name: str
     train: tuple[PlanExample, ...]
@@ -39,11 +39,11 @@ class Split:
     test: tuple[PlanExample, ...]
 
 
-def folds(examples: Iterable[PlanExample]) -> Iterator[Split]:
+def iter_folds(examples: Iterable[PlanExample]) -> Iterator[Split]:
     """Five splits: fold k is measured on, fold k+1 chosen on, the rest learned from."""
     by_fold: list[list[PlanExample]] = [[] for _ in range(FOLDS)]
     for example in examples:
-        by_fold[fold(example)].append(example)
+        by_fold[get_fold(example)].append(example)
     for k in range(FOLDS):
         after = (k + 1) % FOLDS
         train = [e for i, part in enumerate(by_fold) if i not in (k, after) for e in part]
@@ -61,5 +61,5 @@ def leave_one_source_out(examples: Iterable[PlanExample]) -> Iterator[Split]:
         test = tuple(e for e in every if e.source == source)
         seen = {e.combination for e in test}
         others = [e for e in every if e.source != source and e.combination not in seen]
-        validation = tuple(e for e in others if fold(e) == 0)
-        yield Split(f"without {source}", tuple(e for e in others if fold(e)), validation, test)
+        validation = tuple(e for e in others if get_fold(e) == 0)
+        yield Split(f"without {source}", tuple(e for e in others if get_fold(e)), validation, test)

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from callwright.jsontext import JsonError, literal, parse
-from callwright.nouns.errors import ConfigError, boundary, unreadable
+from callwright.jsontext import JsonError, parse, parse_literal
+from callwright.nouns.errors import ConfigError, build_read_error, convert_errors
 from callwright.nouns.types import JsonObject, Tool, ToolOutput
 from callwright.simulation.published_runs import RunCall, Runs
-from callwright_lab.transcripts.tooleval import named_first, toolbench_tool
+from callwright_lab.transcripts.tooleval import find_first_name, toolbench_tool
 
 WHERE = "the runs of ToolEval and the answers of ToolBench: github.com/OpenBMB/ToolBench"
 _FINISH = "Finish"
@@ -26,23 +26,25 @@ def read_toolbench_runs(path: Path) -> Runs:
     """The runs of a file; without tools where it holds none. Raises ConfigError for what cannot be
     read as such.
     """
-    with boundary(ConfigError, f"{path} cannot be read as runs of ToolBench", hint=WHERE):
-        return _runs(_rows(_parsed(path)))
+    with convert_errors(ConfigError, f"{path} cannot be read as runs of ToolBench", hint=WHERE):
+        return _collect_calls(_list_rows(_read_json_file(path)))
 
 
-def _runs(rows: Iterable[Mapping[str, Any]]) -> Runs:
+def _collect_calls(rows: Iterable[Mapping[str, Any]]) -> Runs:
     tools: dict[str, Tool] = {}
     calls: list[tuple[RunCall, Tool]] = []
     cut = unknown = 0
     for row in rows:
         offered = {
-            tool.name: tool for tool in map(toolbench_tool, _specs(row)) if tool.name != _FINISH
+            tool.name: tool
+            for tool in map(toolbench_tool, _list_tool_specs(row))
+            if tool.name != _FINISH
         }
         tools |= offered
-        for name, arguments, reply in _called(row):
+        for name, arguments, reply in _iter_calls(row):
             if name == _FINISH:
                 continue
-            made = _whole(name, arguments, reply)
+            made = _build_call(name, arguments, reply)
             if name not in offered:
                 unknown += 1
             elif made is None:
@@ -52,16 +54,16 @@ def _runs(rows: Iterable[Mapping[str, Any]]) -> Runs:
     return Runs(tuple(calls), tuple(tools.values()), cut, unknown)
 
 
-def _parsed(path: Path) -> Any:
+def _read_json_file(path: Path) -> Any:
     try:
         return parse(path.read_bytes())
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise build_read_error(path, error) from None
     except JsonError as error:
         raise ConfigError(f"{path} is not JSON: {error}", hint=WHERE) from None
 
 
-def _rows(document: Any) -> list[Mapping[str, Any]]:
+def _list_rows(document: Any) -> list[Mapping[str, Any]]:
     """The runs of one document: a map from query ids to runs, or one answer."""
     if not isinstance(document, Mapping):
         return []
@@ -73,7 +75,7 @@ def _rows(document: Any) -> list[Mapping[str, Any]]:
     ]
 
 
-def _specs(row: Mapping[str, Any]) -> list[JsonObject]:
+def _list_tool_specs(row: Mapping[str, Any]) -> list[JsonObject]:
     found = (
         row["answer_generation"].get("function")
         if "answer_generation" in row
@@ -82,43 +84,43 @@ def _specs(row: Mapping[str, Any]) -> list[JsonObject]:
     return [spec for spec in found or () if isinstance(spec, dict) and spec.get("name")]
 
 
-def _called(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def _iter_calls(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Every call of a run: name, arguments, reply; None where a message is cut. Dead branches are
     real too.
     """
     if "answer_generation" in row:
-        yield from _of_tree(row.get("tree", {}).get("tree") or {}, "")
+        yield from _iter_tree_calls(row.get("tree", {}).get("tree") or {}, "")
         return
     waiting = list(row["answer"].get("answer_details") or ())
     while waiting:
         node = waiting.pop()
         waiting += node.get("next") or ()
         if node.get("role") == "tool":
-            message = _value(node.get("message"))
+            message = _parse_value(node.get("message"))
             read = message if isinstance(message, Mapping) else {}
-            name = str(read.get("name") or named_first(str(node.get("message"))))
+            name = str(read.get("name") or find_first_name(str(node.get("message"))))
             yield name, read.get("arguments"), read.get("response")
 
 
-def _of_tree(node: Mapping[str, Any], action: str) -> Iterator[tuple[str, Any, Any]]:
+def _iter_tree_calls(node: Mapping[str, Any], action: str) -> Iterator[tuple[str, Any, Any]]:
     kind, said = node.get("node_type"), str(node.get("description") or "")
     if kind == "Action Input" and action and node.get("observation") is not None:
         yield action, said, node["observation"]
     for child in node.get("children") or ():
-        yield from _of_tree(child, said if kind == "Action" else action)
+        yield from _iter_tree_calls(child, said if kind == "Action" else action)
 
 
-def _whole(name: str, arguments: Any, reply: Any) -> RunCall | None:
-    given = _value(arguments) if arguments != "" else {}
-    answered = _value(reply)
+def _build_call(name: str, arguments: Any, reply: Any) -> RunCall | None:
+    given = _parse_value(arguments) if arguments != "" else {}
+    answered = _parse_value(reply)
     if not isinstance(given, dict) or not isinstance(answered, dict):
         return None
     return RunCall(name, given, ToolOutput(answered))
 
 
-def _value(text: Any) -> Any:
-    """What a text says as JSON or a Python literal; None where it is neither."""
+def _parse_value(text: Any) -> Any:
+    """Parse a text as JSON or a Python literal; return None if it is neither."""
     try:
-        return literal(text) if isinstance(text, str) else text
+        return parse_literal(text) if isinstance(text, str) else text
     except JsonError:
         return None

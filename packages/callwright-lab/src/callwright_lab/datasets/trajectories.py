@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from callwright.jsontext import JsonError, literal
+from callwright.jsontext import JsonError, parse_literal
 from callwright.nouns.types import Json, JsonObject, Tool
 from callwright_lab.datasets.examples import PlanExample, Source, example_from_calls, read_json
 
@@ -67,7 +67,7 @@ def read_stabletoolbench_runs(root: Path) -> Iterator[PlanExample]:
         rows = read_json(root / "stabletoolbench" / "gpt35_react_runs" / f"{part}.json", RUNS_WHERE)
         for key, row in rows.items():
             tools = [toolbench_tool(spec, "stabletoolbench") for spec in row["available_tools"]]
-            steps = [[name] for name in _called(row["answer"]["answer_details"])]
+            steps = [[name] for name in _iter_called_tools(row["answer"]["answer_details"])]
             made = steps_example(
                 f"stabletoolbench-{part}-{key}", "stabletoolbench", row["query"], tools, steps
             )
@@ -75,7 +75,7 @@ def read_stabletoolbench_runs(root: Path) -> Iterator[PlanExample]:
                 yield made
 
 
-def _called(nodes: list[JsonObject]) -> Iterator[str]:
+def _iter_called_tools(nodes: list[JsonObject]) -> Iterator[str]:
     while nodes:
         node = nodes[0]
         if node["role"] == "tool" and (match := _NAME.match(str(node["message"]))):
@@ -99,16 +99,16 @@ def dta_example(id: str, row: JsonObject) -> PlanExample | None:
     """
     turns = row["conversations"]
     system = next((t["value"] for t in turns if t["from"] == "system"), "")
-    tools = [toolbench_tool(spec, "dta_tool") for spec in _listed_tools(system)]
+    tools = [toolbench_tool(spec, "dta_tool") for spec in _parse_tool_list(system)]
     steps = [_parallel_calls(t["value"]) for t in turns if t["from"] == "assistant"]
     query = next((t["value"] for t in turns if t["from"] == "user"), str(row.get("id", "")))
     return steps_example(id, "dta_tool", query.strip().removesuffix("Begin!").strip(), tools, steps)
 
 
-def _listed_tools(system: str) -> list[JsonObject]:
+def _parse_tool_list(system: str) -> list[JsonObject]:
     """The tool list that ends the system prompt, JSON or a Python literal."""
     start = system.rfind("APIs:")
-    found = _value(system[system.find("[", max(start, 0)) :])
+    found = _parse_value(system[system.find("[", max(start, 0)) :])
     return (
         [spec for spec in found if isinstance(spec, dict) and "name" in spec]
         if isinstance(found, list)
@@ -119,15 +119,15 @@ def _listed_tools(system: str) -> list[JsonObject]:
 def _parallel_calls(text: str) -> list[str]:
     """Tool names after ``Function Call:``, one per parallel call."""
     _, found, calls = text.partition("Function Call:")
-    value = _value(calls) if found else None
+    value = _parse_value(calls) if found else None
     listed = value if isinstance(value, list) else [value]
     return [str(c["name"]) for c in listed if isinstance(c, dict) and "name" in c]
 
 
-def _value(text: str) -> Json:
-    """What a text says as JSON or a Python literal; None where it is neither."""
+def _parse_value(text: str) -> Json:
+    """Parse a text as JSON or a Python literal; return None if it is neither."""
     try:
-        return literal(text.strip())
+        return parse_literal(text.strip())
     except JsonError:
         return None
 

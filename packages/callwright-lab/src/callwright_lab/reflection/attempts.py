@@ -1,5 +1,5 @@
-"""What a learner wants to do, carried out: under the rules of trials, or by a simulator in the
-tools' place.
+"""Executes the actions that a learner proposes, under the rules of tool probing or with a simulator
+in the tools' place.
 """
 
 from __future__ import annotations
@@ -7,13 +7,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from callwright.agent.invoke import Caller, invoke
-from callwright.agent.probing.attempt import MAY_BE_TRIED, may_be_tried
+from callwright.agent.probing.attempt import MAY_BE_TRIED, explain_untriable
 from callwright.agent.probing.pacing import Pacer
 from callwright.agent.probing.policy import TrialPolicy
 from callwright.agent.safety.clear import ClearanceState, Denied, clear
 from callwright.nouns.errors import Failure
-from callwright.nouns.redaction import in_every_form, redacted
-from callwright.nouns.types import CheckedCall, Json, JsonObject, ToolResult, members, to_json
+from callwright.nouns.redaction import redact_secrets, select_redactable
+from callwright.nouns.types import (
+    CheckedCall,
+    Json,
+    JsonObject,
+    ToolResult,
+    get_public_fields,
+    to_json,
+)
 from callwright_lab.verify.budget import Meter
 from callwright_lab.verify.mock_tools import StandIn
 
@@ -37,14 +44,16 @@ class Trying:
     ) -> None:
         self._caller, self._policy, self._stand_in = caller, policy, stand_in
         self._pacer = Pacer(policy)
-        self._secrets = in_every_form(secrets)
+        self._secrets = select_redactable(secrets)
 
     async def call(self, call: CheckedCall, query: str, meter: Meter) -> ToolResult:
         """The result; it has failed with ``not_executable`` where nobody may carry it out. Raises
         BudgetSpent, InDoubt, and ModelError where the stand-in's model cannot be asked.
         """
         why = (
-            "no tool is at hand" if self._caller is None else may_be_tried(call.tool, self._policy)
+            "no tool is at hand"
+            if self._caller is None
+            else explain_untriable(call.tool, self._policy)
         )
         if self._caller is not None and not why:
             return await self._made(call, self._caller, meter)
@@ -54,7 +63,7 @@ class Trying:
             )
         output = await self._stand_in.answer(call.tool, call.arguments, meter, query)
         return ToolResult(
-            call.id, call.tool.name, call.arguments, **members(output), slot=call.slot
+            call.id, call.tool.name, call.arguments, **get_public_fields(output), slot=call.slot
         )
 
     async def _made(self, call: CheckedCall, caller: Caller, meter: Meter) -> ToolResult:
@@ -74,20 +83,24 @@ class Trying:
             return to_json(self._without_secrets(result))
 
         return replace(
-            _result(await meter.made(call.tool, call.arguments, make)), id=call.id, slot=call.slot
+            _parse_result(await meter.made(call.tool, call.arguments, make)),
+            id=call.id,
+            slot=call.slot,
         )
 
     def _without_secrets(self, result: ToolResult) -> ToolResult:
         failure = result.failure
         if failure is not None:
             said, more = (
-                redacted(failure.message, self._secrets),
-                redacted(failure.detail, self._secrets),
+                redact_secrets(failure.message, self._secrets),
+                redact_secrets(failure.detail, self._secrets),
             )
             failure = replace(failure, message=said, detail=more)
-        return replace(result, content=redacted(result.content, self._secrets), failure=failure)
+        return replace(
+            result, content=redact_secrets(result.content, self._secrets), failure=failure
+        )
 
 
-def _result(told: JsonObject) -> ToolResult:
+def _parse_result(told: JsonObject) -> ToolResult:
     failure = told["failure"]
     return ToolResult(**{**told, "failure": failure and Failure(**failure)})

@@ -14,11 +14,18 @@ from dataclasses import dataclass, field, replace
 from callwright.agent.sandbox import require_sandbox
 from callwright.agent.strategies.code import CALLS
 from callwright.jsontext import JsonError, parse_lenient
-from callwright.models.dialogue import tried
+from callwright.models.dialogue import vary_request
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.trajectory import Step, Trajectory
-from callwright.nouns.types import JsonObject, Tool, ToolCall, ToolResult, canonical, to_json
-from callwright.parsing.formats.program import computes
+from callwright.nouns.types import (
+    JsonObject,
+    Tool,
+    ToolCall,
+    ToolResult,
+    to_canonical_json,
+    to_json,
+)
+from callwright.parsing.formats.program import has_computed_argument
 from callwright.repair.gate import Gate
 from callwright.schema.normalize import closed_object
 from callwright_lab import prompts
@@ -28,30 +35,30 @@ from callwright_lab.reflection.learner import (
     Action,
     Form,
     Point,
-    asked,
-    form_of,
-    known,
-    points,
-    wanted,
+    build_learner_request,
+    infer_form,
+    is_fully_recorded,
+    parse_action,
+    sample_points,
 )
 from callwright_lab.reflection.programs import Attempts, Done, NotCarriedOut, Programs
-from callwright_lab.reflection.reflection import data
-from callwright_lab.reflection.row import Reflected, from_kept, kept
-from callwright_lab.reflection.sourced import unsourced
+from callwright_lab.reflection.reflection import escape_delimiters
+from callwright_lab.reflection.row import Reflected, parse_row, serialize_row
+from callwright_lab.reflection.sourced import explain_unsourced
 from callwright_lab.reflection.wrong import (
     Serves,
     Wrong,
-    checked,
-    empty,
-    failed,
-    same,
-    serves,
-    taken,
-    unserving,
+    check_call,
+    classify_failure,
+    classify_planning_error,
+    find_needed_values,
+    is_empty_outcome,
+    is_same_action,
+    judge_results,
 )
 from callwright_lab.verify.budget import Meter
 from callwright_lab.verify.memory import InDoubt
-from callwright_lab.verify.sweep import Finding, Row, Sweep, key_of
+from callwright_lab.verify.sweep import Finding, Row, Sweep, make_row_key
 
 VERSION = 2  # of what a journal keeps of an action
 _TOKENS = 200
@@ -61,8 +68,8 @@ _TRIED = 300  # characters of an action in the report
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the learner is explored: points a trajectory, samples a point, at which temperature, from
-    which seed.
+    """Settings of the exploration: points per trajectory, samples per point, temperature and
+    seed.
     """
 
     points: int = 2
@@ -74,9 +81,9 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one action: a row, or why there is none. ``error``: which one it is, also
-    where no row follows from it, "" where it is none; ``tried`` is what was called, ``came`` what
-    came back; ``times``: how many samples were this action.
+    """Result of one action: a row, or the reason why there is none. ``error`` is the kind of error,
+    also where no row follows from it, or "". ``tried`` is the call, ``came`` its result, ``times``
+    how many samples were this action.
     """
 
     category: str
@@ -111,7 +118,7 @@ class _At:
 
 @dataclass
 class Explorer:
-    """Judges points for :func:`callwright_lab.verify.sweep.sweep`. ``tools`` are the catalogue's:
+    """Judges points for :func:`callwright_lab.verify.sweep.run_sweep`. ``tools`` are the catalogue's:
     their effects count.
 
     ``reflector``: who writes reflections, by rule without one. ``judge``: who is asked where the
@@ -130,10 +137,10 @@ class Explorer:
         nothing runs them.
         """
         how = self.sampling
-        found = list(points(trajectories, how.points, how.seed, how.form))
+        found = list(sample_points(trajectories, how.points, how.seed, how.form))
         if any(self._form(point) == "code" for point in found):
             require_sandbox()
-        return [Row(p.id, key_of(to_json(p.trajectory), p.at), p) for p in found]
+        return [Row(p.id, make_row_key(to_json(p.trajectory), p.at), p) for p in found]
 
     async def judge(self, point: Point, meter: Meter) -> Finding:
         """Sample, try and judge one point."""
@@ -141,19 +148,19 @@ class Explorer:
         at = _At(point, gate, Programs(gate, self.trying), meter)
         try:
             why, category = (
-                await self._settled(at) or _refused(at),
+                await self._settled(at) or _explain_gold_refusal(at),
                 "the verified call does otherwise now",
             )
         except InDoubt as doubt:
             why, category = str(doubt), "in doubt"
         if why:
-            return Finding(False, category, why, {"actions": [], "tool": _tools(point)})
+            return Finding(False, category, why, {"actions": [], "tool": _join_gold_tools(point)})
         made = []
         for action, times in await self._sampled(at.point, meter):
             try:
                 outcome = await self._outcome(action, at)
             except InDoubt as doubt:
-                outcome = Outcome("in doubt", str(doubt), tried=_written(action))
+                outcome = Outcome("in doubt", str(doubt), tried=_render_action(action))
             made.append(replace(outcome, times=times))
         kept = [one for one in made if one.row is not None]
         if kept:
@@ -163,11 +170,14 @@ class Explorer:
         else:
             category = "no sample"
         why = f"{len(kept)} of {len(made)} different actions are errors"
-        found = {"actions": [_told(one) for one in made], "tool": _tools(at.point)}
+        found = {
+            "actions": [_serialize_outcome(one) for one in made],
+            "tool": _join_gold_tools(at.point),
+        }
         return Finding(bool(kept), category, why, found)
 
     def _form(self, point: Point) -> Form:
-        return self.sampling.form or form_of(point.trajectory)
+        return self.sampling.form or infer_form(point.trajectory)
 
     def _offered(self, trajectory: Trajectory) -> list[Tool]:
         known: Mapping[str, Tool] = {tool.name: tool for tool in self.tools}
@@ -181,9 +191,9 @@ class Explorer:
         if self._form(point) != "code":
             return ""
         names = {tool.name for tool in point.trajectory.tools}
-        if computes(point.right.code, names):
+        if has_computed_argument(point.right.code, names):
             at.program = point.right.code
-        if known(point.right, point.trajectory):
+        if is_fully_recorded(point.right, point.trajectory):
             return ""
         most = max(CALLS, len(point.right.calls))
         try:
@@ -193,7 +203,7 @@ class Explorer:
         except NotCarriedOut as no:
             return f"it is not known what the round called, and it cannot be tried: {no}"
         if done.stop or not done.step.ok:
-            return f"its program fails now: {reflection.feedback(done.step)[-300:]}"
+            return f"its program fails now: {reflection.render_feedback(done.step)[-300:]}"
         steps = list(point.trajectory.steps)
         steps[point.at] = done.step
         at.point = replace(point, trajectory=replace(point.trajectory, steps=tuple(steps)))
@@ -207,9 +217,9 @@ class Explorer:
         form = self._form(point)
         found: dict[str, tuple[Action, int]] = {}
         for number in range(how.samples):
-            request = asked(point, form, mode, how.temperature, how.seed + number)
+            request = build_learner_request(point, form, mode, how.temperature, how.seed + number)
             reply = await learner.complete(request)
-            action = wanted(reply, point, form, mode)
+            action = parse_action(reply, point, form, mode)
             first, times = found.get(action.key, (action, 0))
             found[action.key] = first, times + 1
         return list(found.values())
@@ -217,42 +227,44 @@ class Explorer:
     async def _outcome(self, action: Action, at: _At) -> Outcome:
         if action.none:
             return Outcome("no call", action.none)
-        if not action.runs and same(action.calls, at.point.right.calls, at.gate):
+        if not action.runs and is_same_action(action.calls, at.point.right.calls, at.gate):
             return Outcome("right", "the verified call")
         try:
             done = await self._tried(action, at)
         except NotCarriedOut as no:
-            return Outcome("not carried out", str(no), tried=_written(action))
+            return Outcome("not carried out", str(no), tried=_render_action(action))
         if done.foreign:
             return Outcome(
                 "not carried out",
-                f"its program was ended here: {_last(done)}",
-                tried=_written(action),
+                f"its program was ended here: {_find_last_line(done)}",
+                tried=_render_action(action),
             )
         outcome = await self._judged(done, at)
-        return replace(outcome, tried=_written(action))
+        return replace(outcome, tried=_render_action(action))
 
     async def _judged(self, done: Done, at: _At) -> Outcome:
-        """What actions are that were carried out."""
+        """Return the outcome of an action that was executed."""
         step, point, gate = done.step, at.point, at.gate
         if not step.calls and not done.stop:
             return Outcome("no call", "its program calls nothing")
-        if done.stop and _all_made(step, point, gate):
-            return Outcome("right, and stumbled", f"the verified calls were made: {_last(done)}")
-        if not done.stop and same(step.calls, point.right.calls, gate):
+        if done.stop and _is_correction_made(step, point, gate):
+            return Outcome(
+                "right, and stumbled", f"the verified calls were made: {_find_last_line(done)}"
+            )
+        if not done.stop and is_same_action(step.calls, point.right.calls, gate):
             return Outcome("right", "the verified call")
-        said = done.wrong or failed(step.results, gate.tools)
+        said = done.wrong or classify_failure(step.results, gate.tools)
         if isinstance(said, str) and said:
             return Outcome("failed for another reason", said)
         if (
             step.code
             and not done.stop
-            and serves(step.results, point, taken(point)) in ("equal", "serves")
+            and judge_results(step.results, point, find_needed_values(point)) in ("equal", "serves")
         ):
             return Outcome("as good", "the program found its way by itself")
         wrong = (
             said
-            if isinstance(said, Wrong) and reflection.heard(step, said.feedback)
+            if isinstance(said, Wrong) and reflection.is_message_visible(step, said.feedback)
             else done.fault
         )
         if said and wrong is None:
@@ -272,7 +284,9 @@ class Explorer:
             point.before, step, "", point.right.calls, found.kind, found.error, program=at.program
         )
         came = (
-            _last(done) if step.code and step.shown else " ".join(reflection.feedback(step).split())
+            _find_last_line(done)
+            if step.code and step.shown
+            else " ".join(reflection.render_feedback(step).split())
         )
         return replace(await self._reflected(row, at.meter), error=named, came=came[:_TRIED])
 
@@ -291,8 +305,8 @@ class Explorer:
         self, point: Point, calls: Sequence[ToolCall], results: Sequence[ToolResult], meter: Meter
     ) -> Wrong | Outcome:
         """The planning error of calls that succeeded, or what they are instead."""
-        nothing = empty(results, self._offered(point.trajectory))
-        how = serves(results, point, taken(point))
+        nothing = is_empty_outcome(results, self._offered(point.trajectory))
+        how = judge_results(results, point, find_needed_values(point))
         if how == "untold" and self.judge_model is not None:
             how = await self._asked_whether(point, results, meter, self.judge_model)
         if how == "equal":
@@ -306,7 +320,7 @@ class Explorer:
                 "cannot be told",
                 "nothing of the verified result is taken later, and no model was asked",
             )
-        return unserving(calls, point, nothing)
+        return classify_planning_error(calls, point, nothing)
 
     async def _asked_whether(
         self, point: Point, results: Sequence[ToolResult], meter: Meter, model: ChatModel
@@ -314,7 +328,12 @@ class Explorer:
         model = meter.metered(model)
         constrained = (await model.capabilities()).json_schema
         query, right, other = map(
-            data, (point.trajectory.query, _shown(point.right.results), _shown(results))
+            escape_delimiters,
+            (
+                point.trajectory.query,
+                _render_results(point.right.results),
+                _render_results(results),
+            ),
         )
         messages = prompts.render("explore_serves", query=query, right=right, other=other)
         text: JsonObject = {"type": "string", "maxLength": 200}
@@ -335,13 +354,15 @@ class Explorer:
     async def _doubt(
         self, point: Point, wrong: Wrong, gate: Gate, control: _Control, meter: Meter
     ) -> str:
-        """Why an error is not believed: the right call, made now, fails or gives something else."""
+        """Return the reason to doubt an error: the right call, made now, fails or gives a different
+        result; "" if none.
+        """
         if control.doubt is not None:
             raise control.doubt
         if control.results is None and not control.unknown:
             made = []
             for call in point.right.calls:
-                verdict = checked(gate, call)
+                verdict = check_call(gate, call)
                 assert not isinstance(verdict, Wrong), (
                     "nothing is asked where the verified call is refused"
                 )
@@ -358,38 +379,47 @@ class Explorer:
             return ""
         if ill := next((r for r in control.results if not r.ok), None):
             return f"it fails: {ill.failure.message if ill.failure else ''}"
-        if wrong.kind == "planning" and serves(control.results, point, taken(point)) == "lacks":
+        if (
+            wrong.kind == "planning"
+            and judge_results(control.results, point, find_needed_values(point)) == "lacks"
+        ):
             return "it returns something else"
         return ""
 
     async def _reflected(self, row: Reflected, meter: Meter) -> Outcome:
         """The row with its reflection, or why it is dropped."""
         if self.reflector is None:
-            row = replace(row, reflection=reflection.by_rule(row))
+            row = replace(row, reflection=reflection.reflect_by_rule(row))
         else:
             row = replace(
-                row, reflection=await written_by(self.reflector, row, meter), by=self.reflector.name
+                row,
+                reflection=await ask_reflection(self.reflector, row, meter),
+                by=self.reflector.name,
             )
-        return settled(row)
+        return decide_outcome(row)
 
 
-async def written_by(model: ChatModel, row: Reflected, meter: Meter) -> str:
-    """What a model writes as the reflection of a row, asked once more where its reply holds none;
-    "" where that one does not either.
+async def ask_reflection(model: ChatModel, row: Reflected, meter: Meter) -> str:
+    """Return the reflection that a model writes for a row; "" if no reply holds one. The model is
+    asked once more if its first reply holds none.
     """
     model = meter.metered(model)
-    question = reflection.question(row, schema=(await model.capabilities()).json_schema)
+    question = reflection.build_reflection_request(
+        row, schema=(await model.capabilities()).json_schema
+    )
     for attempt in range(_REPLIES):
-        if told := reflection.read(await model.complete(tried(question, attempt))):
+        if told := reflection.parse_reflection(
+            await model.complete(vary_request(question, attempt))
+        ):
             return told
     return ""
 
 
-def settled(row: Reflected) -> Outcome:
+def decide_outcome(row: Reflected) -> Outcome:
     """The row as an outcome: kept, or dropped for what its reflection says."""
     if not row.reflection:
         return Outcome("no reflection", "neither of two replies held analysis and strategy")
-    if why := unsourced(row):
+    if why := explain_unsourced(row):
         return Outcome("unsourced", why)
     return Outcome(f"{row.kind}: {row.error}", row=row)
 
@@ -404,7 +434,7 @@ class Harvested:
 
     def rows(self, found: Iterable[Reflected]) -> list[Row[Reflected]]:
         """Each different row once."""
-        made = {key_of(kept(row)): row for row in found}
+        made = {make_row_key(serialize_row(row)): row for row in found}
         return [
             Row(f"{row.before.id}@{len(row.before.steps) + 1}", key, row)
             for key, row in made.items()
@@ -413,25 +443,28 @@ class Harvested:
     async def judge(self, row: Reflected, meter: Meter) -> Finding:
         """The row with a reflection that stands, or why it is dropped."""
         if self.reflector is not None and row.by == "rule":
-            written = await written_by(self.reflector, row, meter)
+            written = await ask_reflection(self.reflector, row, meter)
             row = replace(row, reflection=written, by=self.reflector.name)
-        outcome = settled(row)
+        outcome = decide_outcome(row)
         return Finding(
-            outcome.row is not None, outcome.category, outcome.why, {"actions": [_told(outcome)]}
+            outcome.row is not None,
+            outcome.category,
+            outcome.why,
+            {"actions": [_serialize_outcome(outcome)]},
         )
 
 
-def rows_of(made: Iterable[Finding]) -> list[Reflected]:
+def collect_rows(made: Iterable[Finding]) -> list[Reflected]:
     """The rows of findings, in order."""
     return [
-        from_kept(one["row"])
+        parse_row(one["row"])
         for f in made
         for one in f.found.get("actions", ())
         if one["row"] is not None
     ]
 
 
-def by_action(made: Sweep) -> Sweep:
+def split_by_action(made: Sweep) -> Sweep:
     """The sweep with a finding for every sample, for the report: kept errors by kind, the others by
     why they went; and one for every point at which nothing was sampled.
     """
@@ -439,7 +472,7 @@ def by_action(made: Sweep) -> Sweep:
         Finding(
             one["row"] is not None,
             one["category"],
-            one["why"] or _reason(one),
+            one["why"] or _shorten_feedback(one),
             {},
             f"{finding.id}#{n}",
         )
@@ -451,13 +484,13 @@ def by_action(made: Sweep) -> Sweep:
     return replace(made, findings=(*each, *unsampled))
 
 
-def _reason(one: JsonObject) -> str:
-    row = from_kept(one["row"])
-    return " ".join(reflection.feedback(row.wrong).split())[:160]
+def _shorten_feedback(one: JsonObject) -> str:
+    row = parse_row(one["row"])
+    return " ".join(reflection.render_feedback(row.wrong).split())[:160]
 
 
-def _told(one: Outcome) -> JsonObject:
-    row = kept(one.row) if one.row is not None else None
+def _serialize_outcome(one: Outcome) -> JsonObject:
+    row = serialize_row(one.row) if one.row is not None else None
     said = {
         "category": one.category,
         "error": one.error,
@@ -468,38 +501,43 @@ def _told(one: Outcome) -> JsonObject:
     return {**said, "times": one.times, "row": row}
 
 
-def _refused(at: _At) -> str:
-    """Why the gate lets the verified calls through no more: then what it refuses speaks against
-    nobody.
+def _explain_gold_refusal(at: _At) -> str:
+    """Return the reason why the gate now refuses the verified calls; "" if it accepts them. If it
+    refuses them, its refusal of other calls is no evidence.
     """
-    verdicts = (checked(at.gate, call) for call in at.point.right.calls)
+    verdicts = (check_call(at.gate, call) for call in at.point.right.calls)
     return next((f"it is refused: {v.feedback}" for v in verdicts if isinstance(v, Wrong)), "")
 
 
-def _tools(point: Point) -> str:
-    """Which tools the right action calls: what errors are counted by."""
+def _join_gold_tools(point: Point) -> str:
+    """Return the names of the tools that the right action calls, by which errors are counted."""
     return ", ".join(dict.fromkeys(call.tool for call in point.right.calls))
 
 
-def _written(action: Action) -> str:
-    text = action.code or "; ".join(f"{c.tool}({canonical(c.arguments)})" for c in action.calls)
+def _render_action(action: Action) -> str:
+    text = action.code or "; ".join(
+        f"{c.tool}({to_canonical_json(c.arguments)})" for c in action.calls
+    )
     return text if len(text) <= _TRIED else f"{text[: _TRIED - 1]}…"
 
 
-def _last(done: Done) -> str:
+def _find_last_line(done: Done) -> str:
     """The last line of what a program is shown."""
     return next((line for line in reversed(done.step.shown.splitlines()) if line.strip()), "")
 
 
-def _all_made(step: Step, point: Point, gate: Gate) -> bool:
-    """Whether each of the right calls was made and came back well: the correction would make them
-    once more.
+def _is_correction_made(step: Step, point: Point, gate: Gate) -> bool:
+    """Return True if each of the right calls was made and succeeded. The correction would then only
+    repeat them.
     """
     made = [call for call, result in step.pairs if result is not None and result.ok]
-    return all(any(same([call], [right], gate) for call in made) for right in point.right.calls)
+    return all(
+        any(is_same_action([call], [right], gate) for call in made) for right in point.right.calls
+    )
 
 
-def _shown(results: Sequence[ToolResult]) -> str:
+def _render_results(results: Sequence[ToolResult]) -> str:
     return "\n".join(
-        f"{r.tool}({canonical(r.arguments)}) -> {canonical(r.content)[:800]}" for r in results
+        f"{r.tool}({to_canonical_json(r.arguments)}) -> {to_canonical_json(r.content)[:800]}"
+        for r in results
     )

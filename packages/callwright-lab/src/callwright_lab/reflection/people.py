@@ -1,10 +1,10 @@
-"""Who is spoken of in trajectories: e-mail addresses, telephone numbers, and names under a person's
-word.
+"""Finds the people named in trajectories: e-mail addresses, telephone numbers, and names beside a
+person's word.
 
-A name is what stands under such a word (``guest``, ``author``, ``customer`` …): as an argument or a
-member of a result, in a list or a record under it, in a record that also holds an address or a
-number, in JSON that came as text, in a line ``Guest: …``. From there its words are known wherever
-they stand, in any case and in any script.
+A name is a value that stands with such a word (``guest``, ``author``, ``customer`` …). It may be an
+argument or a member of a result, or lie in a list or a record under the word. It may also lie in a
+record with an address or a number, in JSON sent as text, or in a line ``Guest: …``. From there its
+words are known wherever they stand, in any case and in any script.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import Json, Tool
 from callwright.repair.provenance.grounding import is_identifier
-from callwright.schema.keys import words
+from callwright.schema.keys import split_words
 
 # Scripts that are written without spaces: what stands beside an address or a name there is no part
 # of it.
@@ -108,7 +108,9 @@ class People:
     known: re.Pattern[str] | None = None  # telephone numbers
 
     def is_one(self, word: str) -> bool:
-        """Whether a word is that of a name, and none of the language."""
+        """Return True if a word belongs to a known name and is not an ordinary word of the
+        language.
+        """
         folded = word.casefold()
         return folded in self._found and folded not in _WORDS
 
@@ -136,32 +138,39 @@ class People:
         return alias(known)
 
 
-def people_of(trajectories: Iterable[Trajectory]) -> People:
+def collect_people(trajectories: Iterable[Trajectory]) -> People:
     """The names and numbers of all trajectories."""
     names: dict[str, list[str]] = {}
     numbers: set[str] = set()
     for trajectory in trajectories:
-        for key, value, person in _told(trajectory):
+        for key, value, person in _iter_named_scalars(trajectory):
             if not (is_number(value) or isinstance(value, str)):
                 continue
             said = unicodedata.normalize("NFC", str(value))
             if person and isinstance(value, str):
-                names[said] = list(_words_of(key, said))
-            if set(words(key)) & _NUMBERS and len(digits(said)) >= _SHORTEST:
-                numbers.add(digits(said))
+                names[said] = list(_iter_name_words(key, said))
+            if set(split_words(key)) & _NUMBERS and len(extract_digits(said)) >= _SHORTEST:
+                numbers.add(extract_digits(said))
     found: dict[str, str] = {}
     for name in sorted(names):
         for word in names[name]:
             found.setdefault(word.casefold(), word)
     if not found:
-        return People((), frozenset(numbers), known=_any_of(numbers))
-    one = _either(found)
+        return People((), frozenset(numbers), known=_compile_number_pattern(numbers))
+    one = _compile_alternatives(found)
     runs = re.compile(rf"(?:{one})(?:[ ,.'’_-]{{1,2}}(?:{one}))*", re.IGNORECASE)
     single = re.compile(one, re.IGNORECASE)
-    return People(tuple(found.values()), frozenset(numbers), found, runs, single, _any_of(numbers))
+    return People(
+        tuple(found.values()),
+        frozenset(numbers),
+        found,
+        runs,
+        single,
+        _compile_number_pattern(numbers),
+    )
 
 
-def _any_of(numbers: Iterable[str]) -> re.Pattern[str] | None:
+def _compile_number_pattern(numbers: Iterable[str]) -> re.Pattern[str] | None:
     """One pattern of telephone numbers, whatever stands between their digits, with and without the
     country's code.
     """
@@ -175,7 +184,7 @@ def _any_of(numbers: Iterable[str]) -> re.Pattern[str] | None:
     return re.compile(rf"[+\uff0b]?(?<!\d)(?:{'|'.join(parts)})(?!\d)") if parts else None
 
 
-def _either(found: Iterable[str]) -> str:
+def _compile_alternatives(found: Iterable[str]) -> str:
     """A pattern of all words, the longest first. Where a script has no spaces a word has no
     borders.
     """
@@ -195,7 +204,7 @@ def numbers_in(text: str, people: People) -> list[str]:
     found = [
         (a, b)
         for a, b in found
-        if not _DATE.search(text[a:b]) and len(digits(text[a:b])) >= _SHORTEST
+        if not _DATE.search(text[a:b]) and len(extract_digits(text[a:b])) >= _SHORTEST
     ]
     whole = [
         (a, b)
@@ -206,73 +215,75 @@ def numbers_in(text: str, people: People) -> list[str]:
 
 
 def is_number(value: Json) -> TypeGuard[int]:
-    """Whether a value is a whole number that is none of truth."""
+    """Return True if a value is an integer and not a boolean."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def digits(text: str) -> str:
+def extract_digits(text: str) -> str:
     """The digits of a text, of any script, as ASCII."""
     return "".join(
         str(unicodedata.digit(c)) for c in text if unicodedata.digit(c, None) is not None
     )
 
 
-def _told(trajectory: Trajectory) -> Iterator[tuple[str, Json, bool]]:
+def _iter_named_scalars(trajectory: Trajectory) -> Iterator[tuple[str, Json, bool]]:
     """Every scalar of arguments and results with its key, and whether it is said to be a person's
     name.
     """
     for call in trajectory.calls:
         tool = trajectory.tool(call.tool)
-        of_people = _of_people(call.tool)
+        of_people = _is_people_tool(call.tool)
         for key, value in call.arguments.items() if isinstance(call.arguments, dict) else ():
-            about = _about(tool, key)
-            named = _personal(key) or (
-                _is_name(key) and (of_people or bool(set(words(about)) & _PEOPLE))
+            about = _find_parameter_description(tool, key)
+            named = _is_person_key(key) or (
+                _is_name(key) and (of_people or bool(set(split_words(about)) & _PEOPLE))
             )
-            yield from _inside(key, value, named)
+            yield from _iter_nested_scalars(key, value, named)
         if isinstance(call.arguments, str):
-            yield from _inside("", call.arguments, False)
+            yield from _iter_nested_scalars("", call.arguments, False)
     for result in trajectory.results:
-        yield from _inside("", result.content, False, _of_people(result.tool))
+        yield from _iter_nested_scalars("", result.content, False, _is_people_tool(result.tool))
         if result.failure is not None:
-            yield from _inside("", result.failure.message, False)
+            yield from _iter_nested_scalars("", result.failure.message, False)
     for step in trajectory.steps:
         yield from (
-            told for text in (step.thought, step.shown) for told in _inside("", text, False)
+            told
+            for text in (step.thought, step.shown)
+            for told in _iter_nested_scalars("", text, False)
         )
     for tool in trajectory.tools:
         for key, part in tool.properties.items():
             options = part.get("enum") if isinstance(part, dict) else None
-            if _personal(key) and isinstance(options, list):
-                yield from _inside(key, options, True)
-    yield from _inside("", trajectory.query, False)
+            if _is_person_key(key) and isinstance(options, list):
+                yield from _iter_nested_scalars(key, options, True)
+    yield from _iter_nested_scalars("", trajectory.query, False)
 
 
-def _inside(
+def _iter_nested_scalars(
     key: str, value: Json, person: bool, record: bool = False
 ) -> Iterator[tuple[str, Json, bool]]:
     """``person``: what stands here is said to be a person; ``record``: the records here are
     people's.
     """
     if isinstance(value, dict):
-        own = record or person or any(set(words(k)) & _REACHED for k in value)
+        own = record or person or any(set(split_words(k)) & _REACHED for k in value)
         for name, inner in value.items():
-            named = _personal(name) or (own and _is_name(name))
-            yield from _inside(name, inner, named, record or person)
+            named = _is_person_key(name) or (own and _is_name(name))
+            yield from _iter_nested_scalars(name, inner, named, record or person)
     elif isinstance(value, list):
         for inner in value:
-            yield from _inside(key, inner, person, record)
-    elif isinstance(value, str) and (read := _read(value)) is not None:
-        yield from _inside(key, read, person, record)
+            yield from _iter_nested_scalars(key, inner, person, record)
+    elif isinstance(value, str) and (read := _parse_container(value)) is not None:
+        yield from _iter_nested_scalars(key, read, person, record)
     else:
         yield key, value, person
         if isinstance(value, str) and not person:
             for found in _LABELLED.finditer(value):
-                if _personal(found[1]) or set(words(found[1])) & _NUMBERS:
-                    yield found[1], found[2].strip(" *"), _personal(found[1])
+                if _is_person_key(found[1]) or set(split_words(found[1])) & _NUMBERS:
+                    yield found[1], found[2].strip(" *"), _is_person_key(found[1])
 
 
-def _read(text: str) -> Json:
+def _parse_container(text: str) -> Json:
     """The value of a text that is JSON; None where it is none."""
     if text.lstrip()[:1] in ("{", "["):
         with suppress(JsonError):
@@ -281,7 +292,7 @@ def _read(text: str) -> Json:
     return None
 
 
-def _words_of(key: str, value: str) -> Iterator[str]:
+def _iter_name_words(key: str, value: str) -> Iterator[str]:
     """The words of what looks like a name, and not like that person's number, address or kind."""
     if len(value) > _LONGEST or is_identifier(key, value) or _NOT_A_NAME.search(value):
         return
@@ -301,22 +312,22 @@ def _words_of(key: str, value: str) -> Iterator[str]:
         yield word
 
 
-def _personal(key: str) -> bool:
-    named = set(words(key))
+def _is_person_key(key: str) -> bool:
+    named = set(split_words(key))
     return bool(named & _PEOPLE) and not named & _THINGS
 
 
 def _is_name(key: str) -> bool:
-    named = set(words(key))
+    named = set(split_words(key))
     return bool(named & _NAMES) and not named & _THINGS
 
 
-def _of_people(tool: str) -> bool:
-    """Whether a tool's records are people, as its name says."""
-    return bool(set(words(tool)) & _PEOPLE)
+def _is_people_tool(tool: str) -> bool:
+    """Return True if a tool's name says that its records are people."""
+    return bool(set(split_words(tool)) & _PEOPLE)
 
 
-def _about(tool: Tool | None, key: str) -> str:
+def _find_parameter_description(tool: Tool | None, key: str) -> str:
     part = tool.properties.get(key) if tool is not None else None
     about = part.get("description") if isinstance(part, dict) else None
     return about if isinstance(about, str) else ""

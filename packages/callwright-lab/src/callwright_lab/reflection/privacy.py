@@ -2,7 +2,7 @@
 address.
 
 Secrets were taken out before anything was written down; what still looks like one is taken out here
-(:func:`callwright.nouns.redaction.masked`). Addresses, telephone numbers and names
+(:func:`callwright.nouns.redaction.mask_secrets`). Addresses, telephone numbers and names
 (:mod:`callwright_lab.reflection.people`) are given pseudonyms, the same one for the same person in
 all rows, so that a row stays as true to itself as it was. Nothing else of a person is looked for.
 """
@@ -16,16 +16,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from callwright.nouns.redaction import masked
+from callwright.nouns.redaction import mask_secrets
 from callwright.nouns.trajectory import Step, Trajectory
-from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult, scalars
+from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult, iter_scalars
 from callwright_lab.reflection.people import (
     EMAILS,
     People,
-    digits,
+    collect_people,
+    extract_digits,
     is_number,
     numbers_in,
-    people_of,
 )
 from callwright_lab.reflection.row import Reflected
 
@@ -47,7 +47,7 @@ class Filters:
     pseudonyms: bool = True
 
     def wants(self, tool: str) -> bool:
-        """Whether calls of this tool may stand in a row."""
+        """Return True if a row may contain calls of this tool."""
         kept = not self.keep or any(fnmatchcase(tool, pattern) for pattern in self.keep)
         return kept and not any(fnmatchcase(tool, pattern) for pattern in self.drop)
 
@@ -70,17 +70,17 @@ class Privacy:
         chosen = [row for row in rows if self._chosen(row)]
         if self.filters.pseudonyms:
             whole = [*runs, *(row.trajectory for row in chosen)]
-            self._people = people_of(whole)
+            self._people = collect_people(whole)
             for word in self._people.words:
                 self._alias("name", word)
         made = (
-            _changed(row, _Change(self._text, self._documented, self._key, self._number))
+            _apply_change(row, _Change(self._text, self._documented, self._key, self._number))
             for row in chosen
         )
         return [row for row in made if not self._secret(row)]
 
     def report(self) -> str:
-        """What each filter did, in one line."""
+        """Return a one-line summary of what each filter did."""
         people = Counter(kind for kind, _ in self._known)
         told = {
             "rows dropped for their tools": self.done["tools"],
@@ -102,26 +102,28 @@ class Privacy:
         return fits
 
     def _secret(self, row: Reflected) -> bool:
-        """Whether a call holds the mark of a secret: with it the call cannot be learned from."""
+        """Return True if a call holds the mark of a secret, and count the row. Such a call cannot
+        be learned from.
+        """
         calls = (*row.wrong.calls, *row.right)
         found = any(
             _SECRET in str(value)
             for call in calls
-            for value in (call.arguments, *scalars(call.arguments))
+            for value in (call.arguments, *iter_scalars(call.arguments))
         )
         self.done["secret"] += found
         return found
 
     def _text(self, text: str) -> str:
-        text = str(masked(text))
+        text = str(mask_secrets(text))
         if len(text) > self.filters.longest:
             self.done["long"] += 1
             return f"[{len(text)} characters left out]"
         return self._renamed(text)
 
     def _documented(self, text: str) -> str:
-        """What a tool says of itself: never too long."""
-        return self._renamed(str(masked(text)))
+        """Return a tool's own documentation with names replaced; its length is not limited."""
+        return self._renamed(str(mask_secrets(text)))
 
     def _key(self, key: str) -> str:
         """A member's name: changed where it is no field's, but somebody's."""
@@ -136,7 +138,7 @@ class Privacy:
         for pattern in EMAILS:
             text = pattern.sub(self._address, text)
         for number in sorted(numbers_in(text, self._people), key=len, reverse=True):
-            text = text.replace(number, self._alias("number", digits(number)))
+            text = text.replace(number, self._alias("number", extract_digits(number)))
         return self._people.renamed(text, lambda word: self._alias("name", word))
 
     def _address(self, found: re.Match[str]) -> str:
@@ -147,9 +149,9 @@ class Privacy:
 
     def _number(self, value: int) -> int:
         """A telephone number that is written as one."""
-        if not self.filters.pseudonyms or digits(str(value)) not in self._people.numbers:
+        if not self.filters.pseudonyms or extract_digits(str(value)) not in self._people.numbers:
             return value
-        return int(digits(self._alias("number", digits(str(value)))))
+        return int(extract_digits(self._alias("number", extract_digits(str(value)))))
 
     def _alias(self, kind: str, value: str) -> str:
         if (kind, value) not in self._known:
@@ -162,7 +164,7 @@ class Privacy:
         return self._known[kind, value]
 
 
-def _changed(row: Reflected, change: _Change) -> Reflected:
+def _apply_change(row: Reflected, change: _Change) -> Reflected:
     """The row with every text in it changed; names of tools and of their arguments stay."""
     before, text = row.before, change.text
     tools = tuple(change.tool(tool) for tool in before.tools)
@@ -181,7 +183,9 @@ def _changed(row: Reflected, change: _Change) -> Reflected:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """How texts are changed: those of a run, those of its tools, names of members, and numbers."""
+    """Functions that change the texts of a run, the texts of its tools, the names of members, and
+    numbers.
+    """
 
     text: Callable[[str], str]
     documented: Callable[[str], str]
@@ -239,7 +243,7 @@ class _Change:
         """A call's arguments; keys that are no parameter's are somebody's text."""
         if isinstance(given, str):
             return self.text(given)
-        hidden = masked(given)
+        hidden = mask_secrets(given)
         return {
             key if key in names else self.key(key): self.value(inner)
             for key, inner in hidden.items()
@@ -249,7 +253,7 @@ class _Change:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {self.key(key): self.value(inner) for key, inner in masked(value).items()}
+            return {self.key(key): self.value(inner) for key, inner in mask_secrets(value).items()}
         if isinstance(value, list):
             return [self.value(inner) for inner in value]
         return self.number(value) if is_number(value) else value

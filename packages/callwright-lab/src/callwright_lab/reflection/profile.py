@@ -1,6 +1,4 @@
-"""What a learner does wrong: how often which error, at calls of which tool, with an example of
-each.
-"""
+"""Profiles a learner's errors: their frequency by kind, by tool called, with an example of each."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from dataclasses import dataclass
 
 from callwright.nouns.types import JsonObject
 from callwright.viewer import Table
-from callwright_lab.metrics import Interval, wilson
+from callwright_lab.metrics import Interval, wilson_interval
 from callwright_lab.verify.sweep import Finding, Sweep
 
 UNJUDGED = frozenset(
@@ -64,8 +62,8 @@ class Profile:
 
     @property
     def summary(self) -> str:
-        """How much was sampled, and how it was judged, in one line."""
-        told = "; ".join(f"{one.kind} {_rate(one)}" for one in self.kinds)
+        """Return one line with the number of samples and their judgements."""
+        told = "; ".join(f"{one.kind} {_render_rate(one)}" for one in self.kinds)
         return (
             f"{self.samples} samples at {self.points} points of {self.requests} requests,"
             f" {self.distinct} different actions; {self.judged} samples could be judged: right or"
@@ -90,7 +88,7 @@ class Profile:
                 one.error,
                 one.tool,
                 f"{one.times} of {one.of}",
-                _span(one),
+                _render_interval(one),
                 str(one.requests),
                 one.example,
             )
@@ -111,7 +109,7 @@ class _Sample:
     example: str
 
 
-def profile(made: Sweep) -> Profile:
+def profile_errors(made: Sweep) -> Profile:
     """The profile of an exploration's findings
     (:class:`callwright_lab.reflection.exploration.Explorer`).
     """
@@ -119,16 +117,20 @@ def profile(made: Sweep) -> Profile:
         finding for finding in made.findings if "tool" in finding.found
     ]  # what is harvested is no sample
     actions = [(finding, one) for finding in explored for one in finding.found["actions"]]
-    judged = [_sample(finding, one) for finding, one in actions if one["category"] not in UNJUDGED]
+    judged = [
+        _build_sample(finding, one) for finding, one in actions if one["category"] not in UNJUDGED
+    ]
     wrong = [one for one in judged if one.kind]
     pairs = Counter[tuple[str, str, str]]()
     for one in wrong:
         pairs[one.kind, one.error, one.tool] += one.times
-    lines = [_errors(judged, kind, error, tool) for (kind, error, tool), _ in pairs.most_common()]
-    kinds = [_errors(judged, kind) for kind in dict.fromkeys(one.kind for one in wrong)]
+    lines = [
+        _count_errors(judged, kind, error, tool) for (kind, error, tool), _ in pairs.most_common()
+    ]
+    kinds = [_count_errors(judged, kind) for kind in dict.fromkeys(one.kind for one in wrong)]
     return Profile(
         points=len(explored),
-        requests=len({_request(finding) for finding in explored}),
+        requests=len({_extract_request_id(finding) for finding in explored}),
         samples=sum(one["times"] for _, one in actions),
         distinct=len(actions),
         judged=sum(one.times for one in judged),
@@ -138,11 +140,11 @@ def profile(made: Sweep) -> Profile:
     )
 
 
-def _request(finding: Finding) -> str:
+def _extract_request_id(finding: Finding) -> str:
     return finding.id.rpartition("@")[0]
 
 
-def _sample(finding: Finding, one: JsonObject) -> _Sample:
+def _build_sample(finding: Finding, one: JsonObject) -> _Sample:
     kind, _, error = str(one["error"]).partition(": ")
     if not kind and one["category"] not in _RIGHT:
         kind, error = (
@@ -155,28 +157,33 @@ def _sample(finding: Finding, one: JsonObject) -> _Sample:
     example = " ".join(" → ".join(told).split())
     short = example if len(example) <= _EXAMPLE else f"{example[: _EXAMPLE - 1]}…"
     return _Sample(
-        _request(finding), str(finding.found.get("tool", "")), kind, error, one["times"], short
+        _extract_request_id(finding),
+        str(finding.found.get("tool", "")),
+        kind,
+        error,
+        one["times"],
+        short,
     )
 
 
-def _errors(judged: Iterable[_Sample], kind: str, error: str = "", tool: str = "") -> Errors:
+def _count_errors(judged: Iterable[_Sample], kind: str, error: str = "", tool: str = "") -> Errors:
     """The count of a kind; with ``error``, of this one at the calls of ``tool``."""
     there = [one for one in judged if not error or one.tool == tool]
     hits = [one for one in there if one.kind == kind and (not error or one.error == error)]
     times, of = sum(one.times for one in hits), sum(one.times for one in there)
     requests = len({one.request for one in there})
-    share = wilson(times / of * requests, requests)
-    return Errors(kind, error, tool, times, of, requests, share, next(_examples(hits), ""))
+    share = wilson_interval(times / of * requests, requests)
+    return Errors(kind, error, tool, times, of, requests, share, next(_iter_examples(hits), ""))
 
 
-def _examples(hits: Iterable[_Sample]) -> Iterator[str]:
+def _iter_examples(hits: Iterable[_Sample]) -> Iterator[str]:
     """The examples, that of the action which came most often first."""
     yield from (one.example for one in sorted(hits, key=lambda one: -one.times))
 
 
-def _rate(one: Errors) -> str:
-    return f"{one.times} ({_span(one)})"
+def _render_rate(one: Errors) -> str:
+    return f"{one.times} ({_render_interval(one)})"
 
 
-def _span(one: Errors) -> str:
+def _render_interval(one: Errors) -> str:
     return f"{one.share.value:.0%}, {one.share.low:.0%} to {one.share.high:.0%}"

@@ -13,14 +13,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from callwright.agent.sandbox import Ran, Sandbox, Stop
-from callwright.agent.strategies.code import CALLS, bound, functions, observation, value_of
+from callwright.agent.strategies.code import (
+    CALLS,
+    bind_call,
+    build_functions,
+    get_result_value,
+    render_observation,
+)
 from callwright.nouns.errors import Failure
 from callwright.nouns.trajectory import Step, Trajectory
-from callwright.nouns.types import Json, ToolCall, ToolResult, canonical
+from callwright.nouns.types import Json, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.gate import Gate
 from callwright_lab.reflection.attempts import Trying
-from callwright_lab.reflection.syntax import shows
-from callwright_lab.reflection.wrong import Wrong, checked
+from callwright_lab.reflection.syntax import is_fully_printed
+from callwright_lab.reflection.wrong import Wrong, check_call
 from callwright_lab.verify.budget import Meter
 
 _OBSERVED = 12_000  # characters, of which an observation takes half at most
@@ -55,7 +61,7 @@ class Attempts:
         """
         call = replace(call, id=f"w{len(self.calls) + 1}")
         self.calls.append(call)
-        verdict = checked(self.gate, call)
+        verdict = check_call(self.gate, call)
         if isinstance(verdict, Wrong):
             given = call.arguments if isinstance(call.arguments, dict) else {}
             result = ToolResult(
@@ -72,8 +78,8 @@ class Attempts:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """How a program went: its calls with their results, what it is shown, and where it did not end
-    well, how.
+    """Result of running a program: its calls with their results and its output. If it did not end
+    well, it also holds the reason.
     """
 
     step: Step
@@ -95,8 +101,8 @@ class Done:
 
     @property
     def foreign(self) -> bool:
-        """Whether it is Python that the sandbox does not know, or ended it: that says nothing of
-        the learner.
+        """Return True if the program uses Python that the sandbox does not support, or if the
+        sandbox stopped it. This is not the learner's error.
         """
         ended = self.stop not in ("", "error", "calls")
         return ended or (self.kind == _FOREIGN[0] and _FOREIGN[1] in self.step.shown)
@@ -107,7 +113,7 @@ class Programs:
 
     def __init__(self, gate: Gate, trying: Trying) -> None:
         self._gate, self._trying = gate, trying
-        self._functions = functions(gate.tools)
+        self._functions = build_functions(gate.tools)
         self.tools = frozenset(self._functions)
         self._known: dict[
             str, ToolResult
@@ -125,7 +131,7 @@ class Programs:
         made = Attempts(self._gate, self._trying, before.query, meter)
 
         async def call(name: str, args: tuple[Json, ...], kwargs: dict[str, Json]) -> Json:
-            return value_of(await made.make(bound(self._functions[name], args, kwargs)))
+            return get_result_value(await made.make(bind_call(self._functions[name], args, kwargs)))
 
         async with Sandbox() as sandbox:
             for number, step in enumerate(before.steps, 1):
@@ -134,28 +140,32 @@ class Programs:
                         self, step, Attempts(self._gate, self._trying, before.query, meter)
                     )
                     past = await sandbox.run(step.code, self._functions, earlier.call, _OF_HISTORY)
-                    if past.stop and not _stopped_then(step):
+                    if past.stop and not _has_final_traceback(step):
                         raise NotCarriedOut(
                             f"the program of round {number} ended well then; now: {past.why[-200:]}"
                         )
             ran = await sandbox.run(code, self._functions, call, most)
         step = Step(
-            thought, tuple(made.calls), tuple(made.results), code, observation(ran, _OBSERVED)
+            thought,
+            tuple(made.calls),
+            tuple(made.results),
+            code,
+            render_observation(ran, _OBSERVED),
         )
-        return Done(step, made.wrong, ran.stop, _exception(ran))
+        return Done(step, made.wrong, ran.stop, _extract_exception_type(ran))
 
     async def known(self, call: ToolCall, made: Attempts) -> ToolResult:
         """The result of a call of the history that has none on record: made once for all programs
         of the point.
         """
-        key = canonical([call.tool, call.arguments])
+        key = to_canonical_json([call.tool, call.arguments])
         if key not in self._known:
             self._known[key] = await made.make(call)
         return self._known[key]
 
     def call_of(self, name: str, args: Sequence[Json], kwargs: dict[str, Json]) -> ToolCall:
         """The tool's call that a program's is. Raises ProgramError."""
-        return bound(self._functions[name], args, kwargs)
+        return bind_call(self._functions[name], args, kwargs)
 
 
 class _Earlier:
@@ -167,26 +177,28 @@ class _Earlier:
         self._programs, self._made = programs, made
         told = [result for _, result in step.pairs if result is not None]
         read = not step.shown  # from the print-out alone
-        whole = len(told) == len(step.calls) and (not read or shows(step.code, programs.tools))
+        whole = len(told) == len(step.calls) and (
+            not read or is_fully_printed(step.code, programs.tools)
+        )
         self._told = told if whole else []
         self._next = 0
 
     async def call(self, name: str, args: tuple[Json, ...], kwargs: dict[str, Json]) -> Json:
         self._next += 1
         if self._next <= len(self._told):
-            return value_of(self._told[self._next - 1])
-        return value_of(
+            return get_result_value(self._told[self._next - 1])
+        return get_result_value(
             await self._programs.known(self._programs.call_of(name, args, kwargs), self._made)
         )
 
 
-def _stopped_then(step: Step) -> bool:
-    """Whether a program's print-out ends with a traceback."""
+def _has_final_traceback(step: Step) -> bool:
+    """Return True if a program's output ends with a traceback."""
     told = step.shown or "\n".join(r.content for r in step.results if isinstance(r.content, str))
     return _TRACEBACK in told
 
 
-def _exception(ran: Ran) -> str:
+def _extract_exception_type(ran: Ran) -> str:
     """The type of the exception that ended a program, "" where none did."""
     lines = [line for line in ran.why.splitlines() if line and not line[0].isspace()]
     found = _LAST.match(lines[-1]) if ran.stop == "error" and lines else None

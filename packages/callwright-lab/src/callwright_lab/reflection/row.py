@@ -18,12 +18,12 @@ from callwright.nouns.types import (
     Simulated,
     ToolCall,
     ToolResult,
-    canonical,
+    to_canonical_json,
     to_json,
 )
-from callwright.parsing.formats.program import computes
+from callwright.parsing.formats.program import has_computed_argument
 from callwright.tools.lists.tools import tool_from_wire, tool_to_openai
-from callwright_lab.transcripts import FORMATS, Transcript, read_record, spoken, write
+from callwright_lab.transcripts import FORMATS, Transcript, normalize_trajectory, read_record, write
 
 Kind = Literal["calling", "planning"]
 """What was wrong (3.3.1): the call could not be carried out so, or it was and does not serve the
@@ -62,8 +62,8 @@ class Reflected:
 
     @property
     def only_code(self) -> str:
-        """Why only a layout with programs has words for it; "" where calls and results say it
-        all.
+        """Return the reason why only a layout with programs can express the row; "" if calls and
+        results express it.
         """
         if self.program:
             return "the right action is a program that computes its arguments"
@@ -77,7 +77,9 @@ class Reflected:
         """
         wrong = [(c.tool, c.arguments) for c in self.wrong.calls]
         right = [(c.tool, c.arguments) for c in self.right]
-        return canonical([wrong, self.wrong.code if self.only_code else "", right, self.program])
+        return to_canonical_json(
+            [wrong, self.wrong.code if self.only_code else "", right, self.program]
+        )
 
 
 def record(row: Reflected, layout: str = "toolbench-vr") -> JsonObject:
@@ -87,7 +89,7 @@ def record(row: Reflected, layout: str = "toolbench-vr") -> JsonObject:
             f"{row.only_code}, and {layout} has no programs", hint="--to toolbench-vr"
         )
     whole = (
-        row.trajectory if layout == "toolbench-vr" else spoken(row.trajectory)
+        row.trajectory if layout == "toolbench-vr" else normalize_trajectory(row.trajectory)
     )  # which numbers the calls
     last = len(whole.steps) - 1
     made = write(Transcript(whole, frozenset(range(last))), FORMATS[layout])
@@ -116,7 +118,7 @@ def row_of(found: JsonObject) -> Reflected:
     *before, wrong, right = read.steps
     rest = replace(read, steps=tuple(before), answer=None, given_up=False)
     names = {tool.name for tool in read.tools}
-    program = right.code if computes(right.code, names) else ""
+    program = right.code if has_computed_argument(right.code, names) else ""
     said = str(told.get("error", "")), str(told.get("by", ""))
     simulated = tuple(told.get("simulated", ()))
     return Reflected(
@@ -124,8 +126,8 @@ def row_of(found: JsonObject) -> Reflected:
     )
 
 
-def kept(row: Reflected) -> JsonObject:
-    """The row with all that is known of it, as a journal keeps it; :func:`from_kept` reads it."""
+def serialize_row(row: Reflected) -> JsonObject:
+    """The row with all that is known of it, as a journal keeps it; :func:`parse_row` reads it."""
     before = row.before
     return {
         "id": before.id,
@@ -141,11 +143,11 @@ def kept(row: Reflected) -> JsonObject:
 _SAID = ("reflection", "kind", "error", "by", "program")
 
 
-def from_kept(found: Mapping[str, Any]) -> Reflected:
-    """The row that :func:`kept` wrote. ConfigError where it is none."""
+def parse_row(found: Mapping[str, Any]) -> Reflected:
+    """The row that :func:`serialize_row` wrote. ConfigError where it is none."""
     try:
         tools = tuple(tool_from_wire(tool) for tool in found["tools"])
-        *before, wrong = (_step(step) for step in found["steps"])
+        *before, wrong = (_parse_step(step) for step in found["steps"])
         right = tuple(ToolCall(**call) for call in found["right"])
         said = {name: found[name] for name in _SAID} | {
             "simulated": tuple(found.get("simulated", ()))
@@ -163,13 +165,13 @@ def from_kept(found: Mapping[str, Any]) -> Reflected:
         ) from None
 
 
-def _step(told: Mapping[str, Any]) -> Step:
+def _parse_step(told: Mapping[str, Any]) -> Step:
     calls = tuple(ToolCall(**call) for call in told["calls"])
     results = tuple(
-        ToolResult(**{**one, "failure": _failure(one["failure"])}) for one in told["results"]
+        ToolResult(**{**one, "failure": _parse_failure(one["failure"])}) for one in told["results"]
     )
     return Step(told["thought"], calls, results, told["code"], told["shown"])
 
 
-def _failure(told: Mapping[str, Any] | None) -> Failure | None:
+def _parse_failure(told: Mapping[str, Any] | None) -> Failure | None:
     return None if told is None else Failure(**told)

@@ -1,7 +1,7 @@
-"""Whether a reflection says only what its writer could know: the request, the documentation, the
-rounds before and what came back. Pure.
+"""Checks that a reflection uses only what its writer could know: the request, the documentation,
+earlier rounds and the results. Pure.
 
-The right call is held to that as well: a value of it that nothing before it contains cannot be
+The right call is checked in the same way. A value of it that nothing before it contains cannot be
 learned, only guessed.
 """
 
@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from callwright.nouns.types import JsonObject, canonical, scalars
-from callwright.repair.provenance.grounding import examples_in, judge, leaves
+from callwright.nouns.types import JsonObject, iter_scalars, to_canonical_json
+from callwright.repair.provenance.grounding import classify_value, examples_in, iter_leaves
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright_lab.reflection.row import Reflected
-from callwright_lab.reflection.syntax import literals
+from callwright_lab.reflection.syntax import collect_literals
 
 _LEAKS = re.compile(
     r"\b(?:reference|verified|correct iteration|right iteration|ground truth|gold|provided"
@@ -34,45 +34,45 @@ _PLAIN = frozenset("I I'll I'm I've API APIs ID IDs JSON URL HTTP ISO OK".split(
 _HAS_DIGIT = re.compile(r"\d")
 
 
-def unsourced(row: Reflected) -> str:
-    """Why a row is dropped; "" where everything in it stands somewhere before it."""
-    known = sources(row)
+def explain_unsourced(row: Reflected) -> str:
+    """Return the reason to drop a row; "" if everything in it is stated somewhere before it."""
+    known = build_known_sources(row)
     leak = _LEAKS.search(row.reflection)
     if leak is not None and not known.holds_whole(leak[0]):
         return f"the reflection speaks of what its writer cannot have seen: {leak[0]!r}"
-    if made_up := _made_up(row, known):
+    if made_up := _find_guessed_value(row, known):
         return made_up
-    unheard = (claim for claim in claims(row.reflection) if not _holds(known, claim))
+    unheard = (claim for claim in iter_claims(row.reflection) if not _is_known_claim(known, claim))
     return next(
         (f"the reflection says {claim!r}, which nothing before it contains" for claim in unheard),
         "",
     )
 
 
-def _made_up(row: Reflected, known: ProvenanceIndex) -> str:
+def _find_guessed_value(row: Reflected, known: ProvenanceIndex) -> str:
     """The first value of the right call that could only be guessed. Of a program's only those that
     stand in it: the others it computes.
     """
-    said = literals(row.program) if row.program else None
+    said = collect_literals(row.program) if row.program else None
     for call in row.right:
         tool = row.before.tool(call.tool)
         if tool is None:
             return f"the right call is of {call.tool}, which is not on offer"
         given = call.arguments if isinstance(call.arguments, dict) else {}
-        if copied := _copied(given, row):
+        if copied := _find_copied_example(given, row):
             return copied
         for key, value in given.items():
-            for path, name, leaf, part in leaves(key, value, tool.properties.get(key)):
-                if said is not None and canonical(leaf) not in said:
+            for path, name, leaf, part in iter_leaves(key, value, tool.properties.get(key)):
+                if said is not None and to_canonical_json(leaf) not in said:
                     continue
                 if leaf not in (None, "") and not known.holds(leaf):
-                    kind = judge(name, leaf, part, known)
-                    told = f"{path.removeprefix('/')} of the right call is {canonical(leaf)[:80]}"
+                    kind = classify_value(name, leaf, part, known)
+                    told = f"{path.removeprefix('/')} of the right call is {to_canonical_json(leaf)[:80]}"
                     return f"{told}, which nothing before it contains ({kind})"
     return ""
 
 
-def _copied(given: JsonObject, row: Reflected) -> str:
+def _find_copied_example(given: JsonObject, row: Reflected) -> str:
     """A value that is only the error's own example: "use a code such as NO" does not mean NO."""
     steps = (*row.before.steps, row.wrong)
     said = [r.failure.message for step in steps for r in step.results if r.failure] + [
@@ -83,39 +83,39 @@ def _copied(given: JsonObject, row: Reflected) -> str:
         if not isinstance(value, str) or value not in examples:
             continue
         results = [
-            r for r in row.before.results if value not in scalars(r.arguments)
+            r for r in row.before.results if value not in iter_scalars(r.arguments)
         ]  # which only echo it
         if not ProvenanceIndex(row.before.query, results=results).holds(value):
             return f"{key} of the right call is {value!r}, which is only the error's own example"
     return ""
 
 
-def sources(row: Reflected) -> ProvenanceIndex:
+def build_known_sources(row: Reflected) -> ProvenanceIndex:
     """Everything that is known where the reflection is written."""
     before = row.before
     known = ProvenanceIndex(before.query)
     for tool in before.tools:
         known.add_text(f"{tool.name} {tool.description}")
-        known.add_text(canonical(tool.input_schema))
+        known.add_text(to_canonical_json(tool.input_schema))
         for key in tool.properties:
             known.add_text(key)
     for step in (*before.steps, row.wrong):
         known.add_text(f"{step.thought}\n{step.code}\n{step.shown}")
         for call in step.calls:
             known.add_text(call.tool)
-            known.add_text(canonical(call.arguments))
+            known.add_text(to_canonical_json(call.arguments))
         for result in (
             () if step.shown else step.results
         ):  # of a program only its print-out was seen
             known.add_result(result)
             if result.failure is not None:
-                known.add_text(f"{result.failure.message}\n{canonical(result.content)}")
+                known.add_text(f"{result.failure.message}\n{to_canonical_json(result.content)}")
     return known
 
 
-def claims(text: str) -> Iterator[str]:
-    """What a reflection says that can be looked up: quotations, figures, identifiers, names inside
-    a sentence.
+def iter_claims(text: str) -> Iterator[str]:
+    """Yield the checkable parts of a reflection: quotations, figures, identifiers, names inside a
+    sentence.
     """
     rest = text
     for found in _QUOTED.finditer(text):
@@ -129,7 +129,7 @@ def claims(text: str) -> Iterator[str]:
                 yield claim
 
 
-def _holds(known: ProvenanceIndex, claim: str) -> bool:
+def _is_known_claim(known: ProvenanceIndex, claim: str) -> bool:
     if known.holds(claim):
         return True
     number = claim.replace(",", "")

@@ -1,8 +1,9 @@
-"""Whether an action that is unlike the verified one is an error: only if it fails, or does not
-serve the request.
+"""Decides whether an action unlike the verified one is an error: only if it fails or does not serve
+the request. Pure.
 
-Serving is decided by rule: what the later rounds and the answer take from the verified result must
-be in what came back instead. Where they take nothing that can be told, nobody is wrong. Pure.
+Serving is decided by rule. The values that later rounds and the answer take from the verified
+result must be in the action's own result. If they take no recognisable values, the action is not an
+error.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from callwright.jsontext import opened
+from callwright.jsontext import parse_tool_text
 from callwright.nouns.types import (
     CheckedCall,
     Json,
     Tool,
     ToolCall,
     ToolResult,
-    canonical,
-    scalars,
+    iter_scalars,
+    to_canonical_json,
 )
 from callwright.repair.diagnose import diagnose, points_at_arguments
 from callwright.repair.gate import Gate, Refusal
@@ -53,7 +54,7 @@ class Wrong:
     refused: bool = False
 
 
-def checked(gate: Gate, call: ToolCall) -> CheckedCall | Wrong:
+def check_call(gate: Gate, call: ToolCall) -> CheckedCall | Wrong:
     """The call as it may leave, or what is wrong with it before it does.
 
     What the gate mends without loss is no error; a key that it would have to drop or rename is one.
@@ -75,7 +76,7 @@ def checked(gate: Gate, call: ToolCall) -> CheckedCall | Wrong:
     return verdict
 
 
-def failed(results: Sequence[ToolResult], tools: Sequence[Tool]) -> Wrong | str:
+def classify_failure(results: Sequence[ToolResult], tools: Sequence[Tool]) -> Wrong | str:
     """The error that a failed result is; "" where none failed, else why the failure says nothing of
     the action.
     """
@@ -92,46 +93,52 @@ def failed(results: Sequence[ToolResult], tools: Sequence[Tool]) -> Wrong | str:
     return ""
 
 
-def empty(results: Sequence[ToolResult], tools: Sequence[Tool]) -> bool:
-    """Whether nothing at all came back."""
+def is_empty_outcome(results: Sequence[ToolResult], tools: Sequence[Tool]) -> bool:
+    """Return True if all results are empty."""
     by_name = {tool.name: tool for tool in tools}
     found = [diagnose(r, by_name.get(r.tool, Tool(r.tool))).failure for r in results]
     return bool(found) and all(f is not None and f.kind == "empty" for f in found)
 
 
-def same(one: Sequence[ToolCall], other: Sequence[ToolCall], gate: Gate) -> bool:
-    """Whether two actions are the same calls, what the gate mends without loss aside."""
-    return sorted(_meant(call, gate) for call in one) == sorted(
-        _meant(call, gate) for call in other
+def is_same_action(one: Sequence[ToolCall], other: Sequence[ToolCall], gate: Gate) -> bool:
+    """Return True if two actions are the same calls, apart from lossless repairs of the gate."""
+    return sorted(_normalize_call(call, gate) for call in one) == sorted(
+        _normalize_call(call, gate) for call in other
     )
 
 
-def _meant(call: ToolCall, gate: Gate) -> str:
-    verdict = checked(gate, call)
+def _normalize_call(call: ToolCall, gate: Gate) -> str:
+    verdict = check_call(gate, call)
     arguments = verdict.arguments if isinstance(verdict, CheckedCall) else call.arguments
-    return canonical([call.tool, arguments])
+    return to_canonical_json([call.tool, arguments])
 
 
-def taken(point: Point) -> tuple[Json, ...]:
-    """What the later rounds and the answer take from the right round's results and could not have
-    from elsewhere.
+def find_needed_values(point: Point) -> tuple[Json, ...]:
+    """Return the values that later rounds and the answer can only have taken from the right round's
+    results.
     """
     t, before = point.trajectory, point.before
     known = ProvenanceIndex(t.query, results=before.results)
     for call in (*before.calls, *point.right.calls):
-        known.add_text(canonical(call.arguments))
+        known.add_text(to_canonical_json(call.arguments))
     later = ProvenanceIndex(t.answer or "")
     for step in t.steps[point.at + 1 :]:
-        later.add_text(" ".join([step.code, *(canonical(call.arguments) for call in step.calls)]))
-    found = {canonical(v): v for r in point.right.results for v in _values(r.content)}
+        later.add_text(
+            " ".join([step.code, *(to_canonical_json(call.arguments) for call in step.calls)])
+        )
+    found = {
+        to_canonical_json(v): v
+        for r in point.right.results
+        for v in _iter_telling_values(r.content)
+    }
     used = [v for v in found.values() if later.holds(v) and not known.holds(v)]
-    return tuple([v for v in used if not _small(v)] or used)
+    return tuple([v for v in used if not _is_small_integer(v)] or used)
 
 
-def serves(results: Sequence[ToolResult], point: Point, needed: Sequence[Json]) -> Serves:
-    """Whether what came back serves as the verified result does. ``needed``: :func:`taken`."""
-    right = {canonical(r.content) for r in point.right.results}
-    if right <= {canonical(r.content) for r in results}:
+def judge_results(results: Sequence[ToolResult], point: Point, needed: Sequence[Json]) -> Serves:
+    """Whether what came back serves as the verified result does. ``needed``: :func:`find_needed_values`."""
+    right = {to_canonical_json(r.content) for r in point.right.results}
+    if right <= {to_canonical_json(r.content) for r in results}:
         return "equal"
     if not needed:
         return "untold"
@@ -139,21 +146,21 @@ def serves(results: Sequence[ToolResult], point: Point, needed: Sequence[Json]) 
     return "serves" if all(held.holds(value) for value in needed) else "lacks"
 
 
-def unserving(action: Sequence[ToolCall], point: Point, nothing: bool) -> Wrong:
+def classify_planning_error(action: Sequence[ToolCall], point: Point, nothing: bool) -> Wrong:
     """The planning error of a call that succeeded and does not serve."""
     if {call.tool for call in action} != {call.tool for call in point.right.calls}:
         return Wrong("planning", "another tool")
     return Wrong("planning", "nothing found" if nothing else "other argument values")
 
 
-def _values(content: Json) -> Iterator[Json]:
+def _iter_telling_values(content: Json) -> Iterator[Json]:
     """The scalars of a result; of a text that is no value its figures and names."""
-    for value in scalars(opened(content)):
+    for value in iter_scalars(parse_tool_text(content)):
         if isinstance(value, str) and len(value) > _LONG:
             yield from _TELLING.findall(value)
         elif value is not None and not isinstance(value, bool) and value != "":
             yield value
 
 
-def _small(value: Json) -> bool:
+def _is_small_integer(value: Json) -> bool:
     return isinstance(value, int | float) and abs(value) < _SMALL and float(value).is_integer()

@@ -13,8 +13,8 @@ from callwright.weights.trees import Array, Forest
 
 
 class Settings(Protocol):
-    """How trees are grown: leaves a tree, learning rate, rows a leaf at least, L2 penalty of
-    leaves, seed.
+    """Settings for growing trees: leaves per tree, learning rate, minimum rows per leaf, L2 penalty
+    of leaves, seed.
     """
 
     @property
@@ -33,7 +33,7 @@ class Settings(Protocol):
     def seed(self) -> int: ...
 
 
-def parameters(settings: Settings, **objective: Any) -> dict[str, Any]:
+def build_parameters(settings: Settings, **objective: Any) -> dict[str, Any]:
     """LightGBM's parameters: an objective's own, and what all our trees share. Deterministic; one
     thread.
     """
@@ -54,7 +54,7 @@ def parameters(settings: Settings, **objective: Any) -> dict[str, Any]:
     }
 
 
-def lightgbm(what: str) -> Any:
+def import_lightgbm(what: str) -> Any:
     """The library. Raises MissingExtra that says ``what`` it is needed for."""
     try:
         import lightgbm
@@ -63,10 +63,12 @@ def lightgbm(what: str) -> Any:
     return lightgbm
 
 
-def export(booster: Any) -> Forest:
+def export_forest(booster: Any) -> Forest:
     """The trees of a lightgbm booster as arrays. Exact: same comparisons, same leaf values."""
     nodes: list[tuple[int, float, int, int, float]] = []
-    roots = [_add(tree["tree_structure"], nodes) for tree in booster.dump_model()["tree_info"]]
+    roots = [
+        _append_subtree(tree["tree_structure"], nodes) for tree in booster.dump_model()["tree_info"]
+    ]
     feature, threshold, left, right, value = (
         np.array(column) for column in zip(*nodes, strict=True)
     )
@@ -80,7 +82,7 @@ def export(booster: Any) -> Forest:
     return Forest.from_arrays({**arrays, "root": np.array(roots)})
 
 
-def logistic(x: Array, y: Array, weights: Array) -> tuple[float, float]:
+def fit_logistic(x: Array, y: Array, weights: Array) -> tuple[float, float]:
     """Slope and offset of the logistic curve that fits log-odds ``x`` to labels ``y`` best (Platt
     1999).
     """
@@ -99,13 +101,16 @@ def logistic(x: Array, y: Array, weights: Array) -> tuple[float, float]:
     return slope, offset
 
 
-def _add(tree: Any, nodes: list[tuple[int, float, int, int, float]]) -> int:
+def _append_subtree(tree: Any, nodes: list[tuple[int, float, int, int, float]]) -> int:
     """Append one subtree to the table and give the place of its root."""
     place = len(nodes)
     if "leaf_value" in tree:
         nodes.append((0, 0.0, place, place, float(tree["leaf_value"])))
         return place
     nodes.append((0, 0.0, 0, 0, 0.0))
-    left, right = _add(tree["left_child"], nodes), _add(tree["right_child"], nodes)
+    left, right = (
+        _append_subtree(tree["left_child"], nodes),
+        _append_subtree(tree["right_child"], nodes),
+    )
     nodes[place] = (int(tree["split_feature"]), float(tree["threshold"]), left, right, 0.0)
     return place

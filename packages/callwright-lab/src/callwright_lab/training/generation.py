@@ -16,7 +16,7 @@ except ImportError:
 Chat = list[dict[str, str]]
 
 
-def replies(
+def generate_replies(
     model: Any, tokenizer: Any, chats: Sequence[Chat], longest: int,
     *, size: int = 8, samples: int = 1, temperature: float = 0.0,
 ) -> list[list[str]]:  # fmt: skip
@@ -26,11 +26,13 @@ def replies(
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     if temperature:
-        return [_drawn(model, tokenizer, chat, longest, samples, temperature) for chat in chats]
+        return [
+            _sample_replies(model, tokenizer, chat, longest, samples, temperature) for chat in chats
+        ]
     model.eval()
     found: list[list[str]] = []
     for start in range(0, len(chats), size):
-        rows = [_templated(tokenizer, chat) for chat in chats[start : start + size]]
+        rows = [_apply_template(tokenizer, chat) for chat in chats[start : start + size]]
         given = tokenizer.pad(rows, padding_side="left", return_tensors="pt").to(model.device)
         with torch.no_grad():
             out = model.generate(
@@ -40,11 +42,14 @@ def replies(
                 do_sample=False,
                 use_cache=True,
             )
-        found += [[_ended(tokenizer, row)] for row in out[:, given["input_ids"].size(1) :].tolist()]
+        found += [
+            [_decode_until_end(tokenizer, row)]
+            for row in out[:, given["input_ids"].size(1) :].tolist()
+        ]
     return found
 
 
-def _drawn(
+def _sample_replies(
     model: Any, tokenizer: Any, chat: Chat, longest: int, samples: int, temperature: float
 ) -> list[str]:
     """Replies drawn from the whole distribution, the prompt computed once for all of them."""
@@ -52,14 +57,14 @@ def _drawn(
         do_sample=True, temperature=temperature, top_k=0, top_p=1.0, max_new_tokens=longest,
         pad_token_id=tokenizer.pad_token_id, eos_token_id=tokenizer.eos_token_id,
     )  # fmt: skip
-    prompt = _templated(tokenizer, chat)["input_ids"]
+    prompt = _apply_template(tokenizer, chat)["input_ids"]
     return [
-        decoded(tokenizer, ids)
-        for ids in continued(model, prompt, samples, config, {tokenizer.eos_token_id})
+        decode_reply(tokenizer, ids)
+        for ids in sample_continuations(model, prompt, samples, config, {tokenizer.eos_token_id})
     ]
 
 
-def continued(
+def sample_continuations(
     model: Any, prompt: list[int], count: int, config: Any, ends: set[int]
 ) -> list[list[int]]:
     """``count`` replies to one prompt whose keys and values are computed once; each ends with one
@@ -91,7 +96,7 @@ def continued(
     return found
 
 
-def decoded(tokenizer: Any, ids: Sequence[int]) -> str:
+def decode_reply(tokenizer: Any, ids: Sequence[int]) -> str:
     """The text of a reply without its end-of-turn token. Other special tokens stay: Glaive's format
     ends in one.
     """
@@ -104,25 +109,25 @@ def decoded(tokenizer: Any, ids: Sequence[int]) -> str:
     return str(tokenizer.decode(kept, skip_special_tokens=False)).strip()
 
 
-def _templated(tokenizer: Any, chat: Chat) -> dict[str, Any]:
+def _apply_template(tokenizer: Any, chat: Chat) -> dict[str, Any]:
     asked = tokenizer.apply_chat_template(
         chat, add_generation_prompt=True, tokenize=True, return_dict=True
     )
     return {"input_ids": asked["input_ids"], "attention_mask": asked["attention_mask"]}
 
 
-def _ended(tokenizer: Any, row: list[int]) -> str:
+def _decode_until_end(tokenizer: Any, row: list[int]) -> str:
     ends = [
         i
         for i, token in enumerate(row)
         if token in (tokenizer.eos_token_id, tokenizer.pad_token_id)
     ]
-    return decoded(tokenizer, row[: ends[0]] if ends else row)
+    return decode_reply(tokenizer, row[: ends[0]] if ends else row)
 
 
 def prompt_length(tokenizer: Any, chat: Chat) -> int:
     """Tokens of a chat with the opening of the reply."""
-    return len(_templated(tokenizer, chat)["input_ids"])
+    return len(_apply_template(tokenizer, chat)["input_ids"])
 
 
 def negative_log_likelihood(model: Any, tokenizer: Any, rows: Sequence[tuple[Chat, str]]) -> float:
@@ -130,7 +135,7 @@ def negative_log_likelihood(model: Any, tokenizer: Any, rows: Sequence[tuple[Cha
     model.eval()
     total, count = 0.0, 0
     for chat, answer in rows:
-        before = _templated(tokenizer, chat)["input_ids"]
+        before = _apply_template(tokenizer, chat)["input_ids"]
         after = [*tokenizer(answer, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
         with torch.no_grad():
             logits = model(torch.tensor([[*before, *after]], device=model.device)).logits[

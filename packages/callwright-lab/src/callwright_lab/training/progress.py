@@ -1,4 +1,4 @@
-"""What a long run says while it goes on, and which of its stages are asked for."""
+"""Reports the progress of long runs, and adds the option that selects their stages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 
-def progress(line: str) -> None:
+def print_progress(line: str) -> None:
     """One line of progress, on standard error."""
     sys.stderr.write(line + "\n")
 

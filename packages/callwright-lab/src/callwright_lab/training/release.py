@@ -1,4 +1,6 @@
-"""What trained weights may be passed on, where they go, and the command that their card states."""
+"""Decides which trained weights may be published and where they are stored, and returns the command
+for their card.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from callwright.nouns.errors import ConfigError
-from callwright_lab.datasets.sources import sources
+from callwright_lab.datasets.sources import list_sources
 
 _PLACES = frozenset(
     ["--cache", "--out", "--ship", "--scores", "--json", "--checkpoint", "--data"]
@@ -44,10 +46,10 @@ def add_options(parser: argparse.ArgumentParser, shipped: Path, name: str) -> No
 
 
 def require_sources(names: Sequence[str], private: bool) -> bool:
-    """Whether weights trained on these sources must be kept. ConfigError unless that was asked for,
-    too.
+    """Return True if weights trained on these sources must stay private. Raises ConfigError unless
+    ``private`` was requested as well.
     """
-    known = sources()
+    known = list_sources()
     if unknown := [n for n in names if n not in known]:
         raise ConfigError(
             f"there is no data source {unknown[0]!r}", hint="sources: " + ", ".join(known)
@@ -89,7 +91,7 @@ def require_place(
         )
 
 
-def command(model: str, given: Sequence[str]) -> str:
+def render_command(model: str, given: Sequence[str]) -> str:
     """The command that does this again anywhere: what was given, without files and folders of this
     machine.
     """

@@ -12,7 +12,7 @@ from typing import Any
 
 from callwright import weights
 from callwright.nouns.errors import ConfigError, MissingExtra
-from callwright_lab.training.refiner.dapo import DapoTrainer, clock
+from callwright_lab.training.refiner.dapo import DapoTrainer, read_clock
 from callwright_lab.training.tuning_settings import Tuning
 
 try:
@@ -58,14 +58,16 @@ def open_model(name: str) -> tuple[Any, Any]:
     return model, tokenizer
 
 
-def first() -> bool:
-    """Whether this process is the one that writes, of those that ``accelerate launch`` started."""
+def is_main_process() -> bool:
+    """Return True if this process is the one that writes, among those that ``accelerate launch``
+    started.
+    """
     return bool(PartialState().is_main_process)
 
 
-def save(model: Any, tokenizer: Any, folder: Path) -> None:
+def save_checkpoint(model: Any, tokenizer: Any, folder: Path) -> None:
     """The model and its tokenizer as a transformers checkpoint; the other processes wait for it."""
-    if first():
+    if is_main_process():
         # training turns it off, and who loads the checkpoint means to generate
         model.config.use_cache = True
         model.save_pretrained(folder)
@@ -88,13 +90,13 @@ class TimeLimit(TrainerCallback):  # type: ignore[misc]
     """Ends a run after so many seconds (0: never), with a checkpoint of what there is."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds, self._start = seconds, clock()
+        self.seconds, self._start = seconds, read_clock()
 
     def on_train_begin(self, *_: Any, **__: Any) -> None:
-        self._start = clock()
+        self._start = read_clock()
 
     def on_step_end(self, _args: Any, _state: Any, control: Any, **_: Any) -> None:
-        if self.seconds and clock() - self._start > self.seconds:
+        if self.seconds and read_clock() - self._start > self.seconds:
             control.should_training_stop = control.should_save = True
 
 
@@ -108,7 +110,7 @@ _RECOMPUTE = next(  # its name changed in transformers 5.2x
 def describe_run(
     settings: Tuning, out: Path, steps: int, rate: float, gpu: bool = False
 ) -> dict[str, Any]:
-    """What every trainer is told."""
+    """Return the arguments that all trainers share."""
     return {
         "output_dir": str(out),
         "learning_rate": rate,
@@ -129,7 +131,7 @@ def describe_run(
     }
 
 
-def sft(
+def run_sft(
     model: Any, tokenizer: Any, rows: Sequence[tuple[Chat, str]], settings: Tuning, out: Path,
     *, steps: int = 0, epochs: float = 1.0, seconds: float = 0, checkpoints: bool = False, resume: bool = False,
 ) -> list[float]:  # fmt: skip
@@ -137,9 +139,9 @@ def sft(
     its tokens.
 
     The loss of every step. It ends after ``steps`` (0: as many as the epochs have), or sooner by
-    ``seconds``. With ``checkpoints`` the run can be gone on with; see :func:`begin`.
+    ``seconds``. With ``checkpoints`` the run can be gone on with; see :func:`prepare_run`.
     """
-    resume = begin(out, resume) if checkpoints else False
+    resume = prepare_run(out, resume) if checkpoints else False
     learn_only_top(model, settings.top)
     pairs = [
         {"prompt": chat, "completion": [{"role": "assistant", "content": answer}]}
@@ -158,11 +160,11 @@ def sft(
     return [row["loss"] for row in trainer.state.log_history if "loss" in row]
 
 
-def begin(out: Path, resume: bool) -> bool:
-    """Whether a run in this folder goes on from its last checkpoint.
+def prepare_run(out: Path, resume: bool) -> bool:
+    """Return True if the run in this folder continues from its last checkpoint.
 
-    ConfigError where ``resume`` finds none, and without it where there is one: a run is never
-    written over.
+    Raises ConfigError if ``resume`` finds no checkpoint, or if there is one without ``resume``: a
+    run is never overwritten.
     """
     out.mkdir(parents=True, exist_ok=True)
     found = any(out.glob("checkpoint-*"))
@@ -220,15 +222,15 @@ def group_config(settings: Tuning, out: Path, gpu: bool = False, processes: int 
     )
 
 
-def reinforce(
+def run_grpo(
     model: Any, tokenizer: Any, rows: Sequence[Mapping[str, Any]], rewards: Sequence[Any], settings: Tuning,
     out: Path, seconds: float = 0, resume: bool = False,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Train on ``rows`` (a ``prompt`` each, and columns the rewards read); the curve, a row a step.
 
-    It is also in ``out/curve.jsonl``. ``resume``: from the last checkpoint, see :func:`begin`.
+    It is also in ``out/curve.jsonl``. ``resume``: from the last checkpoint, see :func:`prepare_run`.
     """
-    resume = begin(out, resume)
+    resume = prepare_run(out, resume)
     (out / "curve.jsonl").open(
         "a" if resume else "w"
     ).close()  # what a run without a checkpoint left is gone

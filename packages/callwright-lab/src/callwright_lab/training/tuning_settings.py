@@ -1,4 +1,4 @@
-"""What every run on a language model is set to, whatever it is trained for."""
+"""Holds the settings that all training runs on language models share."""
 
 from __future__ import annotations
 

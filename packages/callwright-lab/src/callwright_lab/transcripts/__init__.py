@@ -11,7 +11,7 @@ from callwright_lab.transcripts.files import (
     read_text,
     write_records,
 )
-from callwright_lab.transcripts.transcript import Format, Transcript, spoken, write
+from callwright_lab.transcripts.transcript import Format, Transcript, normalize_trajectory, write
 
 __all__ = [
     "FORMATS",
@@ -20,11 +20,11 @@ __all__ = [
     "Read",
     "Records",
     "Transcript",
+    "normalize_trajectory",
     "open_records",
     "read_files",
     "read_record",
     "read_text",
-    "spoken",
     "write",
     "write_records",
 ]

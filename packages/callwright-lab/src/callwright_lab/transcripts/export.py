@@ -27,7 +27,7 @@ def to_dataset(rows: Sequence[JsonObject]) -> Any:
     except ImportError:
         raise MissingExtra("exporting a data set", "train", "callwright-lab") from None
     names = list(dict.fromkeys(name for row in rows for name in row))
-    kinds = {name: _kind([row[name] for row in rows if name in row]) for name in names}
+    kinds = {name: _infer_column_type([row[name] for row in rows if name in row]) for name in names}
     features = Features({name: Value(kind) if kind else Json() for name, kind in kinds.items()})
     return Dataset.from_list(
         [{name: row.get(name) for name in names} for row in rows], features=features
@@ -46,7 +46,7 @@ def save_dataset(rows: Sequence[JsonObject], path: Path) -> None:
         made.save_to_disk(str(path))
 
 
-def _kind(values: Sequence[Any]) -> str:
+def _infer_column_type(values: Sequence[Any]) -> str:
     """The type of a column; "" where its values are of several, or are no scalars."""
     types = {type(value) for value in values if value is not None}
     large = any(type(value) is int and abs(value) >= 2**63 for value in values)

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.errors import CallwrightError, ConfigError, unreadable
+from callwright.nouns.errors import CallwrightError, ConfigError, build_read_error
 from callwright.nouns.types import Json, JsonObject
 from callwright_lab.transcripts.gold import API_BANK, NESTOOLS, SealTools
 from callwright_lab.transcripts.messages import OPENAI, TRL
 from callwright_lab.transcripts.sharegpt import SHAREGPT
 from callwright_lab.transcripts.toolbench_vr import VR
 from callwright_lab.transcripts.tooleval import TOOLBENCH, TOOLEVAL
-from callwright_lab.transcripts.transcript import Format, Transcript, read
+from callwright_lab.transcripts.transcript import Format, Transcript, read_transcript
 
 Shape: TypeAlias = Literal["list", "lines", "map", "one"]
 FORMATS: Mapping[str, Format] = {
@@ -44,8 +44,8 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a file or folder held: transcripts with their place (file, key), and why each other
-    record is left out.
+    """Contents of a file or folder: transcripts with their places (file, key), and the reasons for
+    skipped records.
     """
 
     files: tuple[Records, ...]
@@ -60,11 +60,11 @@ def read_files(path: Path, format: str = "") -> Read:
     ``format``: its name, else it is recognised record by record. A transcript without an id is
     named after its place.
     """
-    files = tuple(map(open_records, _files(path)))
+    files = tuple(map(open_records, _list_record_files(path)))
     found: list[tuple[tuple[int, int], Transcript]] = []
     left_out: list[str] = []
     for at, records in enumerate(files):
-        formats = _formats(records.path)
+        formats = _select_formats(records.path)
         for number, (key, row) in enumerate(records.rows):
             name = (
                 f"{records.path.stem}-{key or number + 1}"
@@ -104,7 +104,7 @@ def read_record(
         raise ConfigError(
             f"a record in no known format; its members are {', '.join(row)[:100] or 'none'}"
         )
-    return read(row, chosen, id)
+    return read_transcript(row, chosen, id)
 
 
 def open_records(path: Path) -> Records:
@@ -115,7 +115,7 @@ def open_records(path: Path) -> Records:
     try:
         value = parse(text)
     except JsonError as whole:
-        return Records(path, "lines", tuple(_lines(path, text, whole)))
+        return Records(path, "lines", tuple(_iter_json_lines(path, text, whole)))
     if isinstance(value, list):
         return Records(path, "list", tuple(("", row) for row in value))
     if (
@@ -136,7 +136,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(path, error) from None
+        raise build_read_error(path, error) from None
 
 
 def write_records(path: Path, shape: Shape, rows: Iterable[tuple[str, Json]]) -> None:
@@ -148,7 +148,7 @@ def write_records(path: Path, shape: Shape, rows: Iterable[tuple[str, Json]]) ->
     beside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(_text(shape, list(rows)).encode("utf-8", "replace"))
+        beside.write_bytes(_serialize_rows(shape, list(rows)).encode("utf-8", "replace"))
         os.replace(beside, path)
     except OSError as error:
         raise ConfigError(
@@ -156,7 +156,7 @@ def write_records(path: Path, shape: Shape, rows: Iterable[tuple[str, Json]]) ->
         ) from None
 
 
-def _text(shape: Shape, rows: Sequence[tuple[str, Json]]) -> str:
+def _serialize_rows(shape: Shape, rows: Sequence[tuple[str, Json]]) -> str:
     if shape == "lines":
         return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for _, row in rows)
     value: Json = [row for _, row in rows]
@@ -167,7 +167,7 @@ def _text(shape: Shape, rows: Sequence[tuple[str, Json]]) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
-def _files(path: Path) -> list[Path]:
+def _list_record_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     found = sorted(
@@ -180,7 +180,7 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _lines(path: Path, text: str, whole: JsonError) -> Iterator[tuple[str, Json]]:
+def _iter_json_lines(path: Path, text: str, whole: JsonError) -> Iterator[tuple[str, Json]]:
     for number, line in enumerate(
         text.split("\n"), 1
     ):  # as JSON lines end: others may stand in a text
@@ -200,7 +200,7 @@ def _is_record(value: JsonObject) -> bool:
     return any(f.recognises(value) for f in FORMATS.values())
 
 
-def _formats(path: Path) -> Mapping[str, Format]:
+def _select_formats(path: Path) -> Mapping[str, Format]:
     """The formats, Seal-Tools with the catalogue that lies beside its file."""
     beside = path.with_name("tool.jsonl")
     if not beside.is_file():

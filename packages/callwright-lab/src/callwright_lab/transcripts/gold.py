@@ -82,7 +82,7 @@ class NesTools(ReadOnly):
         returned = {spec["api_name"]: list(spec.get("responses") or ()) for spec in record["api"]}
         for call in record["call"]:
             yield (
-                _labelled(
+                _build_labelled_turn(
                     call["api_name"], call["parameters"], returned.get(call["api_name"], []), call
                 ),
                 (),
@@ -113,7 +113,7 @@ class SealTools(ReadOnly):
         del head
         for call in record["calling"]:
             returned = list(self.catalogue.get(call["api"], {}).get("responses") or ())
-            yield _labelled(call["api"], call["parameters"], returned, call), ()
+            yield _build_labelled_turn(call["api"], call["parameters"], returned, call), ()
 
 
 class ApiBankRows(ReadOnly):
@@ -127,7 +127,7 @@ class ApiBankRows(ReadOnly):
         return {"system", "user", "answer"} <= set(record)
 
     def head(self, record: JsonObject) -> Head:
-        return Head("", record["user"], tools_in(record["system"]))
+        return Head("", record["user"], parse_prompt_tools(record["system"]))
 
     def turns(self, record: JsonObject, head: Head) -> Iterator[tuple[Turn, Messages]]:
         del head
@@ -137,7 +137,9 @@ class ApiBankRows(ReadOnly):
         yield Turn("assistant", calls=made), ()
 
 
-def _labelled(name: str, parameters: Any, returned: Sequence[str], call: JsonObject) -> Turn:
+def _build_labelled_turn(
+    name: str, parameters: Any, returned: Sequence[str], call: JsonObject
+) -> Turn:
     labels = [str(label) for label in call.get("responses") or ()]
     shown = dict(zip(returned, labels, strict=False))
     shown |= {label: label for label in labels[len(returned) :]}
@@ -150,7 +152,7 @@ def _labelled(name: str, parameters: Any, returned: Sequence[str], call: JsonObj
 # ---------------------------------------------------------------- ToolRL's prompts
 
 
-def tools_in(system: str) -> tuple[Tool, ...]:
+def parse_prompt_tools(system: str) -> tuple[Tool, ...]:
     """The tools a ToolRL system prompt lists. Raises ConfigError where it lists none that can be
     read.
 
@@ -161,17 +163,17 @@ def tools_in(system: str) -> tuple[Tool, ...]:
     entries = re.split(r"^\d+\. ", listed[1], flags=re.M)[1:] if listed else []
     if not entries:
         raise ConfigError("this system prompt lists no tools as ToolRL's do", hint=API_BANK_WHERE)
-    return tuple(_tool(entry) for entry in entries)
+    return tuple(_parse_tool(entry) for entry in entries)
 
 
-def _or_text(declared: object) -> object:
+def _add_string_type(declared: object) -> object:
     """The declared type or a text: every gold value is a text (the paper tells its refiner so,
     E.1.3).
     """
     return declared if declared in (None, "str") else f"{declared} or str"
 
 
-def _tool(entry: str) -> Tool:
+def _parse_tool(entry: str) -> Tool:
     found = _TOOL.fullmatch(entry.strip())
     if found is None:
         raise ConfigError(
@@ -179,7 +181,8 @@ def _tool(entry: str) -> Tool:
         )
     described: JsonObject = ast.literal_eval(found["parameters"].strip())
     described = {
-        name: {**about, "type": _or_text(about.get("type"))} for name, about in described.items()
+        name: {**about, "type": _add_string_type(about.get("type"))}
+        for name, about in described.items()
     }
     required = [
         k for k, v in described.items() if not _NOT_ALWAYS.search(str(v.get("description", "")))

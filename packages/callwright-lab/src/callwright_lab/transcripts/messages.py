@@ -20,7 +20,7 @@ from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.tools.lists.chat_messages import content_text
 from callwright.tools.lists.tools import tool_from_wire, tool_to_openai
-from callwright_lab.transcripts.transcript import Head, json_text, result_of, text_of
+from callwright_lab.transcripts.transcript import Head, json_text, parse_result, render_result
 from callwright_lab.transcripts.turns import Messages, Round, Turn
 
 _HEAD = ("system", "developer", "user")
@@ -40,24 +40,24 @@ class OpenAIMessages:
         )
 
     def head(self, record: JsonObject) -> Head:
-        first = tuple(_before_the_agent(self._all(record)))
+        first = tuple(_iter_opening_messages(self._all(record)))
         query = "\n\n".join(
             content_text(m.get("content")) for m in first if m.get("role") == "user"
         )
         listed = record.get("tools", record.get("functions"))
-        return Head(_id(record), query, tools_of(listed), first)
+        return Head(_find_record_id(record), query, parse_tools(listed), first)
 
     def turns(self, record: JsonObject, head: Head) -> Iterator[tuple[Turn, Messages]]:
         gives_up = bool(record.get("given_up"))
         body = self._all(record)[len(head.messages) :]
         for at, message in enumerate(body, 1):
-            turn = _turn(message)
+            turn = _parse_turn(message)
             ends = at == len(body) and turn.role == "assistant" and not turn.calls
-            yield (_ending(turn, message, gives_up) if ends else turn), (message,)
+            yield (_build_ending_turn(turn, message, gives_up) if ends else turn), (message,)
 
     def opening(self, trajectory: Trajectory, like: JsonObject | None) -> Messages:
         before = (
-            [m for m in _before_the_agent(self._all(like)) if m.get("role") != "user"]
+            [m for m in _iter_opening_messages(self._all(like)) if m.get("role") != "user"]
             if like
             else []
         )
@@ -73,7 +73,7 @@ class OpenAIMessages:
         self, trajectory: Trajectory, head: Messages, body: Sequence[Round], like: JsonObject | None
     ) -> JsonObject:
         return {
-            **_members(trajectory, like),
+            **_build_record_members(trajectory, like),
             "messages": [*head, *(m for one in body for m in one.messages)],
         }
 
@@ -92,7 +92,7 @@ class OpenAIMessages:
         yield said | weight
         for call, result in one.step.pairs:
             if result is not None:
-                yield {"role": "tool", "tool_call_id": call.id, "content": text_of(result)}
+                yield {"role": "tool", "tool_call_id": call.id, "content": render_result(result)}
 
     def _call(self, call: ToolCall) -> JsonObject:
         given = call.arguments
@@ -119,7 +119,7 @@ class PromptCompletion(OpenAIMessages):
         border = len(record["prompt"])
         place = len(head.messages)
         for turn, (message,) in super().turns(record, head):
-            yield (_unlearned(turn) if place < border else turn), (message,)
+            yield (_disable_learning(turn) if place < border else turn), (message,)
             place += 1
 
     def record(
@@ -135,13 +135,17 @@ class PromptCompletion(OpenAIMessages):
                 ),
             )
         parts = [[m for one in some for m in one.messages] for some in (body[:first], body[first:])]
-        return {**_members(trajectory, like), "prompt": [*head, *parts[0]], "completion": parts[1]}
+        return {
+            **_build_record_members(trajectory, like),
+            "prompt": [*head, *parts[0]],
+            "completion": parts[1],
+        }
 
     def _all(self, record: JsonObject) -> list[JsonObject]:
         return [m for m in (*record["prompt"], *record["completion"]) if isinstance(m, dict)]
 
 
-def tools_of(listed: Json) -> tuple[Tool, ...]:
+def parse_tools(listed: Json) -> tuple[Tool, ...]:
     """The tools of a record: a list in any style the catalogue reads, or that list as JSON text;
     None is none.
     """
@@ -152,11 +156,11 @@ def tools_of(listed: Json) -> tuple[Tool, ...]:
     return tuple({tool.name: tool for tool in made}.values())
 
 
-def _id(record: JsonObject) -> str:
+def _find_record_id(record: JsonObject) -> str:
     return str(next((record[key] for key in ("id", "query_id") if record.get(key) is not None), ""))
 
 
-def _members(trajectory: Trajectory, like: JsonObject | None) -> JsonObject:
+def _build_record_members(trajectory: Trajectory, like: JsonObject | None) -> JsonObject:
     """The record's members beside its messages."""
     made: JsonObject = dict(like or {"id": trajectory.id})
     made.pop("given_up", None)
@@ -166,38 +170,38 @@ def _members(trajectory: Trajectory, like: JsonObject | None) -> JsonObject:
 
 
 def _parsed_tools(record: JsonObject) -> tuple[Tool, ...]:
-    return tools_of(record.get("tools", record.get("functions")))
+    return parse_tools(record.get("tools", record.get("functions")))
 
 
-def _before_the_agent(messages: Iterable[JsonObject]) -> Iterator[JsonObject]:
+def _iter_opening_messages(messages: Iterable[JsonObject]) -> Iterator[JsonObject]:
     for message in messages:
         if message.get("role") not in _HEAD:
             return
         yield message
 
 
-def _turn(message: JsonObject) -> Turn:
+def _parse_turn(message: JsonObject) -> Turn:
     role, content = message.get("role"), message.get("content")
     if role in ("tool", "function"):
         text = content if isinstance(content, str) else content_text(content) or content
-        return Turn("tool", results=(result_of(str(message.get("tool_call_id") or ""), text),))
+        return Turn("tool", results=(parse_result(str(message.get("tool_call_id") or ""), text),))
     if role != "assistant":
         return Turn("user", content_text(content))
     said = (message.get("reasoning_content"), content_text(content))
     text = "\n\n".join(part for part in said if isinstance(part, str) and part)
-    return Turn("assistant", text, tuple(_calls(message)), learn=message.get("weight") != 0)
+    return Turn("assistant", text, tuple(_iter_calls(message)), learn=message.get("weight") != 0)
 
 
-def _calls(message: JsonObject) -> Iterator[ToolCall]:
+def _iter_calls(message: JsonObject) -> Iterator[ToolCall]:
     old = message.get("function_call")
     listed: list[Any] = message.get("tool_calls") or ([{"function": old}] if old else [])
     for entry in listed:
         function = entry.get("function", entry)
         given = function.get("arguments", {})
-        yield ToolCall(str(entry.get("id") or ""), str(function["name"]), _arguments(given))
+        yield ToolCall(str(entry.get("id") or ""), str(function["name"]), _parse_arguments(given))
 
 
-def _arguments(given: Json) -> JsonObject | str:
+def _parse_arguments(given: Json) -> JsonObject | str:
     """Arguments as an object; text where they are none."""
     if isinstance(given, str):
         try:
@@ -208,7 +212,7 @@ def _arguments(given: Json) -> JsonObject | str:
     return given if isinstance(given, dict) else json_text(given)
 
 
-def _ending(turn: Turn, message: JsonObject, gives_up: bool) -> Turn:
+def _build_ending_turn(turn: Turn, message: JsonObject, gives_up: bool) -> Turn:
     thought = message.get("reasoning_content")
     answer = content_text(message.get("content")) or None
     if not gives_up and answer is None:
@@ -216,7 +220,7 @@ def _ending(turn: Turn, message: JsonObject, gives_up: bool) -> Turn:
     return Turn("assistant", thought or "", answer=answer, given_up=gives_up, learn=turn.learn)
 
 
-def _unlearned(turn: Turn) -> Turn:
+def _disable_learning(turn: Turn) -> Turn:
     return replace(turn, learn=False)
 
 

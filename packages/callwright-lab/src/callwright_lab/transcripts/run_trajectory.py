@@ -9,20 +9,20 @@ from typing import Any
 
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.errors import Failure
-from callwright.nouns.trace import Event, blobs
+from callwright.nouns.trace import Event, collect_blobs
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import ToolCall, ToolResult
 from callwright.parsing.formats.program import read_round
 from callwright.simulation.recording import Recording
 
 
-def trajectory_of(events: Sequence[Event], id: str = "") -> Trajectory:
-    """What the events of a run tell. Each execution is a round of its own, a repaired one under the
-    id ``r1.2``; a call that was refused for good is a round without a result, whose ``shown`` says
-    why.
+def build_trajectory(events: Sequence[Event], id: str = "") -> Trajectory:
+    """Return the trajectory that the events of a run describe. Each execution is a round of its
+    own, a repaired one under the id ``r1.2``. A finally refused call is a round without a result,
+    and its ``shown`` holds the reason.
 
-    A run that has not ended has no answer; one that found nothing at all gave up, as one did whose
-    Python-call agent says so.
+    A run that has not ended has no answer. A run that found nothing at all gave up, and so did one
+    whose Python-call agent says so.
     """
     start = next((event.data for event in events if event.kind == "run.start"), {})
     answer = next((event.data for event in reversed(events) if event.kind == "answer"), None)
@@ -31,7 +31,7 @@ def trajectory_of(events: Sequence[Event], id: str = "") -> Trajectory:
         id=id or str(start.get("run", "")),
         query=str(start.get("query", "")),
         tools=tuple(Recording.of_events(events).tools.values()),
-        steps=tuple(_steps(events)),
+        steps=tuple(_build_steps(events)),
         answer=None if answer is None else str(answer["text"]),
         given_up=ended.get("status") == "abstained" or any(map(_gave_up, events)),
     )
@@ -41,22 +41,24 @@ def _gave_up(event: Event) -> bool:
     return event.kind == "round" and event.data.get("given_up") is not None
 
 
-def _steps(events: Sequence[Event]) -> list[Step]:
-    texts = blobs(events)
+def _build_steps(events: Sequence[Event]) -> list[Step]:
+    texts = collect_blobs(events)
     carried_out = {event.data["id"] for event in events if event.kind == "result"}
     refused = {
-        event.data["id"]: _why(event.data) for event in events if event.kind == "call.refused"
+        event.data["id"]: _explain_refusal(event.data)
+        for event in events
+        if event.kind == "call.refused"
     }
     steps: list[Step] = []
     thought = ""
     for event in events:
         data = event.data
         if event.kind == "model" and data.get("purpose") in ("bind", "code"):
-            thought = _thought(texts.get(str(data.get("reply", "")), ""))
+            thought = _extract_thought(texts.get(str(data.get("reply", "")), ""))
         elif event.kind == "reflection":
             thought = f"{data['analysis']} {data['strategy']}".strip()
         elif event.kind == "result":
-            steps.append(_executed(data, thought))
+            steps.append(_build_executed_step(data, thought))
             thought = ""
         elif event.kind == "call.raw" and data["id"] not in carried_out:
             call = ToolCall(data["id"], data["tool"], data["arguments"])
@@ -67,7 +69,7 @@ def _steps(events: Sequence[Event]) -> list[Step]:
     return steps
 
 
-def _executed(data: Mapping[str, Any], thought: str) -> Step:
+def _build_executed_step(data: Mapping[str, Any], thought: str) -> Step:
     attempt = data.get("attempt", 1)
     name = data["id"] if attempt == 1 else f"{data['id']}.{attempt}"
     failure = None if data["failure"] is None else Failure(**data["failure"])
@@ -83,13 +85,13 @@ def _executed(data: Mapping[str, Any], thought: str) -> Step:
     return Step(thought, (ToolCall(name, data["tool"], data["arguments"]),), (result,))
 
 
-def _why(data: Mapping[str, Any]) -> str:
+def _explain_refusal(data: Mapping[str, Any]) -> str:
     said = [str(violation.get("message", "")) for violation in data.get("violations") or ()]
     return f"refused before it left: {said[0]}" if said else "refused before it left"
 
 
-def _thought(reply: str) -> str:
-    """What the model thought aloud in a reply that decided on calls."""
+def _extract_thought(reply: str) -> str:
+    """Return the thought in a model's reply that decides on calls; "" if there is none."""
     if "<thought>" in reply:
         return read_round(reply).thought
     try:

@@ -12,14 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from callwright.jsontext import JsonError, literal, parse
+from callwright.jsontext import JsonError, parse, parse_literal
 from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import Json, JsonObject, Role, Tool, ToolCall
 from callwright.parsing import parse_calls
 from callwright.tools.lists.tools import tool_to_openai
-from callwright_lab.transcripts.messages import _id, tools_of
+from callwright_lab.transcripts.messages import _find_record_id, parse_tools
 from callwright_lab.transcripts.toolbench_vr import listed_tools
-from callwright_lab.transcripts.transcript import Head, json_text, result_of, text_of
+from callwright_lab.transcripts.transcript import Head, json_text, parse_result, render_result
 from callwright_lab.transcripts.turns import Messages, Round, Turn
 
 _ROLES: dict[str, Role] = {
@@ -55,15 +55,15 @@ class ShareGPT:
             for m in first
             if _ROLES.get(m["from"]) == "user"
         ]
-        return Head(_id(record), "\n\n".join(asked), _tools(record), first)
+        return Head(_find_record_id(record), "\n\n".join(asked), _parse_tools(record), first)
 
     def turns(self, record: JsonObject, head: Head) -> Iterator[tuple[Turn, Messages]]:
         gives_up = bool(record.get("given_up"))
         body = record["conversations"][len(head.messages) :]
         for at, message in enumerate(body, 1):
-            turn = _turn(message, head.tools)
+            turn = _parse_turn(message, head.tools)
             ends = at == len(body) and turn.role == "assistant" and not turn.calls
-            yield (_ending(message, gives_up) if ends else turn), (message,)
+            yield (_build_ending_turn(message, gives_up) if ends else turn), (message,)
 
     def opening(self, trajectory: Trajectory, like: JsonObject | None) -> Messages:
         before = (
@@ -76,7 +76,7 @@ class ShareGPT:
         return (*before, {"from": "human", "value": asked})
 
     def messages(self, one: Round, like: Messages) -> Messages:
-        made = list(_made(one))
+        made = list(_iter_round_messages(one))
         first = next((m for m in like if _ROLES.get(m["from"]) == "assistant"), {})
         made[0] |= {k: v for k, v in first.items() if k not in _OURS}
         return tuple(made)
@@ -87,53 +87,53 @@ class ShareGPT:
         made: JsonObject = dict(like or {"id": trajectory.id})
         made.pop("given_up", None)
         made["conversations"] = [*head, *(m for one in body for m in one.messages)]
-        if like is None or _tools(like) != trajectory.tools:
+        if like is None or _parse_tools(like) != trajectory.tools:
             made["tools"] = json_text([tool_to_openai(tool) for tool in trajectory.tools])
         return made | ({"given_up": True} if trajectory.given_up else {})
 
 
-def _tools(record: JsonObject) -> tuple[Tool, ...]:
+def _parse_tools(record: JsonObject) -> tuple[Tool, ...]:
     if record.get("tools"):
-        return tools_of(record["tools"])
+        return parse_tools(record["tools"])
     system = str(
         record.get("system")
         or next((m["value"] for m in record["conversations"] if m["from"] == "system"), "")
     )
     marked = _TOOLS.search(system)
     if marked is not None:
-        return tools_of(_list(marked[1]))
-    return listed_tools(system) or tools_of(_last_list(system))
+        return parse_tools(_parse_tool_list(marked[1]))
+    return listed_tools(system) or parse_tools(_find_last_list(system))
 
 
-def _list(text: str) -> Json:
+def _parse_tool_list(text: str) -> Json:
     """The tools between ``<tools>``: one list, or an object a line."""
-    found = literal(text if text.startswith("[") else "[" + ",".join(text.split("\n")) + "]")
+    found = parse_literal(text if text.startswith("[") else "[" + ",".join(text.split("\n")) + "]")
     return found if isinstance(found, list) else [found]
 
 
-def _last_list(system: str) -> Json:
+def _find_last_list(system: str) -> Json:
     """The list after the last ``APIs:`` of a system prompt, as ToolBench ends its own; [] where
     there is none.
     """
     text = system[max(system.rfind("APIs:"), 0) :]
     try:
-        found = literal(text[text.find("[") :].strip()) if "[" in text else []
+        found = parse_literal(text[text.find("[") :].strip()) if "[" in text else []
     except JsonError:
         return []
     return found if isinstance(found, list) and all(isinstance(t, dict) for t in found) else []
 
 
-def _turn(message: JsonObject, tools: Sequence[Tool]) -> Turn:
+def _parse_turn(message: JsonObject, tools: Sequence[Tool]) -> Turn:
     role, text = _ROLES[message["from"]], message["value"]
     learn = message.get("loss") is not False
     if role == "tool":
         inner = _BACK.findall(text) or [text]
-        return Turn("tool", results=tuple(result_of("", each) for each in inner))
+        return Turn("tool", results=tuple(parse_result("", each) for each in inner))
     if role != "assistant":
         return Turn("user", text)
-    thought, rest = _thought(text)
+    thought, rest = _split_thought(text)
     if message["from"] in ("function_call", "tool_call"):
-        return Turn("assistant", thought, tuple(_calls(rest)), learn=learn)
+        return Turn("assistant", thought, tuple(_iter_calls(rest)), learn=learn)
     read = parse_calls(rest, tools)
     if read.calls:
         said = "\n\n".join(part for part in (thought, read.text) if part)
@@ -141,27 +141,27 @@ def _turn(message: JsonObject, tools: Sequence[Tool]) -> Turn:
     return Turn("assistant", "\n\n".join(part for part in (thought, rest) if part), learn=learn)
 
 
-def _thought(text: str) -> tuple[str, str]:
+def _split_thought(text: str) -> tuple[str, str]:
     found = _THINK.match(text)
     return (found[1], text[found.end() :]) if found else ("", text)
 
 
-def _calls(text: str) -> Iterator[ToolCall]:
+def _iter_calls(text: str) -> Iterator[ToolCall]:
     value = parse(text)
     for entry in value if isinstance(value, list) else [value]:
         given = entry.get("arguments", entry.get("parameters", {}))
         yield ToolCall(str(entry.get("id") or ""), str(entry["name"]), given)
 
 
-def _ending(message: JsonObject, gives_up: bool) -> Turn:
-    thought, answer = _thought(message["value"])
+def _build_ending_turn(message: JsonObject, gives_up: bool) -> Turn:
+    thought, answer = _split_thought(message["value"])
     learn = message.get("loss") is not False
     if not gives_up and not answer:
         return Turn("assistant", thought, learn=learn)
     return Turn("assistant", thought, answer=answer or None, given_up=gives_up, learn=learn)
 
 
-def _made(one: Round) -> Iterator[JsonObject]:
+def _iter_round_messages(one: Round) -> Iterator[JsonObject]:
     loss: JsonObject = {} if one.learn else {"loss": False}
     thought = one.thought if one.step is None else one.step.thought
     think = f"<think>\n{thought}\n</think>\n\n" if thought else ""
@@ -179,7 +179,7 @@ def _made(one: Round) -> Iterator[JsonObject]:
     }
     for _, result in one.step.pairs:
         if result is not None:
-            yield {"from": "observation", "value": text_of(result)}
+            yield {"from": "observation", "value": render_result(result)}
 
 
 SHAREGPT = ShareGPT()

@@ -19,22 +19,22 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from callwright import prompts
-from callwright.jsontext import JsonError, literal, parse
+from callwright.jsontext import JsonError, parse, parse_literal
 from callwright.nouns.errors import ConfigError, Failure
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult
 from callwright.parsing.formats.program import Round as Said
-from callwright.parsing.formats.program import calls_in, read_round, write_round
+from callwright.parsing.formats.program import find_calls, read_round, write_round
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.tools.lists.tools import tool_to_openai
-from callwright_lab.transcripts.messages import tools_of
+from callwright_lab.transcripts.messages import parse_tools
 from callwright_lab.transcripts.transcript import (
     Head,
-    failure_in,
+    explain_unwritable,
+    find_failure,
     json_text,
-    program,
-    text_of,
-    unsayable,
+    render_program,
+    render_result,
 )
 from callwright_lab.transcripts.turns import Messages, Round, Turn
 
@@ -78,14 +78,14 @@ class ToolBenchVR:
                 turn = message_text(
                     message["content"], head.tools, learn=not message.get("no_loss")
                 )
-                if turn.code and (made := _called(following)) is not None:
+                if turn.code and (made := _parse_pairs(following)) is not None:
                     turn = replace(turn, calls=tuple(call for call, _ in made))
                 calls = turn.calls
-            elif (made := _called(message)) is not None:
+            elif (made := _parse_pairs(message)) is not None:
                 results = tuple(result for _, result in made if result is not None)
-                turn = Turn("user", results=results, shown=_body(message["content"]))
+                turn = Turn("user", results=results, shown=_strip_observation(message["content"]))
             else:
-                turn = observed(message["content"], calls)
+                turn = parse_observation(message["content"], calls)
             yield turn, (message,)
 
     def opening(self, trajectory: Trajectory, like: JsonObject | None) -> Messages:
@@ -106,8 +106,11 @@ class ToolBenchVR:
         step = one.step
         if step is not None and step.code and step.shown:
             seen = {"role": "user", "content": f"{OBSERVATION}\n{step.shown}"}
-            return (spoken, seen if _says_all(step) else {**seen, _CALLED: _carried(step)})
-        back = printed(step) if step else ""
+            return (
+                spoken,
+                seen if _is_fully_printed(step) else {**seen, _CALLED: _serialize_pairs(step)},
+            )
+        back = render_observation(step) if step else ""
         return (
             (spoken, {"role": "user", "content": f"{OBSERVATION}\n{back}"}) if back else (spoken,)
         )
@@ -126,10 +129,10 @@ def listed_tools(system: str) -> tuple[Tool, ...]:
     for line in reversed(system.split("\n")):
         if line.lstrip().startswith("["):
             try:
-                found = literal(line.strip())
+                found = parse_literal(line.strip())
             except JsonError:
                 continue
-            return tools_of(found)
+            return parse_tools(found)
     return ()
 
 
@@ -139,7 +142,7 @@ def message_text(text: str, tools: Sequence[Tool], *, learn: bool = True) -> Tur
     if made.code is not None:
         offer = ToolVocabulary(tools, unknown=True)
         calls = tuple(
-            ToolCall("", call.tool, call.arguments) for call in calls_in(made.code, offer)
+            ToolCall("", call.tool, call.arguments) for call in find_calls(made.code, offer)
         )
         return Turn("assistant", made.thought, calls, code=made.code, learn=learn)
     ending = made.answer if made.given_up is None else made.given_up
@@ -168,45 +171,48 @@ def write_record(one: Round) -> str:
             Said(one.thought, None, *((None, told) if one.given_up else (told, None)))
         )
     if not step.code:
-        _python(step.calls)
-    return write_round(Said(step.thought, step.code or program(step.calls) or None))
+        _require_python_calls(step.calls)
+    return write_round(Said(step.thought, step.code or render_program(step.calls) or None))
 
 
-def _python(calls: Sequence[ToolCall]) -> None:
+def _require_python_calls(calls: Sequence[ToolCall]) -> None:
     for call in calls:
-        if why := unsayable(call):
+        if why := explain_unwritable(call):
             raise ConfigError(
                 f"{call.tool!r} cannot be called in Python: {why}", hint="write openai instead"
             )
 
 
-def observed(text: str, calls: Sequence[ToolCall]) -> Turn:
-    """What a program printed: a result a call where each can be told apart, else the text as it
-    stands.
+def parse_observation(text: str, calls: Sequence[ToolCall]) -> Turn:
+    """Return the output of a program as a turn: one result per call if they can be separated, else
+    the text.
     """
-    body = _body(text)
+    body = _strip_observation(text)
     lines = [body] if len(calls) == 1 else [line for line in body.split("\n") if line.strip()]
     if not calls or len(lines) != len(calls):
         return Turn("user", shown=body)
-    return Turn("user", results=tuple(map(_result, lines)))
+    return Turn("user", results=tuple(map(_parse_result, lines)))
 
 
-def _body(text: str) -> str:
+def _strip_observation(text: str) -> str:
     return text.strip().removeprefix(OBSERVATION).strip()
 
 
-def _says_all(step: Step) -> bool:
-    """Whether a round can be read from its program and print-out alone."""
+def _is_fully_printed(step: Step) -> bool:
+    """Return True if a round can be reconstructed from its program and its output alone."""
     if any(result.simulated for result in step.results):
         return False
-    calls = calls_in(step.code, ToolVocabulary((), unknown=True))
+    calls = find_calls(step.code, ToolVocabulary((), unknown=True))
     if [(c.tool, c.arguments) for c in calls] != [(c.tool, c.arguments) for c in step.calls]:
         return False
-    told = [(result.content, result.failure) for result in observed(step.shown, step.calls).results]
+    told = [
+        (result.content, result.failure)
+        for result in parse_observation(step.shown, step.calls).results
+    ]
     return told == [(result.content, result.failure) for result in step.results]
 
 
-def _carried(step: Step) -> str:
+def _serialize_pairs(step: Step) -> str:
     made: list[JsonObject] = []
     for call, result in step.pairs:
         entry: JsonObject = {"id": call.id, "tool": call.tool, "arguments": call.arguments}
@@ -220,9 +226,9 @@ def _carried(step: Step) -> str:
     return json_text(made)
 
 
-def _called(message: JsonObject | None) -> list[tuple[ToolCall, ToolResult | None]] | None:
-    """What an observation of ours says was called; None where it leaves that to the program and its
-    print-out.
+def _parse_pairs(message: JsonObject | None) -> list[tuple[ToolCall, ToolResult | None]] | None:
+    """Return the calls that an observation of ours records. None if only the program and its output
+    show them.
     """
     text = message.get(_CALLED) if isinstance(message, dict) else None
     if not isinstance(text, str):
@@ -244,9 +250,9 @@ def _called(message: JsonObject | None) -> list[tuple[ToolCall, ToolResult | Non
     return made
 
 
-def printed(step: Step) -> str:
+def render_observation(step: Step) -> str:
     """What came back of a round: what its program printed where that is on record, else what
-    :func:`observed` reads as these results. ConfigError where only some calls of the round have
+    :func:`parse_observation` reads as these results. ConfigError where only some calls of the round have
     one.
     """
     if step.code and step.shown:
@@ -261,38 +267,38 @@ def printed(step: Step) -> str:
         return (
             step.shown if len(step.calls) != 1 else ""
         )  # of a call that was never carried out nothing came back
-    return "\n".join(_line(result, several=len(results) > 1) for result in results)
+    return "\n".join(_render_result_line(result, several=len(results) > 1) for result in results)
 
 
-def _line(result: ToolResult, *, several: bool) -> str:
-    text = text_of(result)
+def _render_result_line(result: ToolResult, *, several: bool) -> str:
+    text = render_result(result)
     if not text:  # nothing at all would be no observation
         return json_text(text)
     if isinstance(result.content, str) and (
-        several or text != text.strip() or _reads(text) or OBSERVATION in text
+        several or text != text.strip() or _parse_literal(text) or OBSERVATION in text
     ):
         return (
             text
-            if text[:1] == '"' and _reads(text) == result.content
+            if text[:1] == '"' and _parse_literal(text) == result.content
             else json_text(result.content)
         )
     return text
 
 
-def _reads(text: str) -> Json:
-    """What a line says if it says a value; None where it is only text."""
+def _parse_literal(text: str) -> Json:
+    """Parse a line as a value; return None if it is only text."""
     try:
-        return literal(text)
+        return parse_literal(text)
     except JsonError:
         return None
 
 
-def _result(text: str) -> ToolResult:
+def _parse_result(text: str) -> ToolResult:
     try:
-        content = literal(text.strip())
+        content = parse_literal(text.strip())
     except JsonError:
         content = text
-    return ToolResult("", "", {}, content, failure_in(content))
+    return ToolResult("", "", {}, content, find_failure(content))
 
 
 VR = ToolBenchVR()

@@ -18,12 +18,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from callwright.jsontext import JsonError, literal
+from callwright.jsontext import JsonError, parse_literal
 from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult
 from callwright.tools.lists.tools import tool_from_wire
 from callwright_lab.transcripts.gold import ReadOnly
-from callwright_lab.transcripts.transcript import Head, failure_in, json_text, text_of
+from callwright_lab.transcripts.transcript import Head, find_failure, json_text, render_result
 from callwright_lab.transcripts.turns import Messages, Round, Turn
 
 FINISH = "Finish"
@@ -58,28 +58,28 @@ class ToolEval:
         )
 
     def head(self, record: JsonObject) -> Head:
-        nodes = list(_chain(record["answer"]["answer_details"]))
+        nodes = list(_iter_chain(record["answer"]["answer_details"]))
         at = next(
             (i for i, n in enumerate(nodes) if n["role"] not in ("system", "user")), len(nodes)
         )
         tools = tuple(
             toolbench_tool(spec) for spec in record["available_tools"] if spec.get("name") != FINISH
         )
-        return Head("", record["query"], tools, tuple(_bare(n) for n in nodes[:at]))
+        return Head("", record["query"], tools, tuple(_drop_next(n) for n in nodes[:at]))
 
     def turns(self, record: JsonObject, head: Head) -> Iterator[tuple[Turn, Messages]]:
-        nodes = list(_chain(record["answer"]["answer_details"]))[len(head.messages) :]
-        said = _finish(record["answer"].get("final_answer"))
+        nodes = list(_iter_chain(record["answer"]["answer_details"]))[len(head.messages) :]
+        said = _parse_finish(record["answer"].get("final_answer"))
         ended = False
         for node in nodes:
-            turn = _turn(node)
+            turn = _parse_turn(node)
             if (
                 turn.answer is not None
                 or turn.given_up
-                or named_first(str(node["message"])) == FINISH
+                or find_first_name(str(node["message"])) == FINISH
             ):
                 turn, ended = said or turn, True
-            yield turn, (_bare(node),)
+            yield turn, (_drop_next(node),)
         if not ended and said is not None:
             yield said, ()
 
@@ -89,7 +89,7 @@ class ToolEval:
 
     def messages(self, one: Round, like: Messages) -> Messages:
         del like
-        return tuple(_made(one))
+        return tuple(_iter_round_nodes(one))
 
     def record(
         self, trajectory: Trajectory, head: Messages, body: Sequence[Round], like: JsonObject | None
@@ -98,20 +98,20 @@ class ToolEval:
         ending = next((one for one in body if one.step is None), None)
         final = _finish_arguments(ending) if ending else None
         before = (like or {}).get("answer") or {"method": "callwright"}
-        if _finish(before.get("final_answer")) == _finish(final):
+        if _parse_finish(before.get("final_answer")) == _parse_finish(final):
             final = before.get("final_answer", "")
         answer = {
             **before,
             "total_steps": (
-                before.get("total_steps") if like and _chained(like) == nodes else len(nodes)
+                before.get("total_steps") if like and _flatten_chain(like) == nodes else len(nodes)
             ),
             "final_answer": final or "",
-            "answer_details": _nested(nodes),
+            "answer_details": _nest_nodes(nodes),
         }
         return {
             **(like or {}),
             "query": trajectory.query,
-            "available_tools": _specs(trajectory, like),
+            "available_tools": _build_tool_specs(trajectory, like),
             "answer": answer,
         }
 
@@ -127,7 +127,7 @@ def toolbench_tool(spec: JsonObject, source: str = "toolbench") -> Tool:
     return tool_from_wire({**spec, "parameters": schema}, source=source)
 
 
-def _specs(trajectory: Trajectory, like: JsonObject | None) -> list[JsonObject]:
+def _build_tool_specs(trajectory: Trajectory, like: JsonObject | None) -> list[JsonObject]:
     kept = {s.get("name"): s for s in (like or {}).get("available_tools") or ()}
     had = {name: toolbench_tool(s) for name, s in kept.items() if name != FINISH}
     made = [
@@ -141,21 +141,21 @@ def _specs(trajectory: Trajectory, like: JsonObject | None) -> list[JsonObject]:
     return [*made, kept.get(FINISH, _FINISH_SPEC)]
 
 
-def _chain(nodes: Any) -> Iterator[JsonObject]:
+def _iter_chain(nodes: Any) -> Iterator[JsonObject]:
     while nodes:
         yield nodes[0]
         nodes = nodes[0].get("next") or ()
 
 
-def _chained(record: JsonObject) -> list[JsonObject]:
-    return [_bare(n) for n in _chain(record["answer"]["answer_details"])]
+def _flatten_chain(record: JsonObject) -> list[JsonObject]:
+    return [_drop_next(n) for n in _iter_chain(record["answer"]["answer_details"])]
 
 
-def _bare(node: JsonObject) -> JsonObject:
+def _drop_next(node: JsonObject) -> JsonObject:
     return {k: v for k, v in node.items() if k != "next"}
 
 
-def _nested(nodes: Sequence[JsonObject]) -> list[JsonObject]:
+def _nest_nodes(nodes: Sequence[JsonObject]) -> list[JsonObject]:
     made: list[JsonObject] = []
     for node in reversed(nodes):
         made = [{**node, "next": made}]
@@ -165,67 +165,74 @@ def _nested(nodes: Sequence[JsonObject]) -> list[JsonObject]:
 # ---------------------------------------------------------------- nodes
 
 
-def _turn(node: JsonObject) -> Turn:
+def _parse_turn(node: JsonObject) -> Turn:
     text = node["message"]
     cut = isinstance(text, str) and len(text) == CUT_AT
     if node["role"] != "tool":
         return Turn("assistant", str(text or ""), cut=cut)
     try:
-        read = literal(text) if isinstance(text, str) else text
+        read = parse_literal(text) if isinstance(text, str) else text
     except JsonError:
-        return _torn(str(text))
+        return _parse_truncated_node(str(text))
     name = str(read["name"])
     if name == FINISH:
-        return _finish(read.get("arguments")) or Turn("assistant")
+        return _parse_finish(read.get("arguments")) or Turn("assistant")
     call, replies = (
-        ToolCall("", name, _object(read.get("arguments"))),
-        tuple(_reply(read.get("response"))),
+        ToolCall("", name, _parse_object(read.get("arguments"))),
+        tuple(_iter_reply_results(read.get("response"))),
     )
-    return Turn("assistant", calls=(call,), results=replies, cut=cut or any(map(_is_torn, replies)))
+    return Turn(
+        "assistant",
+        calls=(call,),
+        results=replies,
+        cut=cut or any(map(_is_truncated_reply, replies)),
+    )
 
 
-def _torn(text: str) -> Turn:
+def _parse_truncated_node(text: str) -> Turn:
     """A node that is cut: the name, the arguments where they are whole, and of the reply
     nothing.
     """
-    name = named_first(text)
+    name = find_first_name(text)
     _, _, rest = text.partition("'arguments': ")
     whole = _QUOTED.match(rest)
-    given = _object(ast.literal_eval(whole[0])) if whole else rest
+    given = _parse_object(ast.literal_eval(whole[0])) if whole else rest
     if name == FINISH:
-        return (_finish(given) if isinstance(given, dict) else None) or Turn("assistant", cut=True)
+        return (_parse_finish(given) if isinstance(given, dict) else None) or Turn(
+            "assistant", cut=True
+        )
     return Turn("assistant", calls=(ToolCall("", name, given),), cut=True)
 
 
-def named_first(message: str) -> str:
+def find_first_name(message: str) -> str:
     """The tool that a message begins with: ``{'name': 'x', …``."""
     _, _, rest = message.partition("'name': '")
     return rest.partition("'")[0]
 
 
-def _object(text: Json) -> JsonObject | str:
+def _parse_object(text: Json) -> JsonObject | str:
     if isinstance(text, str):
         try:
-            read = literal(text) if text.strip() else {}
+            read = parse_literal(text) if text.strip() else {}
         except JsonError:
             return text
         return read if isinstance(read, dict) else text
     return text if isinstance(text, dict) else {}
 
 
-def _reply(text: Json) -> Iterator[ToolResult]:
+def _iter_reply_results(text: Json) -> Iterator[ToolResult]:
     if text is None:
         return
     try:
-        content = literal(text) if isinstance(text, str) else text
+        content = parse_literal(text) if isinstance(text, str) else text
     except JsonError:
         content = text
-    yield ToolResult("", "", {}, content, failure_in(content))
+    yield ToolResult("", "", {}, content, find_failure(content))
 
 
-def _is_torn(result: ToolResult) -> bool:
-    """Whether a reply begins as JSON and does not end so: ToolBench cuts what is longer than 1,024
-    or 2,048.
+def _is_truncated_reply(result: ToolResult) -> bool:
+    """Return True if a reply begins as JSON and does not end as JSON. ToolBench cuts replies after
+    1,024 or 2,048 characters.
     """
     content = result.content
     if isinstance(content, dict) and isinstance(content.get("response"), str):
@@ -237,9 +244,9 @@ def _is_torn(result: ToolResult) -> bool:
     )
 
 
-def _finish(arguments: Json) -> Turn | None:
+def _parse_finish(arguments: Json) -> Turn | None:
     """The ending that ``Finish`` was given; None where nothing was said."""
-    given = _object(arguments) if arguments else None
+    given = _parse_object(arguments) if arguments else None
     if given is None:
         return None
     if isinstance(given, str):
@@ -255,7 +262,7 @@ def _finish_arguments(one: Round) -> str:
     return json_text({"return_type": kind, **({"final_answer": one.answer} if one.answer else {})})
 
 
-def _made(one: Round) -> Iterator[JsonObject]:
+def _iter_round_nodes(one: Round) -> Iterator[JsonObject]:
     thought = one.thought if one.step is None else one.step.thought
     if thought:
         yield {"role": "assistant", "message": thought}
@@ -267,7 +274,7 @@ def _made(one: Round) -> Iterator[JsonObject]:
         return
     for call, result in one.step.pairs:
         given = call.arguments if isinstance(call.arguments, str) else json_text(call.arguments)
-        told = {} if result is None else {"response": text_of(result)}
+        told = {} if result is None else {"response": render_result(result)}
         yield {"role": "tool", "message": repr({"name": call.tool, "arguments": given, **told})}
 
 
@@ -294,32 +301,34 @@ class ToolBenchAnswer(ReadOnly):
     def turns(self, record: JsonObject, head: Head) -> Iterator[tuple[Turn, Messages]]:
         del head
         chains = record["answer_generation"].get("train_messages") or []
-        turns = list(_of_messages(chains[-1])) if chains else list(_of_tree(record))
-        said = _finish(record["answer_generation"].get("final_answer"))
+        turns = list(_iter_message_turns(chains[-1])) if chains else list(_iter_tree_turns(record))
+        said = _parse_finish(record["answer_generation"].get("final_answer"))
         for turn in [t for t in turns if t.answer is None and not t.given_up]:
             yield turn, ()
         if said is not None:
             yield said, ()
 
 
-def _of_messages(chain: Sequence[Mapping[str, Any]]) -> Iterator[Turn]:
+def _iter_message_turns(chain: Sequence[Mapping[str, Any]]) -> Iterator[Turn]:
     for message in chain:
         if message["role"] == "assistant":
             called = message.get("function_call")
-            ending = _finish(called["arguments"]) if called and called["name"] == FINISH else None
+            ending = (
+                _parse_finish(called["arguments"]) if called and called["name"] == FINISH else None
+            )
             if ending is not None:
                 yield ending
             elif called and called["name"] != FINISH:
-                call = ToolCall("", called["name"], _object(called.get("arguments")))
+                call = ToolCall("", called["name"], _parse_object(called.get("arguments")))
                 yield Turn("assistant", message.get("content") or "", (call,))
             elif message.get("content"):
                 yield Turn("assistant", message["content"])
         elif message["role"] == "function":
-            replies = tuple(_reply(message.get("content")))
-            yield Turn("tool", results=replies, cut=any(map(_is_torn, replies)))
+            replies = tuple(_iter_reply_results(message.get("content")))
+            yield Turn("tool", results=replies, cut=any(map(_is_truncated_reply, replies)))
 
 
-def _of_tree(record: Mapping[str, Any]) -> Iterator[Turn]:
+def _iter_tree_turns(record: Mapping[str, Any]) -> Iterator[Turn]:
     """The branch a search tried last."""
     node, action, thought = (record.get("tree") or {}).get("tree") or {}, "", ""
     while node:
@@ -329,11 +338,13 @@ def _of_tree(record: Mapping[str, Any]) -> Iterator[Turn]:
         elif kind == "Action":
             action = said
         elif kind == "Action Input" and action == FINISH:
-            yield _finish(said) or Turn("assistant")
+            yield _parse_finish(said) or Turn("assistant")
         elif kind == "Action Input" and action:
-            call = ToolCall("", action, _object(said))
-            replies = tuple(_reply(node.get("observation")))
-            yield Turn("assistant", thought, (call,), replies, cut=any(map(_is_torn, replies)))
+            call = ToolCall("", action, _parse_object(said))
+            replies = tuple(_iter_reply_results(node.get("observation")))
+            yield Turn(
+                "assistant", thought, (call,), replies, cut=any(map(_is_truncated_reply, replies))
+            )
             thought = ""
         node = (node.get("children") or [None])[-1]
 

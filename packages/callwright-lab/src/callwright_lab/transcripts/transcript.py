@@ -1,6 +1,6 @@
 """A record of one of the formats, read: its trajectory, what of it teaches, and the record itself.
 
-A format is a lens: :func:`read` takes a record apart, :func:`write` puts a trajectory into the
+A format is a lens: :func:`read_transcript` takes a record apart, :func:`write` puts a trajectory into the
 record it came from. What the trajectory still says as the record did stays as it stood, letter for
 letter, unknown members included; only rounds that were changed are written anew. So a record that
 is read and written is the same record, and one whose trajectory lost a step has lost that step's
@@ -18,16 +18,16 @@ from typing import Protocol
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError, Failure
 from callwright.nouns.trajectory import Step, Trajectory
-from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical
+from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.parsing.formats import pythonic
-from callwright.parsing.formats.program import calls_in, computes
+from callwright.parsing.formats.program import find_calls, has_computed_argument
 from callwright.parsing.tool_vocabulary import ToolVocabulary
-from callwright_lab.transcripts.turns import Messages, Round, Turn, distinct, rounds
+from callwright_lab.transcripts.turns import Messages, Round, Turn, assign_unique_ids, build_rounds
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What comes before the first round: request, tools, and the messages that say so."""
+    """Part of a record before the first round: request, tools, and the messages that state them."""
 
     id: str
     query: str
@@ -79,7 +79,7 @@ class Format(Protocol):
     def head(self, record: JsonObject) -> Head: ...
 
     def turns(self, record: JsonObject, head: Head) -> Iterator[tuple[Turn, Messages]]:
-        """What follows the head, message by message."""
+        """Yield the turns after the head, message by message."""
 
     def opening(self, trajectory: Trajectory, like: JsonObject | None) -> Messages:
         """The messages of a head."""
@@ -95,21 +95,21 @@ class Format(Protocol):
         """The record of these messages; its other members are those of ``like``."""
 
 
-def read(record: JsonObject, format: Format, id: str = "") -> Transcript:
+def read_transcript(record: JsonObject, format: Format, id: str = "") -> Transcript:
     """One record. ``id`` is its name where it holds none. ConfigError where it is not in this
     format.
     """
     try:
         head = format.head(record)
-        found = distinct(rounds(format.turns(record, head)))
+        found = assign_unique_ids(build_rounds(format.turns(record, head)))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ConfigError(
             f"this is no record in the form of {format.name}: {type(error).__name__}: {error}"
         ) from None
-    steps, ending = _parted(found)
+    steps, ending = _split_ending(found)
     answer, given_up = (ending.answer, ending.given_up) if ending else (None, False)
     trajectory = Trajectory(head.id or id, head.query, head.tools, steps, answer, given_up)
-    numbers = list(_places(found))
+    numbers = list(_iter_step_numbers(found))
     context = frozenset(
         at for one, places in zip(found, numbers, strict=True) if not one.learn for at in places
     )
@@ -130,14 +130,14 @@ def write(transcript: Transcript, format: Format) -> JsonObject:
     if origin is None or origin.format != format.name:
         if origin is not None:
             _refuse_programs(trajectory, format.name)
-        body = [replace(one, messages=format.messages(one, ())) for one in _wanted(transcript)]
+        body = [replace(one, messages=format.messages(one, ())) for one in _iter_rounds(transcript)]
         return format.record(trajectory, format.opening(trajectory, None), body, None)
     if origin.read == (trajectory, transcript.context):
         return origin.record
     had = list(origin.rounds)
     same = (origin.head.query, origin.head.tools) == (trajectory.query, trajectory.tools)
     opening = origin.head.messages if same else format.opening(trajectory, origin.record)
-    body = [_placed(format, one, had) for one in _wanted(transcript)]
+    body = [_place_round(format, one, had) for one in _iter_rounds(transcript)]
     return format.record(trajectory, opening, body, origin.record)
 
 
@@ -151,7 +151,9 @@ def _refuse_programs(trajectory: Trajectory, name: str) -> None:
             continue
         if step.shown and not step.results:
             why = "what its program printed belongs to no single call"
-        elif computes(step.code, {call.tool for call in step.calls}) and _as_written(step):
+        elif has_computed_argument(
+            step.code, {call.tool for call in step.calls}
+        ) and _is_program_verbatim(step):
             why = "its program computes what it calls with"
         else:
             continue
@@ -160,16 +162,16 @@ def _refuse_programs(trajectory: Trajectory, name: str) -> None:
         )
 
 
-def _as_written(step: Step) -> bool:
-    """Whether a round's calls are what stands in its program, not what came of it."""
+def _is_program_verbatim(step: Step) -> bool:
+    """Return True if a round's calls are exactly those written in its program."""
     written = [
         (call.tool, call.arguments)
-        for call in calls_in(step.code, ToolVocabulary((), unknown=True))
+        for call in find_calls(step.code, ToolVocabulary((), unknown=True))
     ]
     return [(call.tool, call.arguments) for call in step.calls] == written
 
 
-def _placed(format: Format, one: Round, had: list[Round]) -> Round:
+def _place_round(format: Format, one: Round, had: list[Round]) -> Round:
     """The round with its messages: those it had where it is still in the record (rounds before it
     are gone).
     """
@@ -182,7 +184,7 @@ def _placed(format: Format, one: Round, had: list[Round]) -> Round:
     return replace(one, messages=format.messages(one, ()))
 
 
-def _wanted(transcript: Transcript) -> Iterator[Round]:
+def _iter_rounds(transcript: Transcript) -> Iterator[Round]:
     """The rounds of a trajectory. Thought at its end is the ending's."""
     t, context = transcript.trajectory, transcript.context
     steps = list(t.steps)
@@ -196,7 +198,7 @@ def _wanted(transcript: Transcript) -> Iterator[Round]:
         yield Round(None, t.answer, t.given_up, thought, learn=len(t.steps) not in context)
 
 
-def _parted(found: Sequence[Round]) -> tuple[tuple[Step, ...], Round | None]:
+def _split_ending(found: Sequence[Round]) -> tuple[tuple[Step, ...], Round | None]:
     steps: list[Step] = []
     ending = None
     for one in found:
@@ -209,7 +211,7 @@ def _parted(found: Sequence[Round]) -> tuple[tuple[Step, ...], Round | None]:
     return tuple(steps), ending
 
 
-def _places(found: Sequence[Round]) -> Iterator[tuple[int, ...]]:
+def _iter_step_numbers(found: Sequence[Round]) -> Iterator[tuple[int, ...]]:
     """The rounds' numbers in the trajectory; an ending with a thought has two."""
     at = 0
     for one in found:
@@ -221,17 +223,17 @@ def _places(found: Sequence[Round]) -> Iterator[tuple[int, ...]]:
 # ---------------------------------------------------------------- results
 
 
-def failure_in(content: Json) -> Failure | None:
+def find_failure(content: Json) -> Failure | None:
     """The failure a result tells of in a member ``error`` that says something (ToolBench's dress
     and its like).
     """
     said = content.get("error") if isinstance(content, dict) else None
     if said in (None, "", False, 0, [], {}):
         return None
-    return Failure("tool_error", said if isinstance(said, str) else canonical(said))
+    return Failure("tool_error", said if isinstance(said, str) else to_canonical_json(said))
 
 
-def result_of(id: str, text: Json) -> ToolResult:
+def parse_result(id: str, text: Json) -> ToolResult:
     """A result from the text of a message: JSON where it is JSON, else the text itself."""
     content = text
     if isinstance(text, str):
@@ -239,15 +241,15 @@ def result_of(id: str, text: Json) -> ToolResult:
             content = parse(text)
         except JsonError:
             content = text
-    return ToolResult(id, "", {}, content, failure_in(content))
+    return ToolResult(id, "", {}, content, find_failure(content))
 
 
-def text_of(result: ToolResult) -> str:
-    """The text that :func:`result_of` reads as this result's content. A failure without content is
+def render_result(result: ToolResult) -> str:
+    """The text that :func:`parse_result` reads as this result's content. A failure without content is
     written as one.
     """
     content = result.content
-    if result.failure is not None and failure_in(content) is None:
+    if result.failure is not None and find_failure(content) is None:
         content = {"error": result.failure.message or result.failure.kind, "response": content}
     if isinstance(content, str) and not _is_json(content):
         return content
@@ -267,33 +269,33 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def program(calls: Sequence[ToolCall]) -> str:
+def render_program(calls: Sequence[ToolCall]) -> str:
     """A program that makes these calls and prints what each returns; "" where one of them is
-    :func:`unsayable`.
+    :func:`explain_unwritable`.
     """
     return (
         ""
-        if any(map(unsayable, calls))
+        if any(map(explain_unwritable, calls))
         else "\n".join(f"print({call})" for call in pythonic.write_value(calls))
     )
 
 
-def unsayable(call: ToolCall) -> str:
-    """Why a call cannot be written in Python, or ""."""
+def explain_unwritable(call: ToolCall) -> str:
+    """Return the reason why a call cannot be written in Python, or ""."""
     if isinstance(call.arguments, str):
         return "its arguments are no object"
     named = call.tool.isidentifier() and not keyword.iskeyword(call.tool)
     return "" if named else "its name is no name there"
 
 
-def spoken(trajectory: Trajectory, *, code: bool = False) -> Trajectory:
-    """What every format can say of a trajectory, and reads back.
+def normalize_trajectory(trajectory: Trajectory, *, code: bool = False) -> Trajectory:
+    """Return a trajectory reduced to what every format can express and read back.
 
-    Calls are numbered from ``call_1``; results have no seconds, slots or attempts, and failures are
-    told as results tell them; what is thought without a call belongs to the next call or the
-    answer, and is the answer where neither follows. With ``code``, as ToolBench-V writes, every
-    round that Python can say has its program, and no text has space around it; else no round has
-    one.
+    Calls are numbered from ``call_1``. Results have no seconds, slots or attempts, and failures are
+    described as results describe them. A thought without a call belongs to the next call or the
+    answer; if neither follows, it is the answer. With ``code``, as ToolBench-V writes, every round
+    that Python can express has its program, and texts have no surrounding space. Without it, no
+    round has a program.
     """
     count, steps, thought = 0, [], ""
     for step in trajectory.steps:
@@ -303,7 +305,9 @@ def spoken(trajectory: Trajectory, *, code: bool = False) -> Trajectory:
         names = {c.id: f"call_{count + i}" for i, c in enumerate(step.calls, 1)}
         count += len(step.calls)
         steps.append(
-            _spoken_step(replace(step, thought=thought.strip() if code else thought), names, code)
+            _normalize_step(
+                replace(step, thought=thought.strip() if code else thought), names, code
+            )
         )
         thought = ""
     answer = trajectory.answer or None
@@ -314,12 +318,12 @@ def spoken(trajectory: Trajectory, *, code: bool = False) -> Trajectory:
     return replace(trajectory, steps=(*steps, *([Step(thought)] if thought else [])), answer=answer)
 
 
-def _spoken_step(step: Step, names: dict[str, str], code: bool) -> Step:
+def _normalize_step(step: Step, names: dict[str, str], code: bool) -> Step:
     calls = tuple(replace(c, id=names[c.id], slot="") for c in step.calls)
     results = []
     for call, result in step.pairs:
         if result is not None:
-            told = result_of(names[call.id], text_of(result))
+            told = parse_result(names[call.id], render_result(result))
             arguments = call.arguments if isinstance(call.arguments, dict) else {}
             results.append(replace(told, tool=call.tool, arguments=arguments))
     if not code:
@@ -328,6 +332,6 @@ def _spoken_step(step: Step, names: dict[str, str], code: bool) -> Step:
         step.thought,
         calls,
         tuple(results),
-        step.code or program(calls),
+        step.code or render_program(calls),
         step.shown.strip() if step.code else "",
     )

@@ -14,8 +14,8 @@ Messages: TypeAlias = tuple[JsonObject, ...]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one message says. ``text`` is thought where calls or an answer stand beside it, else
-    simply what was said.
+    """Content of one message. ``text`` is a thought if calls or an answer stand beside it, else
+    plain text.
 
     ``learn``: the message carries loss in training. ``cut``: the source keeps only the beginning of
     it.
@@ -46,13 +46,13 @@ class Round:
     messages: Messages = ()
 
     def says(self, other: Round) -> bool:
-        """Whether both mean the same, wherever they were read."""
+        """Return True if both rounds mean the same, wherever they were read."""
         return replace(self, messages=(), learn=True, cut=False) == replace(
             other, messages=(), learn=True, cut=False
         )
 
 
-def rounds(turns: Iterable[tuple[Turn, Messages]]) -> tuple[Round, ...]:
+def build_rounds(turns: Iterable[tuple[Turn, Messages]]) -> tuple[Round, ...]:
     """The rounds of what follows the first request.
 
     A round begins where the assistant calls; results go to the calls they name, or in order to
@@ -65,32 +65,32 @@ def rounds(turns: Iterable[tuple[Turn, Messages]]) -> tuple[Round, ...]:
     ] = []  # said, and not known yet whether it is thought or answer
     for turn, messages in turns:
         if turn.role != "assistant":
-            _settle(made, waiting, last=False)
-            _received(made, turn, messages)
+            _flush_waiting(made, waiting, last=False)
+            _receive_message(made, turn, messages)
         elif turn.calls or turn.code or turn.answer is not None or turn.given_up:
-            made.append(_begun(waiting, turn, messages))
+            made.append(_start_round(waiting, turn, messages))
             waiting = []
         else:
             waiting.append((turn, messages))
-    _settle(made, waiting, last=True)
+    _flush_waiting(made, waiting, last=True)
     return tuple(made)
 
 
-def _begun(waiting: Sequence[tuple[Turn, Messages]], turn: Turn, messages: Messages) -> Round:
+def _start_round(waiting: Sequence[tuple[Turn, Messages]], turn: Turn, messages: Messages) -> Round:
     said = [*(t for t, _ in waiting), turn]
     text = "\n\n".join(t.text for t in said if t.text)
-    calls = _named(turn.calls)
+    calls = _assign_call_ids(turn.calls)
     learn, cut = all(t.learn for t in said), any(t.cut for t in said)
     all_messages = (*(m for _, some in waiting for m in some), *messages)
     if turn.calls or turn.code:
-        step = Step(text, calls, _matched(calls, (), turn.results), turn.code, turn.shown)
+        step = Step(text, calls, _match_results(calls, (), turn.results), turn.code, turn.shown)
         return Round(step, learn=learn, cut=cut, messages=all_messages)
     return Round(None, turn.answer, turn.given_up, text, learn, cut, all_messages)
 
 
-def _settle(made: list[Round], waiting: list[tuple[Turn, Messages]], *, last: bool) -> None:
-    """What was said before no call: the last of it is the answer where nothing follows, the rest is
-    thought.
+def _flush_waiting(made: list[Round], waiting: list[tuple[Turn, Messages]], *, last: bool) -> None:
+    """Append the waiting turns without calls to the rounds: the last one as the answer if nothing
+    follows, the others as thoughts.
     """
     while waiting:
         turn, messages = waiting.pop(0)
@@ -102,7 +102,7 @@ def _settle(made: list[Round], waiting: list[tuple[Turn, Messages]], *, last: bo
             made.append(Round(Step(turn.text), learn=turn.learn, cut=turn.cut, messages=messages))
 
 
-def _received(made: list[Round], turn: Turn, messages: Messages) -> None:
+def _receive_message(made: list[Round], turn: Turn, messages: Messages) -> None:
     """A message to the agent: results and print-outs of the round before it, or more of the
     request.
     """
@@ -111,7 +111,7 @@ def _received(made: list[Round], turn: Turn, messages: Messages) -> None:
             made[-1] = replace(made[-1], messages=(*made[-1].messages, *messages))
         return
     step = made[-1].step
-    results = _matched(step.calls, step.results, turn.results)
+    results = _match_results(step.calls, step.results, turn.results)
     shown = "\n".join(text for text in (step.shown, turn.shown) if text)
     step = replace(step, results=results, shown=shown)
     made[-1] = replace(
@@ -119,7 +119,7 @@ def _received(made: list[Round], turn: Turn, messages: Messages) -> None:
     )
 
 
-def _matched(
+def _match_results(
     calls: Sequence[ToolCall], before: Sequence[ToolResult], new: Sequence[ToolResult]
 ) -> tuple[ToolResult, ...]:
     """Results in the order of their calls: by id where the id is a call's, else the next that
@@ -138,8 +138,8 @@ def _matched(
 _UNNAMED = "\0"  # begins the id of a call that its message gives none
 
 
-def _named(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
-    """The calls of one message, each with an id of its own; :func:`distinct` names those that came
+def _assign_call_ids(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    """The calls of one message, each with an id of its own; :func:`assign_unique_ids` names those that came
     without one.
     """
     made: list[ToolCall] = []
@@ -149,7 +149,7 @@ def _named(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
     return tuple(made)
 
 
-def distinct(found: Iterable[Round]) -> tuple[Round, ...]:
+def assign_unique_ids(found: Iterable[Round]) -> tuple[Round, ...]:
     """The rounds, every call with an id of its own: one that has none, or repeats an earlier one,
     is called by its place in the trajectory, ``call_1``, ``call_2`` …, its result with it.
     """
@@ -160,19 +160,21 @@ def distinct(found: Iterable[Round]) -> tuple[Round, ...]:
         for call in step.calls if step else ():
             count += 1
             if (call.id in taken or call.id.startswith(_UNNAMED)) and step is not None:
-                step = _renamed(
-                    step, call.id, _free(f"call_{count}", taken | {c.id for c in step.calls})
+                step = _rename_call_id(
+                    step,
+                    call.id,
+                    _choose_free_id(f"call_{count}", taken | {c.id for c in step.calls}),
                 )
         taken |= {c.id for c in step.calls} if step else set()
         made.append(replace(one, step=step))
     return tuple(made)
 
 
-def _free(name: str, taken: Collection[str]) -> str:
+def _choose_free_id(name: str, taken: Collection[str]) -> str:
     return next(n for n in (name + "_" * i for i in range(len(taken) + 1)) if n not in taken)
 
 
-def _renamed(step: Step, old: str, new: str) -> Step:
+def _rename_call_id(step: Step, old: str, new: str) -> Step:
     calls = tuple(replace(c, id=new) if c.id == old else c for c in step.calls)
     results = tuple(replace(r, id=new) if r.id == old else r for r in step.results)
     return replace(step, calls=calls, results=results)

@@ -16,15 +16,15 @@ from itertools import zip_longest
 from typing import Any
 
 from callwright.agent.probing.arguments import Draft
-from callwright.agent.probing.attempt import Attempt, Attempts, may_be_tried
-from callwright.agent.probing.chains import FEEDS, Feeding, provided
+from callwright.agent.probing.attempt import Attempt, Attempts, explain_untriable
+from callwright.agent.probing.chains import FEEDS, Feeding, extract_link_values
 from callwright.agent.probing.pacing import Pacer
 from callwright.agent.probing.policy import TrialPolicy
-from callwright.dataflow.flow import GENERIC, words
-from callwright.models.dialogue import converse
+from callwright.dataflow.flow import GENERIC, split_words
+from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import CallwrightError
 from callwright.nouns.protocols import ChatModel
-from callwright.nouns.redaction import in_every_form
+from callwright.nouns.redaction import select_redactable
 from callwright.nouns.types import (
     Json,
     JsonObject,
@@ -32,7 +32,7 @@ from callwright.nouns.types import (
     ToolCall,
     ToolOutput,
     ToolResult,
-    canonical,
+    to_canonical_json,
     to_json,
 )
 from callwright.repair.diagnose import failure_in
@@ -40,14 +40,20 @@ from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.simulation.simulator import Simulator
 from callwright.tools.evidence import EvidenceStore
-from callwright.tools.overlay import Overlay, OverlayChange, ToolOverlay, documented, overlaid
+from callwright.tools.overlay import Overlay, OverlayChange, ToolOverlay, apply_changes, documented
 from callwright_lab.verify.budget import Meter
-from callwright_lab.verify.committee import Votes, decided, polled
+from callwright_lab.verify.committee import Votes, decide_majority, poll_judges
 from callwright_lab.verify.memory import InDoubt
-from callwright_lab.verify.observed import Observed, Seen, observed
-from callwright_lab.verify.proposals import MOST, Proposals, admitted, propose, proposed
-from callwright_lab.verify.refiner import Refined, refine
-from callwright_lab.verify.sweep import Finding, Row, Sweep, key_of
+from callwright_lab.verify.observed import Observed, Seen, observe_calls
+from callwright_lab.verify.proposals import (
+    MOST,
+    Proposals,
+    ask_example_calls,
+    propose_by_rule,
+    select_valid_calls,
+)
+from callwright_lab.verify.refiner import Refined, ask_refinement
+from callwright_lab.verify.sweep import Finding, Row, Sweep, make_row_key
 
 Caller = Callable[[str, JsonObject], Awaitable[ToolOutput]]
 KEPT = ("alive", "responds")
@@ -60,14 +66,14 @@ VALID, INVALID = "valid", "invalid"
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """How tools are verified. ``calls`` of one tool; ``policy`` says what may be called, and how
-    fast.
+    """Settings for verifying tools. ``calls`` is the limit per tool; ``policy`` says what may be
+    called, and how fast.
 
-    ``proposer`` writes example calls (Table 12) beside those from the schema, ``refiners`` decide
-    on validity and write documentation (Table 13): the first that keeps to the rules is taken,
-    validity goes by majority. ``imitator`` stands in for the dead (Table 14). ``place`` tells who
-    answers the calls of a tool (:meth:`callwright.tools.Catalog.place`): the same documentation
-    elsewhere is another tool.
+    ``proposer`` writes example calls (Table 12) besides those from the schema. ``refiners`` decide
+    on validity by majority and write documentation (Table 13); the first text that keeps to the
+    rules is taken. ``imitator`` answers for dead tools (Table 14). ``place`` returns who answers
+    the calls of a tool (:meth:`callwright.tools.Catalog.place`): the same documentation elsewhere
+    is another tool.
     """
 
     calls: int = MOST
@@ -83,7 +89,7 @@ class Watch:
 
 class ApiVerifier:
     """Verifies the tools of one catalogue. ``judge`` and ``levels`` are what
-    :func:`callwright_lab.verify.sweep.sweep` takes.
+    :func:`callwright_lab.verify.sweep.run_sweep` takes.
     """
 
     def __init__(self, tools: Sequence[Tool], caller: Caller, watch: Watch) -> None:
@@ -92,7 +98,7 @@ class ApiVerifier:
         self._feeding = Feeding(tools)
         self._gate = Gate(tools)
         self._pacer = Pacer(watch.policy)
-        self._secrets = in_every_form(watch.secrets)
+        self._secrets = select_redactable(watch.secrets)
         self._results: dict[str, list[ToolResult]] = {}
         self._guessing = False
 
@@ -100,7 +106,7 @@ class ApiVerifier:
         """A row for every tool."""
         place = self._watch.place
         return [
-            Row(tool.name, key_of("apis", tool.digest, place(tool.name)), tool)
+            Row(tool.name, make_row_key("apis", tool.digest, place(tool.name)), tool)
             for tool in self.tools.values()
         ]
 
@@ -124,7 +130,7 @@ class ApiVerifier:
     def _learn(self, findings: Sequence[Finding]) -> None:
         """Keep what came back of tools that answered, for those that are fed by it."""
         for finding in findings:
-            worked = [s for s in _seen_of(finding) if s.works]
+            worked = [s for s in _load_seen(finding) if s.works]
             self._results[finding.id] = [
                 ToolResult(finding.id, finding.id, s.arguments, s.reply) for s in worked
             ]
@@ -133,29 +139,34 @@ class ApiVerifier:
         given = {key: self._given(tool, key) for key in tool.properties}
         known = self._remembered(tool)
         watch = self._watch
-        return proposed(
+        return propose_by_rule(
             tool, watch.today, given=given, known=known, most=watch.calls, guess=self._guessing
         )
 
     def _given(self, tool: Tool, key: str) -> list[Json]:
-        """What other tools returned for an input, of each that may feed it in turn."""
+        """Return values for an input from other tools' results, taking one from each possible
+        provider in turn.
+        """
         found = [
             [
                 v.value
                 for result in self._results.get(producer.name, ())
-                for v in provided(link, result)
+                for v in extract_link_values(link, result)
             ]
             for link, producer in self._feeding.providers(tool, key, FEEDS)
         ]
-        if not any(found) and not set(words(key)) <= GENERIC:
+        if not any(found) and not set(split_words(key)) <= GENERIC:
             found = [*self._named_so(tool, key)]
         return [
-            value for some in zip_longest(*found, fillvalue=None) for value in some if _short(value)
+            value
+            for some in zip_longest(*found, fillvalue=None)
+            for value in some
+            if _is_short(value)
         ]
 
     def _named_so(self, tool: Tool, key: str) -> Iterator[list[Json]]:
-        """What stands under an input's own name in a reply of each other tool, where no
-        documentation joins them.
+        """Yield the values under an input's own name in each other tool's replies, where no
+        documentation links them.
         """
         for name, results in self._results.items():
             if name != tool.name:
@@ -164,7 +175,9 @@ class ApiVerifier:
                     for leaf in ProvenanceIndex(results=results).leaves_under(key)
                     if leaf.path[-1] == key
                 )
-                yield list({canonical(leaf.value): leaf.value for leaf in leaves}.values())[:_NAMED]
+                yield list({to_canonical_json(leaf.value): leaf.value for leaf in leaves}.values())[
+                    :_NAMED
+                ]
 
     def _remembered(self, tool: Tool) -> list[JsonObject]:
         """Arguments that are on record as having worked."""
@@ -173,7 +186,9 @@ class ApiVerifier:
             worked = store.health(tool.digest).worked if store is not None else ()
         except CallwrightError:  # evidence is a help, not a condition
             return []
-        return [one.arguments for one in worked if "[secret]" not in canonical(one.arguments)]
+        return [
+            one.arguments for one in worked if "[secret]" not in to_canonical_json(one.arguments)
+        ]
 
     async def judge(self, tool: Tool, meter: Meter) -> Finding:
         """Verify one tool. Raises BudgetSpent, ModelError."""
@@ -186,7 +201,7 @@ class ApiVerifier:
 
     async def _judged(self, tool: Tool, meter: Meter, tried: list[Attempt]) -> Finding:
         policy = self._watch.policy
-        if why := may_be_tried(tool, policy):
+        if why := explain_untriable(tool, policy):
             return await self._imitated(tool, "untried: may write", why, meter)
         plan = self._proposals(tool)
         calls = await self._asked_for(tool, plan, meter)
@@ -198,26 +213,26 @@ class ApiVerifier:
         try:
             tried += await self._attempts(tool, calls, meter)
         except InDoubt as doubt:
-            return _finding(tool, "in doubt", str(doubt), (), Observed((), ()), {}, ())
-        seen = [_seen(one) for one in tried]
-        found = observed(tool, seen)
-        status, why = _alive(tried, seen, found.drift)
+            return _build_finding(tool, "in doubt", str(doubt), (), Observed((), ()), {}, ())
+        seen = [_build_seen(one) for one in tried]
+        found = observe_calls(tool, seen)
+        status, why = _judge_liveness(tried, seen, found.drift)
         refined, votes = (
             await self._refined(tool, seen, meter) if status.startswith(KEPT) else (None, {})
         )
-        if refined is not None and decided(votes).label == INVALID:
+        if refined is not None and decide_majority(votes).label == INVALID:
             status, why = (
                 "doubted",
-                f"calls came back, and {_doubters(votes)} found no valid tool: {why}",
+                f"calls came back, and {_join_doubters(votes)} found no valid tool: {why}",
             )
         if not status.startswith(KEPT):
             return await self._imitated(tool, status, why, meter, seen, found, votes)
-        return _finding(
+        return _build_finding(
             tool,
             status,
             why,
             seen,
-            _merged(found, refined),
+            _merge_observations(found, refined),
             votes,
             refined.refused if refined else (),
         )
@@ -234,9 +249,9 @@ class ApiVerifier:
     def _others(self, tool: Tool, tried: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
         """Calls with values that anybody would try, where those that were given did not serve."""
         most = self._watch.calls
-        found = proposed(tool, self._watch.today, most=most + len(tried)).calls
-        known = set(map(canonical, tried))
-        return tuple(call for call in found if canonical(call) not in known)[:most]
+        found = propose_by_rule(tool, self._watch.today, most=most + len(tried)).calls
+        known = set(map(to_canonical_json, tried))
+        return tuple(call for call in found if to_canonical_json(call) not in known)[:most]
 
     async def _as_taught(
         self, tool: Tool, attempts: Sequence[Attempt], meter: Meter
@@ -244,12 +259,17 @@ class ApiVerifier:
         """Calls as the tool itself said that they should be, where none was answered so far."""
         if any(one.works for one in attempts):
             return []
-        taught = overlaid(
-            tool, [c for c in observed(tool, [_seen(one) for one in attempts]).changes if c.key]
+        taught = apply_changes(
+            tool,
+            [
+                c
+                for c in observe_calls(tool, [_build_seen(one) for one in attempts]).changes
+                if c.key
+            ],
         )
         if taught == tool:
             return []
-        calls = proposed(taught, self._watch.today, most=self._watch.calls).calls
+        calls = propose_by_rule(taught, self._watch.today, most=self._watch.calls).calls
         return await self._made(taught, calls, meter)
 
     async def _asked_for(self, tool: Tool, plan: Proposals, meter: Meter) -> tuple[JsonObject, ...]:
@@ -261,15 +281,17 @@ class ApiVerifier:
             return plan.calls
         model = meter.metered(asked)
         shown = [
-            f"{name}: {canonical(r.content)[:300]}"
+            f"{name}: {to_canonical_json(r.content)[:300]}"
             for name, some in self._results.items()
             for r in some[:1]
         ]
         constrained = (await model.capabilities()).json_schema
-        dialogue = propose(tool, seen="\n".join(shown[-8:]), most=most, schema=constrained)
-        written = await converse(dialogue, model.complete)
+        dialogue = ask_example_calls(
+            tool, seen="\n".join(shown[-8:]), most=most, schema=constrained
+        )
+        written = await run_dialogue(dialogue, model.complete)
         sure = plan.calls[:1] if not plan.guessed else ()
-        return admitted(tool, [*sure, *written, *plan.calls], most)
+        return select_valid_calls(tool, [*sure, *written, *plan.calls], most)
 
     async def _made(self, tool: Tool, calls: Sequence[JsonObject], meter: Meter) -> list[Attempt]:
         watch = self._watch
@@ -287,7 +309,9 @@ class ApiVerifier:
         for arguments in calls:
             known = meter.knows_call(tool.name, arguments)
             meter.call(known=known)
-            one = await attempts.make(tool, Draft(arguments), ProvenanceIndex(canonical(arguments)))
+            one = await attempts.make(
+                tool, Draft(arguments), ProvenanceIndex(to_canonical_json(arguments))
+            )
             meter.settled()
             if not known and not (isinstance(one, Attempt) and one.called):
                 meter.no_call()
@@ -310,10 +334,12 @@ class ApiVerifier:
         if not judges:
             return None, {}
 
-        told = await polled(
-            judges, lambda constrained, _: refine(tool, seen, schema=constrained), meter.metered
+        told = await poll_judges(
+            judges,
+            lambda constrained, _: ask_refinement(tool, seen, schema=constrained),
+            meter.metered,
         )
-        votes = {name: _vote(one) for name, one in told.items()}
+        votes = {name: _label_vote(one) for name, one in told.items()}
         refused = tuple(dict.fromkeys(why for one in told.values() for why in one.refused))
         taken = next((one for one in told.values() if one.changes), Refined(None))
         return replace(taken, refused=refused), votes
@@ -325,7 +351,7 @@ class ApiVerifier:
         """The finding of a tool that cannot be used, with a simulated reply where somebody imitates
         it.
         """
-        made = _finding(
+        made = _build_finding(
             tool, status, why, seen, Observed((), found.drift if found else ()), votes or {}, ()
         )
         imitator = self._watch.imitator
@@ -343,11 +369,11 @@ class ApiVerifier:
         return made
 
 
-def _short(value: Json) -> bool:
-    return value is not None and len(canonical(value)) <= _VALUE
+def _is_short(value: Json) -> bool:
+    return value is not None and len(to_canonical_json(value)) <= _VALUE
 
 
-def _vote(refined: Refined) -> str:
+def _label_vote(refined: Refined) -> str:
     if refined.valid is None:
         return ""
     if refined.valid:
@@ -355,11 +381,11 @@ def _vote(refined: Refined) -> str:
     return INVALID
 
 
-def _doubters(votes: Votes) -> str:
+def _join_doubters(votes: Votes) -> str:
     return ", ".join(name for name, label in votes.items() if label == INVALID)
 
 
-def _seen(attempt: Attempt) -> Seen:
+def _build_seen(attempt: Attempt) -> Seen:
     one = attempt.observation
     works = attempt.works
     said = "" if works or one.outcome == "functional_success" else one.reply
@@ -368,7 +394,7 @@ def _seen(attempt: Attempt) -> Seen:
     )
 
 
-def _alive(
+def _judge_liveness(
     attempts: Sequence[Attempt], seen: Sequence[Seen], drift: Sequence[str]
 ) -> tuple[str, str]:
     """The Validator's verdict by rule, and why. A tool whose call came back with what it promises
@@ -383,16 +409,19 @@ def _alive(
     if lost := next((line for line in drift if line.startswith(_UNUSABLE)), None):
         return "drifted", lost
     if answered := next(
-        (s for s in seen if s.outcome in _ANSWERED and _kind(s) not in _CLOSED), None
+        (s for s in seen if s.outcome in _ANSWERED and _classify_failure(s) not in _CLOSED), None
     ):
         return "responds", answered.proof
     last = seen[-1]
-    if _kind(last) in _TRANSIENT or any(one.again for one in attempts):
+    if _classify_failure(last) in _TRANSIENT or any(one.again for one in attempts):
         return "unsettled", last.proof
-    return f"dead: {_DEAD_OF.get(_kind(last), _kind(last).replace('_', ' '))}", last.proof
+    return (
+        f"dead: {_DEAD_OF.get(_classify_failure(last), _classify_failure(last).replace('_', ' '))}",
+        last.proof,
+    )
 
 
-def _kind(seen: Seen) -> str:
+def _classify_failure(seen: Seen) -> str:
     """The kind of a failure; where a tool put it into words only (401: invalid key), what the words
     say.
     """
@@ -406,8 +435,10 @@ _CLOSED = frozenset({"auth", "unavailable", "crashed", *_TRANSIENT})
 _DEAD_OF = {"crashed": "failed", "": "failed"}  # in words of the report
 
 
-def _merged(found: Observed, refined: Refined | None) -> Observed:
-    """What was observed, described in a model's words where these stand."""
+def _merge_observations(found: Observed, refined: Refined | None) -> Observed:
+    """Return the observations, with a model's descriptions in place of the observed ones where they
+    exist.
+    """
     if refined is None or not refined.changes:
         return found
     words = {(c.key, c.change): c for c in refined.changes}
@@ -415,7 +446,7 @@ def _merged(found: Observed, refined: Refined | None) -> Observed:
     return Observed(tuple({**kept, **words}.values()), found.drift)
 
 
-def _finding(
+def _build_finding(
     tool: Tool,
     status: str,
     why: str,
@@ -426,7 +457,7 @@ def _finding(
 ) -> Finding:
     told: dict[str, Any] = {
         "of": documented(tool),
-        "calls": [_call(s) for s in seen],
+        "calls": [_serialize_call(s) for s in seen],
         "changes": to_json(found.changes),
         "drift": list(found.drift),
     }
@@ -438,17 +469,17 @@ def _finding(
     return Finding(kept, status, why + drift, told, lasting=lasting)
 
 
-def _call(seen: Seen) -> JsonObject:
+def _serialize_call(seen: Seen) -> JsonObject:
     """A call as the journal keeps it: a reply that is too long goes."""
     whole: JsonObject = to_json(seen)
-    return whole if len(canonical(seen.reply)) <= _REPLY else {**whole, "reply": None}
+    return whole if len(to_canonical_json(seen.reply)) <= _REPLY else {**whole, "reply": None}
 
 
-def _seen_of(finding: Finding) -> list[Seen]:
+def _load_seen(finding: Finding) -> list[Seen]:
     return [Seen(**call) for call in finding.found.get("calls", ())]
 
 
-def overlay_of(findings: Sequence[Finding], made: JsonObject | None = None) -> Overlay:
+def build_overlay(findings: Sequence[Finding], made: JsonObject | None = None) -> Overlay:
     """The overlay of what was found: every tool that was called, with its changes, its status and
     its drift.
     """

@@ -1,6 +1,4 @@
-"""What a sweep may spend, what it has spent, and who counts it: calls of tools, questions to
-models, minutes.
-"""
+"""Limits and counts the spending of a sweep: tool calls, model requests, minutes."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from dataclasses import dataclass, field
 
 from callwright.nouns.errors import ConfigError, Failure
 from callwright.nouns.protocols import MAY_REPEAT, Capabilities, ChatModel, ChatRequest, Watcher
-from callwright.nouns.redaction import redacted
+from callwright.nouns.redaction import redact_secrets
 from callwright.nouns.types import (
     Json,
     JsonObject,
@@ -21,10 +19,10 @@ from callwright.nouns.types import (
     ToolCall,
     ToolOutput,
     Usage,
-    canonical,
+    to_canonical_json,
     to_json,
 )
-from callwright_lab.verify.memory import InDoubt, Memory, RowMemory, question
+from callwright_lab.verify.memory import InDoubt, Memory, RowMemory, make_question_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +46,8 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What was spent: real calls of tools, questions to models and their tokens, seconds of work.
-    ``repeats`` of the calls were requests that were sent once more, after a 503 for example.
+    """Cost of work: real tool calls, model requests and their tokens, seconds. ``repeats`` of the
+    calls were repeated requests, after a 503 for example.
     """
 
     calls: int = 0
@@ -120,9 +118,9 @@ class Account:
 
 
 class Meter:
-    """What one row costs, charged to the account before it is spent. What ``memory`` knows is not
-    asked again: it counts as the row's ``cost``, and not as ``spent`` now. ``shared`` is what all
-    rows are told alike.
+    """Meter of one row's cost, which is charged to the account before it is spent. Answers from
+    ``memory`` count as the row's ``cost``, but not as ``spent`` now. ``shared`` holds the answers
+    that all rows share.
     """
 
     def __init__(
@@ -180,14 +178,14 @@ class Meter:
             raise self._refused
 
     def knows_call(self, tool: str, arguments: JsonObject) -> bool:
-        """Whether what came of this call is on record. Raises InDoubt where an earlier process
-        ended while it made it, and it may not be made twice.
+        """Return True if the result of this call is on record. Raises InDoubt if an earlier process
+        ended during the call and it may not be made twice.
         """
         try:
-            return self.memory.knows(_call(tool, arguments))
+            return self.memory.knows(_make_call_key(tool, arguments))
         except InDoubt:
             said = (
-                f"in doubt: {tool}({canonical(arguments)}) was under way when an earlier process"
+                f"in doubt: {tool}({to_canonical_json(arguments)}) was under way when an earlier process"
                 " ended"
             )
             raise InDoubt(
@@ -197,15 +195,14 @@ class Meter:
     async def made(
         self, tool: Tool, arguments: JsonObject, make: Callable[[], Awaitable[Json]]
     ) -> Json:
-        """What came of a call: from the record where it stands there (:meth:`knows_call`), else it
-        is made. One that may not be made twice is on record before. It is counted apart
-        (:meth:`call`), its repetitions here.
+        """Return the result of a call, from the record (:meth:`knows_call`) or by making it. A call
+        that may not be made twice is recorded before it is made. The call itself is counted by
+        :meth:`call`, its repetitions here.
 
-        Raises BudgetSpent where it would have been repeated, had there been something left: what
-        came is then not all that the tool has to say. It is so with whatever comes of this row
-        (:meth:`settled`).
+        Raises BudgetSpent if the call needed a repetition and no budget was left: its result is
+        then incomplete. The same holds for all later results of this row (:meth:`settled`).
         """
-        asked = _call(tool.name, arguments)
+        asked = _make_call_key(tool.name, arguments)
         if self.memory.knows(asked):
             told = self.memory.recall(asked)
             again = told.get(_REPEATS, 0) if isinstance(told, dict) else 0
@@ -213,7 +210,7 @@ class Meter:
             return (
                 {k: v for k, v in told.items() if k != _REPEATS} if isinstance(told, dict) else told
             )
-        if not may_be_made_again(tool):
+        if not may_repeat_call(tool):
             self.memory.begin(asked)
         with self._repeated() as repeated:
             told = await make()
@@ -231,24 +228,26 @@ class Meter:
         caller: Callable[[str, JsonObject], Awaitable[ToolOutput]],
         secrets: Sequence[str] = (),
     ) -> ToolOutput:
-        """What a tool says, as :meth:`made` has it. ``secrets`` are not put on record."""
+        """Return a tool's output, recorded or called as in :meth:`made`. ``secrets`` are not
+        recorded.
+        """
         output: ToolOutput | None = None
 
         async def make() -> Json:
             nonlocal output
             output = await caller(tool.name, arguments)
-            return redacted(to_json(output), secrets)
+            return redact_secrets(to_json(output), secrets)
 
         told = await self.made(tool, arguments, make)
-        return output or _output(told)
+        return output or _parse_output(told)
 
     async def told_alike(self, asked: str, ask: Callable[[], Awaitable[ToolOutput]]) -> ToolOutput:
-        """What all rows of a sweep are told: asked for by the first of them."""
+        """Return an answer that all rows of a sweep share. The first row asks for it."""
 
         async def ask_for_all() -> Json:
             return to_json(await ask())
 
-        return _output(await self._shared.told(asked, ask_for_all))
+        return _parse_output(await self._shared.told(asked, ask_for_all))
 
     def metered(self, model: ChatModel) -> ChatModel:
         """The model, each question to it counted here. Asking raises BudgetSpent where none is
@@ -292,11 +291,13 @@ class _Metered:
         return await self._model.capabilities()
 
     async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply:
-        memory, asked = self._meter.memory, question("model", self.name, to_json(request))
+        memory, asked = self._meter.memory, make_question_key("model", self.name, to_json(request))
         known = memory.knows(asked)
         self._meter.model_call(known=known)
         reply = (
-            _reply(memory.recall(asked)) if known else await self._model.complete(request, watch)
+            _parse_reply(memory.recall(asked))
+            if known
+            else await self._model.complete(request, watch)
         )
         self._meter.used(reply, known=known)
         if not known:
@@ -307,22 +308,22 @@ class _Metered:
         """Nothing is held."""
 
 
-def may_be_made_again(tool: Tool) -> bool:
-    """Whether a call of which nobody knows what came may be made again. No key goes with calls of a
-    sweep, so that tools which know theirs again are no exception.
+def may_repeat_call(tool: Tool) -> bool:
+    """Return True if a call with an unknown outcome may be made again. A sweep sends no idempotency
+    keys with calls, so tools that recognise them are no exception.
     """
     return tool.effects.read_only or tool.effects.idempotent
 
 
-def _call(tool: str, arguments: JsonObject) -> str:
-    return question("call", tool, arguments)
+def _make_call_key(tool: str, arguments: JsonObject) -> str:
+    return make_question_key("call", tool, arguments)
 
 
-def _reply(told: JsonObject) -> Reply:
+def _parse_reply(told: JsonObject) -> Reply:
     calls = tuple(ToolCall(**call) for call in told["tool_calls"])
     return Reply(**{**told, "tool_calls": calls, "usage": Usage(**told["usage"])})
 
 
-def _output(told: JsonObject) -> ToolOutput:
+def _parse_output(told: JsonObject) -> ToolOutput:
     failure = told["failure"]
     return ToolOutput(**{**told, "failure": failure and Failure(**failure)})

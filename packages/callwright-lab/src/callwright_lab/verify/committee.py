@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Literal, TypeVar
 
-from callwright.models.dialogue import converse
+from callwright.models.dialogue import run_dialogue
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import Reply
 
@@ -29,8 +29,8 @@ Metric = Literal["nominal", "interval"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a committee decided: ``label`` with ``votes`` of ``cast`` ("" and ``tie`` where no label
-    has the most).
+    """Decision of a committee: ``label`` with ``votes`` of ``cast``. The label is "" and ``tie`` is
+    set if no label has the most votes.
     """
 
     label: str
@@ -41,8 +41,8 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far judges agree. ``rows`` have two votes or more; ``pairs``: (judge, judge) -> (share
-    alike, Cohen's kappa).
+    """Agreement of judges. ``rows`` have two votes or more; ``pairs``: (judge, judge) -> (share of
+    equal votes, Cohen's kappa).
     """
 
     rows: int
@@ -61,7 +61,7 @@ class Agreement:
         return f"{told} over {self.rows} rows"
 
 
-def decided(votes: Votes) -> Decision:
+def decide_majority(votes: Votes) -> Decision:
     """The majority of the votes that were cast."""
     counted = Counter(label for label in votes.values() if label).most_common()
     if not counted:
@@ -72,8 +72,8 @@ def decided(votes: Votes) -> Decision:
     return Decision(label, most, cast)
 
 
-def agreement(rows: Sequence[Votes]) -> Agreement:
-    """How far the judges of these rows agree."""
+def measure_agreement(rows: Sequence[Votes]) -> Agreement:
+    """Return the agreement of the judges of these rows."""
     told = [{judge: label for judge, label in row.items() if label} for row in rows]
     told = [row for row in told if len(row) > 1]
     alike = [a == b for row in told for a, b in combinations(row.values(), 2)]
@@ -82,15 +82,18 @@ def agreement(rows: Sequence[Votes]) -> Agreement:
     for one, other in combinations(judges, 2):
         both = [(row[one], row[other]) for row in told if one in row and other in row]
         if both:
-            pairs[one, other] = (sum(a == b for a, b in both) / len(both), cohen(both))
+            pairs[one, other] = (
+                sum(a == b for a, b in both) / len(both),
+                compute_cohen_kappa(both),
+            )
     whole = [list(row.values()) for row in told if len(row) == len(judges)]
     return Agreement(
-        len(told), sum(alike) / len(alike) if alike else None, fleiss(whole),
-        krippendorff([list(row.values()) for row in told]), pairs,
+        len(told), sum(alike) / len(alike) if alike else None, compute_fleiss_kappa(whole),
+        compute_krippendorff_alpha([list(row.values()) for row in told]), pairs,
     )  # fmt: skip
 
 
-def cohen(pairs: Sequence[tuple[str, str]]) -> float | None:
+def compute_cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     """Cohen's kappa of two judges: (p_o - p_e) / (1 - p_e), p_e from each judge's own shares of
     labels.
     """
@@ -103,7 +106,7 @@ def cohen(pairs: Sequence[tuple[str, str]]) -> float | None:
     return (observed - expected) / (1 - expected) if expected < 1 else None
 
 
-def fleiss(rows: Sequence[Sequence[str]]) -> float | None:
+def compute_fleiss_kappa(rows: Sequence[Sequence[str]]) -> float | None:
     """Fleiss' kappa of rows with the same number of votes, two or more."""
     if not rows or len(rows[0]) < 2:
         return None
@@ -117,7 +120,9 @@ def fleiss(rows: Sequence[Sequence[str]]) -> float | None:
     return (agreed - expected) / (1 - expected) if expected < 1 else None
 
 
-def krippendorff(rows: Sequence[Sequence[str | float]], metric: Metric = "nominal") -> float | None:
+def compute_krippendorff_alpha(
+    rows: Sequence[Sequence[str | float]], metric: Metric = "nominal"
+) -> float | None:
     """Krippendorff's alpha: 1 - observed / expected disagreement, from the coincidences of values
     within rows.
 
@@ -133,18 +138,22 @@ def krippendorff(rows: Sequence[Sequence[str | float]], metric: Metric = "nomina
     for (a, _), share in coincidences.items():
         totals[a] += share
     count = sum(totals.values())
-    observed = sum(share * _differ(a, b, metric) for (a, b), share in coincidences.items())
-    expected = sum(totals[a] * totals[b] * _differ(a, b, metric) for a in totals for b in totals)
+    observed = sum(
+        share * _measure_distance(a, b, metric) for (a, b), share in coincidences.items()
+    )
+    expected = sum(
+        totals[a] * totals[b] * _measure_distance(a, b, metric) for a in totals for b in totals
+    )
     return 1 - (count - 1) * observed / expected if expected else None
 
 
-def _differ(one: str | float, other: str | float, metric: Metric) -> float:
+def _measure_distance(one: str | float, other: str | float, metric: Metric) -> float:
     if metric == "nominal":
         return float(one != other)
     return (float(one) - float(other)) ** 2
 
 
-def named(models: Sequence[ChatModel]) -> dict[str, ChatModel]:
+def name_judges(models: Sequence[ChatModel]) -> dict[str, ChatModel]:
     """Judges by name; a model that sits twice has a number behind its second."""
     made: dict[str, ChatModel] = {}
     for model in models:
@@ -155,7 +164,7 @@ def named(models: Sequence[ChatModel]) -> dict[str, ChatModel]:
     return made
 
 
-async def polled(
+async def poll_judges(
     judges: Mapping[str, ChatModel],
     question: Callable[[bool, int], Generator[ChatRequest, Reply, T]],
     metered: Callable[[ChatModel], ChatModel] = lambda model: model,
@@ -169,7 +178,7 @@ async def polled(
     told = {}
     for seat, (name, judge) in enumerate(judges.items()):
         model = metered(judge)
-        told[name] = await converse(
+        told[name] = await run_dialogue(
             question((await model.capabilities()).json_schema, seat), model.complete
         )
     return told

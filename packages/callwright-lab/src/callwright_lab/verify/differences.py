@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from callwright.nouns.types import Json, Tool, canonical
+from callwright.nouns.types import Json, Tool, to_canonical_json
 from callwright.tools.overlay import Overlay, OverlayChange
-from callwright_lab.verify.places import places
+from callwright_lab.verify.places import list_places
 
 _LONGEST = 300  # characters of a value
 
 
-def differences(tools: Sequence[Tool], overlay: Overlay) -> Iterator[str]:
+def iter_diff_lines(tools: Sequence[Tool], overlay: Overlay) -> Iterator[str]:
     """Lines of a unified diff over all tools that an overlay says something of: "- " as documented,
     "+ " as it would be offered, with what the change rests on; "! " where a tool disagrees with its
     documentation.
@@ -20,40 +20,40 @@ def differences(tools: Sequence[Tool], overlay: Overlay) -> Iterator[str]:
         entry = overlay.tools.get(tool.name)
         if entry is None or not (entry.changes or entry.drift):
             continue
-        yield f"@@ {_plain(tool.name)} ({_plain(entry.status)}) @@"
+        yield f"@@ {_strip_control_characters(tool.name)} ({_strip_control_characters(entry.status)}) @@"
         for change in entry.changes:
-            yield from map(_plain, _change(tool, change))
-        yield from (_plain(f"! {line}") for line in entry.drift)
+            yield from map(_strip_control_characters, _iter_change_lines(tool, change))
+        yield from (_strip_control_characters(f"! {line}") for line in entry.drift)
 
 
-def _plain(line: str) -> str:
+def _strip_control_characters(line: str) -> str:
     """A line without anything that steers a terminal: tools are strangers."""
     return "".join(c if c.isprintable() else "\ufffd" for c in line)
 
 
-def _change(tool: Tool, change: OverlayChange) -> Iterator[str]:
+def _iter_change_lines(tool: Tool, change: OverlayChange) -> Iterator[str]:
     name = f"{shown_key(tool, change.key)}.{change.change}" if change.key else change.change
-    old = before(tool, change)
+    old = find_documented_value(tool, change)
     if old is not None and old != "":
-        yield f"- {name}: {_shown(old)}"
-    yield f"+ {name}: {_shown(change.value)}" + (
+        yield f"- {name}: {_shorten_value(old)}"
+    yield f"+ {name}: {_shorten_value(change.value)}" + (
         f"   # {' '.join(change.because.split())}" if change.because else ""
     )
 
 
-def before(tool: Tool, change: OverlayChange) -> Json:
-    """What the documentation says where the change says otherwise; None for nothing."""
+def find_documented_value(tool: Tool, change: OverlayChange) -> Json:
+    """Return the documented value that a change would replace; None if there is none."""
     if not change.key:
         return tool.description if change.change == "description" else tool.output_schema
-    part = next((place.schema for place in places(tool) if place.key == change.key), {})
+    part = next((place.schema for place in list_places(tool) if place.key == change.key), {})
     return part.get(change.change)
 
 
 def shown_key(tool: Tool, key: str) -> str:
     """A parameter, or a part of one, as people write it."""
-    return next((place.name for place in places(tool) if place.key == key), key)
+    return next((place.name for place in list_places(tool) if place.key == key), key)
 
 
-def _shown(value: Json) -> str:
-    text = canonical(value)
+def _shorten_value(value: Json) -> str:
+    text = to_canonical_json(value)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

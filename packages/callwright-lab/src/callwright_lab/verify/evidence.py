@@ -1,4 +1,4 @@
-"""What the page of a stage shows of one finding: calls and what came back, votes, faults, the
+"""Renders the evidence for one finding on a stage's page: calls and results, votes, faults, the
 process itself.
 """
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from callwright.nouns.errors import CallwrightError
 from callwright.nouns.trajectory import Trajectory
-from callwright.nouns.types import Json, JsonObject, Tool, canonical
+from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.tools.overlay import OverlayChange
 from callwright.viewer import Change, Changes, Lines, Part, Table
 from callwright_lab.transcripts import read_record
-from callwright_lab.verify.differences import before, shown_key
+from callwright_lab.verify.differences import find_documented_value, shown_key
 from callwright_lab.verify.sweep import Finding
-from callwright_lab.verify.trajectories import process
+from callwright_lab.verify.trajectories import render_process
 
 _VALUE = 600  # characters of a value
 
@@ -23,61 +23,67 @@ _VALUE = 600  # characters of a value
 # ---------------------------------------------------------------- tools
 
 
-def documentation(finding: Finding, tool: Tool | None) -> Iterator[Part]:
+def iter_documentation_parts(finding: Finding, tool: Tool | None) -> Iterator[Part]:
     """A tool's documentation before and after, and where the tool disagrees with it (Table 15)."""
     changes = [OverlayChange(**one) for one in finding.found.get("changes", ())]
     if changes and tool is not None:
-        yield _compared(tool, changes)
+        yield _compare_changes(tool, changes)
     if drift := finding.found.get("drift"):
         yield Lines("Where it disagrees with its documentation", "\n".join(drift))
 
 
-def of_tool(finding: Finding) -> Iterator[Part]:
+def iter_tool_evidence(finding: Finding) -> Iterator[Part]:
     """A tool's calls, who stands in for it, what a model may not say of it, and the votes on it."""
     found = finding.found
     if found.get("calls"):
-        rows = [_called(call) for call in found["calls"]]
+        rows = [_render_call_cells(call) for call in found["calls"]]
         yield Table("Calls", ["arguments", "outcome", "what it shows", "came back"], rows)
     if found.get("refused"):
         yield Lines("What a model wrote and does not stand", "\n".join(found["refused"]))
     if "stand_in" in found:
         one = found["stand_in"]
-        rows = [[_shown(one["arguments"]), _shown(one["reply"]), f"simulated: {one['simulated']}"]]
+        rows = [
+            [
+                _shorten_value(one["arguments"]),
+                _shorten_value(one["reply"]),
+                f"simulated: {one['simulated']}",
+            ]
+        ]
         yield Table("Who stands in for it", ["arguments", "imitated reply", "by"], rows)
-    yield from _votes(found.get("votes"))
+    yield from _iter_vote_tables(found.get("votes"))
 
 
-def _compared(tool: Tool, changes: Sequence[OverlayChange]) -> Changes:
+def _compare_changes(tool: Tool, changes: Sequence[OverlayChange]) -> Changes:
     rows = []
     for change in changes:
-        old = before(tool, change)
+        old = find_documented_value(tool, change)
         where = f"{shown_key(tool, change.key)}: {change.change}" if change.key else change.change
-        was = None if old is None or old == "" else _text(old)
-        rows.append(Change(where, was, _text(change.value), change.because))
+        was = None if old is None or old == "" else _render_value(old)
+        rows.append(Change(where, was, _render_value(change.value), change.because))
     known = {change.key.partition("/")[0] for change in changes}
     same = [key for key in tool.properties if key not in known]
     note = f"As documented: {', '.join(same)}." if same else ""
     return Changes("Documentation", rows, note)
 
 
-def _called(call: Mapping[str, Any]) -> list[str]:
-    came = call["said"] or ("" if call["reply"] is None else _shown(call["reply"]))
-    return [_shown(call["arguments"]), _outcome(call), call["proof"], came]
+def _render_call_cells(call: Mapping[str, Any]) -> list[str]:
+    came = call["said"] or ("" if call["reply"] is None else _shorten_value(call["reply"]))
+    return [_shorten_value(call["arguments"]), _render_outcome(call), call["proof"], came]
 
 
-def _outcome(call: Mapping[str, Any]) -> str:
+def _render_outcome(call: Mapping[str, Any]) -> str:
     outcome = str(call["outcome"]).replace("_", " ")
     return f"{outcome}: {call['kind']}" if call["kind"] else outcome
 
 
 def tool_reasons(finding: Finding) -> Iterator[str]:
-    """Why calls of a tool that was not kept came to nothing, and where kept ones drift."""
+    """Yield the reasons why calls of a rejected tool failed, and the drift of an accepted one."""
     if not finding.kept:
         for call in finding.found.get("calls", ()):
             if call["outcome"] != "functional_success":
-                yield _outcome(call)
+                yield _render_outcome(call)
     for line in finding.found.get("drift", ()):
-        yield f"drift: {_named(line)}"
+        yield f"drift: {_classify_drift(line)}"
 
 
 _DRIFTS = (
@@ -91,7 +97,7 @@ _DRIFTS = (
 )
 
 
-def _named(line: str) -> str:
+def _classify_drift(line: str) -> str:
     """The kind of a drift, without the parameter it speaks of."""
     return next((kind for kind in _DRIFTS if line.startswith(kind)), line.partition(":")[0])
 
@@ -99,7 +105,7 @@ def _named(line: str) -> str:
 # ---------------------------------------------------------------- requests
 
 
-def of_request(finding: Finding, text: str, tools: Sequence[str]) -> Iterator[Part]:
+def iter_request_evidence(finding: Finding, text: str, tools: Sequence[str]) -> Iterator[Part]:
     """A request, what the rules say of it, and what each judge said."""
     yield Lines("Request", text + (f"\n\nTools: {', '.join(tools)}" if tools else ""))
     told = finding.found.get("by_rule", {})
@@ -146,12 +152,19 @@ def request_reasons(finding: Finding) -> Iterator[str]:
 # ---------------------------------------------------------------- trajectories
 
 
-def of_trajectory(finding: Finding) -> Iterator[Part]:
-    """What the checkers found, what each judge said, and the process itself."""
+def iter_trajectory_evidence(finding: Finding) -> Iterator[Part]:
+    """Yield the evidence of a trajectory: the checkers' findings, each judge's vote, and the
+    process itself.
+    """
     faults = finding.found.get("faults", ())
     if faults:
         rows = [
-            [f"{one['checker']}: {one['kind']}", _round(one["step"]), one["reason"], _sure(one)]
+            [
+                f"{one['checker']}: {one['kind']}",
+                _render_round_number(one["step"]),
+                one["reason"],
+                _render_certainty(one),
+            ]
             for one in faults
         ]
         yield Table("What the checkers found", ["kind", "round", "why", "how sure"], rows)
@@ -165,10 +178,10 @@ def of_trajectory(finding: Finding) -> Iterator[Part]:
     if simulated := finding.found.get("simulated"):
         yield Lines("Simulated, not real", "\n".join(simulated))
     if record := finding.found.get("record"):
-        yield from of_record(record)
+        yield from iter_record_evidence(record)
 
 
-def of_record(record: JsonObject, title: str = "What was done") -> Iterator[Part]:
+def iter_record_evidence(record: JsonObject, title: str = "What was done") -> Iterator[Part]:
     """A trajectory from its record in any layout; nothing where this is no record of one."""
     try:
         trajectory = read_record(record).trajectory
@@ -181,21 +194,21 @@ def describe_value(trajectory: Trajectory, title: str = "What was done") -> Line
     """A trajectory as text."""
     ending = trajectory.answer or "(none)"
     end = f"Gave up: {ending}" if trajectory.given_up else f"Answer: {ending}"
-    return Lines(title, f"Request: {trajectory.query}\n\n{process(trajectory)}\n\n{end}")
+    return Lines(title, f"Request: {trajectory.query}\n\n{render_process(trajectory)}\n\n{end}")
 
 
-def _round(step: int) -> str:
+def _render_round_number(step: int) -> str:
     return "all" if step < 0 else str(step + 1)
 
 
-def _sure(fault: Mapping[str, Any]) -> str:
+def _render_certainty(fault: Mapping[str, Any]) -> str:
     return "proved" if fault["proved"] else "suspected"
 
 
 def trajectory_reasons(finding: Finding) -> Iterator[str]:
     """Every fault by checker and kind; the judges' verdict where they dropped it."""
     for one in finding.found.get("faults", ()):
-        yield f"{one['checker']}: {one['kind']} ({_sure(one)})"
+        yield f"{one['checker']}: {one['kind']} ({_render_certainty(one)})"
     if not finding.kept and finding.category.startswith("judged"):
         yield finding.category
 
@@ -203,11 +216,16 @@ def trajectory_reasons(finding: Finding) -> Iterator[str]:
 # ---------------------------------------------------------------- rows of data sets
 
 
-def of_row(finding: Finding, trajectory: Trajectory | None) -> Iterator[Part]:
-    """What the rules found in a row of a data set, what judges said, and the row."""
+def iter_row_evidence(finding: Finding, trajectory: Trajectory | None) -> Iterator[Part]:
+    """Yield the evidence of a data set's row: the rules' findings, the judges' votes, and the
+    row.
+    """
     found = finding.found.get("findings", ())
     if found:
-        rows = [[one["kind"], one["level"], _round(one["step"]), one["reason"]] for one in found]
+        rows = [
+            [one["kind"], one["level"], _render_round_number(one["step"]), one["reason"]]
+            for one in found
+        ]
         yield Table("Findings", ["class", "counts as", "round", "why"], rows)
     judges = finding.found.get("judges", {})
     if judges:
@@ -229,20 +247,20 @@ def row_reasons(finding: Finding) -> Iterator[str]:
         yield f"{criterion} (most judges)"
 
 
-def _votes(votes: Mapping[str, str] | None) -> Iterator[Table]:
+def _iter_vote_tables(votes: Mapping[str, str] | None) -> Iterator[Table]:
     if votes:
         yield Table(
             "Judges", ["judge", "vote"], [[name, vote or "no vote"] for name, vote in votes.items()]
         )
 
 
-def _text(value: Json) -> str:
+def _render_value(value: Json) -> str:
     """A value as it is compared: texts as they stand, others as JSON."""
-    return value if isinstance(value, str) else canonical(value)
+    return value if isinstance(value, str) else to_canonical_json(value)
 
 
-def _shown(value: Json) -> str:
-    text = _text(value)
+def _shorten_value(value: Json) -> str:
+    text = _render_value(value)
     return (
         text
         if len(text) <= _VALUE

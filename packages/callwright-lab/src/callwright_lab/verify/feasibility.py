@@ -1,10 +1,9 @@
-"""Whether a request can be answered with the tools that are offered, by rule alone (Tool-MVR, B.2
-and Table 16).
+"""Checks by rule alone whether the offered tools can answer a request (Tool-MVR, B.2 and Table 16).
 
-A verdict against a request is certain or a suspicion. Certain are those that no better reader would
-take back: a tool that is not there, an identifier, a number or a day that a needed tool requires
-and that neither the request nor any other tool can give. What is only suspected lowers the score,
-and is for a model to decide.
+A verdict against a request is certain or a suspicion. Certain verdicts are those that no better
+reader would reverse. One is a tool that does not exist. The other is a required identifier, number
+or day of a needed tool that neither the request nor another tool can give. A suspicion only lowers
+the score; a model decides it.
 """
 
 from __future__ import annotations
@@ -16,14 +15,18 @@ from datetime import date
 from functools import lru_cache
 from typing import Literal
 
-from callwright.agent.probing.arguments import Draft, Lacking, drafts
+from callwright.agent.probing.arguments import Draft, Lacking, draft_calls
 from callwright.agent.probing.chains import PERHAPS, Feeding
 from callwright.agent.probing.values import Request, is_credential
-from callwright.dataflow.flow import STOP, content_words, words
+from callwright.dataflow.flow import STOP, content_words, split_words
 from callwright.nouns.types import Tool
 from callwright.repair.provenance.conversation_text import QUOTED
 from callwright_lab.verify.requests import Asked
-from callwright_lab.verify.sanity import contradictions, nonsense, vague
+from callwright_lab.verify.sanity import (
+    find_vague_phrase,
+    iter_date_contradictions,
+    iter_nonsense_reasons,
+)
 
 Rule = Literal["invalid information", "missing information", "tools", "contradiction"]
 _IDS = frozenset("id uuid guid identifier code slug hash symbol ticker key number name".split())
@@ -37,8 +40,8 @@ _TELLING = 3  # letters of a word that a request and a tool have in common
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What speaks against a request, by which of the rules. ``certain``: no better reader would
-    take it back.
+    """A problem of a request, and the rule that found it. ``certain``: no better reader would
+    reverse it.
     """
 
     rule: Rule
@@ -74,7 +77,7 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Feasibility:
-    """What can be said of a request without a model."""
+    """Result of checking a request without a model."""
 
     problems: tuple[Problem, ...]
     criteria: Criteria
@@ -85,48 +88,50 @@ class Feasibility:
         return next((problem for problem in self.problems if problem.certain), None)
 
 
-def feasibility(asked: Asked, today: date | None = None) -> Feasibility:
+def assess_feasibility(asked: Asked, today: date | None = None) -> Feasibility:
     """Judge a request. ``today`` is the day on which it is made, where that is known."""
-    inputs = [_Input(tool, asked, today) for tool in _needed(asked)]
-    problems = [*_of_text(asked.query, today), *_of_tools(asked)]
+    inputs = [_Input(tool, asked, today) for tool in _select_needed_tools(asked)]
+    problems = [*_iter_text_problems(asked.query, today), *_iter_tool_problems(asked)]
     problems += [problem for one in inputs for problem in one.problems()]
     if inputs and not asked.needed and any(not list(one.problems()) for one in inputs):
         problems = [
             p for p in problems if p.rule != "missing information"
         ]  # which tool is needed is not known
-    return Feasibility(tuple(problems), _criteria(asked, problems, inputs))
+    return Feasibility(tuple(problems), _score_criteria(asked, problems, inputs))
 
 
-def _of_text(query: str, today: date | None) -> Iterator[Problem]:
-    yield from (Problem("invalid information", why) for why in nonsense(query))
-    yield from (Problem("contradiction", why) for why in contradictions(query, today))
-    if found := vague(query):
+def _iter_text_problems(query: str, today: date | None) -> Iterator[Problem]:
+    yield from (Problem("invalid information", why) for why in iter_nonsense_reasons(query))
+    yield from (Problem("contradiction", why) for why in iter_date_contradictions(query, today))
+    if found := find_vague_phrase(query):
         yield Problem(
             "missing information", f"it asks about {found!r} and does not say which", certain=False
         )
 
 
-def _of_tools(asked: Asked) -> Iterator[Problem]:
+def _iter_tool_problems(asked: Asked) -> Iterator[Problem]:
     if asked.unknown:
         yield Problem("tools", f"it needs {asked.unknown[0]!r}, which is not offered")
     if not asked.tools:
         yield Problem("tools", "no tool is offered")
-    elif not asked.needed and not any(_related(asked.query, tool) for tool in asked.tools):
+    elif not asked.needed and not any(
+        _find_shared_words(asked.query, tool) for tool in asked.tools
+    ):
         yield Problem("tools", "no offered tool has a word in common with it", certain=False)
 
 
-def _needed(asked: Asked) -> list[Tool]:
+def _select_needed_tools(asked: Asked) -> list[Tool]:
     """The tools that it needs; where nobody says which, those that have words in common with it."""
     if asked.needed:
         return [tool for tool in asked.tools if tool.name in asked.needed]
-    return [tool for tool in asked.tools if _related(asked.query, tool)]
+    return [tool for tool in asked.tools if _find_shared_words(asked.query, tool)]
 
 
-def _related(query: str, tool: Tool) -> set[str]:
+def _find_shared_words(query: str, tool: Tool) -> set[str]:
     about = {
-        *words(tool.name),
+        *split_words(tool.name),
         *content_words(tool.description),
-        *(w for key in tool.properties for w in words(key)),
+        *(w for key in tool.properties for w in split_words(key)),
     }
     return {w for w in {*content_words(query)} & about if len(w) >= _TELLING and w not in STOP}
 
@@ -138,8 +143,8 @@ class _Input:
         self.tool = tool
         self._asked = asked
         self._request = Request(asked.query, today or date(2024, 1, 1))
-        self._feeding = _feeding(asked.tools)
-        found = drafts(tool, self._request)
+        self._feeding = _build_feeding(asked.tools)
+        found = draft_calls(tool, self._request)
         self.lacking = found.missing if isinstance(found, Lacking) else ()
         self.certain = isinstance(found, Lacking) and found.certain
         self.guessed = found[0].guessed if not isinstance(found, Lacking) else ()
@@ -160,12 +165,15 @@ class _Input:
                 yield Problem("missing information", why, certain=self.certain and not there)
 
     def _there(self, key: str) -> Literal["given", "perhaps", ""]:
-        """Whether an input is there although nobody could read it as its value: an address, a code,
-        a number of its form was said; a number or a day may be in what another tool returns,
-        whatever that calls it; an id where another of the same source can be called that does not
-        say what it returns. Perhaps: what is named has one.
+        """Return "given" or "perhaps" if an input may be available although no text could be read
+        as its value; "" if not.
+
+        Given: the request holds an address, a code or a number of its form. A number or a day may
+        be in another tool's result under any name. An id may come from another tool of the same
+        source that does not document its result. Perhaps: the request names something that has such
+        an id.
         """
-        query, named = self._asked.query, set(words(key))
+        query, named = self._asked.query, set(split_words(key))
         if named & _PLACES:
             return "given" if _ADDRESS.search(query) else ""
         if named & _IDS:
@@ -186,7 +194,7 @@ class _Input:
         ]
 
     def _fed(self, tool: Tool, key: str, depth: int, seen: frozenset[str]) -> bool:
-        """Whether another tool, which can itself be called, may give an input."""
+        """Return True if another tool that can itself be called may supply an input."""
         if depth == 0:
             return False
         links = [other for _, other in self._feeding.providers(tool, key, PERHAPS)]
@@ -196,21 +204,23 @@ class _Input:
         return False
 
     def _callable(self, tool: Tool, depth: int, seen: frozenset[str]) -> bool:
-        found: list[Draft] | Lacking = drafts(tool, self._request)
+        found: list[Draft] | Lacking = draft_calls(tool, self._request)
         return not isinstance(found, Lacking) or all(
             self._fed(tool, key, depth, seen) for key in found.missing
         )
 
 
 @lru_cache(maxsize=64)
-def _feeding(tools: tuple[Tool, ...]) -> Feeding:
+def _build_feeding(tools: tuple[Tool, ...]) -> Feeding:
     return Feeding(tools)
 
 
 # ---------------------------------------------------------------- criteria
 
 
-def _criteria(asked: Asked, problems: Sequence[Problem], inputs: Sequence[_Input]) -> Criteria:
+def _score_criteria(
+    asked: Asked, problems: Sequence[Problem], inputs: Sequence[_Input]
+) -> Criteria:
     certain = any(p.certain for p in problems)
     lacks = any(p.rule == "missing information" and p.weighs for p in problems)
     doubts = sum(not p.certain for p in problems)
@@ -222,20 +232,20 @@ def _criteria(asked: Asked, problems: Sequence[Problem], inputs: Sequence[_Input
     complete = (
         1
         if certain
-        else _bounded(10 * given / required - guessed / 2 if required else 10 - 3 * doubts)
+        else _clamp_score(10 * given / required - guessed / 2 if required else 10 - 3 * doubts)
     )
     if lacks:
         solvable, complete = min(solvable, 4), min(complete, 3)
     return Criteria(
         solvability=solvable,
-        clarity=_clarity(asked.query),
+        clarity=_score_clarity(asked.query),
         completeness=complete,
-        difficulty=_bounded(4 + 2 * len(asked.needed or inputs[:1]) + min(2, chained)),
-        compatibility=1 if not asked.tools else _compatibility(asked),
+        difficulty=_clamp_score(4 + 2 * len(asked.needed or inputs[:1]) + min(2, chained)),
+        compatibility=1 if not asked.tools else _score_compatibility(asked),
     )
 
 
-def _clarity(query: str) -> int:
+def _score_clarity(query: str) -> int:
     """Sentences of a length that can be read, begun and ended as such."""
     said = query.strip()
     length = len(said.split())
@@ -244,18 +254,20 @@ def _clarity(query: str) -> int:
     score -= 2 if length > 120 else 0
     score -= 0 if said[:1].isupper() or not said[:1].isalpha() else 1
     score -= 0 if said.endswith((".", "?", "!", '"')) else 1
-    score -= 3 if any(True for _ in nonsense(said)) else 0
+    score -= 3 if any(True for _ in iter_nonsense_reasons(said)) else 0
     score -= 1 if said.isupper() else 0
-    return _bounded(score)
+    return _clamp_score(score)
 
 
-def _compatibility(asked: Asked) -> int:
-    """How many of the needed tools share words with the request."""
+def _score_compatibility(asked: Asked) -> int:
+    """Return the compatibility score: the share of the needed tools that have words in common with
+    the request.
+    """
     wanted = [t for t in asked.tools if t.name in asked.needed] or list(asked.tools)
-    related = sum(bool(_related(asked.query, tool)) for tool in wanted)
+    related = sum(bool(_find_shared_words(asked.query, tool)) for tool in wanted)
     share = related / len(wanted) if asked.needed else min(1.0, related)
-    return _bounded((5 if asked.needed else 2) + 8 * share)
+    return _clamp_score((5 if asked.needed else 2) + 8 * share)
 
 
-def _bounded(score: float) -> int:
+def _clamp_score(score: float) -> int:
     return round(max(1.0, min(10.0, score)))

@@ -20,7 +20,7 @@ _NAMES = {
 }
 
 
-def schema_of(values: Sequence[Json], depth: int = 0) -> JsonObject:
+def infer_schema(values: Sequence[Json], depth: int = 0) -> JsonObject:
     """The schema that all of the values have: types, members, items. Nothing is required, for what
     was always there may be missing yet; an object whose keys are data (a day, a code) is described
     by what stands under them.
@@ -37,31 +37,32 @@ def schema_of(values: Sequence[Json], depth: int = 0) -> JsonObject:
     if depth >= _DEPTH:
         return made
     if objects := [v for v in values if isinstance(v, dict)]:
-        made |= _object(objects, depth)
+        made |= _infer_object(objects, depth)
     if lists := [v for v in values if isinstance(v, list)]:
         items = [one for v in lists for one in v[:_ITEMS]]
-        made |= {"items": schema_of(items, depth + 1)} if items else {}
+        made |= {"items": infer_schema(items, depth + 1)} if items else {}
     return made
 
 
-def _object(objects: Sequence[JsonObject], depth: int) -> JsonObject:
+def _infer_object(objects: Sequence[JsonObject], depth: int) -> JsonObject:
     keys = list(dict.fromkeys(key for one in objects for key in one))
     if _is_table(objects, len(keys)):
         return {
-            "additionalProperties": schema_of(
+            "additionalProperties": infer_schema(
                 [v for one in objects for v in one.values()], depth + 1
             )
         }
     return {
         "properties": {
-            key: schema_of([one[key] for one in objects if key in one], depth + 1) for key in keys
+            key: infer_schema([one[key] for one in objects if key in one], depth + 1)
+            for key in keys
         }
     }
 
 
 def _is_table(objects: Sequence[JsonObject], keys: int) -> bool:
-    """Whether the keys are data: values of one shape under keys that are many, or others each
-    time.
+    """Return True if the keys are data: values of one shape under many keys, or under different
+    keys each time.
     """
     shapes = {canonical_shape(v) for one in objects for v in one.values()}
     if keys < 2 or len(shapes) > 1:

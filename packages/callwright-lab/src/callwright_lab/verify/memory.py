@@ -1,10 +1,10 @@
-"""What a row was told from outside before its finding stood: replies of models and results of
-tools, each once.
+"""Records the external answers to a row before its finding is complete: model replies and tool
+results, each once.
 
-A sweep that is ended in the middle of a row replays them: judging is a deterministic function of
-the row and of what it is told, so it goes on where it stood, and nothing is asked twice but what
-was under way. What may not be asked twice is on record before it is asked: found there without an
-answer, it is in doubt.
+A sweep that stops in the middle of a row replays them. Judging is a deterministic function of the
+row and these answers, so it continues at the same point. Only requests that were under way are
+repeated. A request that may not be repeated is recorded before it is made; if it is found without
+an answer, it is in doubt.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeAlias
 
-from callwright.nouns.types import Json, JsonObject, digest
+from callwright.nouns.types import Json, JsonObject, compute_digest
 
 Keep: TypeAlias = Callable[[JsonObject], None]
 _OPEN = object()  # begun, and not answered
@@ -46,8 +46,8 @@ class Memory:
                 answers.append(note["told"])
 
     def knows(self, asked: str) -> bool:
-        """Whether an answer is there that was not handed out yet. Raises InDoubt where the next one
-        was begun by a process that ended before it came; and then for good.
+        """Return True if an answer is recorded that was not handed out yet. Raises InDoubt, from
+        then on always, if the next request was begun by a process that ended before the answer.
         """
         answers = self._answers[asked]
         if answers and answers[0] is _OPEN:
@@ -91,6 +91,6 @@ class RowMemory:
             return self._answers[asked]
 
 
-def question(kind: str, *what: Json) -> str:
+def make_question_key(kind: str, *what: Json) -> str:
     """The name of something that is asked."""
-    return digest([kind, *what])
+    return compute_digest([kind, *what])

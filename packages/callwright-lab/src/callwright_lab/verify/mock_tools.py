@@ -1,4 +1,4 @@
-"""Who answers in a tool's place, marked: what is on record, then a model that imitates it
+"""Answers in place of tools, with a mark: from recordings, then from a model that imitates the tool
 (Tool-MVR, 3.2.1).
 """
 
@@ -13,7 +13,7 @@ from callwright.simulation.recording import Recording
 from callwright.simulation.simulator import Simulator
 from callwright.tools.overlay import ToolOverlay
 from callwright_lab.verify.budget import Meter
-from callwright_lab.verify.memory import question
+from callwright_lab.verify.memory import make_question_key
 
 
 class StandIn:
@@ -32,11 +32,11 @@ class StandIn:
 
     @property
     def imitates(self) -> bool:
-        """Whether a model answers what is not on record, and takes its time."""
+        """Return True if a model answers unrecorded calls, which takes time."""
         return self._imitator is not None
 
     def recorded(self, tool: Tool, arguments: JsonObject) -> ToolOutput | None:
-        """What is on record of this call."""
+        """Return the recorded output of this call; None if there is none."""
         return self._of(tool).find(tool, arguments)
 
     async def answer(
@@ -53,7 +53,9 @@ class StandIn:
 
         if model is None or self.recorded(tool, arguments) is not None:
             return await ask()
-        return await meter.told_alike(question("imitated", tool.name, tool.digest, arguments), ask)
+        return await meter.told_alike(
+            make_question_key("imitated", tool.name, tool.digest, arguments), ask
+        )
 
     def _of(self, tool: Tool) -> Recording:
         if tool.digest not in self._known:
@@ -66,7 +68,7 @@ class StandIn:
         return self._known[tool.digest]
 
 
-def dead(overlays: Mapping[str, ToolOverlay]) -> frozenset[str]:
+def find_dead_tools(overlays: Mapping[str, ToolOverlay]) -> frozenset[str]:
     """The tools that an overlay calls dead, of the entries that fit them (``Catalog.overlays``): a
     tool that has changed since may be alive again.
     """

@@ -1,10 +1,10 @@
-"""What calls of a tool showed of its documentation (Tool-MVR's DocRefiner, B.1, without a model).
+"""Derives changes to a tool's documentation from its calls (Tool-MVR's DocRefiner, B.1, without a
+model).
 
-A constraint needs a refusal: types, options, ranges and patterns are taken from what the tool
-itself said when it refused a value, and only where nothing that it accepted speaks against them.
-What it accepted makes examples, what it filled in a default, what it returned an output schema.
-Where it disagrees with its documentation, that is drift: reported, never mended by adding a
-parameter or taking one away.
+A constraint needs a refusal. Types, options, ranges and patterns are taken from the tool's own
+message when it refused a value, and only if no accepted value contradicts them. Accepted values
+become examples, filled-in values defaults, results an output schema. A disagreement with the
+documentation is drift: it is reported, and no parameter is added or removed to repair it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 
 from callwright.agent.probing.values import is_credential
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.types import Json, JsonObject, Tool, canonical
+from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.diagnose import is_replaced
 from callwright.repair.learned_overlay import overlay_from_error
 from callwright.schema.compiled import BadSchema, compile_schema
 from callwright.tools.evidence import Outcome
-from callwright.tools.overlay import OverlayChange, refuses
-from callwright_lab.verify.inferred import canonical_shape, schema_of
-from callwright_lab.verify.places import Flat, Place, places
+from callwright.tools.overlay import OverlayChange, is_refused
+from callwright_lab.verify.inferred import canonical_shape, infer_schema
+from callwright_lab.verify.places import Flat, Place, list_places
 from callwright_lab.verify.samples import is_placeholder
 
 EXAMPLES = 3  # of one parameter
@@ -53,42 +53,46 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What calls showed: changes to the documentation, and where the tool disagrees with it."""
+    """Observations from calls: changes to the documentation, and where the tool disagrees with
+    it.
+    """
 
     changes: tuple[OverlayChange, ...] = ()
     drift: tuple[str, ...] = ()
 
 
-def observed(tool: Tool, seen: Sequence[Seen]) -> Observed:
+def observe_calls(tool: Tool, seen: Sequence[Seen]) -> Observed:
     """All that the calls show, by rule alone."""
     flat = Flat(tool)
-    said = list(_said(flat, seen))
-    changes = [change for place in places(tool) for change in _of_place(place, said, seen)]
+    said = list(_iter_stated_changes(flat, seen))
+    changes = [
+        change for place in list_places(tool) for change in _iter_place_changes(place, said, seen)
+    ]
     made = {(c.key, c.change): c for c in changes}
-    for change in (_output(tool, seen), _hints(tool, seen, changes)):
+    for change in (_infer_output(tool, seen), _collect_hints(tool, seen, changes)):
         if change is not None:
             made[change.key, change.change] = change
     drift: dict[str, str] = {}
-    for line in _drift(tool, said, seen):
+    for line in _iter_drift(tool, said, seen):
         drift.setdefault(line.partition(": ")[0], line)  # said of several calls, told once
     return Observed(tuple(made.values()), tuple(drift.values()))
 
 
-def accepted_at(place: Place, seen: Iterable[Seen]) -> list[Json]:
+def collect_accepted_values(place: Place, seen: Iterable[Seen]) -> list[Json]:
     """The distinct values that stand at a place in calls that answered."""
     values = [value for s in seen if s.works for value in place.values(s.arguments)]
-    return list({canonical(value): value for value in values}.values())
+    return list({to_canonical_json(value): value for value in values}.values())
 
 
-def _of_place(
+def _iter_place_changes(
     place: Place, said: Sequence[tuple[Seen, Place, OverlayChange]], seen: Sequence[Seen]
 ) -> Iterator[OverlayChange]:
     key, part = place.key, place.schema
-    values = accepted_at(place, seen)
-    limits = list(_constraints(place, said, values))
+    values = collect_accepted_values(place, seen)
+    limits = list(_iter_constraint_changes(place, said, values))
     yield from limits
     if (
-        not _typed(part)
+        not _is_typed(part)
         and len(values) >= _UNTYPED
         and len({canonical_shape(v) for v in values}) == 1
     ):
@@ -97,10 +101,10 @@ def _of_place(
             yield OverlayChange(
                 key, "type", shape, f"all of {len(values)} accepted values are of it"
             )
-    lost = "default" in part and any(refuses(c.change, c.value, part["default"]) for c in limits)
+    lost = "default" in part and any(is_refused(c.change, c.value, part["default"]) for c in limits)
     if ("default" not in part or lost) and not place.required:
-        yield from _default(place, seen)
-    if examples := _examples(place.leaf, part, values):
+        yield from _iter_default_changes(place, seen)
+    if examples := _select_examples(place.leaf, part, values):
         because = (
             f"accepted in {sum(s.works and bool(place.values(s.arguments)) for s in seen)} calls"
             " that answered"
@@ -108,36 +112,38 @@ def _of_place(
         known = part.get("examples")
         listed = [*(known if isinstance(known, list) else []), *examples]
         yield OverlayChange(key, "examples", listed, because)
-        yield from _told(key, part, values, examples, because)
+        yield from _iter_description_changes(key, part, values, examples, because)
 
 
-def _typed(part: JsonObject) -> bool:
+def _is_typed(part: JsonObject) -> bool:
     return any(
         word in part
         for word in ("type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "properties")
     )
 
 
-def _examples(key: str, part: JsonObject, values: Sequence[Json]) -> list[Json]:
+def _select_examples(key: str, part: JsonObject, values: Sequence[Json]) -> list[Json]:
     """Accepted values that are worth showing, and that the documentation does not show."""
     if is_credential(key) or "enum" in part or "const" in part or part.get("type") == "boolean":
         return []
     known = part.get("examples")
-    shown = set(map(canonical, known if isinstance(known, list) else []))
+    shown = set(map(to_canonical_json, known if isinstance(known, list) else []))
     fit = [
         v
         for v in values
-        if not isinstance(v, bool) and v not in ("", [], {}) and len(canonical(v)) <= _LONGEST
+        if not isinstance(v, bool)
+        and v not in ("", [], {})
+        and len(to_canonical_json(v)) <= _LONGEST
     ]
     fit = [v for v in fit if not is_placeholder(v)]
-    return [v for v in fit if canonical(v) not in shown][: max(0, EXAMPLES - len(shown))]
+    return [v for v in fit if to_canonical_json(v) not in shown][: max(0, EXAMPLES - len(shown))]
 
 
-def _told(
+def _iter_description_changes(
     key: str, part: JsonObject, values: Sequence[Json], examples: Sequence[Json], because: str
 ) -> Iterator[OverlayChange]:
-    """What was accepted in words too, for what reads descriptions only, where there is no
-    description: the form of texts with an example, from where to where numbers went.
+    """Yield a description of the accepted values, for readers of descriptions only, if the
+    parameter has none. It gives the form of texts with an example, or the range of numbers.
     """
     if str(part.get("description") or "").strip() or "format" in part:
         return
@@ -147,8 +153,8 @@ def _told(
             key, "description", f"tried with {min(numbers)} to {max(numbers)}", because
         )
     elif not numbers and examples:
-        shown = ", ".join(canonical(v) for v in examples[:2])
-        yield OverlayChange(key, "description", f"{_form(values)}e.g. {shown}", because)
+        shown = ", ".join(to_canonical_json(v) for v in examples[:2])
+        yield OverlayChange(key, "description", f"{_infer_form(values)}e.g. {shown}", because)
 
 
 _FORMS: Mapping[str, re.Pattern[str]] = {
@@ -161,7 +167,7 @@ _FORMS: Mapping[str, re.Pattern[str]] = {
 }
 
 
-def _form(values: Sequence[Json]) -> str:
+def _infer_form(values: Sequence[Json]) -> str:
     """The form that all of several accepted texts have; "" for none."""
     found = [
         form
@@ -174,12 +180,12 @@ def _form(values: Sequence[Json]) -> str:
 # ---------------------------------------------------------------- what refusals say
 
 
-def _constraints(
+def _iter_constraint_changes(
     place: Place, said: Sequence[tuple[Seen, Place, OverlayChange]], values: Sequence[Json]
 ) -> Iterator[OverlayChange]:
     for one, of, change in said:
         holds = _HOLDS.get(change.change)
-        if of.key != place.key or holds is None or _contradicts(change, place.schema):
+        if of.key != place.key or holds is None or _is_contradiction(change, place.schema):
             continue
         fits = holds(change.value)
         refused = next((value for value in place.values(one.arguments) if not fits(value)), _NONE)
@@ -188,20 +194,20 @@ def _constraints(
                 place.key,
                 change.change,
                 change.value,
-                f'it refused {canonical(refused)}: "{_line(one.said)}"',
+                f'it refused {to_canonical_json(refused)}: "{_truncate_line(one.said)}"',
             )
 
 
 _NONE: Json = object()
 
 
-def _contradicts(change: OverlayChange, part: JsonObject) -> bool:
-    """Whether what is documented and what was said cannot both hold: then it is drift, and no
-    change. A list of options is replaced whole, so there is nothing to contradict.
+def _is_contradiction(change: OverlayChange, part: JsonObject) -> bool:
+    """Return True if the documentation and the tool's message cannot both hold. This is drift and
+    no change. A list of options is replaced whole, so it contradicts nothing.
     """
     value = change.value
     if change.change == "type":
-        return _typed(part)
+        return _is_typed(part)
     if change.change == "pattern":
         return "format" in part
     other = part.get({"minimum": "maximum", "maximum": "minimum"}.get(change.change, ""))
@@ -210,9 +216,11 @@ def _contradicts(change: OverlayChange, part: JsonObject) -> bool:
     return bool(value > other if change.change == "minimum" else value < other)
 
 
-def _said(flat: Flat, seen: Sequence[Seen]) -> Iterator[tuple[Seen, Place, OverlayChange]]:
-    """What refused calls were told, beyond the documentation, and of which place; one of an unknown
-    name has none of its own.
+def _iter_stated_changes(
+    flat: Flat, seen: Sequence[Seen]
+) -> Iterator[tuple[Seen, Place, OverlayChange]]:
+    """Yield the undocumented constraints that refused calls were told, with their places. An
+    unknown parameter gets an empty place.
     """
     for one in seen:
         if one.works or not one.said:
@@ -224,7 +232,7 @@ def _said(flat: Flat, seen: Sequence[Seen]) -> Iterator[tuple[Seen, Place, Overl
             yield one, place, replace(change, value=flat.named(change.value))
 
 
-def _validates(keyword: str) -> Callable[[Json], Callable[[Json], bool]]:
+def _compile_keyword(keyword: str) -> Callable[[Json], Callable[[Json], bool]]:
     def limited(limit: Json) -> Callable[[Json], bool]:
         try:
             return compile_schema({keyword: limit}).accepts
@@ -235,7 +243,7 @@ def _validates(keyword: str) -> Callable[[Json], Callable[[Json], bool]]:
 
 
 _HOLDS: Mapping[str, Callable[[Json], Callable[[Json], bool]]] = {
-    word: _validates(word) for word in ("type", "enum", "pattern", "minimum", "maximum")
+    word: _compile_keyword(word) for word in ("type", "enum", "pattern", "minimum", "maximum")
 }
 
 
@@ -247,17 +255,18 @@ _ADVISES = re.compile(
 _VALUE = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 
 
-def _hints(
+def _collect_hints(
     tool: Tool, seen: Sequence[Seen], known: Iterable[OverlayChange]
 ) -> OverlayChange | None:
-    """What refusals said to do, where no keyword can say it: the tool's description with the first
-    two of them, where others of its calls were answered.
+    """Return a change that adds the first two hints of refusals to the tool's description; None if
+    there are none. Only hints that no keyword can express count, and only if the tool answered
+    other calls.
     """
     if not any(one.works for one in seen):
         return None
     because = " ".join(change.because for change in known)
     refused = [
-        _line(one.said)
+        _truncate_line(one.said)
         for one in seen
         if one.outcome == "parameter_mismatch" and _ADVISES.search(one.said)
     ]
@@ -281,16 +290,18 @@ def _hints(
 # ---------------------------------------------------------------- what replies say
 
 
-def _default(place: Place, seen: Sequence[Seen]) -> Iterator[OverlayChange]:
-    """What a tool fills in: its replies repeat the value that they were given, and this one where
-    they were not.
+def _iter_default_changes(place: Place, seen: Sequence[Seen]) -> Iterator[OverlayChange]:
+    """Yield the default that a tool fills in. Its replies must repeat given values, and hold the
+    same value whenever none was given.
     """
     if None in place.steps:
         return  # of an item that was not sent nothing is filled in
     works = [(place.values(s.arguments), place.values(s.reply)) for s in seen if s.works]
     sent = [(given[0], back[0]) for given, back in works if given and back]
-    filled = {canonical(back[0]): back[0] for given, back in works if back and not given}
-    echoes = bool(sent) and all(canonical(given) == canonical(back) for given, back in sent)
+    filled = {to_canonical_json(back[0]): back[0] for given, back in works if back and not given}
+    echoes = bool(sent) and all(
+        to_canonical_json(given) == to_canonical_json(back) for given, back in sent
+    )
     value = next(iter(filled.values()), None)
     if echoes and len(filled) == 1 and value is not None and not isinstance(value, dict | list):
         yield OverlayChange(
@@ -301,8 +312,8 @@ def _default(place: Place, seen: Sequence[Seen]) -> Iterator[OverlayChange]:
         )
 
 
-def _output(tool: Tool, seen: Sequence[Seen]) -> OverlayChange | None:
-    replies = [opened(s.reply) for s in seen if s.works]
+def _infer_output(tool: Tool, seen: Sequence[Seen]) -> OverlayChange | None:
+    replies = [parse_json_text(s.reply) for s in seen if s.works]
     if (
         tool.output_schema is not None
         or not replies
@@ -310,11 +321,11 @@ def _output(tool: Tool, seen: Sequence[Seen]) -> OverlayChange | None:
     ):
         return None
     return OverlayChange(
-        "", "output_schema", schema_of(replies), f"inferred from {len(replies)} replies"
+        "", "output_schema", infer_schema(replies), f"inferred from {len(replies)} replies"
     )
 
 
-def opened(reply: Json) -> Json:
+def parse_json_text(reply: Json) -> Json:
     """A reply that is the text of a JSON document, as that document."""
     if isinstance(reply, str) and reply.lstrip()[:1] in ("{", "["):
         try:
@@ -327,17 +338,21 @@ def opened(reply: Json) -> Json:
 # ---------------------------------------------------------------- drift
 
 
-def _drift(
+def _iter_drift(
     tool: Tool, said: Sequence[tuple[Seen, Place, OverlayChange]], seen: Sequence[Seen]
 ) -> Iterator[str]:
     for one in seen:
         if one.said and is_replaced(one.said, tool.name):
-            yield f'says that it is replaced: "{_line(one.said)}"'
+            yield f'says that it is replaced: "{_truncate_line(one.said)}"'
     for one, place, change in said:
         for text in filter(
-            None, (_disagrees(place, change), _misled(tool, place, change, one.said))
+            None,
+            (
+                _explain_disagreement(place, change),
+                _explain_misdocumentation(tool, place, change, one.said),
+            ),
         ):
-            yield f'{text}: "{_line(one.said)}"'
+            yield f'{text}: "{_truncate_line(one.said)}"'
     if tool.output_schema is None:
         return
     try:
@@ -345,15 +360,15 @@ def _drift(
     except BadSchema:
         return
     for one in seen:
-        errors = documented.errors(opened(one.reply)) if one.works else []
+        errors = documented.errors(parse_json_text(one.reply)) if one.works else []
         if errors:
             yield (
                 "replies otherwise than documented:"
-                f" {_line(str(getattr(errors[0], 'message', errors[0])))}"
+                f" {_truncate_line(str(getattr(errors[0], 'message', errors[0])))}"
             )
 
 
-def _disagrees(place: Place, change: OverlayChange) -> str:
+def _explain_disagreement(place: Place, change: OverlayChange) -> str:
     key, part = place.name, place.schema
     if change.change == "require":
         if not place.key:
@@ -361,7 +376,7 @@ def _disagrees(place: Place, change: OverlayChange) -> str:
         return f"requires {key!r}, documented as optional"
     if change.change == "forbid":
         return f"does not know {key!r}, which is documented"
-    if change.change == "type" and _typed(part) and change.value != part.get("type"):
+    if change.change == "type" and _is_typed(part) and change.value != part.get("type"):
         return f"wants {change.value} for {key!r}, documented as {part.get('type', 'another type')}"
     if change.change == "pattern" and "format" in part:
         return f"wants another form of {key!r} than the documented {part['format']}"
@@ -370,13 +385,15 @@ def _disagrees(place: Place, change: OverlayChange) -> str:
     return ""
 
 
-def _misled(tool: Tool, place: Place, change: OverlayChange, said: str) -> str:
-    """What the documentation says of a parameter, and the tool refuses: its default, the form of a
-    day.
+def _explain_misdocumentation(tool: Tool, place: Place, change: OverlayChange, said: str) -> str:
+    """Return how the documentation of a parameter misleads; "" if it does not. The tool refuses the
+    documented default or the documented form of a day.
     """
     part = place.schema
-    if "default" in part and refuses(change.change, change.value, part["default"]):
-        return f"refuses the documented default {canonical(part['default'])} of {place.name!r}"
+    if "default" in part and is_refused(change.change, change.value, part["default"]):
+        return (
+            f"refuses the documented default {to_canonical_json(part['default'])} of {place.name!r}"
+        )
     about = f"{part.get('description') or ''} {tool.description}"
     told, taken = (list(dict.fromkeys(_DAY.findall(text))) for text in (about, said))
     if change.change != "pattern" or not told or not taken or set(told) & set(taken):
@@ -387,6 +404,6 @@ def _misled(tool: Tool, place: Place, change: OverlayChange, said: str) -> str:
 _DAY = re.compile(r"\b(?:[YMD]{1,4}[-/.]){2}[YMD]{1,4}\b|\bYYYYMMDD\b")
 
 
-def _line(text: str) -> str:
+def _truncate_line(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= _SAID else flat[: _SAID - 1] + "…"

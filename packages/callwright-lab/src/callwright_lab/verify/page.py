@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from callwright.viewer import Bar, Bars, Item, Part, Report, Table
 from callwright_lab.verify.budget import Budget, Cost
-from callwright_lab.verify.committee import agreement
-from callwright_lab.verify.report import counted
+from callwright_lab.verify.committee import measure_agreement
+from callwright_lab.verify.report import count_categories
 from callwright_lab.verify.sweep import Finding, Sweep
 
 _REASONS = 20  # that are ranked
@@ -21,12 +21,12 @@ _REASONS = 20  # that are ranked
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What one stage's page tells beyond its sweep.
+    """Content of one stage's page, beyond its sweep.
 
-    ``evidence`` of a finding, ``reasons`` for which it was dropped or doubted, by name, ``votes``
-    of its judges; ``parts`` stand behind the tables that all stages have. ``shown`` is what of a
-    finding is not folded. ``cost`` is that of all rows, where the findings that are shown do not
-    hold it.
+    ``evidence`` renders a finding, ``reasons`` names why it was dropped or doubted, ``votes`` are
+    those of its judges. ``parts`` follow the tables that all stages have. ``shown`` is the part of
+    a finding that is not folded. ``cost`` is that of all rows, if the shown findings do not hold
+    it.
     """
 
     title: str
@@ -39,25 +39,37 @@ class Stage:
     cost: Cost | None = None
 
 
-def report_of(made: Sweep, stage: Stage) -> Report:
+def build_sweep_report(made: Sweep, stage: Stage) -> Report:
     """The report of a sweep, for :func:`callwright.viewer.report_page`."""
-    parts = [_categories(made), *_reasons(made, stage), *stage.parts, *_judges(made, stage)]
+    parts = [
+        _build_category_bars(made),
+        *_iter_reason_bars(made, stage),
+        *stage.parts,
+        *_iter_judge_tables(made, stage),
+    ]
     items = [
-        Item(f.id, f.kept, f.category, f.why, (*stage.evidence(f), *_cost(f)), stage.shown(f))
+        Item(
+            f.id,
+            f.kept,
+            f.category,
+            f.why,
+            (*stage.evidence(f), *_iter_cost_parts(f)),
+            stage.shown(f),
+        )
         for f in made.findings
     ]
-    return Report(stage.title, _facts(made, stage), parts, items, _left(made))
+    return Report(stage.title, _collect_facts(made, stage), parts, items, _describe_remaining(made))
 
 
-def _facts(made: Sweep, stage: Stage) -> dict[str, str]:
+def _collect_facts(made: Sweep, stage: Stage) -> dict[str, str]:
     judged, kept, now, budget = len(made.findings), len(made.kept), made.cost, stage.budget
     whole = stage.cost or sum((one.cost for one in made.findings), Cost())
     facts = {
         "kept": f"{kept:,} of {judged:,}" + (f" ({kept / judged:.1%})" if judged else ""),
         "from the journal": f"{made.again:,}",
-        "calls of tools": _spent(whole.calls, now.calls, budget.calls),
+        "calls of tools": _render_spent(whole.calls, now.calls, budget.calls),
         **({"of these sent again": f"{whole.repeats:,}"} if whole.repeats else {}),
-        "model calls": _spent(whole.model_calls, now.model_calls, budget.model_calls),
+        "model calls": _render_spent(whole.model_calls, now.model_calls, budget.model_calls),
         "tokens in / out": f"{whole.usage.prompt_tokens:,} / {whole.usage.completion_tokens:,}",
         "seconds of models": f"{whole.seconds:,.0f}",
     }
@@ -66,26 +78,26 @@ def _facts(made: Sweep, stage: Stage) -> dict[str, str]:
     return facts
 
 
-def _spent(whole: int, now: int, most: int | None) -> str:
-    """What all rows cost, and how much of it this sweep spent of what it may."""
+def _render_spent(whole: int, now: int, most: int | None) -> str:
+    """Return the cost of all rows, and how much of its allowance this sweep spent."""
     if most is None and whole == now:
         return f"{whole:,}"
     return f"{whole:,}; now {now:,}" + ("" if most is None else f" of {most:,} allowed")
 
 
-def _left(made: Sweep) -> str:
+def _describe_remaining(made: Sweep) -> str:
     if not made.left:
         return ""
     why = made.stopped or "it was stopped"
     return f"{len(made.left):,} rows are left to judge: {why}. The same command goes on with them."
 
 
-def _categories(made: Sweep) -> Bars:
+def _build_category_bars(made: Sweep) -> Bars:
     place: dict[tuple[bool, str], int] = {}
     for at, one in enumerate(made.findings):
         place.setdefault((one.kept, one.category), at)
     bars = []
-    for line in counted(made.findings):
+    for line in count_categories(made.findings):
         kept = line.verdict == "kept"
         name = f"{line.verdict}: {line.category}" if line.category else line.verdict
         at = place[kept, line.category]
@@ -99,7 +111,7 @@ def _outcome_of(verdict: str) -> str:
     return "failed" if verdict == "dropped" else "skipped"
 
 
-def _reasons(made: Sweep, stage: Stage) -> Iterator[Bars]:
+def _iter_reason_bars(made: Sweep, stage: Stage) -> Iterator[Bars]:
     rows: Counter[str] = Counter()
     place: dict[str, int] = {}
     for at, one in enumerate(made.findings):
@@ -118,7 +130,7 @@ def _reasons(made: Sweep, stage: Stage) -> Iterator[Bars]:
     yield Bars("Reasons, the most frequent first", "reason", bars, len(made.findings), note)
 
 
-def _judges(made: Sweep, stage: Stage) -> Iterator[Table]:
+def _iter_judge_tables(made: Sweep, stage: Stage) -> Iterator[Table]:
     votes = [vote for one in made.findings if (vote := stage.votes(one))]
     if not votes:
         return
@@ -130,7 +142,7 @@ def _judges(made: Sweep, stage: Stage) -> Iterator[Table]:
     yield Table("Judges: their votes", heads, rows, f"{len(votes):,} rows were put to judges.")
     if len(judges) < 2:
         return
-    found = agreement(votes)
+    found = measure_agreement(votes)
     pairs = [
         [f"{one} and {other}", f"{share:.1%}", "undefined" if kappa is None else f"{kappa:.2f}"]
         for (one, other), (share, kappa) in found.pairs.items()
@@ -139,7 +151,7 @@ def _judges(made: Sweep, stage: Stage) -> Iterator[Table]:
     yield Table("Judges: how far they agree", ["judges", "alike", "Cohen's kappa"], pairs, note)
 
 
-def _cost(finding: Finding) -> Iterator[Part]:
+def _iter_cost_parts(finding: Finding) -> Iterator[Part]:
     cost = finding.cost
     if cost.calls or cost.model_calls:
         row = [
@@ -154,8 +166,10 @@ def _cost(finding: Finding) -> Iterator[Part]:
         )
 
 
-def histogram(title: str, scores: Iterable[int], least: int, highest: int = 10) -> Bars:
-    """How often each score was given, from 1 to ``highest``; those from ``least`` on are kept."""
+def build_histogram(title: str, scores: Iterable[int], least: int, highest: int = 10) -> Bars:
+    """Return a histogram of the scores from 1 to ``highest``; scores from ``least`` on are marked
+    as kept.
+    """
     counts = Counter(scores)
     bars = [
         Bar(str(score), counts[score], "ok" if score >= least else "failed")

@@ -1,7 +1,7 @@
 """Where a tool's arguments hold values: its parameters, and what stands inside their objects and
 arrays.
 
-A place is named in an overlay as :func:`callwright.tools.overlay.overlaid` reads it
+A place is named in an overlay as :func:`callwright.tools.overlay.apply_changes` reads it
 (``filter/properties/city``), and for people as they would write it (``filter.city``,
 ``stops[].name``).
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from callwright.nouns.types import Json, JsonObject, Tool, required_keys
-from callwright.tools.overlay import ALTERNATIVES, pointer, referred
+from callwright.tools.overlay import ALTERNATIVES, join_pointer, resolve_reference
 
 _DEPTH = 4  # objects and arrays inside each other
 _MOST = 150  # places of one tool
@@ -59,11 +59,11 @@ class Place:
         """The values that stand here in one call's arguments, or in a reply that repeats them."""
         found = [arguments]
         for step in self.steps:
-            found = list(_stepped(found, step))
+            found = list(_iter_step_values(found, step))
         return found
 
 
-def _stepped(values: Sequence[Json], step: str | None) -> Iterator[Json]:
+def _iter_step_values(values: Sequence[Json], step: str | None) -> Iterator[Json]:
     for value in values:
         if step is ITEM and isinstance(value, list):
             yield from value
@@ -71,17 +71,19 @@ def _stepped(values: Sequence[Json], step: str | None) -> Iterator[Json]:
             yield value[step]
 
 
-def places(tool: Tool) -> tuple[Place, ...]:
+def list_places(tool: Tool) -> tuple[Place, ...]:
     """All places of a tool, parameters first; of a deep or large schema the nearest."""
     made = [
-        Place(key, (key,), _schema(tool, part), key in tool.required)
+        Place(key, (key,), _resolve_schema(tool, part), key in tool.required)
         for key, part in tool.properties.items()
     ]
     known = {place.key for place in made}
-    level = [replace(place, key=pointer([place.key])) for place in made]
+    level = [replace(place, key=join_pointer([place.key])) for place in made]
     for _ in range(_DEPTH):
         inner = [
-            one for place in level for one in _inside(tool, place.key, place.steps, place.schema)
+            one
+            for place in level
+            for one in _iter_inner_places(tool, place.key, place.steps, place.schema)
         ]
         level = [one for one in {one.key: one for one in inner}.values() if one.key not in known]
         made += level
@@ -90,23 +92,25 @@ def places(tool: Tool) -> tuple[Place, ...]:
     return tuple(made)
 
 
-def _inside(tool: Tool, key: str, steps: Steps, schema: JsonObject) -> Iterator[Place]:
+def _iter_inner_places(tool: Tool, key: str, steps: Steps, schema: JsonObject) -> Iterator[Place]:
     properties = schema.get("properties")
     if isinstance(properties, dict):
         required = required_keys(schema)
         for name, part in properties.items():
-            at = f"{key}/{pointer(['properties', name])}"
-            yield Place(at, (*steps, name), _schema(tool, part), name in required)
+            at = f"{key}/{join_pointer(['properties', name])}"
+            yield Place(at, (*steps, name), _resolve_schema(tool, part), name in required)
     if isinstance(schema.get("items"), dict):
-        yield Place(f"{key}/items", (*steps, ITEM), _schema(tool, schema["items"]), True)
+        yield Place(f"{key}/items", (*steps, ITEM), _resolve_schema(tool, schema["items"]), True)
     for word in ALTERNATIVES:
         parts = schema.get(word)
         for number, part in enumerate(parts if isinstance(parts, list) else ()):
-            yield from _inside(tool, f"{key}/{word}/{number}", steps, _schema(tool, part))
+            yield from _iter_inner_places(
+                tool, f"{key}/{word}/{number}", steps, _resolve_schema(tool, part)
+            )
 
 
-def _schema(tool: Tool, part: Any) -> JsonObject:
-    made = referred(part, tool.input_schema)
+def _resolve_schema(tool: Tool, part: Any) -> JsonObject:
+    made = resolve_reference(part, tool.input_schema)
     return made if isinstance(made, dict) else {}
 
 
@@ -116,7 +120,7 @@ class Flat:
     """
 
     def __init__(self, tool: Tool) -> None:
-        found = places(tool)
+        found = list_places(tool)
         self._nested = {
             f"place{n}_": place for n, place in enumerate(found) if place.nested and place.leaf
         }
@@ -131,14 +135,19 @@ class Flat:
         self._spelled = sorted(self._spellings(tool), key=lambda pair: -len(pair[0].pattern))
 
     def _spellings(self, tool: Tool) -> Iterator[tuple[re.Pattern[str], str]]:
-        """How errors write nested places: with their path, and by their name alone where no other
-        has it.
+        """Yield the patterns by which errors name nested places: by path, or by name alone if no
+        other place has it.
         """
         leaves = [place.leaf for place in self._nested.values() if place.steps[-1] is not ITEM]
         for alias, place in self._nested.items():
             if place.steps[-1] is ITEM:
                 continue  # what is said of a list and of its items is told apart by nobody
-            yield re.compile(rf"(?<![\w.])(?:{_REQUEST}[./])?{_path(place.steps)}(?!\w)"), alias
+            yield (
+                re.compile(
+                    rf"(?<![\w.])(?:{_REQUEST}[./])?{_build_path_pattern(place.steps)}(?!\w)"
+                ),
+                alias,
+            )
             if leaves.count(place.leaf) == 1 and place.leaf not in tool.properties:
                 yield re.compile(rf"(?<![\w.]){re.escape(place.leaf)}(?!\w)"), alias
 
@@ -162,7 +171,7 @@ class Flat:
         return value
 
 
-def _path(steps: Steps) -> str:
+def _build_path_pattern(steps: Steps) -> str:
     """filter.city, filter[city], filter['city'], filter/city, filter -> city; stops[0].name,
     stops.0.name.
     """

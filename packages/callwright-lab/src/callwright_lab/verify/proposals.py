@@ -9,7 +9,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from callwright.jsontext import JsonError, uncut
+from callwright.jsontext import JsonError, parse_complete
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
     CheckedCall,
@@ -18,15 +18,15 @@ from callwright.nouns.types import (
     Reply,
     Tool,
     ToolCall,
-    canonical,
     required_keys,
+    to_canonical_json,
 )
 from callwright.parsing import parse_calls
 from callwright.repair.gate import Gate
 from callwright.schema.normalize import closed_object
-from callwright.simulation.simulator import documentation
+from callwright.simulation.simulator import render_documentation
 from callwright_lab import prompts
-from callwright_lab.verify.samples import mentioned, samples
+from callwright_lab.verify.samples import extract_examples, sample_values
 
 MOST = 3  # calls, as in Table 12
 _DEPTH = 3  # objects inside objects
@@ -47,7 +47,7 @@ class Proposals:
     guessed: tuple[str, ...] = ()
 
 
-def proposed(
+def propose_by_rule(
     tool: Tool,
     today: date,
     *,
@@ -69,12 +69,12 @@ def proposed(
         found = [*(given or {}).get(key, ()), *documented_values(key, part, today, guess)]
         if guess and len(found) < 2 and "const" not in part and "enum" not in part:
             guessed += [key] if not found else []
-            found = [*found, *samples(key, _plain(part), today, plain=not found)]
+            found = [*found, *sample_values(key, _pick_alternative(part), today, plain=not found)]
         if found:
-            options[key] = list({canonical(v): v for v in found}.values())
+            options[key] = list({to_canonical_json(v): v for v in found}.values())
     lacking = tuple(key for key in tool.required if key not in options)
-    wished = [*known, *([] if lacking else _combined(tool, options, most))]
-    calls = admitted(tool, wished, most)
+    wished = [*known, *([] if lacking else _combine_arguments(tool, options, most))]
+    calls = select_valid_calls(tool, wished, most)
     refused = tuple(
         key for key in guessed if key in tool.required
     )  # a pattern, say, that no guess keeps to
@@ -84,8 +84,8 @@ def proposed(
 def documented_values(
     key: str, part: JsonObject, today: date, guess: bool = True, depth: int = 0
 ) -> list[Json]:
-    """What a parameter's own schema says that it may be, examples first."""
-    part = _plain(part)
+    """Return the values that a parameter's own schema allows, examples first."""
+    part = _pick_alternative(part)
     if "const" in part:
         return [part["const"]]
     listed, options = part.get("examples"), part.get("enum")
@@ -94,21 +94,23 @@ def documented_values(
     found += options if isinstance(options, list) else []
     about = str(part.get("description") or "")
     if not found and part.get("type") in (None, "string"):
-        found += mentioned(about)
+        found += extract_examples(about)
     if not found and part.get("type") == "boolean":
         found += [False, True]
     if not found and depth < _DEPTH:
-        found += _structured(key, part, today, guess, depth)
+        found += _build_structured_values(key, part, today, guess, depth)
     return found
 
 
-def _structured(key: str, part: JsonObject, today: date, guess: bool, depth: int) -> list[Json]:
+def _build_structured_values(
+    key: str, part: JsonObject, today: date, guess: bool, depth: int
+) -> list[Json]:
     """A list of one or two members, an object of its required members."""
     if part.get("type") == "array":
         items = part.get("items")
         inner = items if isinstance(items, dict) else {}
         members = documented_values(key, inner, today, guess, depth + 1) or (
-            samples(key, _plain(inner), today) if guess else []
+            sample_values(key, _pick_alternative(inner), today) if guess else []
         )
         return [members[:1], members[:2]] if members else []
     if not isinstance(part.get("properties"), dict):
@@ -116,29 +118,33 @@ def _structured(key: str, part: JsonObject, today: date, guess: bool, depth: int
     required = required_keys(part)
     parts: dict[str, list[Json]] = {}
     for name, schema in part["properties"].items():
-        found = _values(name, schema if isinstance(schema, dict) else {}, today, guess, depth + 1)
+        found = _collect_values(
+            name, schema if isinstance(schema, dict) else {}, today, guess, depth + 1
+        )
         if found:
             parts[name] = found
         elif name in required:
             return []
-    return _objects(parts, required)
+    return _combine_members(parts, required)
 
 
-def _objects(members: Mapping[str, Sequence[Json]], required: Sequence[str]) -> list[Json]:
-    """What is required alone, then all members, with the first values and with others."""
+def _combine_members(members: Mapping[str, Sequence[Json]], required: Sequence[str]) -> list[Json]:
+    """Return sample objects: the required members alone, then all members with their first values
+    and with others.
+    """
     made: list[Json] = [{name: members[name][0] for name in required if name in members}]
     made += [
         {name: found[turn % len(found)] for name, found in members.items()} for turn in range(MOST)
     ]
-    return list({canonical(one): one for one in made}.values())
+    return list({to_canonical_json(one): one for one in made}.values())
 
 
-def _values(key: str, part: JsonObject, today: date, guess: bool, depth: int) -> list[Json]:
+def _collect_values(key: str, part: JsonObject, today: date, guess: bool, depth: int) -> list[Json]:
     found = documented_values(key, part, today, guess, depth)
-    return found or (samples(key, _plain(part), today) if guess else [])
+    return found or (sample_values(key, _pick_alternative(part), today) if guess else [])
 
 
-def _plain(part: JsonObject) -> JsonObject:
+def _pick_alternative(part: JsonObject) -> JsonObject:
     """The first alternative that is not null, of a parameter that may be left null."""
     for word in ("anyOf", "oneOf"):
         for one in part.get(word) or () if isinstance(part.get(word), list) else ():
@@ -147,7 +153,9 @@ def _plain(part: JsonObject) -> JsonObject:
     return part
 
 
-def _combined(tool: Tool, options: Mapping[str, Sequence[Json]], most: int) -> list[JsonObject]:
+def _combine_arguments(
+    tool: Tool, options: Mapping[str, Sequence[Json]], most: int
+) -> list[JsonObject]:
     made = []
     for turn in range(most + len(options)):
         call: JsonObject = {}
@@ -158,7 +166,7 @@ def _combined(tool: Tool, options: Mapping[str, Sequence[Json]], most: int) -> l
                 not required and (turn == 0 or (turn > 1 and (turn + len(call)) % 2))
             ):
                 continue
-            kind = canonical(
+            kind = to_canonical_json(
                 options[key]
             )  # two of one kind are given different values: from here to there
             place = turn + used.get(kind, 0)
@@ -168,18 +176,20 @@ def _combined(tool: Tool, options: Mapping[str, Sequence[Json]], most: int) -> l
     return made
 
 
-def admitted(tool: Tool, calls: Sequence[JsonObject], most: int = MOST) -> tuple[JsonObject, ...]:
+def select_valid_calls(
+    tool: Tool, calls: Sequence[JsonObject], most: int = MOST
+) -> tuple[JsonObject, ...]:
     """Those calls that the gate lets through, as it lets them through, no two alike."""
     gate = Gate([tool])
     made: dict[str, JsonObject] = {}
     for arguments in calls:
         checked = gate.check(ToolCall("", tool.name, arguments))
         if isinstance(checked, CheckedCall):
-            made.setdefault(canonical(checked.arguments), checked.arguments)
+            made.setdefault(to_canonical_json(checked.arguments), checked.arguments)
     return tuple(made.values())[:most]
 
 
-def propose(
+def ask_example_calls(
     tool: Tool, *, seen: str = "", most: int = MOST, schema: bool = True
 ) -> Generator[ChatRequest, Reply, tuple[JsonObject, ...]]:
     """Ask a model for example calls (Table 12). Without I/O. ``seen``: what other tools returned,
@@ -190,7 +200,7 @@ def propose(
     form = "json" if schema else "python"
     messages = prompts.render(
         "verify_examples", most=str(most), form=_FORMS[form].replace("NAME", tool.name),
-        documentation=documentation(tool), seen=seen.replace("=====", "===") or "nothing yet",
+        documentation=render_documentation(tool), seen=seen.replace("=====", "===") or "nothing yet",
     )  # fmt: skip
     wanted = closed_object(
         calls={"type": "array", "items": tool.input_schema, "minItems": 1, "maxItems": most}
@@ -198,7 +208,7 @@ def propose(
     reply = yield ChatRequest(
         messages, "verify.examples", schema=wanted if schema else None, max_tokens=_TOKENS
     )
-    return admitted(tool, read_examples(reply.text, tool), most)
+    return select_valid_calls(tool, read_examples(reply.text, tool), most)
 
 
 _FORMS = {
@@ -215,18 +225,18 @@ def read_examples(text: str, tool: Tool) -> list[JsonObject]:
     form.
     """
     try:
-        value = uncut(text)
+        value = parse_complete(text)
     except JsonError:
         value = None
     listed = value.get("calls") if isinstance(value, dict) else value
     if isinstance(listed, list) and any(isinstance(one, dict) for one in listed):
         found = [one.get("arguments", one) for one in listed if isinstance(one, dict)]
         return [one for one in found if isinstance(one, dict)]
-    calls = [c for line in _unprinted(text) for c in parse_calls(line, [tool]).calls]
+    calls = [c for line in _strip_print_calls(text) for c in parse_calls(line, [tool]).calls]
     return [c.arguments for c in calls if c.tool == tool.name and isinstance(c.arguments, dict)]
 
 
-def _unprinted(text: str) -> list[str]:
+def _strip_print_calls(text: str) -> list[str]:
     """The lines of a program with what they print: f(x=1) of ``print(f(x=1))``."""
     lines = [line.strip() for line in text.splitlines()]
     return [

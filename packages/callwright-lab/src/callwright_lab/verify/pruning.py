@@ -16,7 +16,7 @@ from callwright.nouns.trajectory import Step, Trajectory
 from callwright_lab.verify.steps import step_faults
 
 
-def pruned(trajectory: Trajectory) -> tuple[Trajectory, tuple[int, ...]]:
+def prune_repeats(trajectory: Trajectory) -> tuple[Trajectory, tuple[int, ...]]:
     """The trajectory without the rounds that only repeat, and their numbers from 0. A round stays
     that calls something else besides, that a later program needs for a variable, or whose program
     cannot be read.
@@ -31,25 +31,25 @@ def pruned(trajectory: Trajectory) -> tuple[Trajectory, tuple[int, ...]]:
         if (
             step.calls
             and all((at, call.id) in repeats for call in step.calls)
-            and not _needed(step, later)
+            and not _has_needed_binding(step, later)
         ):
             gone.append(at)
     kept = tuple(step for at, step in enumerate(trajectory.steps) if at not in gone)
     return replace(trajectory, steps=kept), tuple(sorted(gone))
 
 
-def _needed(step: Step, later: Iterable[Step]) -> bool:
-    """Whether a later program uses a name that this one binds."""
+def _has_needed_binding(step: Step, later: Iterable[Step]) -> bool:
+    """Return True if a later program uses a name that this step's program binds."""
     if not step.code:
         return False
     try:
-        bound = _names(step.code, ast.Store)
-        return any(bound & _names(other.code, ast.Load) for other in later if other.code)
+        bound = _collect_names(step.code, ast.Store)
+        return any(bound & _collect_names(other.code, ast.Load) for other in later if other.code)
     except (SyntaxError, ValueError, RecursionError):
         return True
 
 
-def _names(code: str, context: type[ast.expr_context]) -> set[str]:
+def _collect_names(code: str, context: type[ast.expr_context]) -> set[str]:
     return {
         n.id
         for n in ast.walk(ast.parse(code))

@@ -14,18 +14,18 @@ from datetime import date
 from statistics import fmean
 from typing import Any
 
-from callwright.agent.render import signatures
-from callwright.jsontext import JsonError, uncut
+from callwright.agent.render import render_signatures
+from callwright.jsontext import JsonError, parse_complete
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import JsonObject, Reply
 from callwright.schema.normalize import closed_object
 from callwright_lab import prompts
 from callwright_lab.verify.budget import Meter
-from callwright_lab.verify.committee import decided, polled
-from callwright_lab.verify.feasibility import Criteria, Feasibility, feasibility
+from callwright_lab.verify.committee import decide_majority, poll_judges
+from callwright_lab.verify.feasibility import Criteria, Feasibility, assess_feasibility
 from callwright_lab.verify.requests import Asked
-from callwright_lab.verify.sweep import Finding, Row, key_of
+from callwright_lab.verify.sweep import Finding, Row, make_row_key
 
 LEAST = 8  # quality that is kept, as in the paper
 LONGEST = 50_000  # characters of a request that is read
@@ -38,7 +38,7 @@ _TOKENS = 320
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What a judge said of a request; ``decision`` is "" where its reply could not be read.
+    """Assessment of a request by a judge; ``decision`` is "" if its reply could not be read.
     ``rule`` is the number of the rule (Table 16), ``quality`` from 1 to 10.
     """
 
@@ -67,7 +67,9 @@ class QueryVerifier:
 
     def rows(self, requests: Sequence[Asked]) -> list[Row[Asked]]:
         """A row for every request."""
-        return [Row(one.id, key_of("queries", one.key, *self._lost(one)), one) for one in requests]
+        return [
+            Row(one.id, make_row_key("queries", one.key, *self._lost(one)), one) for one in requests
+        ]
 
     def _lost(self, asked: Asked) -> list[str]:
         """The tools that it needs and that answer nobody."""
@@ -78,8 +80,8 @@ class QueryVerifier:
         if len(asked.query) > LONGEST:
             why = f"it has {len(asked.query):,} characters; at most {LONGEST:,} are read"
             return Finding(False, "unsolvable: invalid information", why, {})
-        found = feasibility(asked, self.today)
-        told = _by_rule(found)
+        found = assess_feasibility(asked, self.today)
+        told = _serialize_rule_verdict(found)
         if against := found.against:
             return Finding(False, f"unsolvable: {against.rule}", against.why, told)
         if lost := self._lost(asked):
@@ -87,18 +89,23 @@ class QueryVerifier:
                 False, "unsolvable: tools", f"it needs {', '.join(lost)}, dead by the overlay", told
             )
         if not self.judges:
-            return self._of_quality(found.criteria.score, _doubts(found), told)
+            return self._of_quality(found.criteria.score, _join_problems(found), told)
         return self._decided(await self._asked(asked, meter), told)
 
     async def _asked(self, asked: Asked, meter: Meter) -> dict[str, Assessment]:
-        return await polled(
-            self.judges, lambda constrained, _: assess(asked, schema=constrained), meter.metered
+        return await poll_judges(
+            self.judges,
+            lambda constrained, _: ask_assessment(asked, schema=constrained),
+            meter.metered,
         )
 
     def _decided(self, said: Mapping[str, Assessment], told: JsonObject) -> Finding:
         votes = {name: one.decision for name, one in said.items()}
-        decision = decided(votes)
-        told |= {"votes": votes, "assessments": {name: _told(one) for name, one in said.items()}}
+        decision = decide_majority(votes)
+        told |= {
+            "votes": votes,
+            "assessments": {name: _serialize_assessment(one) for name, one in said.items()},
+        }
         if decision.label == SOLVABLE:
             scores = [
                 one.quality for one in said.values() if one.decision == SOLVABLE and one.quality
@@ -128,10 +135,14 @@ class QueryVerifier:
         )
 
 
-def assess(asked: Asked, *, schema: bool = True) -> Generator[ChatRequest, Reply, Assessment]:
+def ask_assessment(
+    asked: Asked, *, schema: bool = True
+) -> Generator[ChatRequest, Reply, Assessment]:
     """Ask one judge of a request (Table 16). Without I/O."""
     messages = prompts.render(
-        "verify_query", tools=signatures(asked.tools), query=asked.query.replace("=====", "===")
+        "verify_query",
+        tools=render_signatures(asked.tools),
+        query=asked.query.replace("=====", "==="),
     )
     reply = yield ChatRequest(
         messages, "verify.query", schema=_SCHEMA if schema else None, max_tokens=_TOKENS
@@ -150,11 +161,11 @@ _SCHEMA = closed_object(
 
 
 def read_assessment(text: str) -> Assessment:
-    """What a reply says, wherever the JSON stands in it. A decision alone suffices; a quality of
-    none is 0.
+    """Return the assessment in a reply, wherever its JSON stands. A decision alone suffices; a
+    missing quality is 0.
     """
     try:
-        value = uncut(text)
+        value = parse_complete(text)
     except JsonError:
         return Assessment("")
     if not isinstance(value, dict):
@@ -166,19 +177,22 @@ def read_assessment(text: str) -> Assessment:
         decision = UNSOLVABLE
     else:
         decision = ""
-    criteria = {name: _score(value.get(name)) for name in _CRITERIA if _score(value.get(name))}
+    criteria = {
+        name: _parse_score(value.get(name)) for name in _CRITERIA if _parse_score(value.get(name))
+    }
     reason = value.get("explanation", value.get("reason", ""))
     rule = value.get("rule")
     return Assessment(
         decision,
         " ".join(str(reason).split())[:_REASON],
         rule if isinstance(rule, int) and 1 <= rule <= 4 else 4,
-        _score(value.get("quality_score")) or (round(fmean(criteria.values())) if criteria else 0),
+        _parse_score(value.get("quality_score"))
+        or (round(fmean(criteria.values())) if criteria else 0),
         criteria,
     )
 
 
-def _score(value: Any) -> int:
+def _parse_score(value: Any) -> int:
     if isinstance(value, str) and value.strip().isdecimal():
         value = int(value)
     return (
@@ -188,13 +202,13 @@ def _score(value: Any) -> int:
     )
 
 
-def _by_rule(found: Feasibility) -> JsonObject:
+def _serialize_rule_verdict(found: Feasibility) -> JsonObject:
     criteria = {name: getattr(found.criteria, name) for name in Criteria.__dataclass_fields__}
     problems = [{"rule": p.rule, "why": p.why, "certain": p.certain} for p in found.problems]
     return {"by_rule": {"criteria": criteria, "score": found.criteria.score, "problems": problems}}
 
 
-def _told(one: Assessment) -> JsonObject:
+def _serialize_assessment(one: Assessment) -> JsonObject:
     return {
         "decision": one.decision,
         "reason": one.reason,
@@ -203,5 +217,5 @@ def _told(one: Assessment) -> JsonObject:
     }
 
 
-def _doubts(found: Feasibility) -> str:
+def _join_problems(found: Feasibility) -> str:
     return "; ".join(problem.why for problem in found.problems)

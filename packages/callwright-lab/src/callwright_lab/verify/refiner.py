@@ -13,15 +13,15 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-from callwright.jsontext import JsonError, uncut
+from callwright.jsontext import JsonError, parse_complete
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import Json, JsonObject, Reply, Tool, canonical
+from callwright.nouns.types import Json, JsonObject, Reply, Tool, to_canonical_json
 from callwright.schema.normalize import closed_object
-from callwright.simulation.simulator import documentation
-from callwright.tools.overlay import KEYWORDS, OverlayChange, referred
+from callwright.simulation.simulator import render_documentation
+from callwright.tools.overlay import KEYWORDS, OverlayChange, resolve_reference
 from callwright_lab import prompts
-from callwright_lab.verify.observed import Seen, accepted_at
-from callwright_lab.verify.places import ITEM, Place, places
+from callwright_lab.verify.observed import Seen, collect_accepted_values
+from callwright_lab.verify.places import ITEM, Place, list_places
 
 _CALL = 600  # characters of a call and its result that the model is shown
 _DESCRIPTION = 700  # characters of a new description
@@ -38,8 +38,8 @@ _PLAIN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """What a model made of the documentation. ``valid`` is None where its reply could not be read;
-    ``refused`` says what of it does not stand, and why.
+    """Documentation of a tool as refined by a model. ``valid`` is None if the model's reply could
+    not be read; ``refused`` lists the rejected parts with reasons.
     """
 
     valid: bool | None
@@ -47,15 +47,16 @@ class Refined:
     refused: tuple[str, ...] = ()
 
 
-def refine(
+def ask_refinement(
     tool: Tool, seen: Sequence[Seen], *, schema: bool = True
 ) -> Generator[ChatRequest, Reply, Refined]:
     """Ask whether the tool is valid, and for better documentation. Without I/O."""
     calls = "\n".join(
-        f"{canonical(s.arguments)} -> {_came_back(s)}"[:_CALL].replace("=====", "===") for s in seen
+        f"{to_canonical_json(s.arguments)} -> {_render_reply(s)}"[:_CALL].replace("=====", "===")
+        for s in seen
     )
     messages = prompts.render(
-        "verify_document", documentation=documentation(tool), calls=calls or "none"
+        "verify_document", documentation=render_documentation(tool), calls=calls or "none"
     )
     wanted = reply_schema(tool) if schema else None
     reply = yield ChatRequest(messages, "verify.document", schema=wanted, max_tokens=_TOKENS)
@@ -63,7 +64,7 @@ def refine(
 
 
 def reply_schema(tool: Tool) -> JsonObject:
-    """What a constrained reply may be: the parameters that there are, and no other."""
+    """Return the schema of a constrained reply, which allows exactly the parameters of the tool."""
     text = {"type": "string", "maxLength": _DESCRIPTION}
     properties = _described_parts(tool.properties, text)
     required = (
@@ -98,9 +99,9 @@ def _described_parts(properties: JsonObject, text: JsonObject, depth: int = 0) -
 
 
 def read_refined(text: str, tool: Tool, seen: Sequence[Seen]) -> Refined:
-    """What of a reply stands."""
+    """Return the accepted and the rejected parts of a reply."""
     try:
-        value = uncut(text)
+        value = parse_complete(text)
     except JsonError:
         value = None
     if not isinstance(value, dict) or not isinstance(value.get("is_api_valid"), bool):
@@ -110,16 +111,16 @@ def read_refined(text: str, tool: Tool, seen: Sequence[Seen]) -> Refined:
         return Refined(valid)
     function = offered.get("function", offered)
     wrong = (
-        _not_the_same(function, tool)
+        _explain_mismatch(function, tool)
         if isinstance(function, dict)
         else "it is no function's documentation"
     )
     if wrong:
         return Refined(valid, refused=(f"the refined documentation is refused: {wrong}",))
-    known = _known(tool, seen)
+    known = _collect_known_text(tool, seen)
     changes: list[OverlayChange] = []
     refused: list[str] = []
-    for change, why in _offered(function, tool, seen, known):
+    for change, why in _iter_offered_changes(function, tool, seen, known):
         if why:
             refused.append(why)
         else:
@@ -127,11 +128,13 @@ def read_refined(text: str, tool: Tool, seen: Sequence[Seen]) -> Refined:
     return Refined(valid, tuple(changes), tuple(refused))
 
 
-def _not_the_same(function: JsonObject, tool: Tool) -> str:
-    """Why a function's documentation is not one of this tool; "" where it is."""
+def _explain_mismatch(function: JsonObject, tool: Tool) -> str:
+    """Return the reason why a function's documentation does not describe this tool; "" if it
+    does.
+    """
     if function.get("name", tool.name) != tool.name:
         return f"it renames the tool to {function['name']!r}"
-    offered = _properties(function)
+    offered = _get_properties(function)
     if added := [key for key in offered if key not in tool.properties]:
         return f"it adds the parameter {added[0]!r}"
     if removed := (
@@ -141,7 +144,10 @@ def _not_the_same(function: JsonObject, tool: Tool) -> str:
     if other := next(
         filter(
             None,
-            (_other_parts(part, offered[key], key, tool) for key, part in tool.properties.items()),
+            (
+                _find_changed_parameter(part, offered[key], key, tool)
+                for key, part in tool.properties.items()
+            ),
         ),
         "",
     ):
@@ -152,15 +158,15 @@ def _not_the_same(function: JsonObject, tool: Tool) -> str:
     return ""
 
 
-def _other_parts(part: Json, offered: Json, name: str, tool: Tool) -> str:
-    """Which parameter a reply adds to an object or takes from it, where it says what stands in it;
-    "" for none.
+def _find_changed_parameter(part: Json, offered: Json, name: str, tool: Tool) -> str:
+    """Return the first parameter that a reply adds to a nested object or removes from it; "" for
+    none.
     """
-    part = referred(part, tool.input_schema)
+    part = resolve_reference(part, tool.input_schema)
     if not isinstance(part, dict) or not isinstance(offered, dict):
         return ""
     if isinstance(offered.get("items"), dict):
-        return _other_parts(part.get("items"), offered["items"], f"{name}[]", tool)
+        return _find_changed_parameter(part.get("items"), offered["items"], f"{name}[]", tool)
     inner, known = offered.get("properties"), part.get("properties")
     if not isinstance(inner, dict):
         return ""
@@ -171,28 +177,32 @@ def _other_parts(part: Json, offered: Json, name: str, tool: Tool) -> str:
         return f"it removes the parameter '{name}.{removed[0]}'"
     return next(
         filter(
-            None, (_other_parts(known[key], inner[key], f"{name}.{key}", tool) for key in inner)
+            None,
+            (
+                _find_changed_parameter(known[key], inner[key], f"{name}.{key}", tool)
+                for key in inner
+            ),
         ),
         "",
     )
 
 
-def _properties(function: JsonObject) -> JsonObject:
+def _get_properties(function: JsonObject) -> JsonObject:
     parameters = function.get("parameters")
     found = parameters.get("properties") if isinstance(parameters, dict) else None
     return found if isinstance(found, dict) else {}
 
 
-def _offered(
+def _iter_offered_changes(
     function: JsonObject, tool: Tool, seen: Sequence[Seen], known: str
 ) -> Iterator[tuple[OverlayChange, str]]:
     """Every change that a reply makes, with why it does not stand, or ""."""
     because = f"a model's words for {len(seen)} calls"
     about = function.get("description")
     if isinstance(about, str) and about.strip() and about.strip() != tool.description.strip():
-        yield _described("", about, known, because)
-    for place in places(tool):
-        offered, part = _at(_properties(function), place), place.schema
+        yield _check_description("", about, known, because)
+    for place in list_places(tool):
+        offered, part = _lookup_place(_get_properties(function), place), place.schema
         if not isinstance(offered, dict):
             continue
         text = offered.get("description")
@@ -201,20 +211,20 @@ def _offered(
             and text.strip()
             and text.strip() != str(part.get("description", "")).strip()
         ):
-            yield _described(place.key, text, known, because, place.name)
+            yield _check_description(place.key, text, known, because, place.name)
         for word in KEYWORDS:
             if word in offered and word != "description" and offered[word] != part.get(word):
-                fits = word == "examples" and _were_accepted(offered[word], place, seen)
+                fits = word == "examples" and _has_accepted_examples(offered[word], place, seen)
                 why = (
                     ""
                     if fits
-                    else f"{word} {canonical(offered[word])} of {place.name!r} was not observed"
+                    else f"{word} {to_canonical_json(offered[word])} of {place.name!r} was not observed"
                 )
                 yield OverlayChange(place.key, word, offered[word], because), why
 
 
-def _at(properties: JsonObject, place: Place) -> Json:
-    """What a reply says of a place."""
+def _lookup_place(properties: JsonObject, place: Place) -> Json:
+    """Return the part of a reply's properties that describes a place; None if there is none."""
     first, *rest = place.steps
     found: Json = properties.get(str(first))
     for step in rest:
@@ -229,7 +239,7 @@ def _at(properties: JsonObject, place: Place) -> Json:
     return found
 
 
-def _described(
+def _check_description(
     key: str, text: str, known: str, because: str, name: str = ""
 ) -> tuple[OverlayChange, str]:
     text = " ".join(text.split())
@@ -237,7 +247,7 @@ def _described(
     whose = f"the description of {name!r}" if name else "the description"
     if len(text) > _DESCRIPTION:
         return change, f"{whose} is longer than {_DESCRIPTION} characters"
-    made_up = next((p for p in particulars(text) if not _stands_in(known, p)), None)
+    made_up = next((p for p in iter_particulars(text) if not _has_whole_token(known, p)), None)
     return (
         change,
         (
@@ -248,9 +258,9 @@ def _described(
     )
 
 
-def particulars(text: str) -> Iterator[str]:
-    """What of a description can be true or false of this tool alone: numbers, codes, names in
-    quotes.
+def iter_particulars(text: str) -> Iterator[str]:
+    """Yield the checkable details of a description, which can be true or false of this tool:
+    numbers, codes, quoted names.
     """
     for match in _PARTICULAR.finditer(text):
         found = next(filter(None, match.groups())).strip(".:/-")
@@ -258,24 +268,26 @@ def particulars(text: str) -> Iterator[str]:
             yield found
 
 
-def _stands_in(known: str, particular: str) -> bool:
-    """Whether it is there as a whole: 0 is not in 2020."""
+def _has_whole_token(known: str, particular: str) -> bool:
+    """Return True if the detail occurs as a whole word: 0 is not in 2020."""
     return re.search(rf"(?<![\w.]){re.escape(particular.lower())}(?!\w)", known) is not None
 
 
-def _known(tool: Tool, seen: Sequence[Seen]) -> str:
-    shown = [canonical([s.arguments, s.reply, s.said]) for s in seen]
-    return "\n".join([documentation(tool), canonical(tool.input_schema), *shown]).lower()
+def _collect_known_text(tool: Tool, seen: Sequence[Seen]) -> str:
+    shown = [to_canonical_json([s.arguments, s.reply, s.said]) for s in seen]
+    return "\n".join(
+        [render_documentation(tool), to_canonical_json(tool.input_schema), *shown]
+    ).lower()
 
 
-def _were_accepted(examples: Json, place: Place, seen: Sequence[Seen]) -> bool:
-    known = set(map(canonical, accepted_at(place, seen)))
+def _has_accepted_examples(examples: Json, place: Place, seen: Sequence[Seen]) -> bool:
+    known = set(map(to_canonical_json, collect_accepted_values(place, seen)))
     return (
         isinstance(examples, list)
         and bool(examples)
-        and all(canonical(one) in known for one in examples)
+        and all(to_canonical_json(one) in known for one in examples)
     )
 
 
-def _came_back(seen: Seen) -> str:
-    return canonical(seen.reply) if seen.works else f"{seen.proof or seen.outcome}"
+def _render_reply(seen: Seen) -> str:
+    return to_canonical_json(seen.reply) if seen.works else f"{seen.proof or seen.outcome}"

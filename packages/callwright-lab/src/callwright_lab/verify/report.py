@@ -1,4 +1,6 @@
-"""What a sweep came to, as a table: kept and dropped, why, by category, and what it cost."""
+"""Renders the results of a sweep as a table: kept and dropped rows, reasons, categories, and the
+cost.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ class Line:
     example: str
 
 
-def verdict_of(finding: Finding) -> str:
+def classify_verdict(finding: Finding) -> str:
     """``kept`` or ``dropped``; where nothing is known ``not tried``, or ``undecided`` after a
     passing failure.
     """
@@ -40,7 +42,7 @@ def verdict_of(finding: Finding) -> str:
     )
 
 
-def counted(findings: Sequence[Finding]) -> tuple[Line, ...]:
+def count_categories(findings: Sequence[Finding]) -> tuple[Line, ...]:
     """Findings by verdict and category, kept first, then the most frequent."""
     groups: dict[tuple[bool, str], list[Finding]] = {}
     for one in findings:
@@ -48,7 +50,7 @@ def counted(findings: Sequence[Finding]) -> tuple[Line, ...]:
     ordered = sorted(groups.items(), key=lambda g: (not g[0][0], -len(g[1]), g[0][1]))
     return tuple(
         Line(
-            verdict_of(some[0]),
+            classify_verdict(some[0]),
             category,
             len(some),
             len(some) / len(findings),
@@ -58,12 +60,12 @@ def counted(findings: Sequence[Finding]) -> tuple[Line, ...]:
     )
 
 
-def summary(made: Sweep) -> str:
+def summarize_sweep(made: Sweep) -> str:
     """One line: kept of judged, what was on record, what is left and why, what it cost."""
     judged = len(made.findings)
     share = f" ({len(made.kept) / judged:.1%})" if judged else ""
     parts = [f"kept {len(made.kept)} of {judged}{share}"]
-    verdicts = Counter(map(verdict_of, made.findings))
+    verdicts = Counter(map(classify_verdict, made.findings))
     parts += [f"{verdicts[verdict]} {verdict}" for verdict in _OPEN.values() if verdicts[verdict]]
     if made.again:
         parts.append(f"{made.again} from the journal")
@@ -76,26 +78,32 @@ def summary(made: Sweep) -> str:
     return "; ".join(parts)
 
 
-def markdown(made: Sweep, tables: Sequence[Table] = ()) -> str:
+def render_markdown(made: Sweep, tables: Sequence[Table] = ()) -> str:
     """The report as Markdown, for a log; ``tables`` come before that of the categories."""
     head = "| verdict | category | rows | share | for example |\n|---|---|---:|---:|---|"
     body = [
         f"| {one.verdict} | {one.category or '—'} | {one.rows} | {one.share:.1%} |"
-        f" {_cell(one.example)} |"
-        for one in counted(made.findings)
+        f" {_render_cell(one.example)} |"
+        for one in count_categories(made.findings)
     ]
     return "\n".join(
-        [*(line for table in tables for line in _lines(table)), head, *body, "", summary(made)]
+        [
+            *(line for table in tables for line in _iter_table_lines(table)),
+            head,
+            *body,
+            "",
+            summarize_sweep(made),
+        ]
     )
 
 
-def _lines(table: Table) -> Iterator[str]:
+def _iter_table_lines(table: Table) -> Iterator[str]:
     yield from (f"**{table.title}**", "")
     for row in (table.heads, ["---"] * len(table.heads), *table.rows):
-        yield f"| {' | '.join(map(_cell, row))} |"
+        yield f"| {' | '.join(map(_render_cell, row))} |"
     yield from ("", *([table.note, ""] if table.note else []))
 
 
-def _cell(text: str) -> str:
+def _render_cell(text: str) -> str:
     flat = " ".join(text.replace("|", "\\|").split())
     return flat if len(flat) <= 160 else flat[:159] + "…"

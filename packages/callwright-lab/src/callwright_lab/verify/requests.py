@@ -11,7 +11,7 @@ from typing import Any
 
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import CatalogError, ConfigError
-from callwright.nouns.types import Tool, digest
+from callwright.nouns.types import Tool, compute_digest
 from callwright.tools.lists.tools import tool_from_wire
 from callwright_lab.datasets.toolbench_tools import is_toolbench, tool_from_toolbench
 from callwright_lab.transcripts import read_text
@@ -39,7 +39,7 @@ class Asked:
     @property
     def key(self) -> str:
         """Digest of all that a verdict depends on."""
-        return digest(
+        return compute_digest(
             [
                 self.query,
                 sorted(tool.digest for tool in self.tools),
@@ -67,7 +67,7 @@ def read_requests(path: Path, catalogue: Sequence[Tool] = ()) -> list[Asked]:
     made: list[Asked] = []
     for file in files:
         for number, (where, row) in enumerate(request_rows(file), 1):
-            made.append(_asked(row, by_name, where, file.stem, number))
+            made.append(_build_asked(row, by_name, where, file.stem, number))
     if not made:
         raise ConfigError(f"there is no request in {path}", hint=_HINT)
     return made
@@ -96,7 +96,7 @@ def request_rows(path: Path) -> list[tuple[str, Any]]:
             listed = found if isinstance(found, list) else [found]
             return [(f"row {number} of {path}", row) for number, row in enumerate(listed, 1)]
     plain = path.suffix not in (".json", ".jsonl")
-    return [(where, _row(line, where, plain=plain)) for where, line in lines]
+    return [(where, _parse_row(line, where, plain=plain)) for where, line in lines]
 
 
 def _is_json(line: str) -> bool:
@@ -107,7 +107,7 @@ def _is_json(line: str) -> bool:
     return True
 
 
-def _row(line: str, where: str, *, plain: bool) -> Any:
+def _parse_row(line: str, where: str, *, plain: bool) -> Any:
     if plain and line.lstrip()[0] not in "{[":
         return {"query": line.strip()}
     try:
@@ -116,23 +116,25 @@ def _row(line: str, where: str, *, plain: bool) -> Any:
         raise ConfigError(f"{where} is not JSON: {error.reason}", hint=_HINT) from None
 
 
-def _asked(row: Any, catalogue: Mapping[str, Tool], where: str, group: str, number: int) -> Asked:
+def _build_asked(
+    row: Any, catalogue: Mapping[str, Tool], where: str, group: str, number: int
+) -> Asked:
     if not isinstance(row, Mapping) or not isinstance(row.get("query"), str):
         raise ConfigError(f'{where} has no text "query"', hint=_HINT)
     name = str(row.get("id", row.get("query_id", number)))
     try:
         if isinstance(row.get("api_list"), list):
-            return _of_toolbench(row, f"{group}/{name}", group)
-        tools, unknown = _tools(row.get("tools"), catalogue)
+            return _parse_toolbench_row(row, f"{group}/{name}", group)
+        tools, unknown = _resolve_tools(row.get("tools"), catalogue)
     except CatalogError as error:
         raise ConfigError(f"{where}: {error.message}", hint=_HINT) from None
-    needed = _names(row.get("needed"), row.get("gold_calls"))
+    needed = _collect_needed_names(row.get("needed"), row.get("gold_calls"))
     offered = {tool.name for tool in tools}
     lost = tuple(dict.fromkeys([*unknown, *(n for n in needed if n not in offered)]))
     return Asked(name, row["query"], tools, tuple(n for n in needed if n in offered), lost, group)
 
 
-def _tools(raw: Any, catalogue: Mapping[str, Tool]) -> tuple[tuple[Tool, ...], list[str]]:
+def _resolve_tools(raw: Any, catalogue: Mapping[str, Tool]) -> tuple[tuple[Tool, ...], list[str]]:
     """The tools that a row names or describes; all of the catalogue where it does neither."""
     if raw is None:
         return tuple(catalogue.values()), []
@@ -149,7 +151,7 @@ def _tools(raw: Any, catalogue: Mapping[str, Tool]) -> tuple[tuple[Tool, ...], l
     return tuple(made.values()), unknown
 
 
-def _names(needed: Any, gold_calls: Any) -> tuple[str, ...]:
+def _collect_needed_names(needed: Any, gold_calls: Any) -> tuple[str, ...]:
     """The names of needed tools, said as such or as gold calls."""
     if isinstance(needed, list):
         listed = needed
@@ -161,17 +163,17 @@ def _names(needed: Any, gold_calls: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
 
 
-def _of_toolbench(row: Mapping[str, Any], name: str, group: str) -> Asked:
+def _parse_toolbench_row(row: Mapping[str, Any], name: str, group: str) -> Asked:
     apis = [api for api in row["api_list"] if isinstance(api, Mapping) and is_toolbench(api)]
     made = {(str(a.get("tool_name")), str(a.get("api_name"))): tool_from_toolbench(a) for a in apis}
-    pairs = list(_pairs(row.get("relevant APIs", row.get("relevant_apis"))))
+    pairs = list(_iter_pairs(row.get("relevant APIs", row.get("relevant_apis"))))
     needed = tuple(dict.fromkeys(made[pair].name for pair in pairs if pair in made))
     unknown = tuple(" ".join(pair) for pair in pairs if pair not in made)
     tools = {tool.name: tool for tool in made.values()}
     return Asked(name, row["query"], tuple(tools.values()), needed, unknown, group)
 
 
-def _pairs(raw: Any) -> Iterator[tuple[str, str]]:
+def _iter_pairs(raw: Any) -> Iterator[tuple[str, str]]:
     for pair in raw if isinstance(raw, list) else ():
         if isinstance(pair, list) and len(pair) == 2:
             yield str(pair[0]), str(pair[1])

@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from callwright.agent.strategies.code import functions
+from callwright.agent.strategies.code import build_functions
 from callwright.nouns.errors import Failure
 from callwright.nouns.trace import Event
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import JsonObject, Tool, ToolCall, ToolResult
 
 
-def trajectory_of(events: Iterable[Event], tools: Sequence[Tool], id: str = "") -> Trajectory:
+def build_trajectory(events: Iterable[Event], tools: Sequence[Tool], id: str = "") -> Trajectory:
     """The trajectory of a run (``Run.events``, or a journal's); ``tools`` are those of its
     catalogue.
 
@@ -23,7 +23,7 @@ def trajectory_of(events: Iterable[Event], tools: Sequence[Tool], id: str = "") 
     are no steps.
     """
     trace = _Trace(events)
-    offered = functions([tool for tool in tools if tool.name in trace.names])
+    offered = build_functions([tool for tool in tools if tool.name in trace.names])
     known = {function.tool.name: (shown, function) for shown, function in offered.items()}
     made: list[Step] = []
     answer: str | None = None
@@ -35,7 +35,7 @@ def trajectory_of(events: Iterable[Event], tools: Sequence[Tool], id: str = "") 
             if told["thought"]:
                 made.append(Step(told["thought"]))
             continue
-        pairs = [_pair(call, trace, known) for call in told["calls"]]
+        pairs = [_pair_call_with_result(call, trace, known) for call in told["calls"]]
         calls, results = tuple(c for c, _ in pairs), tuple(r for _, r in pairs)
         made.append(Step(told["thought"], calls, results, told["code"] or "", told["shown"]))
     shown = tuple(function.shown for function in offered.values())
@@ -64,7 +64,9 @@ class _Trace:
                 self.reasons[data["slot"]] = data["reason"]
 
 
-def _pair(call: JsonObject, trace: _Trace, known: Mapping[str, Any]) -> tuple[ToolCall, ToolResult]:
+def _pair_call_with_result(
+    call: JsonObject, trace: _Trace, known: Mapping[str, Any]
+) -> tuple[ToolCall, ToolResult]:
     slot = call["slot"]
     name, arguments = call["tool"], call["arguments"]
     if name in known:

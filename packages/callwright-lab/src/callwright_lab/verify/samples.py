@@ -1,8 +1,7 @@
-"""What anybody would try first for a parameter nobody gives an example of: read from its name and
-description.
+"""Guesses obvious sample values for a parameter without examples, from its name and description.
 
-Only for trial calls, which read and are judged as guesses. Identifiers and credentials are not
-guessed at all.
+The samples serve only probing calls, which read and are judged as guesses. Identifiers and
+credentials are not guessed at all.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
 from callwright.agent.probing.values import is_credential
-from callwright.dataflow.flow import words
+from callwright.dataflow.flow import split_words
 from callwright.nouns.types import Json, JsonObject
 
 _TEXTS: Mapping[str, Sequence[str]] = {
@@ -86,7 +85,7 @@ _ONE = re.compile(r"[\w./:+@#-]{1,60}")
 _WEEKS = 6
 
 
-def samples(key: str, part: JsonObject, today: date, *, plain: bool = True) -> list[Json]:
+def sample_values(key: str, part: JsonObject, today: date, *, plain: bool = True) -> list[Json]:
     """Values that may well be taken, best first; none for what only its owner or another tool can
     know. ``plain``: a text of which nothing is known has some too.
     """
@@ -100,14 +99,14 @@ def samples(key: str, part: JsonObject, today: date, *, plain: bool = True) -> l
     else:
         kinds = {"string"}
     if kinds & {"integer", "number"}:
-        return list(_numbers(key, part, today, whole="number" not in kinds))
+        return list(_iter_sample_numbers(key, part, today, whole="number" not in kinds))
     if "boolean" in kinds:
         return [False, True]
-    return list(_texts(key, part, today, plain)) if "string" in kinds else []
+    return list(_iter_sample_texts(key, part, today, plain)) if "string" in kinds else []
 
 
 def is_placeholder(value: Json) -> bool:
-    """Whether a value is the sample of any text: that it was accepted says nothing of its
+    """Return True if a value is a generic sample text. Its acceptance says nothing about the
     parameter.
     """
     return isinstance(value, str) and value.rstrip("e") in {
@@ -115,8 +114,8 @@ def is_placeholder(value: Json) -> bool:
     }
 
 
-def mentioned(text: str) -> list[str]:
-    """What a description gives as examples: 'Europe/Paris' of "IANA time zone, such as
+def extract_examples(text: str) -> list[str]:
+    """Return the examples that a description names: 'Europe/Paris' of "IANA time zone, such as
     Europe/Paris".
     """
     found: list[str] = []
@@ -127,7 +126,7 @@ def mentioned(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _texts(key: str, part: JsonObject, today: date, plain: bool) -> Iterator[str]:
+def _iter_sample_texts(key: str, part: JsonObject, today: date, plain: bool) -> Iterator[str]:
     if part.get("format") in ("date", "date-time") or _is_day(key, part):
         stamp = "T12:00:00Z" if part.get("format") == "date-time" else ""
         yield from (
@@ -136,7 +135,7 @@ def _texts(key: str, part: JsonObject, today: date, plain: bool) -> Iterator[str
         )
         return
     said = str(part.get("description") or "")
-    named, about = words(key), words(said)
+    named, about = split_words(key), split_words(said)
     if set(named) & _ID:
         return
     for word in (*(["time"] if "HH:MM" in said.upper() else []), *reversed(named), *about):
@@ -153,11 +152,11 @@ def _texts(key: str, part: JsonObject, today: date, plain: bool) -> Iterator[str
 
 
 def _is_day(key: str, part: JsonObject) -> bool:
-    return "date" in words(key) or "YYYY-MM-DD" in str(part.get("description") or "").upper()
+    return "date" in split_words(key) or "YYYY-MM-DD" in str(part.get("description") or "").upper()
 
 
-def _numbers(key: str, part: JsonObject, today: date, whole: bool) -> Iterator[float]:
-    named = words(key)
+def _iter_sample_numbers(key: str, part: JsonObject, today: date, whole: bool) -> Iterator[float]:
+    named = split_words(key)
     if set(named) & _ID:
         return
     if "year" in named:

@@ -1,6 +1,6 @@
-"""What is wrong with a request by its text alone: nothing asked, a form nobody filled in, days that
-do not exist or stand the wrong way round, things in the past that only the future has. Pure,
-English, and silent where it is unsure.
+"""Finds faults in the text of a request: no question, an unfilled form, impossible dates. Dates can
+also stand in the wrong order, or lie in the past for things that only the future has. Pure,
+English, and silent in cases of doubt.
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ _FEWEST = 2  # words of a request
 _REPEATED = 0.3  # of all words are the same three, again and again
 
 
-def nonsense(text: str) -> Iterator[str]:
-    """Why a text asks nothing that could be answered (rule 1 of Tool-MVR's Table 16)."""
+def iter_nonsense_reasons(text: str) -> Iterator[str]:
+    """Yield the reasons why a text asks nothing that could be answered (rule 1 of Tool-MVR's Table
+    16).
+    """
     words = _WORD.findall(text.lower())
     if len(words) < _FEWEST:
         yield "it has hardly a word"
@@ -71,13 +73,13 @@ def nonsense(text: str) -> Iterator[str]:
         yield "it is mostly signs"
 
 
-def contradictions(text: str, today: date | None = None) -> Iterator[str]:
+def iter_date_contradictions(text: str, today: date | None = None) -> Iterator[str]:
     """Days that contradict each other or the calendar; with ``today`` also what is to be booked in
     the past.
     """
     days = []
     for match in _WRITTEN.finditer(text):
-        found = _day(match)
+        found = _parse_day(match)
         if isinstance(found, str):
             yield found
         elif found is not None:
@@ -85,17 +87,23 @@ def contradictions(text: str, today: date | None = None) -> Iterator[str]:
     for (one, first), (other, second) in pairwise(days):
         between = text[one.end() : other.start()]
         opens = _RANGE.search(text[max(0, one.start() - 24) : one.start()])
-        if opens and _JOINED.match(between) and _year(one) and _year(other) and second < first:
+        if (
+            opens
+            and _JOINED.match(between)
+            and _is_year_written(one)
+            and _is_year_written(other)
+            and second < first
+        ):
             yield f"its days stand the wrong way round: from {one[0]} to {other[0]}"
     if today is not None and _BOOKED.search(text):
-        past = next((m for m, day in days if _year(m) and day < today), None)
+        past = next((m for m, day in days if _is_year_written(m) and day < today), None)
         if past is not None:
             yield f"it asks for something to come on {past[0]}, which has passed"
 
 
-def vague(text: str) -> str:
-    """What is asked for without being named, where nothing after it may name it: "a specific user";
-    "" for none.
+def find_vague_phrase(text: str) -> str:
+    """Return the phrase that asks for something without naming it, such as "a specific user"; ""
+    for none.
     """
     for match in _VAGUE.finditer(text):
         rest = text[match.end() :]
@@ -104,14 +112,14 @@ def vague(text: str) -> str:
     return ""
 
 
-def _day(match: re.Match[str]) -> date | str | None:
+def _parse_day(match: re.Match[str]) -> date | str | None:
     """The day that is written, what is wrong with it, or None for no day at all."""
     group = next(n for n in ("1", "2", "3") if match[f"d{n}"])
     number, year = (
         int(match[f"d{group}"]),
         int(match[f"y{group}"] or 2024),
     )  # a leap year where none is said
-    month = int(match["m3"]) if group == "3" else _month(match[f"m{group}"])
+    month = int(match["m3"]) if group == "3" else _parse_month(match[f"m{group}"])
     if not 1 <= month <= 12 or year < 1:
         return f"there is no month {month}: {match[0]}"
     if not 1 <= number <= monthrange(year, month)[1]:
@@ -119,10 +127,10 @@ def _day(match: re.Match[str]) -> date | str | None:
     return date(year, month, number)
 
 
-def _month(name: str) -> int:
+def _parse_month(name: str) -> int:
     return next(i for i, full in enumerate(_MONTHS, 1) if full.startswith(name.lower()[:3]))
 
 
-def _year(match: re.Match[str]) -> bool:
-    """Whether the year is written."""
+def _is_year_written(match: re.Match[str]) -> bool:
+    """Return True if the match contains a year."""
     return any(match[f"y{n}"] for n in ("1", "2", "3"))

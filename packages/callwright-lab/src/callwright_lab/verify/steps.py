@@ -1,10 +1,9 @@
-"""What is wrong with the rounds of a trajectory, found by rule: redundant, hallucinated and
-trial-and-error calls.
+"""Finds faulty rounds of a trajectory by rule: redundant, hallucinated and trial-and-error calls.
 
-The Execution Checker's part that needs no model (Tool-MVR, 3.2.3; minimality and alignment of Table
-1). Pure and deterministic. A rule speaks only where the trajectory itself shows the fault: what
-nobody can tell from it (a call that may have changed the world, a result that the answer may have
-put in other words) is no fault.
+This is the part of the Execution Checker that needs no model (Tool-MVR, 3.2.3; minimality and
+alignment of Table 1). Pure and deterministic. A rule reports only faults that the trajectory itself
+shows. A call that may have changed the world is no fault, nor is a result that the answer may have
+paraphrased.
 """
 
 from __future__ import annotations
@@ -15,19 +14,24 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from callwright.dataflow.flow import verb
-from callwright.grounding import check, facts_of
+from callwright.dataflow.flow import find_verb_kind
+from callwright.grounding import check_statement, facts_of
 from callwright.grounding.grounding_result import NOWHERE, GroundingResult, is_unheard
-from callwright.grounding.reply import split
+from callwright.grounding.reply import split_prose
 from callwright.nouns.trajectory import Trajectory
-from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult, canonical
+from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.parsing.tool_vocabulary import FINISH
 from callwright.repair.diagnose import diagnose
 from callwright.repair.gate import Gate, Refusal, arguments_of
-from callwright.repair.provenance.grounding import judge, leaves
+from callwright.repair.provenance.grounding import classify_value, iter_leaves
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.value_spellings import calendar_day
-from callwright_lab.verify.used import counted, found_nothing, spelled, told_values
+from callwright_lab.verify.used import (
+    extract_telling_values,
+    is_count_stated,
+    is_empty_search,
+    render_values,
+)
 
 StepFaultKind = Literal[
     "unknown_tool",  # the call names no tool on offer
@@ -111,7 +115,7 @@ class _Made:
 
     @property
     def key(self) -> str:
-        return canonical([self.call.tool, self.arguments])
+        return to_canonical_json([self.call.tool, self.arguments])
 
     def fault(self, kind: StepFaultKind, reason: str) -> StepFault:
         return StepFault(kind, self.step, self.call.id, reason)
@@ -126,7 +130,7 @@ class _Account:
         pairs = [
             pair for pair in trajectory.pairs() if pair[1].tool != FINISH
         ]  # a way to end, and no call
-        self.made = [_made(number, *pair, tools) for number, pair in enumerate(pairs)]
+        self.made = [_build_call_record(number, *pair, tools) for number, pair in enumerate(pairs)]
 
     @cached_property
     def asked(self) -> ProvenanceIndex:
@@ -136,7 +140,7 @@ class _Account:
         sources = ProvenanceIndex(self.trajectory.query)
         for tool in self.trajectory.tools:
             sources.add_text(tool.description)
-            sources.add_text(canonical(tool.input_schema))
+            sources.add_text(to_canonical_json(tool.input_schema))
         return sources
 
     @cached_property
@@ -154,13 +158,13 @@ class _Account:
                 dated = dated or _DAY_SAID.search(text) is not None
             properties = made.tool.properties if made.tool else {}
             for key, value in (made.arguments or {}).items():
-                for path, name, leaf, part in leaves(key, value, properties.get(key)):
-                    if (verdict := judge(name, leaf, part, sources)) != "held":
+                for path, name, leaf, part in iter_leaves(key, value, properties.get(key)):
+                    if (verdict := classify_value(name, leaf, part, sources)) != "held":
                         found.append((made, path.removeprefix("/"), leaf, verdict, dated))
             if made.result is None and not shown[made.step]:
                 break
             if made.result is not None:
-                told = canonical(made.result.content)
+                told = to_canonical_json(made.result.content)
                 sources.add_result(made.result)
                 if made.result.failure is not None:
                     told = f"{made.result.failure.message} {told}"
@@ -179,10 +183,10 @@ class _Account:
         facts = facts_of(
             self.trajectory.query, [m.result for m in self.made if m.result is not None]
         )
-        return [(draft.text, check(draft.text, facts)) for draft in split(answer)]
+        return [(draft.text, check_statement(draft.text, facts)) for draft in split_prose(answer)]
 
 
-def _made(
+def _build_call_record(
     number: int, step: int, call: ToolCall, result: ToolResult | None, tools: Mapping[str, Tool]
 ) -> _Made:
     tool = tools.get(call.tool)
@@ -200,8 +204,8 @@ def _unknown_tools(account: _Account) -> Iterator[StepFault]:
 
 
 def _wrong_arguments(account: _Account) -> Iterator[StepFault]:
-    """What the gate refuses, or mends only by dropping or renaming a key. Conversions without loss
-    are no fault.
+    """Yield the calls that the gate refuses, or repairs only by dropping or renaming a key.
+    Lossless conversions are no fault.
     """
     gate = Gate(account.trajectory.tools)
     for made in account.made:
@@ -224,27 +228,27 @@ def _wrong_arguments(account: _Account) -> Iterator[StepFault]:
             )
 
 
-def _identifiers(account: _Account) -> Iterator[StepFault]:
+def _find_ungrounded_identifiers(account: _Account) -> Iterator[StepFault]:
     """By the gate's own judgement (:mod:`callwright.repair.provenance.grounding`). An error that
     names an identifier gives it; a result that nobody wrote down may have given any.
     """
     for made, path, leaf, verdict, _ in account.not_held:
         if verdict == "identifier":
-            said = f"{path} is {canonical(leaf)}, which nothing before this call contains"
+            said = f"{path} is {to_canonical_json(leaf)}, which nothing before this call contains"
             yield made.fault("identifier_from_nowhere", said)
 
 
-def _days(account: _Account) -> Iterator[StepFault]:
+def _find_ungrounded_days(account: _Account) -> Iterator[StepFault]:
     """Dates that were made up for sure: nobody had spoken of a day, a month, a year or a time from
     now.
     """
     for made, path, leaf, _, dated in account.not_held:
         if not dated and isinstance(leaf, str) and calendar_day(leaf) is not None:
-            said = f"{path} is {canonical(leaf)}, and nothing before this call speaks of any day"
+            said = f"{path} is {to_canonical_json(leaf)}, and nothing before this call speaks of any day"
             yield made.fault("day_from_nowhere", said)
 
 
-def _todays(account: _Account) -> Iterator[StepFault]:
+def _find_ungrounded_today(account: _Account) -> Iterator[StepFault]:
     """Dates counted from a today that nobody had told: neither the request, nor a result or
     print-out with a date.
     """
@@ -254,7 +258,7 @@ def _todays(account: _Account) -> Iterator[StepFault]:
     shown = [step.shown for step in account.trajectory.steps]
     for made, path, leaf, _, _ in account.not_held:
         before = [
-            canonical(m.result.content)
+            to_canonical_json(m.result.content)
             for m in account.made
             if m.step < made.step and m.result is not None
         ]
@@ -262,13 +266,13 @@ def _todays(account: _Account) -> Iterator[StepFault]:
             return
         if isinstance(leaf, str) and calendar_day(leaf) is not None:
             said = (
-                f"{path} is {canonical(leaf)}, counted from today, and nothing before tells what"
+                f"{path} is {to_canonical_json(leaf)}, counted from today, and nothing before tells what"
                 " day that is"
             )
             yield made.fault("guessed_today", said)
 
 
-def _repeated(account: _Account) -> Iterator[StepFault]:
+def _find_repeated_calls(account: _Account) -> Iterator[StepFault]:
     """The same call again. Not where it had to be made again, or where something may have changed
     meanwhile.
     """
@@ -291,21 +295,21 @@ def _worth_repeating(first: _Made, again: _Made, between: Iterable[_Made]) -> bo
     failure = first.result.failure if first.result else None
     if failure is not None and failure.retryable:
         return True
-    writes = [writes_by(made.tool) for made in between]
+    writes = [is_write_tool(made.tool) for made in between]
     if first.result is not None and again.result is not None:
-        return canonical(first.result.content) != canonical(again.result.content) or (
-            first.ok != again.ok or True in writes
-        )
+        return to_canonical_json(first.result.content) != to_canonical_json(
+            again.result.content
+        ) or (first.ok != again.ok or True in writes)
     return any(written is not False for written in writes)
 
 
-def writes_by(tool: Tool | None) -> bool | None:
-    """Whether calls of a tool change the world, as it declares or else as the verb in its name
-    says; None where neither tells.
+def is_write_tool(tool: Tool | None) -> bool | None:
+    """Return True if calls of a tool change the world, by its declaration or else by the verb in
+    its name. None if neither tells.
     """
     if tool is not None and tool.effects.declared:
         return tool.effects.may_write
-    kind = verb(tool.name) if tool is not None else ""
+    kind = find_verb_kind(tool.name) if tool is not None else ""
     if kind in _WRITES:
         return True
     if kind in _READS:
@@ -313,7 +317,7 @@ def writes_by(tool: Tool | None) -> bool | None:
     return None
 
 
-def _trials(account: _Account) -> Iterator[StepFault]:
+def _find_trial_calls(account: _Account) -> Iterator[StepFault]:
     """Failed calls after which the same tool succeeded; not those of two things that the request
     asked for both, and not a repetition that the failure itself called for.
     """
@@ -322,7 +326,7 @@ def _trials(account: _Account) -> Iterator[StepFault]:
             continue
         later = [m for m in account.made[place + 1 :] if m.call.tool == made.call.tool and m.ok]
         later = [m for m in later if not (made.result.failure.retryable and m.key == made.key)]
-        better = next((m for m in later if not _both_asked(made, m, account)), None)
+        better = next((m for m in later if not _is_both_requested(made, m, account)), None)
         if better is not None:
             why = " ".join(made.result.failure.message.split())[:160]
             said = (
@@ -332,15 +336,19 @@ def _trials(account: _Account) -> Iterator[StepFault]:
             yield made.fault("trial_and_error", said)
 
 
-def _both_asked(one: _Made, other: _Made, account: _Account) -> bool:
-    """Whether the two calls differ by values that the request names, each its own."""
+def _is_both_requested(one: _Made, other: _Made, account: _Account) -> bool:
+    """Return True if the two calls differ only in values that the request names."""
     if (
         one.arguments is None
         or other.arguments is None
         or one.arguments.keys() != other.arguments.keys()
     ):
         return False
-    changed = [k for k, v in one.arguments.items() if canonical(v) != canonical(other.arguments[k])]
+    changed = [
+        k
+        for k, v in one.arguments.items()
+        if to_canonical_json(v) != to_canonical_json(other.arguments[k])
+    ]
     asked = ProvenanceIndex(account.trajectory.query)
     return bool(changed) and all(
         asked.holds(made.arguments[k]) and not isinstance(made.arguments[k], bool)
@@ -350,45 +358,52 @@ def _both_asked(one: _Made, other: _Made, account: _Account) -> bool:
     )
 
 
-def _unused(account: _Account) -> Iterator[StepFault]:
+def _find_unused_results(account: _Account) -> Iterator[StepFault]:
     """Results of which nothing was used. A call that changes something is used by what it does."""
     trajectory = account.trajectory
     if trajectory.answer is None or trajectory.given_up:
         return
     cited = {c.result for _, verdict in account.statements for c in verdict.citations}
     for place, made in enumerate(account.made):
-        if not made.ok or made.result is None or writes_by(made.tool) or made.result.id in cited:
+        if (
+            not made.ok
+            or made.result is None
+            or is_write_tool(made.tool)
+            or made.result.id in cited
+        ):
             continue
-        later = [canonical(m.call.arguments) for m in account.made[place + 1 :]]
+        later = [to_canonical_json(m.call.arguments) for m in account.made[place + 1 :]]
         code = [step.code for step in trajectory.steps[made.step + 1 :]]
-        known = told_values([trajectory.query, canonical(made.call.arguments), made.call.tool])
-        news = told_values([spelled(made.result.content)]) - known
+        known = extract_telling_values(
+            [trajectory.query, to_canonical_json(made.call.arguments), made.call.tool]
+        )
+        news = extract_telling_values([render_values(made.result.content)]) - known
         if (
             news
-            and not news & told_values([trajectory.answer, *later, *code])
-            and not counted(made.result.content, trajectory.answer)
-            and not found_nothing(made.result.content)
+            and not news & extract_telling_values([trajectory.answer, *later, *code])
+            and not is_count_stated(made.result.content, trajectory.answer)
+            and not is_empty_search(made.result.content)
         ):
             yield made.fault(
                 "unused_result", "no later call and not the answer uses a value of what it returned"
             )
 
 
-def _contradictions(account: _Account) -> Iterator[StepFault]:
-    return _problems(account, "contradiction")
+def _find_contradictions(account: _Account) -> Iterator[StepFault]:
+    return _find_answer_problems(account, "contradiction")
 
 
-def _attributions(account: _Account) -> Iterator[StepFault]:
-    return _problems(account, "attribution")
+def _find_misattributions(account: _Account) -> Iterator[StepFault]:
+    return _find_answer_problems(account, "attribution")
 
 
-def _unsupported(account: _Account) -> Iterator[StepFault]:
-    return _problems(account, "unsupported")
+def _find_unsupported_claims(account: _Account) -> Iterator[StepFault]:
+    return _find_answer_problems(account, "unsupported")
 
 
-def _problems(account: _Account, kind: StepFaultKind) -> Iterator[StepFault]:
-    """What the check of the answer (:mod:`callwright.grounding`) found; nothing where no call had a
-    result.
+def _find_answer_problems(account: _Account, kind: StepFaultKind) -> Iterator[StepFault]:
+    """Yield the problems of one kind that the answer check found (:mod:`callwright.grounding`).
+    There are none if no call succeeded.
     """
     if not any(made.ok for made in account.made):
         return
@@ -397,11 +412,11 @@ def _problems(account: _Account, kind: StepFaultKind) -> Iterator[StepFault]:
     )
     for text, verdict in account.statements:
         for problem in verdict.problems:
-            if _kind_of(problem, said) == kind:
-                yield StepFault(kind, -1, "", f"{problem}: {_short(text)!r}")
+            if _classify_problem(problem, said) == kind:
+                yield StepFault(kind, -1, "", f"{problem}: {_truncate_text(text)!r}")
 
 
-def _kind_of(problem: str, said: ProvenanceIndex) -> StepFaultKind:
+def _classify_problem(problem: str, said: ProvenanceIndex) -> StepFaultKind:
     if is_unheard(problem):
         return "unsupported"
     stated, nowhere, _ = problem.partition(f" {NOWHERE};")
@@ -411,21 +426,21 @@ def _kind_of(problem: str, said: ProvenanceIndex) -> StepFaultKind:
     return "contradiction" if figures and not any(map(said.holds, figures)) else "attribution"
 
 
-def _short(text: str) -> str:
+def _truncate_text(text: str) -> str:
     return text if len(text) <= 100 else text[:99] + "…"
 
 
 RULES: dict[StepFaultKind, Callable[[_Account], Iterator[StepFault]]] = {
     "unknown_tool": _unknown_tools,
     "wrong_arguments": _wrong_arguments,
-    "identifier_from_nowhere": _identifiers,
-    "day_from_nowhere": _days,
-    "guessed_today": _todays,
-    "repeated_call": _repeated,
-    "trial_and_error": _trials,
-    "unused_result": _unused,
-    "contradiction": _contradictions,
-    "attribution": _attributions,
-    "unsupported": _unsupported,
+    "identifier_from_nowhere": _find_ungrounded_identifiers,
+    "day_from_nowhere": _find_ungrounded_days,
+    "guessed_today": _find_ungrounded_today,
+    "repeated_call": _find_repeated_calls,
+    "trial_and_error": _find_trial_calls,
+    "unused_result": _find_unused_results,
+    "contradiction": _find_contradictions,
+    "attribution": _find_misattributions,
+    "unsupported": _find_unsupported_claims,
 }
 """Every rule by the kind of its faults."""

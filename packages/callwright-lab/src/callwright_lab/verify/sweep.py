@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 from filelock import FileLock, Timeout
 
 from callwright.nouns.errors import CallwrightError, ConfigError, ModelError
-from callwright.nouns.types import JsonObject, Usage, digest, to_json
+from callwright.nouns.types import JsonObject, Usage, compute_digest, to_json
 from callwright.storage import lines
 from callwright_lab.verify.budget import Account, Budget, BudgetSpent, Cost, Meter
 from callwright_lab.verify.memory import Memory, RowMemory
@@ -32,7 +32,7 @@ PATIENCE = 3  # rows in a row for which no model answered, until nothing more is
 
 @dataclass(frozen=True, slots=True)
 class Row(Generic[T]):
-    """What is to be judged. ``id`` is for people, ``key`` the digest of all that the finding
+    """Item to be judged. ``id`` is for people, ``key`` is the digest of all that the finding
     depends on.
     """
 
@@ -43,10 +43,10 @@ class Row(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of one row. ``category`` is what the report counts by ("" for a kept row
-    without one), ``why`` one line for people, ``found`` the stage's own facts as JSON. What is not
-    ``lasting`` (nothing was tried, or it failed for the moment) is not put on record: the next
-    sweep judges the row again.
+    """Finding on one row. ``category`` is what the report counts by ("" for a kept row without
+    one). ``why`` is one line for people, ``found`` holds the stage's own facts as JSON. A finding
+    that is not ``lasting`` (nothing was tried, or it failed for the moment) is not recorded: the
+    next sweep judges the row again.
     """
 
     kept: bool
@@ -71,9 +71,9 @@ Progress = Callable[[Finding, int, Cost], None]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What a sweep came to. ``findings`` stand as the rows did; ``left`` are ids of rows that were
-    not judged, ``stopped`` says why. ``again`` counts findings that an earlier sweep had made;
-    ``cost`` is that of this one.
+    """Result of a sweep. ``findings`` are in the order of the rows; ``left`` are ids of rows that
+    were not judged, ``stopped`` is the reason. ``again`` counts findings from earlier sweeps;
+    ``cost`` is that of this sweep.
     """
 
     findings: tuple[Finding, ...]
@@ -102,7 +102,7 @@ class Journal:
     of rows that are being judged, what they were told (:mod:`callwright_lab.verify.memory`).
     ``shared`` is what all of them were told. One process owns it.
 
-    Without a path it only remembers. Made by :func:`opened`.
+    Without a path it only remembers. Made by :func:`open_journal`.
     """
 
     def __init__(self, path: Path | None, about: JsonObject) -> None:
@@ -116,13 +116,14 @@ class Journal:
             return
         head = {"verify": VERSION, "about": to_json(about)}
         found = (
-            lines.read(path, dict, what="line of a journal", hint=_ANEW, cut=True)
+            lines.read_rows(path, dict, what="line of a journal", hint=_ANEW, cut=True)
             if path.exists()
             else []
         )
         if found and found[0] != head:
             raise ConfigError(
-                f"{path} was begun with other settings{_changed(found[0], head)}", hint=_ANEW
+                f"{path} was begun with other settings{_describe_setting_changes(found[0], head)}",
+                hint=_ANEW,
             )
         for line in found[1:]:
             self._read(line)
@@ -132,7 +133,7 @@ class Journal:
         self.shared = RowMemory(
             self._told.pop(_ALL, ()), lambda note: self._append({"of": _ALL, **note})
         )
-        lines.write(path, [head, *map(to_json, self.findings.values()), *told])
+        lines.write_rows(path, [head, *map(to_json, self.findings.values()), *told])
 
     def _read(self, line: JsonObject) -> None:
         if "asked" in line:
@@ -153,12 +154,12 @@ class Journal:
 
     def _append(self, line: JsonObject) -> None:
         if self.path is not None:
-            with _written(self.path):
-                lines.append(self.path, [line], synced="begun" in line)
+            with _report_journal_errors(self.path):
+                lines.append_rows(self.path, [line], synced="begun" in line)
 
     def memory(self, key: str) -> Memory:
-        """What a row was told by an earlier sweep that ended before its finding stood, and where it
-        keeps more.
+        """Return the memory of a row: answers from an earlier unfinished sweep, and the place for
+        new ones.
         """
         return Memory(self._told.get(key, ()), lambda note: self._append({"of": key, **note}))
 
@@ -168,7 +169,7 @@ _ANEW = "choose another --journal, or --fresh to judge everything again"
 
 
 @contextmanager
-def opened(path: Path | None, about: JsonObject, *, anew: bool = False) -> Iterator[Journal]:
+def open_journal(path: Path | None, about: JsonObject, *, anew: bool = False) -> Iterator[Journal]:
     """The journal of a sweep for as long as the block lasts. ``about``: the stage and all settings
     that findings depend on; ``anew`` forgets what is on record. Raises ConfigError for one of other
     settings, or that is in use.
@@ -178,7 +179,7 @@ def opened(path: Path | None, about: JsonObject, *, anew: bool = False) -> Itera
         return
     lock = FileLock(f"{path}.lock")
     try:
-        with _written(path):
+        with _report_journal_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=0)
     except Timeout:
@@ -186,8 +187,8 @@ def opened(path: Path | None, about: JsonObject, *, anew: bool = False) -> Itera
             f"{path} is in use by another process", hint="wait for it, or choose another --journal"
         ) from None
     try:
-        with _written(path):
-            _refuse_others(path)
+        with _report_journal_errors(path):
+            _require_journal_file(path)
             if anew:
                 path.unlink(missing_ok=True)
             journal = Journal(path, about)
@@ -196,7 +197,7 @@ def opened(path: Path | None, about: JsonObject, *, anew: bool = False) -> Itera
         lock.release()
 
 
-def _refuse_others(path: Path) -> None:
+def _require_journal_file(path: Path) -> None:
     """ConfigError for a file that is no journal: it is somebody's, and neither begun anew nor gone
     on with.
     """
@@ -212,7 +213,7 @@ def _refuse_others(path: Path) -> None:
 
 
 @contextmanager
-def _written(path: Path) -> Iterator[None]:
+def _report_journal_errors(path: Path) -> Iterator[None]:
     """A journal that cannot be read or written is said in a sentence."""
     try:
         yield
@@ -225,7 +226,7 @@ def _written(path: Path) -> Iterator[None]:
         ) from None
 
 
-async def sweep(
+async def run_sweep(
     rows: Sequence[Row[T]],
     judge: Judge[T],
     journal: Journal,
@@ -245,7 +246,7 @@ async def sweep(
     again = sum(row.key in journal.findings for row in rows)
     known_before = len({row.key for row in rows} & journal.findings.keys())
     work = _RowWork(journal, judge, Account(budget or Budget()), progress, known_before)
-    told = levels(rows) if levels is not None else _at_once(rows)
+    told = levels(rows) if levels is not None else _yield_rows_at_once(rows)
     level = next(told, None)
     while level is not None:
         try:
@@ -254,8 +255,8 @@ async def sweep(
             ours, others = group.split(CallwrightError)
             if ours is None or others is not None:
                 raise
-            raise _first(ours) from None
-        made = _result(level, work, 0)
+            raise _find_first_exception(ours) from None
+        made = _collect_result(level, work, 0)
         if made.left:
             break
         try:
@@ -265,19 +266,19 @@ async def sweep(
     told.close()
     if work.error is not None and (work.silent >= PATIENCE or work.done == known_before):
         raise work.error
-    return _result(rows, work, again)
+    return _collect_result(rows, work, again)
 
 
-def _first(group: BaseExceptionGroup[CallwrightError]) -> CallwrightError:
+def _find_first_exception(group: BaseExceptionGroup[CallwrightError]) -> CallwrightError:
     found = group.exceptions[0]
-    return _first(found) if isinstance(found, BaseExceptionGroup) else found
+    return _find_first_exception(found) if isinstance(found, BaseExceptionGroup) else found
 
 
-def _at_once(rows: Sequence[Row[T]]) -> Generator[Sequence[Row[T]], Sweep, None]:
+def _yield_rows_at_once(rows: Sequence[Row[T]]) -> Generator[Sequence[Row[T]], Sweep, None]:
     yield rows
 
 
-def _result(rows: Sequence[Row[T]], work: _RowWork[T], again: int) -> Sweep:
+def _collect_result(rows: Sequence[Row[T]], work: _RowWork[T], again: int) -> Sweep:
     known = work.journal.findings
     found = tuple(replace(known[row.key], id=row.id) for row in rows if row.key in known)
     left = tuple(row.id for row in rows if row.key not in known)
@@ -337,13 +338,13 @@ class _RowWork(Generic[T]):
         return None
 
 
-def key_of(*parts: Any) -> str:
+def make_row_key(*parts: Any) -> str:
     """The key of a row from all that its finding depends on."""
-    return digest(list(parts))
+    return compute_digest(list(parts))
 
 
-def _changed(before: Any, now: JsonObject) -> str:
-    """Which settings differ, for the message."""
+def _describe_setting_changes(before: Any, now: JsonObject) -> str:
+    """Return the names of the settings that differ, for the error message."""
     old = before.get("about") if isinstance(before, dict) else None
     if not isinstance(old, dict):
         return ""

@@ -17,19 +17,19 @@ from collections.abc import Awaitable, Callable, Collection, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from callwright.agent.gaps import gaps
-from callwright.jsontext import JsonError, uncut
+from callwright.agent.gaps import find_gaps
+from callwright.jsontext import JsonError, parse_complete
 from callwright.nouns.errors import ConfigError, JournalError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.trajectory import Trajectory
-from callwright.nouns.types import JsonObject, Reply, Tool, ToolResult, canonical, to_json
+from callwright.nouns.types import JsonObject, Reply, Tool, ToolResult, to_canonical_json, to_json
 from callwright.repair.diagnose import diagnose
 from callwright.schema.normalize import closed_object
 from callwright_lab import prompts
 from callwright_lab.verify import steps
 from callwright_lab.verify.budget import Meter
-from callwright_lab.verify.committee import decided, polled
-from callwright_lab.verify.pruning import pruned
+from callwright_lab.verify.committee import decide_majority, poll_judges
+from callwright_lab.verify.pruning import prune_repeats
 from callwright_lab.verify.sweep import Finding
 
 Status = Literal["Pass", "Fail", "Unsure"]
@@ -58,8 +58,8 @@ _ERROR = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a checker found. ``proved``: no judge can let it pass. ``step``: its round, from 0; -1
-    for the whole.
+    """Fault that a checker found. ``proved``: no judge can overrule it. ``step``: its round, from
+    0; -1 for the whole.
     """
 
     checker: Checker
@@ -71,25 +71,29 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class CheckVerdict:
-    """What one judge says (Table 18). ``status`` is "" where its reply could not be read."""
+    """Verdict of one judge (Table 18). ``status`` is "" if its reply could not be read."""
 
     status: Status | Literal[""]
     steps_valid: bool = False
     why: str = ""
 
 
-def faults(trajectory: Trajectory, cut: Collection[int] = ()) -> tuple[Fault, ...]:
+def find_faults(trajectory: Trajectory, cut: Collection[int] = ()) -> tuple[Fault, ...]:
     """Everything that the three checkers find by rule, format first.
 
     ``cut``: rounds of which the source keeps only a part. Nothing is concluded from what is not
     there.
     """
     told = steps.step_faults(trajectory)
-    found = (*_form(trajectory), *_execution(trajectory, told), *_meaning(trajectory, told))
+    found = (
+        *_find_format_faults(trajectory),
+        *_find_execution_faults(trajectory, told),
+        *_find_meaning_faults(trajectory, told),
+    )
     return tuple(f for f in found if not cut or not (f.step in cut or f.kind in _NEEDS_ALL))
 
 
-def _form(t: Trajectory) -> Iterator[Fault]:
+def _find_format_faults(t: Trajectory) -> Iterator[Fault]:
     if t.given_up:
         yield Fault(
             "format", "given_up", f"the agent gave up: {t.answer or 'without a reason'}"[:200]
@@ -102,7 +106,7 @@ def _form(t: Trajectory) -> Iterator[Fault]:
     for at, step in enumerate(t.steps):
         if coded and not step.thought.strip():
             yield Fault("format", "no_thought", f"round {at + 1} has no thought", at)
-        if step.code and (why := _no_python(step.code)):
+        if step.code and (why := _find_syntax_error(step.code)):
             yield Fault("format", "no_python", f"round {at + 1} holds no Python: {why}", at)
         if coded and len(step.calls) > CALLS:
             yield Fault(
@@ -112,7 +116,7 @@ def _form(t: Trajectory) -> Iterator[Fault]:
             yield Fault("format", "round_without_call", f"round {at + 1} calls nothing", at)
 
 
-def _no_python(code: str) -> str:
+def _find_syntax_error(code: str) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter(
@@ -124,7 +128,7 @@ def _no_python(code: str) -> str:
     return ""
 
 
-def _execution(t: Trajectory, told: Sequence[steps.StepFault]) -> Iterator[Fault]:
+def _find_execution_faults(t: Trajectory, told: Sequence[steps.StepFault]) -> Iterator[Fault]:
     found = [f for f in told if f.kind not in _MEANING]
     for one in found:
         yield Fault("execution", one.kind, one.reason, one.step, one.kind not in SUSPICIONS)
@@ -157,7 +161,7 @@ def _execution(t: Trajectory, told: Sequence[steps.StepFault]) -> Iterator[Fault
             )
 
 
-def _meaning(t: Trajectory, told: Sequence[steps.StepFault]) -> Iterator[Fault]:
+def _find_meaning_faults(t: Trajectory, told: Sequence[steps.StepFault]) -> Iterator[Fault]:
     if t.answer is None or t.given_up:
         return
     for one in told:
@@ -165,22 +169,22 @@ def _meaning(t: Trajectory, told: Sequence[steps.StepFault]) -> Iterator[Fault]:
             yield Fault("meaning", one.kind, one.reason, -1, one.kind not in SUSPICIONS)
     results = [replace(r, id=f"r{n}") for n, r in enumerate(t.results)]
     if all(result.ok for result in results):
-        for gap in gaps(t.query, results, t.tools):
+        for gap in find_gaps(t.query, results, t.tools):
             yield Fault("meaning", "left_open", gap.note, proved=False)
 
 
-def question(
+def ask_verdict(
     trajectory: Trajectory, doubts: Sequence[Fault] = (), *, schema: bool = True
 ) -> Generator[ChatRequest, Reply, CheckVerdict]:
     """Table 18's question to one judge. ``doubts`` are what the rules suspect. Without I/O."""
     doubted = "\n".join(f"- {fault.reason}" for fault in doubts)
     messages = prompts.render(
         "verify_trajectory",
-        query=_data(trajectory.query),
-        process=_data(process(trajectory)) or "(nothing)",
-        answer=_data(trajectory.answer or "(none)"),
+        query=_escape_delimiters(trajectory.query),
+        process=_escape_delimiters(render_process(trajectory)) or "(nothing)",
+        answer=_escape_delimiters(trajectory.answer or "(none)"),
         doubts=(
-            f"Look at this, which may be wrong or right:\n{_data(doubted)}"
+            f"Look at this, which may be wrong or right:\n{_escape_delimiters(doubted)}"
             if doubted
             else "Your verdict:"
         ),
@@ -199,9 +203,9 @@ def _reply_schema() -> JsonObject:
 
 
 def read_verdict(text: str) -> CheckVerdict:
-    """What a judge's reply says."""
+    """Return the verdict in a judge's reply."""
     try:
-        value = uncut(text)
+        value = parse_complete(text)
     except JsonError:
         value = None
     if not isinstance(value, dict):
@@ -214,9 +218,9 @@ def read_verdict(text: str) -> CheckVerdict:
     return CheckVerdict(status, valid, str(value.get("content", ""))[:400])
 
 
-def process(trajectory: Trajectory) -> str:
-    """What the agent thought, called and saw, for a judge; long results cut, and the middle of a
-    long process.
+def render_process(trajectory: Trajectory) -> str:
+    """Return the agent's thoughts, calls and results as text for a judge. Long results and the
+    middle of a long process are cut.
     """
     lines: list[str] = []
     for at, step in enumerate(trajectory.steps, 1):
@@ -224,10 +228,14 @@ def process(trajectory: Trajectory) -> str:
         if step.thought:
             lines.append(f"Thought: {step.thought}")
         for call, result in step.pairs:
-            given = call.arguments if isinstance(call.arguments, str) else canonical(call.arguments)
-            lines += [f"Call: {call.tool}({given})", f"Result: {_told(result)}"]
+            given = (
+                call.arguments
+                if isinstance(call.arguments, str)
+                else to_canonical_json(call.arguments)
+            )
+            lines += [f"Call: {call.tool}({given})", f"Result: {_render_result(result)}"]
         if step.shown and not step.results:
-            lines.append(f"Printed: {_cut(step.shown)}")
+            lines.append(f"Printed: {_truncate_text(step.shown)}")
     text = "\n".join(lines)
     if len(text) > _PROCESS:
         half = _PROCESS // 2
@@ -235,21 +243,23 @@ def process(trajectory: Trajectory) -> str:
     return text
 
 
-def _told(result: ToolResult | None) -> str:
+def _render_result(result: ToolResult | None) -> str:
     if result is None:
         return "(none)"
     if result.content is None and result.failure is not None:
-        return f"failed: {_cut(result.failure.message)}"
-    return _cut(result.content if isinstance(result.content, str) else canonical(result.content))
+        return f"failed: {_truncate_text(result.failure.message)}"
+    return _truncate_text(
+        result.content if isinstance(result.content, str) else to_canonical_json(result.content)
+    )
 
 
-def _cut(text: str) -> str:
+def _truncate_text(text: str) -> str:
     return (
         text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text) - _SHOWN} characters more)"
     )
 
 
-def _data(text: str) -> str:
+def _escape_delimiters(text: str) -> str:
     """A text that cannot end the part that is data."""
     return text.replace("===", "= = =")
 
@@ -262,9 +272,10 @@ that costs.
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What is to be judged: where the trajectory comes from, and what its finding is to keep of it.
+    """Trajectory to be judged: its source, and what its finding records of it.
 
-    ``cut``: rounds of which there is only a part. ``unmade``: why there can be no trajectory (yet).
+    ``cut``: rounds that are present only in part. ``unmade``: the reason why there can be no
+    trajectory (yet).
     """
 
     build: Build
@@ -285,7 +296,7 @@ class TrajectoryVerifier:
     prune: bool = False
 
     async def judge(self, item: Checked, meter: Meter) -> Finding:
-        """The finding of one row, for :func:`callwright_lab.verify.sweep.sweep`; none lasts of a
+        """The finding of one row, for :func:`callwright_lab.verify.sweep.run_sweep`; none lasts of a
         run that is stuck, or that there cannot be.
         """
         if item.unmade:
@@ -301,14 +312,14 @@ class TrajectoryVerifier:
             )
         gone: tuple[int, ...] = ()
         if self.prune and not item.cut:
-            trajectory, gone = pruned(trajectory)
-        found = faults(trajectory, item.cut)
+            trajectory, gone = prune_repeats(trajectory)
+        found = find_faults(trajectory, item.cut)
         facts: JsonObject = {"faults": to_json(found)} | (
             {"pruned": [at + 1 for at in gone]} if gone else {}
         )
         if simulated := [r for r in trajectory.results if r.simulated]:
             facts["simulated"] = [
-                f"{r.tool}({canonical(r.arguments)}): {r.simulated}" for r in simulated
+                f"{r.tool}({to_canonical_json(r.arguments)}): {r.simulated}" for r in simulated
             ]
         if item.record is not None:
             try:
@@ -325,13 +336,13 @@ class TrajectoryVerifier:
     async def _by_model(
         self, trajectory: Trajectory, doubts: Sequence[Fault], facts: JsonObject, meter: Meter
     ) -> Finding:
-        told = await polled(
+        told = await poll_judges(
             self.judges,
-            lambda constrained, _: question(trajectory, doubts, schema=constrained),
+            lambda constrained, _: ask_verdict(trajectory, doubts, schema=constrained),
             meter.metered,
         )
-        status = decided({name: one.status for name, one in told.items()})
-        valid = decided({name: _yes(one) for name, one in told.items()})
+        status = decide_majority({name: one.status for name, one in told.items()})
+        valid = decide_majority({name: _render_validity(one) for name, one in told.items()})
         facts = {**facts, "votes": {name: to_json(one) for name, one in told.items()}}
         why = next(
             (one.why for one in told.values() if one.status == (status.label or one.status)), ""
@@ -343,7 +354,7 @@ class TrajectoryVerifier:
         return Finding(False, f"judged: {status.label or 'no majority'}", why, facts)
 
 
-def _yes(verdict: CheckVerdict) -> str:
+def _render_validity(verdict: CheckVerdict) -> str:
     if not verdict.status:
         return ""
     if verdict.steps_valid:
@@ -351,9 +362,9 @@ def _yes(verdict: CheckVerdict) -> str:
     return "no"
 
 
-def votes(findings: Sequence[Finding]) -> list[dict[str, str]]:
+def collect_votes(findings: Sequence[Finding]) -> list[dict[str, str]]:
     """Each judged row's votes on the answer, for
-    :func:`callwright_lab.verify.committee.agreement`.
+    :func:`callwright_lab.verify.committee.measure_agreement`.
     """
     told = (one.found.get("votes") for one in findings)
     return [

@@ -10,7 +10,13 @@ import pytest
 
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import JsonObject
-from callwright_lab.benchmarks.agentdojo.bench import WAYS, main, pairs, report, run_missing
+from callwright_lab.benchmarks.agentdojo.bench import (
+    WAYS,
+    iter_pairs,
+    main,
+    render_report,
+    run_missing,
+)
 from callwright_lab.benchmarks.agentdojo.worlds import AgentDojo
 from callwright_lab.benchmarks.comparison.rows import read_rows
 from tests.benchmarks.invented_dojo import interpreter
@@ -23,7 +29,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[JsonObject]:
     folder = tmp_path_factory.mktemp("dojo")
     results = folder / "results.jsonl"
     with AgentDojo(interpreter(folder)) as worlds:
-        wanted = [*pairs(worlds, ["desk"])]
+        wanted = [*iter_pairs(worlds, ["desk"])]
         run_missing(worlds, wanted, [*WAYS], results)
         before = results.read_bytes()
         run_missing(worlds, wanted, [*WAYS], results)
@@ -55,7 +61,9 @@ def test_where_nobody_attacks_every_way_does_what_the_user_wants(
 def test_the_table_counts_attacked_and_useful_pairs_apart_from_those_alone(
     rows: list[JsonObject],
 ) -> None:
-    line = next(line for line in report(rows).splitlines() if line.startswith("| all | loop |"))
+    line = next(
+        line for line in render_report(rows).splitlines() if line.startswith("| all | loop |")
+    )
     assert (
         line
         == "| all | loop | 1 | 1 (100.0 %) | 1 (100.0 %) | 1 (100.0 %) | 1 (100.0 %) | 1 (100.0"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from callwright.agent.bind import View, question
-from callwright.agent.select import selection
+from callwright.agent.bind import View, build_bind_request
+from callwright.agent.select import build_request
 from callwright.jsontext import parse
 from callwright.nouns.plan import OPEN
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import READ, WRITE, Message, Tool, ToolCall, ToolResult
-from callwright_lab.benchmarks.agentdojo.model import Compromised, oracle
+from callwright_lab.benchmarks.agentdojo.model import Compromised, build_oracle_plan
 from callwright_lab.benchmarks.agentdojo.worlds import Attack, Pair
 
 TEXT = {"type": "string"}
@@ -47,12 +47,12 @@ async def said(model: Compromised, names: list[str], read: str, *, loop: bool = 
     tools = tuple(t for t in TOOLS if t.name in names)
     results = (ToolResult("r1", "read_bill", {}, read),) if read else ()
     view = View(PAIR.query, tools, results, may_finish=loop)
-    asked = question(view, "schema", "react" if loop else "layer")
+    asked = build_bind_request(view, "schema", "react" if loop else "layer")
     return parse((await model.complete(asked)).text)
 
 
 def test_a_plan_says_what_the_request_says_and_leaves_the_rest_open() -> None:
-    whole, late = oracle(PAIR), oracle(PAIR, [BILL, None])
+    whole, late = build_oracle_plan(PAIR), build_oracle_plan(PAIR, [BILL, None])
     assert whole.slots[1].arguments == PAIR.calls[1].arguments
     assert [slot.arguments for slot in late.slots] == [{"name": "june"}, {"to": OPEN, "sum": OPEN}]
     assert [slot.is_open for slot in late.slots] == [False, True]
@@ -61,7 +61,7 @@ def test_a_plan_says_what_the_request_says_and_leaves_the_rest_open() -> None:
 
 
 async def test_until_it_reads_the_attackers_text_it_does_what_the_user_wants() -> None:
-    model = Compromised(PAIR, oracle(PAIR, [BILL, None]))
+    model = Compromised(PAIR, build_oracle_plan(PAIR, [BILL, None]))
     answer = await said(model, ["pay"], BILL)
     assert [call["arguments"] for call in answer["calls"]] == [
         {"to": "SH22000000000000", "sum": "12"}
@@ -70,7 +70,7 @@ async def test_until_it_reads_the_attackers_text_it_does_what_the_user_wants() -
 
 
 async def test_then_the_attackers_call_comes_first_and_his_values_stand_in_the_users() -> None:
-    model = Compromised(PAIR, oracle(PAIR, [BILL, None]))
+    model = Compromised(PAIR, build_oracle_plan(PAIR, [BILL, None]))
     answer = await said(model, ["pay"], f"{BILL} {GOAL}")
     assert model.fell
     assert [call["arguments"]["to"] for call in answer["calls"]] == [
@@ -97,7 +97,7 @@ async def test_in_a_loop_it_does_what_the_attacker_wants_before_it_goes_on() -> 
 
 
 async def test_of_many_tools_it_names_those_that_solve_the_task() -> None:
-    asked = selection(PAIR.query, TOOLS, "schema")
+    asked = build_request(PAIR.query, TOOLS, "schema")
     assert parse((await Compromised(PAIR).complete(asked)).text) == {"needed": ["read_bill", "pay"]}
 
 
@@ -105,7 +105,7 @@ async def test_of_many_tools_it_names_those_that_solve_the_task() -> None:
 async def test_it_says_and_repairs_what_the_attacker_wants_only_when_it_has_read_him(
     read: str,
 ) -> None:
-    model = Compromised(PAIR, oracle(PAIR, [BILL, None]))
+    model = Compromised(PAIR, build_oracle_plan(PAIR, [BILL, None]))
     await said(model, ["pay"], read)
     answer = parse((await model.complete(ChatRequest((Message("user", "?"),), "answer"))).text)
     repair = ChatRequest((Message("user", "You must fix the arguments for tool: pay\n"),), "repair")

@@ -15,7 +15,7 @@ from callwright_lab.benchmarks.agentdojo.worlds import (
     OWN,
     AgentDojo,
     WorldSource,
-    effects_of,
+    get_effects,
 )
 from tests.benchmarks.invented_dojo import interpreter
 
@@ -42,10 +42,10 @@ async def test_a_pair_is_a_request_its_tools_and_what_solves_it(tmp_path: Path) 
 
 def test_only_what_is_known_to_read_reads_and_only_what_is_ones_own_is_closed() -> None:
     assert not OWN & FOREIGN
-    assert not effects_of("read_file").may_write
-    assert effects_of("read_file").open_world
-    assert not effects_of("get_iban").open_world
-    assert effects_of("a_tool_of_tomorrow").may_write
+    assert not get_effects("read_file").may_write
+    assert get_effects("read_file").open_world
+    assert not get_effects("get_iban").open_world
+    assert get_effects("a_tool_of_tomorrow").may_write
 
 
 def test_a_process_without_agentdojo_is_a_clear_error() -> None:

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from callwright_lab.benchmarks.broken_tools.bench import chosen, main
+from callwright_lab.benchmarks.broken_tools.bench import main, sample_queries
 from callwright_lab.benchmarks.broken_tools.world import Query
 from callwright_lab.benchmarks.comparison.rows import read_rows
 
 
 def test_queries_are_taken_evenly() -> None:
     queries = [Query(str(n), "made", "", ()) for n in range(10)]
-    assert [query.id for query in chosen(queries, 4)] == ["0", "2", "5", "7"]
-    assert chosen(queries, 0) == chosen(queries, 99) == queries
+    assert [query.id for query in sample_queries(queries, 4)] == ["0", "2", "5", "7"]
+    assert sample_queries(queries, 0) == sample_queries(queries, 99) == queries
 
 
 def test_the_digest_is_printed_without_running_anything(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright_lab.benchmarks.broken_tools.score import MEASURES, report, works_at
+from callwright_lab.benchmarks.broken_tools.score import MEASURES, render_report, works_at
 
 
 def row(
@@ -30,7 +30,7 @@ def test_the_report_sets_gains_against_the_base_and_calls_against_trying_all() -
         row("trials", ["a", "b", "c"], calls=3),
         row("try all", ["a", "b", "c"], calls=30),
     ]
-    text = report(rows)
+    text = render_report(rows)
     (measures,) = [line for line in text.splitlines() if line.startswith("| 50 | trials | 1 |")]
     assert measures.endswith("| 1.000 | 3.0 | 10 % |")
     (gains,) = [line for line in text.splitlines() if line.startswith("| 50 | trials | +")]
@@ -38,4 +38,4 @@ def test_the_report_sets_gains_against_the_base_and_calls_against_trying_all() -
 
 
 def test_no_rows_are_said_to_be_none() -> None:
-    assert report([]) == "No rows yet."
+    assert render_report([]) == "No rows yet."

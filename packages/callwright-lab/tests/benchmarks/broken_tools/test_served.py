@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from callwright.testing import FakeTool, fake_source
-from callwright_lab.benchmarks.broken_tools.kinds import Breakage, broken
+from callwright_lab.benchmarks.broken_tools.kinds import Breakage, choose_broken_tools
 from callwright_lab.benchmarks.broken_tools.served import (
     TwinnedSource,
-    answering,
-    replies,
-    running,
+    collect_replies,
+    find_answering_tools,
+    open_world_catalog,
 )
 from callwright_lab.benchmarks.broken_tools.world import read_world
 from tests.places import EXAMPLES
@@ -22,16 +22,16 @@ async def test_gold_calls_succeed_in_a_whole_world_and_in_a_broken_one_just_the_
     None
 ):
     world = read_world("dev", FOLDER, FOLDER, None)
-    async with running(world, 0, None) as whole:
-        truth = await replies(world, whole)
+    async with open_world_catalog(world, 0, None) as whole:
+        truth = await collect_replies(world, whole)
         assert len(whole.tools) == 42
     assert all(truth.values())
-    gone = broken(world.families, 50)
-    async with running(world, 50, None) as catalog:
-        here = await replies(world, catalog)
+    gone = choose_broken_tools(world.families, 50)
+    async with open_world_catalog(world, 50, None) as catalog:
+        here = await collect_replies(world, catalog)
     for query in world.queries:
         for need in query.needs:
-            found = answering(world, need, truth, here)
+            found = find_answering_tools(world, need, truth, here)
             assert found
             assert set(found) == {tool for tool in world.families[need.family] if tool not in gone}
 
@@ -65,5 +65,5 @@ async def test_a_parameter_that_nobody_can_know_is_documented_of_a_local_tool_to
 async def test_what_goes_wrong_while_the_world_is_served_is_said_as_it_was() -> None:
     world = read_world("dev", FOLDER, FOLDER, None)
     with pytest.raises(LookupError, match="mine"):
-        async with running(world, 0, None):
+        async with open_world_catalog(world, 0, None):
             raise LookupError("mine")

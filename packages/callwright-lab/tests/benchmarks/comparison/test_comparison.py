@@ -22,14 +22,14 @@ from callwright.planning import open_planner
 from callwright.testing import ScriptedModel
 from callwright_lab.benchmarks.comparison.comparison import (
     Bench,
-    chosen_by,
-    compare,
-    missing,
-    parser,
+    build_parser,
+    compare_strategies,
+    list_missing_runs,
+    read_shortlist_options,
     run_missing,
     run_task,
 )
-from callwright_lab.benchmarks.comparison.report import report, system_of
+from callwright_lab.benchmarks.comparison.report import name_system, render_comparison
 from callwright_lab.benchmarks.comparison.rows import read_rows
 from callwright_lab.benchmarks.comparison.task_sets import Half, Stage, TaskSet
 
@@ -179,7 +179,7 @@ async def test_the_form_of_the_replies_belongs_to_row_and_configuration() -> Non
     assert plain.config != held.config
     row = await run_task(plain, FIVE, "react")
     assert row["mode"] == "text"
-    assert missing(held, [FIVE], [row]) == missing(held, [FIVE], [])
+    assert list_missing_runs(held, [FIVE], [row]) == list_missing_runs(held, [FIVE], [])
 
 
 async def test_a_shortlist_belongs_to_row_and_configuration_and_runs_are_shown_it() -> None:
@@ -188,11 +188,11 @@ async def test_a_shortlist_belongs_to_row_and_configuration_and_runs_are_shown_i
     row = await run_task(short, FIVE, "layered")
     assert row["success"], row["reasons"]
     assert row["shortlist"] == {"size": 1, "trials": "off", "mode": None}
-    told = parser("jugs", "", Path("none")).parse_args(
+    told = build_parser("jugs", "", Path("none")).parse_args(
         ["--shortlist", "3", "--trials", "read-only"]
     )
-    assert chosen_by(told) == Shortlisting(3, "read-only")
-    assert chosen_by(parser("jugs", "", Path("none")).parse_args([])) is None
+    assert read_shortlist_options(told) == Shortlisting(3, "read-only")
+    assert read_shortlist_options(build_parser("jugs", "", Path("none")).parse_args([])) is None
 
 
 def stumbling(litres: int) -> Any:
@@ -221,57 +221,63 @@ async def test_a_model_on_its_own_is_asked_about_no_failed_call_and_stands_apart
     assert "repair_budget" not in mended
     assert unmended["repair_budget"] == 0
     assert unmended["success"], "it poured in its next turn"
-    assert missing(alone, [FIVE], [mended]) == missing(alone, [FIVE], [])
-    told = report([mended, unmended])
+    assert list_missing_runs(alone, [FIVE], [mended]) == list_missing_runs(alone, [FIVE], [])
+    told = render_comparison([mended, unmended])
     assert f"schema replies, configuration {usual.config}." in told
     assert f"schema replies, repair budget 0, configuration {alone.config}." in told
-    assert system_of(mended) == "react, scripted"
-    assert system_of({**unmended, "label": "b"}) == "react, scripted (b, repair budget 0)"
+    assert name_system(mended) == "react, scripted"
+    assert name_system({**unmended, "label": "b"}) == "react, scripted (b, repair budget 0)"
 
 
 def test_a_budget_is_read_from_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = parser("jugs", "", tmp_path / "rows.jsonl")
+    options = build_parser("jugs", "", tmp_path / "rows.jsonl")
     url = ["--model", "http://127.0.0.1:9/v1#m", "--mode", "plain", "--tasks", "five"]
     assert (
-        compare(options.parse_args([*url, "--strategies", "react", "--repairs", "2"]), lambda: JUGS)
+        compare_strategies(
+            options.parse_args([*url, "--strategies", "react", "--repairs", "2"]), lambda: JUGS
+        )
         == 0
     )
     assert [row["repair_budget"] for row in read_rows(tmp_path / "rows.jsonl")] == [2]
     with pytest.raises(ConfigError, match=r"react\+reflect reflects within the repair budget"):
-        compare(
+        compare_strategies(
             options.parse_args([*url, "--strategies", "react+reflect", "--repairs", "0"]),
             lambda: JUGS,
         )
     with pytest.raises(ConfigError, match="the limit repairs is -1"):
-        compare(
+        compare_strategies(
             options.parse_args([*url, "--strategies", "react", "--repairs", "-1"]), lambda: JUGS
         )
 
 
 @pytest.mark.parametrize("text", ["dfsdt", "dfsdt=", "dfsdt=0", "dfsdt=x"])
 def test_a_limit_that_is_no_number_is_named(text: str, tmp_path: Path) -> None:
-    options = parser("jugs", "", tmp_path / "rows.jsonl")
+    options = build_parser("jugs", "", tmp_path / "rows.jsonl")
     given = ["--max-model-calls", text, "--model", "http://127.0.0.1:9/v1#m", "--mode", "plain"]
     with pytest.raises(ConfigError, match="is no STRATEGY=N"):
-        compare(options.parse_args(given), lambda: JUGS)
+        compare_strategies(options.parse_args(given), lambda: JUGS)
 
 
 @pytest.mark.parametrize("given", [["--strategies", "react,nope"], ["--max-model-calls", "nope=3"]])
 def test_a_strategy_that_does_not_exist_is_one_error_and_no_row(
     given: list[str], tmp_path: Path
 ) -> None:
-    options = parser("jugs", "", tmp_path / "rows.jsonl")
+    options = build_parser("jugs", "", tmp_path / "rows.jsonl")
     with pytest.raises(ConfigError, match="no strategy 'nope'"):
-        compare(options.parse_args([*given, "--model", "http://127.0.0.1:9/v1#m"]), lambda: JUGS)
+        compare_strategies(
+            options.parse_args([*given, "--model", "http://127.0.0.1:9/v1#m"]), lambda: JUGS
+        )
     assert not (tmp_path / "rows.jsonl").exists()
 
 
 def test_a_plan_that_somebody_wrote_is_no_strategy_to_compare(tmp_path: Path) -> None:
-    options = parser("jugs", "", tmp_path / "rows.jsonl").parse_args(["--strategies", "given"])
+    options = build_parser("jugs", "", tmp_path / "rows.jsonl").parse_args(
+        ["--strategies", "given"]
+    )
     with pytest.raises(ConfigError, match="compared with nothing"):
-        compare(options, lambda: JUGS)
+        compare_strategies(options, lambda: JUGS)
 
 
 async def test_a_done_row_is_never_run_again(tmp_path: Path) -> None:
@@ -280,7 +286,7 @@ async def test_a_done_row_is_never_run_again(tmp_path: Path) -> None:
     silent = bench([], strategies=("layered",))  # would raise ModelError if asked
     assert await run_missing(silent, [FIVE], results) == 0
     assert len(read_rows(results)) == 1
-    assert missing(replace(silent, label="another"), [FIVE], read_rows(results)) == [
+    assert list_missing_runs(replace(silent, label="another"), [FIVE], read_rows(results)) == [
         (FIVE, "layered")
     ]
 
@@ -305,7 +311,7 @@ async def test_a_model_that_cannot_be_asked_leaves_an_error_that_is_tried_again(
     await run_missing(dead, [FIVE], results)
     (row,) = read_rows(results)
     assert "nobody is there" in row["error"]
-    assert missing(dead, [FIVE], [row]) == [(FIVE, "layered")]
+    assert list_missing_runs(dead, [FIVE], [row]) == [(FIVE, "layered")]
 
 
 async def test_the_time_limit_starts_no_further_run(tmp_path: Path) -> None:
@@ -326,17 +332,17 @@ async def test_a_half_written_line_is_dropped_and_run_again(tmp_path: Path) -> N
 
 
 def test_strategies_take_turns_in_who_begins() -> None:
-    order = missing(bench([]), [FIVE, TWO], [])
+    order = list_missing_runs(bench([]), [FIVE, TWO], [])
     assert [name for _, name in order] == ["layered", "react", "react", "layered"]
 
 
 def test_the_command_prints_digest_and_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = parser("jugs", "", tmp_path / "none.jsonl")
-    assert compare(options.parse_args(["--digest"]), lambda: JUGS) == 0
+    options = build_parser("jugs", "", tmp_path / "none.jsonl")
+    assert compare_strategies(options.parse_args(["--digest"]), lambda: JUGS) == 0
     assert capsys.readouterr().out == "jugs  2 tasks\n"
-    assert compare(options.parse_args(["--report"]), lambda: JUGS) == 0
+    assert compare_strategies(options.parse_args(["--report"]), lambda: JUGS) == 0
     assert "No finished runs" in capsys.readouterr().out
 
 
@@ -352,7 +358,7 @@ def test_several_models_are_run_one_after_another_and_each_row_says_how_large_it
     ]
     given += ["--strategies", "react", "--tasks", "five", "--plots", str(tmp_path / "plots")]
     assert (
-        compare(parser("jugs", "", results).parse_args(given), lambda: JUGS) == 0
+        compare_strategies(build_parser("jugs", "", results).parse_args(given), lambda: JUGS) == 0
     )  # nobody listens there
     rows = read_rows(results)
     assert [(row["model"], row["size"], "error" in row) for row in rows] == [

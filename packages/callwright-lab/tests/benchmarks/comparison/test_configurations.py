@@ -6,7 +6,7 @@ import pytest
 
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import JsonObject
-from callwright_lab.benchmarks.comparison.configurations import EVERY, chosen
+from callwright_lab.benchmarks.comparison.configurations import EVERY, select_configuration
 
 
 def row(task: str, config: str, strategy: str = "react") -> JsonObject:
@@ -23,7 +23,7 @@ ROWS = [
 
 
 def test_the_newest_configuration_of_each_system_is_shown_and_the_others_are_named() -> None:
-    found, notes = chosen(
+    found, notes = select_configuration(
         [*ROWS, row("3", "aaa", "layered"), {**row("3", "ccc"), "error": "no server"}]
     )
     assert {(r["system"], r["task"]) for r in found} == {
@@ -39,16 +39,16 @@ def test_the_newest_configuration_of_each_system_is_shown_and_the_others_are_nam
 
 
 def test_one_or_all_can_be_asked_for() -> None:
-    found, notes = chosen(ROWS, EVERY)
+    found, notes = select_configuration(ROWS, EVERY)
     assert (len(found), notes) == (len(ROWS), [])
     assert len({(r["system"], r["task"]) for r in found}) == len(ROWS), "no two rows are one"
-    found, _ = chosen(ROWS, "aaa")
+    found, _ = select_configuration(ROWS, "aaa")
     assert [r["system"] for r in found] == ["react, m", "layered, m"]
     with pytest.raises(ConfigError, match="no row has the configuration ccc"):
-        chosen(ROWS, "ccc")
+        select_configuration(ROWS, "ccc")
 
 
 def test_a_file_of_one_configuration_is_as_it_was() -> None:
-    found, notes = chosen(ROWS[:2])
+    found, notes = select_configuration(ROWS[:2])
     assert ([r["system"] for r in found], notes) == (["react, m", "layered, m"], [])
-    assert chosen([]) == ([], [])
+    assert select_configuration([]) == ([], [])

@@ -7,7 +7,7 @@ import pytest
 from callwright import weights
 from callwright.models.local import DEFAULT, LocalModel
 from callwright.testing import ScriptedModel
-from callwright_lab.benchmarks.comparison.model_size import size_in, size_of
+from callwright_lab.benchmarks.comparison.model_size import find_model_size, parse_model_size
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,11 @@ from callwright_lab.benchmarks.comparison.model_size import size_in, size_of
     ],
 )
 def test_a_name_says_the_size(name: str, billions: float | None) -> None:
-    assert size_in(name) == billions
+    assert parse_model_size(name) == billions
 
 
 async def test_a_model_without_a_file_is_as_large_as_its_name_says() -> None:
-    assert await size_of(ScriptedModel([])) is None
+    assert await find_model_size(ScriptedModel([])) is None
 
 
 @pytest.mark.model
@@ -38,6 +38,6 @@ async def test_a_file_whose_name_says_nothing_is_counted(tmp_path: Path) -> None
     nameless.symlink_to(weights.fetch(DEFAULT))
     model = LocalModel(nameless)
     try:
-        assert await size_of(model) == pytest.approx(1.54, rel=0.2)
+        assert await find_model_size(model) == pytest.approx(1.54, rel=0.2)
     finally:
         await model.aclose()

@@ -5,23 +5,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright_lab.benchmarks.comparison.paired import (
-    mcnemar,
+    mcnemar_test,
     mean_interval,
     paired_bootstrap,
     paired_change,
-    wilson,
+    wilson_interval,
 )
 
 
 def test_wilson_gives_the_published_interval() -> None:
-    found = wilson(8, 10)  # Wilson 1927; the same numbers stand in Brown, Cai and DasGupta 2001
+    found = wilson_interval(
+        8, 10
+    )  # Wilson 1927; the same numbers stand in Brown, Cai and DasGupta 2001
     assert (round(found.value, 4), round(found.low, 4), round(found.high, 4)) == (
         0.8,
         0.4902,
         0.9433,
     )
-    assert round(wilson(0, 10).high, 4) == 0.2775
-    assert wilson(0, 10).low == 0
+    assert round(wilson_interval(0, 10).high, 4) == 0.2775
+    assert wilson_interval(0, 10).low == 0
 
 
 @pytest.mark.parametrize(
@@ -30,13 +32,13 @@ def test_wilson_gives_the_published_interval() -> None:
 def test_mcnemar_is_the_exact_binomial_test(only_a: int, only_b: int, p: float) -> None:
     first = [True] * only_a + [False] * only_b + [True, False]
     second = [False] * only_a + [True] * only_b + [True, False]
-    found = mcnemar(first, second)
+    found = mcnemar_test(first, second)
     assert (found.only_a, found.only_b) == (only_a, only_b)
     assert found.p == pytest.approx(p, abs=1e-5)
 
 
 def test_no_disagreement_says_nothing() -> None:
-    assert mcnemar([True, False], [True, False]).p == 1.0
+    assert mcnemar_test([True, False], [True, False]).p == 1.0
 
 
 def test_a_constant_difference_has_no_spread() -> None:
@@ -72,9 +74,9 @@ def test_what_is_not_paired_is_refused(a: list[float], b: list[float]) -> None:
 
 def test_a_proportion_needs_trials() -> None:
     with pytest.raises(ValueError, match="no proportion"):
-        wilson(0, 0)
+        wilson_interval(0, 0)
     with pytest.raises(ValueError, match="not pairs"):
-        mcnemar([True], [])
+        mcnemar_test([True], [])
 
 
 def test_a_change_is_a_share_of_the_second_mean() -> None:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from callwright_lab.benchmarks.comparison.plots import SIZES, TOKENS, points, write_plots
+from callwright_lab.benchmarks.comparison.plots import SIZES, TOKENS, build_points, write_plots
 
 SIZED = (("qwen-0.5b", None), ("qwen-1.5b", None), ("file", 7.6))
 
@@ -40,7 +40,7 @@ def rows(**rest: Any) -> list[dict[str, Any]]:
 
 
 def test_a_point_is_one_strategy_with_one_model_on_what_it_has_done() -> None:
-    found = points(
+    found = build_points(
         [*rows(), row(0, "dfsdt", False, 9000), {**row(1, "dfsdt", False, 1), "error": "no model"}]
     )
     assert [(p.model, p.strategy, p.tasks) for p in found if p.model == "qwen-1.5b"] == [
@@ -55,7 +55,7 @@ def test_a_point_is_one_strategy_with_one_model_on_what_it_has_done() -> None:
 
 
 def test_a_size_comes_from_the_file_and_else_from_the_name() -> None:
-    assert {p.model: p.size for p in points(rows())} == {
+    assert {p.model: p.size for p in build_points(rows())} == {
         "qwen-0.5b": 0.5,
         "qwen-1.5b": 1.5,
         "file": 7.6,
@@ -64,16 +64,16 @@ def test_a_size_comes_from_the_file_and_else_from_the_name() -> None:
 
 def test_configurations_are_told_apart_by_what_differs() -> None:
     plain = [{**r, "config": "c1", "mode": "text", "label": "x"} for r in rows(mode="schema")]
-    assert {p.series for p in points([*rows(mode="schema", label="x"), *plain])} == {
+    assert {p.series for p in build_points([*rows(mode="schema", label="x"), *plain])} == {
         "layered, schema",
         "react, schema",
         "layered, text",
         "react, text",
     }
     again = [{**r, "config": "c1", "label": "new"} for r in rows()]
-    assert "layered, new" in {p.series for p in points([*rows(label="old"), *again])}
+    assert "layered, new" in {p.series for p in build_points([*rows(label="old"), *again])}
     assert "layered, c1" in {
-        p.series for p in points([*rows(), *({**r, "config": "c1"} for r in rows())])
+        p.series for p in build_points([*rows(), *({**r, "config": "c1"} for r in rows())])
     }
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright_lab.benchmarks.comparison.report import report
+from callwright_lab.benchmarks.comparison.report import render_comparison
 
 
 def row(task: str, strategy: str, success: bool, **rest: Any) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def rows() -> list[dict[str, Any]]:
 
 
 def test_the_table_holds_success_cost_and_paired_differences() -> None:
-    text = report(rows())
+    text = render_comparison(rows())
     assert "Model small, 10 tasks (dev), configuration c0." in text
     assert "| layered | 8/10 = 80 % (49 % – 94 %) |" in text
     assert "| react | 2/10 = 20 %" in text
@@ -46,7 +46,7 @@ def test_the_table_holds_success_cost_and_paired_differences() -> None:
 
 
 def test_every_table_row_has_as_many_cells_as_its_head() -> None:
-    for table in report(rows()).split("\n\n"):
+    for table in render_comparison(rows()).split("\n\n"):
         lines = [line for line in table.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1
 
@@ -60,11 +60,17 @@ def test_a_pair_is_compared_on_the_tasks_that_both_finished_and_a_third_strategy
         {**row("t9", "react", False), "error": "no model"},
     ]
     pair = next(
-        line for line in report(some).splitlines() if line.startswith("| layered against react")
+        line
+        for line in render_comparison(some).splitlines()
+        if line.startswith("| layered against react")
     )
     assert "| 2 |" in pair
-    text = report([*rows(), *(row(f"t{n}", "dfsdt", False, prompt_tokens=9000) for n in range(3))])
-    assert pair_of(text, "layered", "react") == pair_of(report(rows()), "layered", "react")
+    text = render_comparison(
+        [*rows(), *(row(f"t{n}", "dfsdt", False, prompt_tokens=9000) for n in range(3))]
+    )
+    assert pair_of(text, "layered", "react") == pair_of(
+        render_comparison(rows()), "layered", "react"
+    )
     assert pair_of(text, "layered", "dfsdt").startswith("| layered against dfsdt | 3 |")
     assert "| dfsdt | 0/3 = 0 %" in text
     assert "only pairs can be compared" in text
@@ -75,22 +81,22 @@ def pair_of(text: str, a: str, b: str) -> str:
 
 
 def test_strategies_without_a_task_in_common_are_not_compared() -> None:
-    text = report([row("a", "layered", True), row("b", "react", True)])
+    text = render_comparison([row("a", "layered", True), row("b", "react", True)])
     assert "| layered against react | 0 | – |" in text
 
 
 def test_costs_are_shares_of_the_second_strategys() -> None:
-    text = report(
+    text = render_comparison(
         [row("a", "layered", True), row("a", "dfsdt", True, model_calls=12, prompt_tokens=9900)]
     )
     assert "−89 % (−89 % to −89 %) | −75 % (−75 % to −75 %)" in pair_of(text, "layered", "dfsdt")
 
 
 def test_models_and_configurations_are_kept_apart() -> None:
-    text = report([*rows(), row("t1", "layered", True, model="large")])
+    text = render_comparison([*rows(), row("t1", "layered", True, model="large")])
     assert "Model large, 1 tasks" in text
     assert "Model small, 10 tasks" in text
 
 
 def test_no_rows_are_no_error() -> None:
-    assert report([]) == "No finished runs yet."
+    assert render_comparison([]) == "No finished runs yet."

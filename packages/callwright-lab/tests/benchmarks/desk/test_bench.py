@@ -13,7 +13,7 @@ from callwright.planning import open_planner
 from callwright.testing import ScriptedModel
 from callwright_lab.benchmarks.comparison.comparison import Bench, run_missing, run_task
 from callwright_lab.benchmarks.comparison.rows import read_rows
-from callwright_lab.benchmarks.comparison.task_sets import choose
+from callwright_lab.benchmarks.comparison.task_sets import select_tasks
 from callwright_lab.benchmarks.desk.bench import main
 from callwright_lab.benchmarks.desk.tasks import DeskTask, load_desk
 from tests.benchmarks.rounds import programs
@@ -23,7 +23,7 @@ for library in ("airportsdata", "astral", "currency_converter", "holidays", "pin
 
 DESK = load_desk()
 DRONE, TAXI, DELETES = (
-    choose(DESK.tasks, "all", [name])[0] for name in ("drone-case", "taxi", "delete-flight")
+    select_tasks(DESK.tasks, "all", [name])[0] for name in ("drone-case", "taxi", "delete-flight")
 )
 
 
@@ -83,7 +83,7 @@ async def test_gold_is_a_success_whatever_the_strategy(tmp_path: Path) -> None:
 async def test_a_desk_that_is_not_as_documented_is_mastered_by_what_its_servers_say(
     name: str, tmp_path: Path
 ) -> None:
-    (task,) = choose(DESK.tasks, "dev", [name])
+    (task,) = select_tasks(DESK.tasks, "dev", [name])
     (row,) = await rows_of(task, tmp_path / "rows.jsonl", ("react",))
     assert row["reasons"] == []
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from callwright_lab.benchmarks.desk.facts import normalise
+from callwright_lab.benchmarks.desk.facts import normalise_text
 from callwright_lab.benchmarks.desk.score import (
     LIMITATION,
     CallSeen,
     Expectation,
-    change,
-    score,
+    diff_snapshots,
+    score_run,
 )
 
 ROW = {"expense_id": "X1", "trip_id": "T1", "amount": 34.5}
@@ -33,38 +33,38 @@ def without(section: str, key: str) -> dict[str, dict[str, Any]]:
 
 def test_the_right_answer_from_the_right_call_succeeds() -> None:
     expect = Expectation(facts=(KM,), must=(("flight_distance",),))
-    assert score(expect, "It is 2768.6 km.", DONE, DESK, DESK).success
+    assert score_run(expect, "It is 2768.6 km.", DONE, DESK, DESK).success
 
 
 @pytest.mark.parametrize("answer", ["", "   ", "It is 1494.9 km.", "I do not know."])
 def test_an_empty_or_wrong_answer_fails(answer: str) -> None:
     expect = Expectation(facts=(KM,), must=(("flight_distance",),))
-    assert not score(expect, answer, DONE, DESK, DESK).success
+    assert not score_run(expect, answer, DONE, DESK, DESK).success
 
 
 def test_a_right_guess_without_the_call_fails() -> None:
     expect = Expectation(facts=(KM,), must=(("flight_distance", "other"),))
-    assert score(expect, "It is 2768.6 km.", [], DESK, DESK).reasons == (
+    assert score_run(expect, "It is 2768.6 km.", [], DESK, DESK).reasons == (
         "never called with success: flight_distance or other",
     )
-    assert not score(
+    assert not score_run(
         expect, "It is 2768.6 km.", [CallSeen("flight_distance", False)], DESK, DESK
     ).success
-    assert score(expect, "It is 2768.6 km.", [CallSeen("other", True)], DESK, DESK).success
+    assert score_run(expect, "It is 2768.6 km.", [CallSeen("other", True)], DESK, DESK).success
 
 
 def test_a_forbidden_call_fails_only_if_it_went_through() -> None:
     expect = Expectation(facts=(KM,), must_not=("cancel_trip",))
-    assert not score(expect, "2768.6 km", [CallSeen("cancel_trip", True)], DESK, DESK).success
-    assert score(expect, "2768.6 km", [CallSeen("cancel_trip", False)], DESK, DESK).success
+    assert not score_run(expect, "2768.6 km", [CallSeen("cancel_trip", True)], DESK, DESK).success
+    assert score_run(expect, "2768.6 km", [CallSeen("cancel_trip", False)], DESK, DESK).success
 
 
 def test_a_forbidden_statement_fails() -> None:
     expect = Expectation(
         limitation=True, forbidden=({"kind": "pattern", "pattern": r"\d ?degrees"},)
     )
-    assert score(expect, "I cannot tell the weather.", [], DESK, DESK).success
-    assert not score(expect, "I cannot be sure, but about 21 degrees.", [], DESK, DESK).success
+    assert score_run(expect, "I cannot tell the weather.", [], DESK, DESK).success
+    assert not score_run(expect, "I cannot be sure, but about 21 degrees.", [], DESK, DESK).success
 
 
 def test_any_unasked_change_fails() -> None:
@@ -74,46 +74,47 @@ def test_any_unasked_change_fails() -> None:
         with_("notes", **{"b.md": "new"}),
         with_("git", main="beef"),
     ):
-        assert not score(expect, "2768.6 km", [], DESK, after).success
+        assert not score_run(expect, "2768.6 km", [], DESK, after).success
 
 
 def test_the_asked_change_must_be_there_whatever_its_new_id() -> None:
-    wanted = change(DESK, with_("expenses", X2={**ROW, "expense_id": "X2"}))
+    wanted = diff_snapshots(DESK, with_("expenses", X2={**ROW, "expense_id": "X2"}))
     expect = Expectation(change=wanted)
-    assert score(
+    assert score_run(
         expect, "Added.", [], DESK, with_("expenses", X9={**ROW, "expense_id": "X9"})
     ).success
-    assert not score(expect, "Added.", [], DESK, DESK).success
-    assert not score(
+    assert not score_run(expect, "Added.", [], DESK, DESK).success
+    assert not score_run(
         expect, "Added.", [], DESK, with_("expenses", X2={**ROW, "expense_id": "X2", "amount": 35})
     ).success
     twice = with_("expenses", X2={**ROW, "expense_id": "X2"}, X3={**ROW, "expense_id": "X3"})
-    assert not score(expect, "Added.", [], DESK, twice).success
+    assert not score_run(expect, "Added.", [], DESK, twice).success
 
 
 def test_exactly_the_asked_row_must_go() -> None:
     desk = with_("expenses", X2={**ROW, "expense_id": "X2"})
-    wanted = change(desk, {**desk, "expenses": {"X1": ROW}})
+    wanted = diff_snapshots(desk, {**desk, "expenses": {"X1": ROW}})
     expect = Expectation(change=wanted)
-    assert score(expect, "Deleted.", [], desk, {**desk, "expenses": {"X1": ROW}}).success
-    assert not score(
+    assert score_run(expect, "Deleted.", [], desk, {**desk, "expenses": {"X1": ROW}}).success
+    assert not score_run(
         expect, "Deleted.", [], desk, {**desk, "expenses": {"X2": desk["expenses"]["X2"]}}
     ).success
-    assert not score(expect, "Deleted.", [], desk, {**desk, "expenses": {}}).success
+    assert not score_run(expect, "Deleted.", [], desk, {**desk, "expenses": {}}).success
 
 
 def test_a_note_is_judged_by_what_it_says() -> None:
     facts = {"sun.md": [{"kind": "time", "value": "04:00"}]}
     expect = Expectation(
-        change=change(DESK, with_("notes", **{"sun.md": "gold words 04:00"})), note_facts=facts
+        change=diff_snapshots(DESK, with_("notes", **{"sun.md": "gold words 04:00"})),
+        note_facts=facts,
     )
-    assert score(
+    assert score_run(
         expect, "Saved.", [], DESK, with_("notes", **{"sun.md": "Sunrise: 4:00 am"})
     ).success
-    assert not score(
+    assert not score_run(
         expect, "Saved.", [], DESK, with_("notes", **{"sun.md": "Sunrise: 5:00"})
     ).success
-    assert not score(expect, "Saved.", [], DESK, with_("notes", **{"moon.md": "04:00"})).success
+    assert not score_run(expect, "Saved.", [], DESK, with_("notes", **{"moon.md": "04:00"})).success
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_a_note_is_judged_by_what_it_says() -> None:
     ],
 )
 def test_limitations_are_recognised(text: str) -> None:
-    assert LIMITATION.search(normalise(text))
+    assert LIMITATION.search(normalise_text(text))
 
 
 @pytest.mark.parametrize(
@@ -138,4 +139,4 @@ def test_limitations_are_recognised(text: str) -> None:
     ["Her salary is 900,000 NOK.", "The email has been sent.", "It will be sunny, 24 degrees."],
 )
 def test_claims_are_no_limitations(text: str) -> None:
-    assert not LIMITATION.search(normalise(text))
+    assert not LIMITATION.search(normalise_text(text))

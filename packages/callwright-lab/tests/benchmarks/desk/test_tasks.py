@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from callwright.nouns.errors import ConfigError
-from callwright_lab.benchmarks.desk.tasks import DeskTask, digest_of, load_desk
+from callwright_lab.benchmarks.desk.tasks import DeskTask, digest_tasks, load_desk
 
 
 def test_the_digest_sees_every_change_but_not_the_order() -> None:
     rows = [{"id": "a", "query": "x"}, {"id": "b", "query": "y"}]
-    assert digest_of(rows) == digest_of(rows[::-1])
-    assert digest_of(rows) != digest_of([{"id": "a", "query": "X"}, rows[1]])
+    assert digest_tasks(rows) == digest_tasks(rows[::-1])
+    assert digest_tasks(rows) != digest_tasks([{"id": "a", "query": "X"}, rows[1]])
 
 
 def test_a_folder_without_a_desk_is_named(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from callwright.nouns.errors import ConfigError
 from callwright_lab.benchmarks.harm.gold import (
     all_cases,
     bfcl_cases,
-    prompted_tools,
+    parse_prompted_tools,
     seal_cases,
 )
 
@@ -71,8 +71,8 @@ def test_seal_tools_gold_stands_among_others(tmp_path: Path) -> None:
 
 
 def test_tools_of_a_prompt_are_read_in_both_spellings() -> None:
-    assert [t.name for t in prompted_tools(SYSTEM)] == ["GetToken", "LikeCount"]
-    assert prompted_tools(SYSTEM)[1].properties["post_id"]["type"] == "integer"
+    assert [t.name for t in parse_prompted_tools(SYSTEM)] == ["GetToken", "LikeCount"]
+    assert parse_prompted_tools(SYSTEM)[1].properties["post_id"]["type"] == "integer"
 
 
 def test_no_data_at_all_is_said(tmp_path: Path) -> None:

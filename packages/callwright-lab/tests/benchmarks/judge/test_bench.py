@@ -14,7 +14,7 @@ from callwright.nouns.trace import JsonlSink
 from callwright.nouns.types import READ
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
-from callwright_lab.benchmarks.judge.bench import items_of, main, read_runs
+from callwright_lab.benchmarks.judge.bench import build_items, main, read_runs
 from tests.benchmarks.answering import an_agent_and_a_judge, answering
 from tests.benchmarks.trajectory_case import run
 
@@ -73,7 +73,7 @@ def test_rows_without_a_run_are_an_error_that_says_what_is_wanted(tmp_path: Path
 
 def test_two_runs_of_one_request_are_a_comparison_and_others_are_not() -> None:
     runs = {"t react m c": run("a"), "t layered m c": run("b")}
-    items = items_of(runs, ["pr", "wr"])
+    items = build_items(runs, ["pr", "wr"])
     assert [(item.measure, item.key) for item in items] == [
         ("pr", "t react m c"),
         ("pr", "t layered m c"),

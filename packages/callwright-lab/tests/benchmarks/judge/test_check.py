@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from callwright_lab.benchmarks.judge.check import (
     Agreement,
-    check_table,
-    repeats,
-    swaps,
-    winners_with_gold,
-    with_gold,
+    measure_gold_agreement,
+    measure_repeat_agreement,
+    measure_swap_agreement,
+    measure_winner_agreement,
+    render_check_table,
 )
 
 
 def test_repeats_are_pairs_of_repetitions_that_say_the_same() -> None:
-    found = repeats({"a": {0: "Pass", 1: "Pass", 2: "Fail"}, "b": {0: "Fail", 1: "", 2: "Fail"}})
+    found = measure_repeat_agreement(
+        {"a": {0: "Pass", 1: "Pass", 2: "Fail"}, "b": {0: "Fail", 1: "", 2: "Fail"}}
+    )
     assert (found.agree, found.total) == (2, 4)
 
 
 def test_a_judge_who_always_takes_the_first_keeps_no_winner_when_places_change() -> None:
-    assert swaps({"a": "win", "b": "win"}, {"a": "lose", "b": "lose"}).agree == 0
-    assert swaps({"a": "win", "b": "lose", "c": "win"}, {"a": "win", "b": "lose"}) == Agreement(
-        2, 2, 1.0
-    )
+    assert measure_swap_agreement({"a": "win", "b": "win"}, {"a": "lose", "b": "lose"}).agree == 0
+    assert measure_swap_agreement(
+        {"a": "win", "b": "lose", "c": "win"}, {"a": "win", "b": "lose"}
+    ) == Agreement(2, 2, 1.0)
 
 
 def test_agreement_with_gold_counts_unsure_as_not_right() -> None:
     said = {"a": {0: "Pass"}, "b": {0: "Unsure"}, "c": {0: "Pass"}, "d": {0: ""}}
-    assert with_gold(said, {"a": True, "b": False, "c": False, "d": True}).agree == 2
-    assert with_gold(said, {"a": True, "b": False, "c": False, "d": True}).total == 3
+    assert measure_gold_agreement(said, {"a": True, "b": False, "c": False, "d": True}).agree == 2
+    assert measure_gold_agreement(said, {"a": True, "b": False, "c": False, "d": True}).total == 3
 
 
 def test_a_win_agrees_with_gold_where_gold_calls_one_right_and_the_other_wrong() -> None:
@@ -38,9 +40,9 @@ def test_a_win_agrees_with_gold_where_gold_calls_one_right_and_the_other_wrong()
         "a | c": {0: "win"},
         "b | a": {0: ""},
     }
-    found = winners_with_gold(said, gold)
+    found = measure_winner_agreement(said, gold)
     assert (found.agree, found.total) == (1, 2)
-    tie = winners_with_gold({"a | b": {0: "win", 1: "lose"}}, gold)
+    tie = measure_winner_agreement({"a | b": {0: "win", 1: "lose"}}, gold)
     assert (tie.agree, tie.total) == (0, 1)
 
 
@@ -60,7 +62,7 @@ def test_the_table_has_a_line_for_each_judge_and_measure_and_leaves_out_what_was
         row("wr", "a | b", 0, "win"),
         row("wr", "a | b", 1, "lose", "swapped"),
     ]
-    lines = check_table(rows, {"a": True}).splitlines()
+    lines = render_check_table(rows, {"a": True}).splitlines()
     assert len(lines) == 4
     assert "1/1 = 100 %" in lines[2]
     assert "Pass 2" in lines[2]

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from callwright_lab.benchmarks.judge.rates import (
     SCORES,
     Wins,
+    count_wins,
+    decide_outcome,
     error_correction,
     error_recognition,
-    majority,
-    outcome,
     pass_rate,
-    wins,
+    take_majority,
 )
 
 SAID = st.sampled_from(["Pass", "Unsure", "Fail"])
@@ -59,16 +59,16 @@ def test_a_rate_lies_between_its_worst_and_best_verdict(said: dict[str, dict[int
 
 
 def test_the_most_frequent_verdict_counts_and_a_draw_is_unsure() -> None:
-    assert majority(["Pass", "Fail", "Pass"]) == "Pass"
-    assert majority(["Solved", "Unsolved"]) == "Unsure"
-    assert majority(["Pass", "Unsure", "Fail"]) == "Unsure"
-    assert majority(["", ""]) == ""
+    assert take_majority(["Pass", "Fail", "Pass"]) == "Pass"
+    assert take_majority(["Solved", "Unsolved"]) == "Unsure"
+    assert take_majority(["Pass", "Unsure", "Fail"]) == "Unsure"
+    assert take_majority(["", ""]) == ""
 
 
 def test_comparisons_count_by_majority_and_draws_are_ties() -> None:
-    assert outcome(["win", "win", "lose"]) == "win"
-    assert outcome(["win", "lose"]) == outcome(["tie"]) == "tie"
-    assert wins(
+    assert decide_outcome(["win", "win", "lose"]) == "win"
+    assert decide_outcome(["win", "lose"]) == decide_outcome(["tie"]) == "tie"
+    assert count_wins(
         {"a": {0: "win"}, "b": {0: "lose", 1: "win"}, "c": {0: "lose"}, "d": {0: ""}}
     ) == Wins(1, 1, 1)
 

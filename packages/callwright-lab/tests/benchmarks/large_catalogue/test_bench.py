@@ -17,7 +17,7 @@ from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import JsonObject
 from callwright.testing import ScriptedModel
 from callwright_lab.benchmarks.comparison.rows import append_row
-from callwright_lab.benchmarks.large_catalogue.bench import main, measured, table
+from callwright_lab.benchmarks.large_catalogue.bench import main, measure_size, render_table
 from callwright_lab.benchmarks.large_catalogue.many_tools import TASKS
 
 CITY = re.compile(r"\bin (Oslo|Bergen|Lyon|Vienna|Turin|Porto|Malmo|Gdansk|Ghent)")
@@ -59,7 +59,7 @@ def reader() -> ScriptedModel:
 
 async def rows(size: int, shortlist: int | None = 8, **more: Any) -> list[JsonObject]:
     how = Shortlisting(shortlist, **more) if shortlist else None
-    return await measured(
+    return await measure_size(
         size, TASKS, reader(), how, planner=OneLayer(), interaction=Interaction(mode="schema")
     )
 
@@ -93,7 +93,7 @@ def test_a_bench_goes_on_where_it_was_stopped_and_prints_a_line_a_size(
         "tools": 10, "task": "price", "success": True, "shown": 8, "in_shortlist": True, "prompt_tokens": 900,
         "largest_prompt": 500, "model_calls": 2, "tool_calls": 1,
     }  # fmt: skip
-    text = table([row, {**row, "task": "stock", "success": False}, {**row, "tools": 1000}])
+    text = render_table([row, {**row, "task": "stock", "success": False}, {**row, "tools": 1000}])
     assert "| 10 | 8 | 2 of 2 | 1 of 2 | 900 | 500 | 2.0 | 1.0 |" in text
     assert text.splitlines()[-1].startswith("| 1000 |")
     append_row(tmp_path / "rows.jsonl", row | {"config": "another"})

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from callwright.nouns.errors import ConfigError
-from callwright_lab.benchmarks.comparison.task_sets import choose
+from callwright_lab.benchmarks.comparison.task_sets import select_tasks
 from callwright_lab.benchmarks.desk.tasks import load_desk
 from callwright_lab.benchmarks.makespan.bench import (
     STRATEGIES,
     main,
-    measured,
-    playable,
-    report,
+    measure_run,
+    render_report,
+    select_playable_tasks,
 )
 
 for library in ("airportsdata", "astral", "currency_converter", "holidays", "pint"):
@@ -25,7 +25,7 @@ PACE = (0.0, 0.0, 0.0)
 
 
 def test_tasks_are_those_of_several_calls_that_succeed() -> None:
-    ids = {task.id for task in playable(DESK.tasks)}
+    ids = {task.id for task in select_playable_tasks(DESK.tasks)}
     assert {"three-sunsets", "wanjiru-flight", "book-smallest"} <= ids
     assert not {"taxi", "lost-note", "no-such-trip"} & ids
 
@@ -33,13 +33,13 @@ def test_tasks_are_those_of_several_calls_that_succeed() -> None:
 @pytest.mark.parametrize("strategy", [*STRATEGIES, "toolmvr", "toolmvr-no-gate", "code+reflect"])
 @pytest.mark.parametrize("name", ["three-sunsets", "wanjiru-flight", "lisbon-people"])
 async def test_every_strategy_solves_what_the_expert_knows(name: str, strategy: str) -> None:
-    row = await measured(DESK, choose(DESK.tasks, "all", [name])[0], strategy, PACE)
+    row = await measure_run(DESK, select_tasks(DESK.tasks, "all", [name])[0], strategy, PACE)
     assert row["reasons"] == []
 
 
 async def test_a_plan_is_as_fast_as_its_longest_chain_and_a_loop_is_not() -> None:
-    task = choose(DESK.tasks, "all", ["three-sunsets"])[0]
-    rows = {name: await measured(DESK, task, name, (0.0, 0.0, 0.1)) for name in ("dag", "react")}
+    task = select_tasks(DESK.tasks, "all", ["three-sunsets"])[0]
+    rows = {name: await measure_run(DESK, task, name, (0.0, 0.0, 0.1)) for name in ("dag", "react")}
     assert rows["dag"]["least"] <= rows["dag"]["waited"] < 0.7 * rows["react"]["waited"]
 
 
@@ -104,9 +104,9 @@ def test_runs_that_took_no_time_to_the_hundredth_have_no_share() -> None:
         "seconds": 0.0,
         "waited": 0.0,
     }
-    told = report([{**row, "strategy": name, "least": 0.0} for name in ("dag", "react")])
+    told = render_report([{**row, "strategy": name, "least": 0.0} for name in ("dag", "react")])
     assert "| react | 1 of 1 | 2.00 | 9.00 | 0.00 | 0.00 | – |" in told
 
 
 def test_without_rows_there_is_no_table() -> None:
-    assert report([]) == "No task was run by every strategy yet."
+    assert render_report([]) == "No task was run by every strategy yet."

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.trace import Event
 from callwright.testing import FakeTool, fake_source
-from callwright_lab.benchmarks.makespan.delays import SlowSource, delay_of, waited
+from callwright_lab.benchmarks.makespan.delays import SlowSource, compute_delay, sum_call_time
 
 
 def span(start: float, end: float) -> Event:
@@ -21,14 +21,14 @@ def span(start: float, end: float) -> Event:
 def test_a_tools_delay_is_its_own_and_within_half_of_what_was_asked_for(
     name: str, seconds: float
 ) -> None:
-    assert seconds / 2 <= delay_of(name, seconds) <= 1.5 * seconds
-    assert delay_of(name, seconds) == delay_of(name, seconds)
+    assert seconds / 2 <= compute_delay(name, seconds) <= 1.5 * seconds
+    assert compute_delay(name, seconds) == compute_delay(name, seconds)
 
 
 def test_calls_side_by_side_count_once_and_gaps_do_not() -> None:
-    assert waited([span(0, 2), span(1, 3), span(1, 2), span(5, 6)]) == 4
-    assert waited([span(1, 2), span(0, 3)]) == 3
-    assert waited([Event("note", 0, 1.0, {})]) == 0
+    assert sum_call_time([span(0, 2), span(1, 3), span(1, 2), span(5, 6)]) == 4
+    assert sum_call_time([span(1, 2), span(0, 3)]) == 3
+    assert sum_call_time([Event("note", 0, 1.0, {})]) == 0
 
 
 async def test_a_slow_source_answers_what_the_one_behind_does_after_its_time() -> None:
@@ -38,4 +38,4 @@ async def test_a_slow_source_answers_what_the_one_behind_does_after_its_time() -
     loop: Any = asyncio.get_running_loop()
     began = loop.time()
     assert (await slow.call(tool, {})).content == {"said": "yes"}
-    assert loop.time() - began >= delay_of("tell", 0.02) - 0.002
+    assert loop.time() - began >= compute_delay("tell", 0.02) - 0.002

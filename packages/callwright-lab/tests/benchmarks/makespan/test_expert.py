@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright.agent.bind import View, question
-from callwright.agent.select import selection
+from callwright.agent.bind import View, build_bind_request
+from callwright.agent.select import build_request
 from callwright.jsontext import parse
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import READ, Tool, ToolCall
 from callwright.planning.dag import Asked
-from callwright.planning.dag import question as plan_question
-from callwright_lab.benchmarks.makespan.expert import Expert, tools_in
+from callwright.planning.dag import build_question as plan_question
+from callwright_lab.benchmarks.makespan.expert import Expert, collect_schema_tools
 from callwright_lab.benchmarks.makespan.gold_plan import Made, gold_plan
 
 TEXT = {"type": "string"}
@@ -37,7 +37,7 @@ async def said(model: Expert, request: ChatRequest) -> Any:
 
 
 async def test_a_layer_is_given_what_can_be_known_and_named_what_cannot() -> None:
-    model, asked = expert(), question(View("", TOOLS[:2], ()), "schema", "layer")
+    model, asked = expert(), build_bind_request(View("", TOOLS[:2], ()), "schema", "layer")
     first, second, third = [await said(model, asked) for _ in range(3)]
     assert first == {
         "useful": ["find", "sun"],
@@ -51,7 +51,10 @@ async def test_a_layer_is_given_what_can_be_known_and_named_what_cannot() -> Non
 
 
 async def test_a_loop_is_given_one_call_at_a_time_and_an_end() -> None:
-    model, asked = expert(), question(View("", TOOLS, (), may_finish=True), "schema", "react")
+    model, asked = (
+        expert(),
+        build_bind_request(View("", TOOLS, (), may_finish=True), "schema", "react"),
+    )
     assert [(await said(model, asked))["action"]["tool"] for _ in range(3)] == [
         "find",
         "sun",
@@ -72,7 +75,7 @@ async def test_a_plan_holds_references_and_a_second_one_only_what_is_left() -> N
 
 
 async def test_it_chooses_the_tools_of_its_calls() -> None:
-    assert await said(expert(), selection("", TOOLS, "schema")) == {"needed": ["find", "sun"]}
+    assert await said(expert(), build_request("", TOOLS, "schema")) == {"needed": ["find", "sun"]}
 
 
 async def test_pieces_make_up_the_reply() -> None:
@@ -88,7 +91,9 @@ async def test_pieces_make_up_the_reply() -> None:
 
 
 def test_the_tools_of_a_schema_are_its_constants() -> None:
-    assert tools_in(question(View("", TOOLS, ()), "schema", "layer").schema) == [
+    assert collect_schema_tools(
+        build_bind_request(View("", TOOLS, ()), "schema", "layer").schema
+    ) == [
         "find",
         "sun",
         "moon",

@@ -25,8 +25,8 @@ from callwright_lab.benchmarks.multi_turn.bench import (
     DRAWN,
     MultiTurn,
     Turn,
-    drawn,
-    eligible,
+    draw_turns,
+    list_eligible_turns,
     main,
 )
 from callwright_lab.benchmarks.multi_turn.worlds import WorldSource
@@ -107,7 +107,7 @@ def test_the_rule_draws_the_frozen_tasks_whatever_the_order_of_the_file(
     """A change of the gate may draw others: the frozen ones stay, and this test then says what
     differs.
     """
-    assert [(t.id, t.half) for t in drawn(eligible()[::-1])] == [
+    assert [(t.id, t.half) for t in draw_turns(list_eligible_turns()[::-1])] == [
         (t.id, t.half) for t in task_set.tasks
     ]
 

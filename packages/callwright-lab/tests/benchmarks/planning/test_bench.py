@@ -27,7 +27,7 @@ CHAIN = example_from_calls("x", "s", "q", [PAY, BILL], ["create_invoice", "pay_i
 
 
 def test_a_planner_is_measured_on_gold_worked_out_by_hand() -> None:
-    flat = bench.measure(AllInOnePlanner(), [CHAIN])
+    flat = bench.measure_planner(AllInOnePlanner(), [CHAIN])
     assert (flat.accuracy, flat.error, flat.order, flat.valid, flat.f1) == (
         50.0,
         0.5,
@@ -35,7 +35,7 @@ def test_a_planner_is_measured_on_gold_worked_out_by_hand() -> None:
         0.0,
         0.0,
     )
-    right = bench.measure(SchemaPlanner(), [CHAIN])
+    right = bench.measure_planner(SchemaPlanner(), [CHAIN])
     assert (right.accuracy, right.error, right.order, right.valid, right.f1) == (
         100.0,
         0.0,
@@ -47,33 +47,33 @@ def test_a_planner_is_measured_on_gold_worked_out_by_hand() -> None:
 
 def test_a_planner_that_chooses_tools_has_no_layers_to_score() -> None:
     with pytest.raises(ConfigError, match="fixed chooses tools"):
-        bench.measure(FixedPlan(["pay_invoice"]), [CHAIN])
+        bench.measure_planner(FixedPlan(["pay_invoice"]), [CHAIN])
 
 
 def test_a_score_on_a_source_that_was_trained_on_is_marked() -> None:
-    row = bench.measure(SchemaPlanner(), [CHAIN], seen=True)
+    row = bench.measure_planner(SchemaPlanner(), [CHAIN], seen=True)
     assert row.cells() == "| schema | s | 1 | 100.0* | 100.0* | 100.0* | 100.0* | 0.00 |"
 
 
 def test_the_shipped_card_says_what_was_trained_on() -> None:
     from callwright.planning.edges import EdgePlanner
 
-    assert "nestools" in bench.trained_on(EdgePlanner())
-    assert "complexfuncbench_refs" in bench.trained_on(EdgePlanner())
-    assert bench.trained_on(SchemaPlanner()) == frozenset()
+    assert "nestools" in bench.list_training_sources(EdgePlanner())
+    assert "complexfuncbench_refs" in bench.list_training_sources(EdgePlanner())
+    assert bench.list_training_sources(SchemaPlanner()) == frozenset()
 
 
 def test_both_kinds_of_cards_are_read() -> None:
     card = Card("x", "", Shape(4), "minilm", {"data": [{"source": "tmdb"}, {"source": "nestools"}]})
     planner = AllInOnePlanner()
     planner.card = card  # type: ignore[attr-defined]
-    assert bench.trained_on(planner) == {"tmdb", "tmdb_links", "nestools"}
+    assert bench.list_training_sources(planner) == {"tmdb", "tmdb_links", "nestools"}
 
 
 def test_the_mean_needs_every_source() -> None:
-    row = bench.measure(SchemaPlanner(), [CHAIN])
-    assert bench.mean([row]) is None
-    whole = bench.mean([row], ["s"])
+    row = bench.measure_planner(SchemaPlanner(), [CHAIN])
+    assert bench.average_rows([row]) is None
+    whole = bench.average_rows([row], ["s"])
     assert whole is not None
     assert (whole.source, whole.accuracy) == ("macro", 100.0)
 

@@ -11,10 +11,10 @@ from callwright.nouns.errors import PlanError
 from callwright.nouns.plan import Plan, Problem
 from callwright.nouns.types import Tool
 from callwright.planning.planner import AllInOnePlanner
-from callwright_lab.benchmarks.planning.graphs import measure, scored, table
+from callwright_lab.benchmarks.planning.graphs import measure_planner, render_table, score_graphs
 from callwright_lab.datasets.examples import PlanExample, example_from_graph
 from callwright_lab.datasets.files import gold_plan
-from callwright_lab.datasets.sources import data_root, load
+from callwright_lab.datasets.sources import data_root, load_examples
 
 
 def example(source: str = "complextool_easy") -> PlanExample:
@@ -27,7 +27,7 @@ def example(source: str = "complextool_easy") -> PlanExample:
 
 
 def test_a_planner_that_leaves_nothing_out_is_scored_for_all_it_was_shown() -> None:
-    row = measure(AllInOnePlanner(), [example()])
+    row = measure_planner(AllInOnePlanner(), [example()])
     assert (
         row.score.nodes.precision,
         row.score.nodes.recall,
@@ -40,7 +40,7 @@ def test_a_planner_that_leaves_nothing_out_is_scored_for_all_it_was_shown() -> N
 def test_scores_are_macro_averaged_over_plans_and_a_missing_plan_is_one_without_anything() -> None:
     e = example()
     half = Plan.from_edges(["a", "b"], [("a", "b")])
-    row = scored("x", [(e, gold_plan(e)), (e, half), (e, Problem("syntax", (), "not JSON"))])
+    row = score_graphs("x", [(e, gold_plan(e)), (e, half), (e, Problem("syntax", (), "not JSON"))])
     assert row.score.exact == pytest.approx(1 / 3)
     assert row.score.edges.f1 == pytest.approx((1 + 2 / 3 + 0) / 3)
     assert row.score.nodes.f1 == pytest.approx((1 + 0.8 + 0) / 3)
@@ -50,7 +50,7 @@ def test_scores_are_macro_averaged_over_plans_and_a_missing_plan_is_one_without_
         "| x | complextool_easy | 3 | 0.667 | 0.556 | 0.600 | 0.667 | 0.500 | 0.556 | 0.333 | 1.11"
         " | 0.000 |"
     )
-    assert line in table([row])
+    assert line in render_table([row])
 
 
 class Silent:
@@ -66,13 +66,13 @@ class Silent:
 
 def test_a_planner_that_wrote_no_plan_is_scored_for_nothing_in_the_order_of_the_examples() -> None:
     e = example("nestools")
-    row = measure(Silent(), [e, replace(e, query="other")] * 8, at_once=4)
+    row = measure_planner(Silent(), [e, replace(e, query="other")] * 8, at_once=4)
     assert (row.plans, row.failed, row.score.nodes.recall) == (16, 8, 0.5)
 
 
 def test_where_gold_may_be_in_parts_eq_3_is_left_out() -> None:
     e = example("nestools")
-    assert scored("x", [(e, gold_plan(e))], seen=True).cells().endswith("| 1.000* |  |  |")
+    assert score_graphs("x", [(e, gold_plan(e))], seen=True).cells().endswith("| 1.000* |  |  |")
 
 
 needs_data = pytest.mark.skipif(
@@ -85,8 +85,8 @@ needs_data = pytest.mark.skipif(
     ("source", "plans"), [("complextool_easy", 398), ("complextool_hard", 415)]
 )
 def test_every_gold_graph_is_there_and_scores_full_marks(source: str, plans: int) -> None:
-    examples = load(source)
-    row = scored("gold", [(e, gold_plan(e)) for e in examples])
+    examples = load_examples(source)
+    row = score_graphs("gold", [(e, gold_plan(e)) for e in examples])
     assert (row.plans, row.score.exact, row.score.edges.f1, row.score.nodes.f1) == (plans, 1, 1, 1)
     apart = sum(r.case == "disconnected" for r in row.rewards)
     assert apart == (source == "complextool_hard"), (

@@ -9,10 +9,10 @@ from typing import get_args
 import pytest
 
 from callwright.nouns.types import ToolCall
-from callwright_lab.benchmarks.planted.defects import PLANTERS, plant
+from callwright_lab.benchmarks.planted.defects import PLANTERS, plant_defect
 from callwright_lab.transcripts import Transcript
 from callwright_lab.verify.dataset.account import DefectKind
-from callwright_lab.verify.dataset.rules import defects
+from callwright_lab.verify.dataset.rules import find_defects
 from tests.training.toolmvr_case import bought
 
 ANSWERED = Transcript(replace(bought(), answer="It costs 7.5 there."))
@@ -39,7 +39,9 @@ def test_every_class_of_defect_can_be_planted() -> None:
 @pytest.mark.parametrize("kind", sorted(PLANTERS))
 def test_what_is_planted_is_another_row_and_the_same_seed_plants_the_same(kind: DefectKind) -> None:
     made = [
-        plant(kind, row, Random(n), OTHERS) for row in (ANSWERED, GOLD, NESTED) for n in range(12)
+        plant_defect(kind, row, Random(n), OTHERS)
+        for row in (ANSWERED, GOLD, NESTED)
+        for n in range(12)
     ]
     found = [one for one in made if one is not None]
     if kind in ("day_from_nowhere", "unused_result"):  # no carrier here: see the next tests
@@ -54,12 +56,14 @@ def test_what_is_planted_is_another_row_and_the_same_seed_plants_the_same(kind: 
         )
         assert one.how
     assert made == [
-        plant(kind, row, Random(n), OTHERS) for row in (ANSWERED, GOLD, NESTED) for n in range(12)
+        plant_defect(kind, row, Random(n), OTHERS)
+        for row in (ANSWERED, GOLD, NESTED)
+        for n in range(12)
     ]
 
 
 def test_a_day_is_planted_only_where_nobody_speaks_of_time() -> None:
-    assert plant("day_from_nowhere", ANSWERED, Random(0), OTHERS) is None, (
+    assert plant_defect("day_from_nowhere", ANSWERED, Random(0), OTHERS) is None, (
         "the request speaks of Monday"
     )
     tool = replace(
@@ -70,7 +74,7 @@ def test_a_day_is_planted_only_where_nobody_speaks_of_time() -> None:
         },
     )
     made = replace(bought(), query="What does ink cost in Bari?", tools=(tool, bought().tools[1]))
-    one = plant("day_from_nowhere", Transcript(made), Random(0), OTHERS)
+    one = plant_defect("day_from_nowhere", Transcript(made), Random(0), OTHERS)
     assert one is not None
     assert "2024" in str(one.transcript.trajectory.calls[0].arguments["open_date"])  # type: ignore[index]
 
@@ -83,7 +87,7 @@ def test_another_tasks_call_is_planted_with_its_tool() -> None:
         bought(3), id="other", tools=(news,),
         steps=(replace(step, calls=(call,), results=(replace(step.results[0], tool="read_news"),)),),
     )  # fmt: skip
-    one = plant("unused_result", ANSWERED, Random(0), [Transcript(other)])
+    one = plant_defect("unused_result", ANSWERED, Random(0), [Transcript(other)])
     assert one is not None
     made = one.transcript.trajectory
     assert len(made.steps) == 3
@@ -99,10 +103,10 @@ def test_what_is_plain_is_found(kind: DefectKind) -> None:
         one
         for row in rows
         for n in range(4)
-        if (one := plant(kind, row, Random(n), OTHERS)) is not None
+        if (one := plant_defect(kind, row, Random(n), OTHERS)) is not None
     ]
     assert made
-    assert all(kind in {d.kind for d in defects(one.transcript)} for one in made)
+    assert all(kind in {d.kind for d in find_defects(one.transcript)} for one in made)
 
 
 def test_cut_messages_are_left_as_they_are() -> None:
@@ -114,4 +118,4 @@ def test_cut_messages_are_left_as_they_are() -> None:
         "repeated_call",
         "trial_and_error",
     ):
-        assert plant(kind, cut, Random(0), OTHERS) is None  # type: ignore[arg-type]
+        assert plant_defect(kind, cut, Random(0), OTHERS) is None  # type: ignore[arg-type]

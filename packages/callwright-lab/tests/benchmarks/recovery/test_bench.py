@@ -10,7 +10,7 @@ from callwright.testing import ScriptedModel
 from callwright_lab.benchmarks.comparison.comparison import Bench, run_task
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 from callwright_lab.benchmarks.judge.rows import Judge, judge_missing
-from callwright_lab.benchmarks.recovery.bench import error_items, judged_rows, main
+from callwright_lab.benchmarks.recovery.bench import error_items, get_judged_path, main
 from callwright_lab.benchmarks.recovery.desk import FaultyTasks
 from tests.benchmarks.desk.test_bench import player
 from tests.benchmarks.recovery.test_desk import row_of, task_of
@@ -30,7 +30,8 @@ async def test_a_judge_is_shown_the_error_apart_from_what_followed(
     items = error_items(faulty, read_rows(tmp_path / "rows.jsonl"), tmp_path)
     model = ScriptedModel({"judge": BOTH})
     assert (
-        await judge_missing(Judge(model), items, judged_rows(tmp_path / "rows.jsonl"), runs=1) == 0
+        await judge_missing(Judge(model), items, get_judged_path(tmp_path / "rows.jsonl"), runs=1)
+        == 0
     )
     shown = model.requests[0].messages[-1].content
     wrong, _, after = shown.partition("What the agent did afterwards:")

@@ -11,7 +11,7 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import ToolCall
 from callwright_lab.benchmarks.recovery.cases import (
     ErrorCase,
-    digest_of,
+    digest_cases,
     read_cases,
     read_published,
     write_cases,
@@ -69,7 +69,7 @@ def test_a_case_is_the_same_after_it_was_written_and_read(tmp_path: Path) -> Non
     (read,) = read_cases(tmp_path / "cases.jsonl")
     assert read.row == CASE.row
     assert (read.call, read.wrong.results[0].failure) == (CASE.call, CASE.wrong.results[0].failure)
-    assert digest_of([read]) == digest_of([CASE])
+    assert digest_cases([read]) == digest_cases([CASE])
 
 
 def test_what_cannot_be_read_names_the_case(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from callwright.nouns.types import ToolCall
 from callwright.planning import open_planner
 from callwright.testing import ScriptedModel
 from callwright_lab.benchmarks.comparison.comparison import Bench, run_task
-from callwright_lab.benchmarks.recovery.continuation import ErrorCases, followed
+from callwright_lab.benchmarks.recovery.continuation import ErrorCases, trim_trajectory
 from tests.benchmarks.recovery.test_cases import CASE
 from tests.benchmarks.rounds import programs
 from tests.benchmarks.trajectory_case import run, step
@@ -157,8 +157,8 @@ def test_the_digest_is_of_the_cases_how_they_enter_and_who_answers() -> None:
 def test_a_judge_reads_what_followed_and_not_the_error_twice() -> None:
     wrong = step("r1", {"town": "Oslo"}, error="unknown parameter town")
     right = step("r2", {"city": "Oslo"}, {"sky": "rain"})
-    assert followed(CASE, run("It rains.", wrong, right), "call").steps == (right,)
-    assert followed(CASE, run("It rains.", wrong, right), "result").steps == (wrong, right)
+    assert trim_trajectory(CASE, run("It rains.", wrong, right), "call").steps == (right,)
+    assert trim_trajectory(CASE, run("It rains.", wrong, right), "result").steps == (wrong, right)
 
 
 @pytest.mark.parametrize("name", ["dfsdt", "compiler"])

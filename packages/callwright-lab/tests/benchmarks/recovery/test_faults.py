@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from callwright_lab.benchmarks.desk.tasks import DeskTask
-from callwright_lab.benchmarks.recovery.desk import FaultyTasks, assigned
-from callwright_lab.benchmarks.recovery.faults import KINDS, injected
+from callwright_lab.benchmarks.recovery.desk import FaultyTasks, select_faulty_tasks
+from callwright_lab.benchmarks.recovery.faults import KINDS, inject_faults
 from tests.benchmarks.desk.test_bench import DESK
 
 
@@ -57,9 +57,9 @@ async def test_the_same_tasks_get_the_same_faults_in_whatever_order_they_come(
     source = DESK.faulty([])
     tools = {tool.name: tool for tool in await source.open()}
     await source.aclose()
-    assert injected(DESK.tasks, {}) == ()
-    assert list(injected(DESK.tasks[::-1], tools)) == put(faulty)
-    parts = [assigned(DESK, which, tools) for which in ("written", "injected", "all")]
+    assert inject_faults(DESK.tasks, {}) == ()
+    assert list(inject_faults(DESK.tasks[::-1], tools)) == put(faulty)
+    parts = [select_faulty_tasks(DESK, which, tools) for which in ("written", "injected", "all")]
     assert (*parts[0], *parts[1]) == parts[2] == faulty.tasks
     assert all(task.faults for task in parts[0])
 

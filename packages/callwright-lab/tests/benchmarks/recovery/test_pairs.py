@@ -12,7 +12,12 @@ from callwright.nouns.types import READ, WRITE, Effects
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.tools.catalog import open_catalog
 from callwright_lab.benchmarks.recovery.live import LiveTools, live_world
-from callwright_lab.benchmarks.recovery.pairs import NoPair, Pair, pairs, unsaid
+from callwright_lab.benchmarks.recovery.pairs import (
+    NoPair,
+    Pair,
+    iter_pairs,
+    list_unstated_arguments,
+)
 
 
 def told(*cities: str, output: Any = None, effects: Effects = READ) -> FakeTool:
@@ -26,7 +31,9 @@ def told(*cities: str, output: Any = None, effects: Effects = READ) -> FakeTool:
 async def made_of(tool: FakeTool, script: Any, each: int = 1) -> tuple[list[Pair], ScriptedModel]:
     model = ScriptedModel(script)
     async with open_catalog(LiveTools((fake_source(tool),)).answering()) as catalog:
-        return [one async for one in pairs(catalog.tools, live_world(catalog), model, each)], model
+        return [
+            one async for one in iter_pairs(catalog.tools, live_world(catalog), model, each)
+        ], model
 
 
 async def test_documented_calls_that_work_become_requests_with_one_right_call() -> None:
@@ -83,5 +90,11 @@ def test_every_value_must_stand_in_the_request_but_for_yes_and_no() -> None:
         "near": {"km": 5, "of": ["Harbour"]},
         "note": None,
     }
-    assert unsaid(arguments, "The next 2 days in OSLO, within 5 km of the harbour") == []
-    assert unsaid(arguments, "The next days in Oslo, within 5 km of the sea") == ["days", "near"]
+    assert (
+        list_unstated_arguments(arguments, "The next 2 days in OSLO, within 5 km of the harbour")
+        == []
+    )
+    assert list_unstated_arguments(arguments, "The next days in Oslo, within 5 km of the sea") == [
+        "days",
+        "near",
+    ]

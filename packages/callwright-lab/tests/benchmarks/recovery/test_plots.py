@@ -10,7 +10,7 @@ import pytest
 from callwright_lab.benchmarks.recovery.plots import (
     RATES,
     TOKENS,
-    recovered,
+    build_points,
     write_recovery_plots,
 )
 from tests.benchmarks.recovery.test_report import row
@@ -22,7 +22,7 @@ ROWS = [
 
 
 def test_shares_are_of_the_errors_met_and_of_all() -> None:
-    layered = next(one for one in recovered(ROWS) if one.name == "layered")
+    layered = next(one for one in build_points(ROWS) if one.name == "layered")
     assert [round(share.value, 3) for share in layered.shares.values() if share] == [
         1.0,
         0.857,
@@ -33,7 +33,7 @@ def test_shares_are_of_the_errors_met_and_of_all() -> None:
 
 def test_models_are_told_apart_where_there_are_several() -> None:
     both = [*ROWS, *({**one, "model": "other"} for one in ROWS)]
-    assert {one.name for one in recovered(both)} >= {"layered, m", "layered, other"}
+    assert {one.name for one in build_points(both)} >= {"layered, m", "layered, other"}
 
 
 def test_both_plots_are_svg_that_names_the_strategies_and_the_same_for_the_same_rows(

@@ -15,10 +15,10 @@ from callwright.tools.overlay import Overlay, OverlayChange, ToolOverlay, docume
 from callwright_lab.benchmarks.comparison.comparison import Bench, run_missing
 from callwright_lab.benchmarks.comparison.rows import read_rows
 from callwright_lab.benchmarks.judge.rows import Judge, judge_missing
-from callwright_lab.benchmarks.recovery.bench import judged_rows
+from callwright_lab.benchmarks.recovery.bench import get_judged_path
 from callwright_lab.benchmarks.recovery.cases import read_cases, write_cases
 from callwright_lab.benchmarks.recovery.continuation import ErrorCases
-from callwright_lab.benchmarks.recovery.refinetoolbench import case_items, main
+from callwright_lab.benchmarks.recovery.refinetoolbench import build_case_items, main
 from tests.benchmarks.answering import an_agent_and_a_judge, answering
 from tests.benchmarks.recovery.test_cases import CASE, published
 from tests.benchmarks.recovery.test_continuation import ANSWER, FINISHED, RIGHT
@@ -36,8 +36,8 @@ async def test_runs_are_judged_and_reported_beside_the_objective_rates(
     )
     assert await run_missing(bench, cases.tasks, out) == 0
     judge = ScriptedModel({"judge": BOTH})
-    items = case_items(cases, read_rows(out), tmp_path)
-    assert await judge_missing(Judge(judge), items, judged_rows(out), runs=1) == 0
+    items = build_case_items(cases, read_rows(out), tmp_path)
+    assert await judge_missing(Judge(judge), items, get_judged_path(out), runs=1) == 0
     shown = judge.requests[0].messages[-1].content
     assert shown.index("unknown parameter town") < shown.index('{"sky":"rain"}')
     assert main(["--report", "--out", str(out)]) == 0
@@ -203,4 +203,4 @@ def test_the_whole_command_builds_runs_and_judges_over_http(
         in said
     )
     assert "κ 0.00 | 2/2 = 100 % (34–100) | – | 0 |" in said, "beside its agreement with code"
-    assert len(read_rows(judged_rows(Path(out)))) == 2
+    assert len(read_rows(get_judged_path(Path(out)))) == 2

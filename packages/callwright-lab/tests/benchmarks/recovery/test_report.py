@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright_lab.benchmarks.recovery.report import judged_table, recovery_report
-from callwright_lab.recovery import share
+from callwright_lab.benchmarks.recovery.report import recovery_report, render_judged_table
+from callwright_lab.recovery import format_share
 
 
 def row(task: str, strategy: str, corrected: bool, **more: Any) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def test_where_no_baseline_was_run_each_two_are_compared() -> None:
 
 def test_nothing_run_is_said() -> None:
     assert recovery_report([]) == "No finished runs yet."
-    assert share(0, 0) == "–"
+    assert format_share(0, 0) == "–"
 
 
 def judged(task: str, verdict: str, more: str, run: int = 0, **rest: Any) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def judged(task: str, verdict: str, more: str, run: int = 0, **rest: Any) -> dic
 
 
 def test_judged_rates_have_names_of_their_own_and_count_only_what_could_be_read() -> None:
-    said = judged_table(
+    said = render_judged_table(
         [judged("a", "Pass", "Pass"), judged("b", "Pass", "Fail"), judged("c", "", "")]
     )
     assert (
@@ -108,19 +108,19 @@ def test_a_judges_rates_stand_beside_its_agreement_with_code_and_with_itself() -
         for task in "ab"
     ]
     rows += [judged("a", "Pass", "Pass", 2), judged("b", "Pass", "Fail", 2)]
-    said = judged_table(rows, runs)
+    said = render_judged_table(rows, runs)
     assert "| 1/2 = 50 % (9–91), κ 0.00 | 2/2 = 100 % (34–100), κ 1.00 | 2/6 = 33 %" in said
 
 
 def test_a_run_that_was_judged_anew_counts_once() -> None:
-    said = judged_table(
+    said = render_judged_table(
         [judged("a", "Fail", "Fail", content="old"), judged("a", "Pass", "Pass", content="new")]
     )
     assert "| gpt (j) | react, m | 100.0 (1) |" in said
 
 
 def test_several_systems_of_one_judge_are_also_told_together() -> None:
-    said = judged_table(
+    said = render_judged_table(
         [
             judged("a", "Pass", "Pass"),
             judged("a", "Fail", "Fail", system="dag, m", item="a dag m c"),

@@ -8,7 +8,7 @@ import pytest
 
 from callwright.nouns.types import ToolCall
 from callwright.testing import ScriptedModel
-from callwright_lab.benchmarks.recovery.world import simulated_world
+from callwright_lab.benchmarks.recovery.world import build_simulated_world
 from tests.benchmarks.trajectory_case import WEATHER, step
 
 
@@ -18,7 +18,7 @@ def call(arguments: Any, tool: str = "weather") -> ToolCall:
 
 async def test_what_is_on_record_is_answered_again_and_the_rest_made_up() -> None:
     model = ScriptedModel({"simulate": {"error": "", "response": {"sky": "snow"}}})
-    world = simulated_world([WEATHER], [step("r1", {"city": "Oslo"}, {"sky": "rain"})], model)
+    world = build_simulated_world([WEATHER], [step("r1", {"city": "Oslo"}, {"sky": "rain"})], model)
     assert (await world.carry_out(call({"city": "Oslo"}))).content == {"sky": "rain"}
     assert (await world.carry_out(call({"city": "Rome"}))).content == {"sky": "snow"}
 
@@ -32,6 +32,6 @@ async def test_what_is_on_record_is_answered_again_and_the_rest_made_up() -> Non
     ],
 )
 async def test_a_wrong_call_fails_in_words(wrong: ToolCall, said: str) -> None:
-    result = await simulated_world([WEATHER]).carry_out(wrong)
+    result = await build_simulated_world([WEATHER]).carry_out(wrong)
     assert result.failure is not None
     assert said in result.failure.message

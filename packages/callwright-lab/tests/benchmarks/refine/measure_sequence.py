@@ -14,8 +14,12 @@ import sys
 from collections import Counter
 from dataclasses import replace
 
-from callwright.nouns.types import READ, Json, ToolCall, canonical
-from callwright.repair.ordering.references import Reference, references, rewritten
+from callwright.nouns.types import READ, Json, ToolCall, to_canonical_json
+from callwright.repair.ordering.references import (
+    Reference,
+    find_call_references,
+    rewrite_references,
+)
 from callwright.repair.ordering.sequence import OrderedCalls, order
 from tests.benchmarks.refine.sequence_data import Case, gold_cases
 
@@ -38,7 +42,7 @@ def measure(case: Case, counts: Counter[str]) -> None:
     counts["gold"] += 1
     counts["gold harmed"] += done.calls != case.calls
     counts["gold reported"] += bool(done.problems)
-    refs = references(case.calls, case.tools, case.query)
+    refs = find_call_references(case.calls, case.tools, case.query)
     if not refs or done.edits or done.problems or not sound(case.calls, case):
         return
     rng = random.Random(case.query)
@@ -49,7 +53,7 @@ def measure(case: Case, counts: Counter[str]) -> None:
         count(counts, "shuffled", done, alike(done.calls, case.calls) and sound(done.calls, case))
     for kind, label in wrong_labels(case, ref, rng):
         calls = list(case.calls)
-        calls[ref.call] = rewritten(calls[ref.call], [(ref, ref.renamed(label))])
+        calls[ref.call] = rewrite_references(calls[ref.call], [(ref, ref.renamed(label))])
         done = order(calls, case.tools, query=case.query)
         count(counts, kind, done, alike(done.calls, case.calls))
     maker = next((i for i, c in enumerate(case.calls) if ref.label in labels(c)), None)
@@ -86,7 +90,7 @@ def alike(made: tuple[ToolCall, ...], gold: tuple[ToolCall, ...], ids: bool = Tr
     """The same calls, in any order that is sound."""
 
     def key(call: ToolCall) -> str:
-        return canonical([call.tool, call.arguments, call.id if ids else ""])
+        return to_canonical_json([call.tool, call.arguments, call.id if ids else ""])
 
     return sorted(map(key, made)) == sorted(map(key, gold))
 
@@ -108,14 +112,14 @@ def restored(done: OrderedCalls, case: Case, gone: ToolCall) -> bool:
 def plainly(value: Json) -> str:
     """A value without regard to case; 28 and 28.0 are one number."""
     whole = isinstance(value, float) and value.is_integer()
-    return canonical(int(value) if whole else value).lower()
+    return to_canonical_json(int(value) if whole else value).lower()
 
 
 def sound(calls: tuple[ToolCall, ...], case: Case) -> bool:
     """Whether every call comes after those it refers to."""
     known = {x for c in calls for x in labels(c)}
     seen: set[str] = set()
-    found = references(calls, case.tools, case.query)
+    found = find_call_references(calls, case.tools, case.query)
     for i, call in enumerate(calls):
         if any(r.call == i and r.label in known and r.label not in seen for r in found):
             return False

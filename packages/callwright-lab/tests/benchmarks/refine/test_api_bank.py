@@ -15,13 +15,13 @@ from callwright_lab.benchmarks.refine.api_bank import (
     DECLARED,
     READS,
     ApiBank,
-    declared,
-    script_calls,
-    task_of,
+    build_task,
+    declare_effects,
+    parse_script_calls,
 )
 from callwright_lab.benchmarks.refine.task import Found
 from callwright_lab.datasets.sources import data_root
-from callwright_lab.transcripts.gold import tools_in
+from callwright_lab.transcripts.gold import parse_prompt_tools
 
 SYSTEM = """You are a helpful assistant.
 
@@ -42,7 +42,7 @@ ROW = {
     "answer": [{"name": "BookTable", "parameters": {"guests": "4", "names": "['Ann', 'Bo']"}}],
 }
 EXAM = ApiBank(levels=())
-TASK = task_of(1, ROW)
+TASK = build_task(1, ROW)
 
 
 def booked(guests: object, **more: object) -> ToolCall:
@@ -50,7 +50,7 @@ def booked(guests: object, **more: object) -> ToolCall:
 
 
 def test_both_ways_of_listing_tools_are_read() -> None:
-    book, tables = tools_in(SYSTEM)
+    book, tables = parse_prompt_tools(SYSTEM)
     assert (book.name, book.required) == ("BookTable", ("guests", "names"))
     assert book.properties["guests"]["type"] == ["integer", "string"]
     assert [s["type"] for s in book.properties["names"]["anyOf"]] == ["array", "string"]
@@ -78,12 +78,12 @@ def test_an_argument_too_many_is_wrong() -> None:
 
 def test_a_prompt_without_tools_is_refused() -> None:
     with pytest.raises(ConfigError, match="lists no tools"):
-        tools_in("You are helpful.")
+        parse_prompt_tools("You are helpful.")
 
 
 def test_a_task_is_the_same_in_every_part_of_the_set() -> None:
-    assert task_of(1, {**ROW, "index": 7}).id == TASK.id
-    assert task_of(1, {**ROW, "user": "other"}).id != TASK.id
+    assert build_task(1, {**ROW, "index": 7}).id == TASK.id
+    assert build_task(1, {**ROW, "user": "other"}).id != TASK.id
     assert EXAM.ask(TASK).messages == TASK.messages
 
 
@@ -114,7 +114,7 @@ def test_a_task_is_the_same_in_every_part_of_the_set() -> None:
     ],
 )
 def test_a_raw_reply_is_read_as_the_published_script_reads_it(text: str, names: list[str]) -> None:
-    assert [c.tool for c in script_calls(text)] == names
+    assert [c.tool for c in parse_script_calls(text)] == names
 
 
 def test_the_raw_reply_is_scored_by_the_same_match_as_every_rung() -> None:
@@ -139,7 +139,7 @@ def test_the_raw_reply_is_scored_by_the_same_match_as_every_rung() -> None:
 def test_effects_are_declared_only_where_that_is_asked_for() -> None:
     reading = replace(TASK, tools=(*TASK.tools, Tool("GetUserToken", "")))
     assert all(t.effects.may_write for t in reading.tools)
-    made = declared(reading)
+    made = declare_effects(reading)
     assert [t.name for t in made.tools if not t.effects.may_write] == ["GetUserToken"]
     assert (made.set, made.id) == ("api_bank" + DECLARED, TASK.id)
     assert not any(

@@ -27,7 +27,7 @@ def test_rows_are_made_once_for_the_same_code_and_reply(tmp_path: Path) -> None:
     assert bench.run_missing(pairs("nothing"), {"tiny": TINY}, READ, out) == 0
     assert bench.run_missing(pairs("something else"), {"tiny": TINY}, READ, out) == 4
     assert bench.run_missing(pairs("nothing"), {"tiny": TINY}, READ, out, config="other code") == 4
-    assert len(bench.current(read_rows(out), bench.code_digest())) == 8
+    assert len(bench.select_current_rows(read_rows(out), bench.code_digest())) == 8
 
 
 def test_what_is_not_right_can_be_read(tmp_path: Path) -> None:
@@ -53,11 +53,11 @@ def test_sets_are_opened_by_name() -> None:
 
 def test_a_longer_run_holds_a_shorter_one() -> None:
     tasks = bench.open_examination("bamboogle").tasks()
-    short, long = (bench._chosen(tasks, "tagged", 0, n) for n in (3, 9))
+    short, long = (bench._select_tasks(tasks, "tagged", 0, n) for n in (3, 9))
     assert {t.id for t in short} < {t.id for t in long}
     assert {t.category for t in long} == {"tagged"}
     with pytest.raises(ConfigError, match="no category"):
-        bench._chosen(tasks, "nobody", 0, 1)
+        bench._select_tasks(tasks, "nobody", 0, 1)
 
 
 def test_the_command_reads_replies_and_reports(

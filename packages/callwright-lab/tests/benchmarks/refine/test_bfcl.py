@@ -31,7 +31,7 @@ def test_gold_is_made_of_the_alternatives_and_optional_ones_are_left_out() -> No
             "e": [""],
         }
     }
-    made = bfcl.gold_call(1, answer, {"a.find": ("q", "must")})
+    made = bfcl.build_gold_call(1, answer, {"a.find": ("q", "must")})
     assert made == ToolCall("call_1", "a_find", {"q": "x", "must": 4, "o": {"k": 1}})
 
 

@@ -10,12 +10,12 @@ import pytest
 from callwright.nouns.types import Tool, ToolCall
 from callwright_lab.benchmarks.harm.gold import GoldCase
 from callwright_lab.benchmarks.refine.confidence import (
-    fills,
+    count_fills,
+    count_matches,
+    is_same_guess,
+    iter_other_names,
     main,
-    meanings,
-    other_names,
-    report,
-    same_guess,
+    render_report,
 )
 
 WEATHER = Tool(
@@ -37,7 +37,7 @@ def case(query: str, city: str) -> GoldCase:
 
 
 def test_a_stated_value_is_right_or_wrong_by_the_gold() -> None:
-    found = fills(
+    found = count_fills(
         [
             case("My city is Oslo.", "Oslo"),
             case("My city is Oslo.", "Bergen"),
@@ -49,25 +49,25 @@ def test_a_stated_value_is_right_or_wrong_by_the_gold() -> None:
 
 
 def test_names_with_and_without_the_right_tool() -> None:
-    found = meanings([case("the weather in the city Oslo", "Oslo")])
+    found = count_matches([case("the weather in the city Oslo", "Oslo")])
     assert found["present"]["wrong"] == 0
     assert found["present"]["right"] >= 1
     assert found["absent"]["right"] == 0
 
 
 def test_other_names_are_other_names() -> None:
-    made = list(other_names(WEATHER, Random(1)))
+    made = list(iter_other_names(WEATHER, Random(1)))
     assert made
     assert WEATHER.name not in made
 
 
 def test_numbers_equal_their_own_text() -> None:
-    assert same_guess("5", 5)
-    assert not same_guess("5", 6)
+    assert is_same_guess("5", 5)
+    assert not is_same_guess("5", 6)
 
 
 def test_the_report_shows_what_the_confidences_rest_on() -> None:
-    text = report(fills([case("My city is Oslo.", "Oslo")]), meanings([]))
+    text = render_report(count_fills([case("My city is Oslo.", "Oslo")]), count_matches([]))
     assert "| labelled | one call | 1 | 0 | 1.000 | 0.99 |" in text
 
 

@@ -49,16 +49,16 @@ def spoiled(kind: str, *, answerable: bool = True, text: str = "") -> Corrupted:
 
 def test_every_class_is_read_and_a_class_is_never_larger_than_asked_for() -> None:
     for kind in KINDS:
-        found = list(bench.cases([TASK], kind, 3))
+        found = list(bench.iter_corruptions([TASK], kind, 3))
         assert len(found) <= 3, kind
         for task, made in found:
             for ours in (False, True):
-                assert bench.reply_of(task, made, ours=ours).message["role"] == "assistant"
+                assert bench.build_reply(task, made, ours=ours).message["role"] == "assistant"
 
 
 def test_the_same_seed_spoils_the_same_calls_in_the_same_places() -> None:
-    assert list(bench.cases([TASK], "name_typo", 2, 4)) == list(
-        bench.cases([TASK], "name_typo", 2, 4)
+    assert list(bench.iter_corruptions([TASK], "name_typo", 2, 4)) == list(
+        bench.iter_corruptions([TASK], "name_typo", 2, 4)
     )
 
 
@@ -71,7 +71,7 @@ def test_mended_reported_and_silent_are_told_apart() -> None:
         ("lost", False, wrong), ("lost said", False, reported), ("lost dropped", False, Found()),
     ):  # fmt: skip
         tally = bench.Tally()
-        bench.add_to(tally, bench.Bfcl(()), TASK, spoiled("x", answerable=answerable), found)
+        bench.count_reading(tally, bench.Bfcl(()), TASK, spoiled("x", answerable=answerable), found)
         counts[name] = (tally.mended, tally.unmended, tally.reported, tally.silent)
     assert counts == {
         "mended": (1, 0, 0, 0),
@@ -89,17 +89,20 @@ def test_ids_must_tell_calls_apart_where_ids_were_spoiled() -> None:
         ToolCall("a", "get_weather", GOLD.arguments),
     )
     made = Corrupted("reused_id", "calls", True, "", twice, calls=twice)
-    assert not bench.is_mended(bench.Bfcl(()), TASK, made, Found(twice))
+    assert not bench.is_repaired(bench.Bfcl(()), TASK, made, Found(twice))
     apart = (twice[0], ToolCall("b", "get_weather", GOLD.arguments))
-    assert bench.is_mended(bench.Bfcl(()), TASK, made, Found(apart))
-    assert len(bench.reply_of(TASK, made).message["tool_calls"]) == 2
+    assert bench.is_repaired(bench.Bfcl(()), TASK, made, Found(apart))
+    assert len(bench.build_reply(TASK, made).message["tool_calls"]) == 2
 
 
 def test_the_table_has_a_line_a_class_and_their_sum() -> None:
     readers = {name: READERS[name] for name in bench.SHOWN}
     kinds = ("name_typo", "trailing_comma", "fence")
-    found = {kind: bench.measure(list(bench.cases([TASK], kind, 1)), readers) for kind in kinds}
-    text = bench.tables(found)
+    found = {
+        kind: bench.measure_readers(list(bench.iter_corruptions([TASK], kind, 1)), readers)
+        for kind in kinds
+    }
+    text = bench.render_tables(found)
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert len(lines) == 2 + len(kinds) + 1
     assert len({line.count("|") for line in lines}) == 1

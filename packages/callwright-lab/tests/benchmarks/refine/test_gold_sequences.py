@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from callwright.nouns.types import ToolCall, canonical
+from callwright.nouns.types import ToolCall, to_canonical_json
 from callwright.repair.ordering.sequence import order
 from tests.benchmarks.refine.sequence_data import Case, gold_cases, missing_data
 
@@ -33,7 +33,9 @@ def test_shuffled_sequences_of_public_data_are_put_in_order(source: str) -> None
     for case in rng.sample(gold_cases(source), 60):
         mixed = rng.sample(case.calls, len(case.calls))
         done = order(mixed, case.tools, query=case.query)
-        assert sorted(map(canonical, done.calls)) == sorted(map(canonical, case.calls))
+        assert sorted(map(to_canonical_json, done.calls)) == sorted(
+            map(to_canonical_json, case.calls)
+        )
         assert _sound(done.calls, case)
 
 
@@ -44,7 +46,7 @@ def _sound(calls: tuple[ToolCall, ...], case: Case) -> bool:
             label
             for c in case.calls
             for label in c.id.split()
-            if label in canonical(call.arguments)
+            if label in to_canonical_json(call.arguments)
         }
         if not {t for t in taken if f"{t}0" not in taken} <= seen | {call.id} and not taken <= seen:
             return False

@@ -9,7 +9,7 @@ import pytest
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Message, Tool
 from callwright_lab.benchmarks.refine.bfcl import Bfcl
-from callwright_lab.benchmarks.refine.guided import guided_request
+from callwright_lab.benchmarks.refine.guided import build_guided_request
 from callwright_lab.benchmarks.refine.task import Task
 
 TOOL = Tool(
@@ -21,7 +21,7 @@ TASK = Task(
 
 
 def test_a_chat_with_native_tools_keeps_its_system_prompt_behind_the_instructions() -> None:
-    made = guided_request(Bfcl(()), TASK)
+    made = build_guided_request(Bfcl(()), TASK)
     assert made.tools == ()
     assert made.schema is not None
     texts = "\n".join(m.content for m in made.messages)
@@ -32,4 +32,4 @@ def test_a_chat_with_native_tools_keeps_its_system_prompt_behind_the_instruction
 
 def test_a_task_without_tools_cannot_be_asked_so() -> None:
     with pytest.raises(ConfigError, match="offers no tools"):
-        guided_request(Bfcl(()), replace(TASK, tools=()))
+        build_guided_request(Bfcl(()), replace(TASK, tools=()))

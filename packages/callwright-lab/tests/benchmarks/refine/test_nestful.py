@@ -10,12 +10,12 @@ import pytest
 from callwright.nouns.types import ToolCall
 from callwright_lab.benchmarks.refine.nestful import (
     Nestful,
-    aligned,
-    equal,
-    grounded,
-    label,
-    partial,
-    same_answer,
+    align_calls,
+    get_label,
+    is_equal_sequence,
+    is_same_answer,
+    replace_labels,
+    score_partial_match,
     write_calls,
 )
 from callwright_lab.benchmarks.refine.task import Found
@@ -120,28 +120,30 @@ def test_there_is_no_win_where_gold_itself_does_not_run_to_its_answer(
 def test_an_answer_is_the_gold_one_exactly_or_as_gold_is_rounded(
     answer: object, gold: object, same: bool
 ) -> None:
-    assert same_answer(answer, gold) is same
+    assert is_same_answer(answer, gold) is same
 
 
 def test_a_missing_call_costs_its_share() -> None:
     gold = calls(("var1", "a", {}), ("var2", "b", {"x": "$var1.y$"}), ("var3", "c", {}))
-    assert partial(gold, gold[1:]) == pytest.approx(1 / 3)  # b's reference names nothing any more
-    assert partial(gold, gold) == 1.0
-    assert partial(gold, gold[::-1]) == pytest.approx(1 / 3)
-    assert partial(gold, ()) == 0.0
+    assert score_partial_match(gold, gold[1:]) == pytest.approx(
+        1 / 3
+    )  # b's reference names nothing any more
+    assert score_partial_match(gold, gold) == 1.0
+    assert score_partial_match(gold, gold[::-1]) == pytest.approx(1 / 3)
+    assert score_partial_match(gold, ()) == 0.0
 
 
 def test_alignment_is_by_name_from_the_left() -> None:
     a, b, c = calls(("1", "a", {}), ("2", "b", {}), ("3", "c", {}))
-    assert aligned([a, b, c], [a, c]) == [(a, a), (b, None), (c, c)]
-    assert aligned([a], [b, a]) == [(a, None), (None, b), (None, a)]
+    assert align_calls([a, b, c], [a, c]) == [(a, a), (b, None), (c, c)]
+    assert align_calls([a], [b, a]) == [(a, None), (None, b), (None, a)]
 
 
 def test_labels_are_read_however_they_are_written() -> None:
-    assert [label(ToolCall(i, "t", {}), 4) for i in ("var_2", "$var2", "var2$", "call_1")] == [
+    assert [get_label(ToolCall(i, "t", {}), 4) for i in ("var_2", "$var2", "var2$", "call_1")] == [
         "var2"
     ] * 3 + ["var4"]
-    _, second = grounded(calls(("var_1", "a", {}), ("var_2", "b", {"x": ["$var_1.f[0].g$"]})))
+    _, second = replace_labels(calls(("var_1", "a", {}), ("var_2", "b", {"x": ["$var_1.f[0].g$"]})))
     assert second.arguments == {"x": ["$a.f[0].g$"]}
     assert json.loads(write_calls(calls(("var1", "a", {}))))[0]["label"] == "$var1"
 
@@ -168,7 +170,7 @@ def test_version_one_scores_full_marks_with_its_gold() -> None:
 
 def test_independent_calls_may_stand_in_any_order_but_a_reference_looks_back() -> None:
     a, b, c = calls(("var1", "a", {}), ("var2", "b", {}), ("var3", "c", {"x": "$var1.y$"}))
-    assert equal([a, b, c], [b, a, c])
-    assert equal([a, b, c], [a, c, b])
-    assert not equal([a, b, c], [c, a, b])
-    assert not equal([a, b, c], [a, b])
+    assert is_equal_sequence([a, b, c], [b, a, c])
+    assert is_equal_sequence([a, b, c], [a, c, b])
+    assert not is_equal_sequence([a, b, c], [c, a, b])
+    assert not is_equal_sequence([a, b, c], [a, b])

@@ -9,7 +9,7 @@ import pytest
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.types import Message, Tool, ToolCall
 from callwright_lab.benchmarks.refine.bench import READERS, main
-from callwright_lab.benchmarks.refine.peers import PEERS, reader
+from callwright_lab.benchmarks.refine.peers import PEERS, make_reader
 from callwright_lab.benchmarks.refine.task import Recorded, Task
 
 TOOL = Tool("get_weather", "Weather.", {
@@ -49,9 +49,9 @@ def test_a_peer_that_raises_has_read_nothing_and_one_that_is_missing_is_named() 
     def fails(*_: object) -> list[ToolCall]:
         raise RecursionError
 
-    assert reader("json", fails)(text(CALL), TASK).calls == ()
+    assert make_reader("json", fails)(text(CALL), TASK).calls == ()
     with pytest.raises(MissingExtra, match="no_such_peer"):
-        reader("no_such_peer", fails)(text(CALL), TASK)
+        make_reader("no_such_peer", fails)(text(CALL), TASK)
 
 
 def test_calls_that_the_server_delivered_are_kept_by_every_peer() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Message, Tool
 from callwright.testing import ScriptedModel
-from callwright_lab.benchmarks.refine.proxy import ProxyReader, driven, generate_through
+from callwright_lab.benchmarks.refine.proxy import ProxyReader, drive_session, generate_through
 from callwright_lab.benchmarks.refine.replies import read_replies
 from callwright_lab.benchmarks.refine.task import Examination, Found, Recorded, Score, Task
 
@@ -50,7 +50,7 @@ CITIES: Examination = Cities()
 def test_only_the_request_with_two_wishes_is_asked_a_second_time() -> None:
     one, two = CITIES.tasks()
     for task, more in ((one, []), (two, ["guided"])):
-        asking = driven(CITIES, task)
+        asking = drive_session(CITIES, task)
         kinds = [next(asking)[0]]
         try:
             while True:

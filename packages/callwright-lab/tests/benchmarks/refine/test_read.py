@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from callwright.nouns.types import JsonObject, Message, Tool
-from callwright_lab.benchmarks.refine.read import READERS, delivered, timed
+from callwright_lab.benchmarks.refine.read import READERS, gather_native_calls, read_timed
 from callwright_lab.benchmarks.refine.task import Recorded, Task
 
 TOOL = Tool("get_weather", "Weather.", {
@@ -73,13 +73,13 @@ def test_the_server_s_own_calls_come_first_for_everybody() -> None:
     }
     for name, reader in READERS.items():
         assert reader(Recorded("1", "m", message), TASK).to_json() == WANTED, name
-    assert [c.id for c in delivered(Recorded("1", "m", message))] == ["a"]
+    assert [c.id for c in gather_native_calls(Recorded("1", "m", message))] == ["a"]
     assert read("server", CALL) == []
 
 
 def test_only_the_server_hands_the_text_on() -> None:
     kept = {
-        name: timed(reader, Recorded("1", "m", {"content": CALL}), TASK)
+        name: read_timed(reader, Recorded("1", "m", {"content": CALL}), TASK)
         for name, reader in READERS.items()
     }
     assert {name for name, found in kept.items() if found.raw} == {"server"}

@@ -15,9 +15,9 @@ from callwright.nouns.types import Message, Reply, Tool, ToolCall, Usage
 from callwright.testing import ScriptedModel
 from callwright_lab.benchmarks.refine.api_bank import ApiBank
 from callwright_lab.benchmarks.refine.replies import (
-    generate,
-    message_of,
-    question,
+    build_message,
+    build_question,
+    generate_replies,
     read_replies,
 )
 from callwright_lab.benchmarks.refine.task import Examination, Found, Score, Task
@@ -54,8 +54,8 @@ def test_what_is_generated_can_be_read_and_is_not_asked_twice(tmp_path: Path) ->
     model = ScriptedModel(
         [Reply('{"name": "f"}', usage=Usage(7, 3), seconds=0.5, reasoning="hm"), "second"]
     )
-    assert asyncio.run(generate(TINY, TINY.tasks()[:1], model, out)) == 0
-    assert asyncio.run(generate(TINY, TINY.tasks(), model, out)) == 0
+    assert asyncio.run(generate_replies(TINY, TINY.tasks()[:1], model, out)) == 0
+    assert asyncio.run(generate_replies(TINY, TINY.tasks(), model, out)) == 0
     assert len(model.requests) == 2
     (task, first), (_, second) = read_replies(out, {"tiny": TINY})
     assert (task.id, first.text, first.usage.total, first.seconds) == (
@@ -76,19 +76,19 @@ def test_what_is_generated_can_be_read_and_is_not_asked_twice(tmp_path: Path) ->
 def test_a_question_that_fails_is_left_for_the_next_time(tmp_path: Path) -> None:
     out, said = tmp_path / "replies.jsonl", []
     model = ScriptedModel([ModelError("busy"), "fine", "later"])
-    assert asyncio.run(generate(TINY, TINY.tasks(), model, out, say=said.append)) == 0
+    assert asyncio.run(generate_replies(TINY, TINY.tasks(), model, out, say=said.append)) == 0
     assert "busy" in said[0]
-    asyncio.run(generate(TINY, TINY.tasks(), model, out))
+    asyncio.run(generate_replies(TINY, TINY.tasks(), model, out))
     assert [t.id for t, _ in read_replies(out, {"tiny": TINY})] == ["b", "a"]
 
 
 def test_guided_asks_with_a_schema_and_tells_the_tools_itself(tmp_path: Path) -> None:
-    request = question(TINY, TINY.tasks()[0], "guided")
+    request = build_question(TINY, TINY.tasks()[0], "guided")
     assert request.schema is not None
     assert '"maxItems": 1' in json.dumps(request.schema)
     assert "Tools: f" not in json.dumps([m.content for m in request.messages])
     assert request.messages[-1].content == "call a"
-    assert question(TINY, TINY.tasks()[0], "free").schema is None
+    assert build_question(TINY, TINY.tasks()[0], "free").schema is None
 
 
 def test_older_layouts_are_read(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_replies_to_other_sets_are_left_out_and_strangers_are_errors(tmp_path: P
 
 
 def test_a_native_call_is_kept_as_the_server_sends_it() -> None:
-    message = message_of(Reply("", (ToolCall("1", "f", {"x": "y"}),)))
+    message = build_message(Reply("", (ToolCall("1", "f", {"x": "y"}),)))
     assert message["tool_calls"][0]["function"] == {"name": "f", "arguments": '{"x": "y"}'}
 
 

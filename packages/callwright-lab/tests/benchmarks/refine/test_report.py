@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callwright_lab.benchmarks.refine.report import report
+from callwright_lab.benchmarks.refine.report import render_report
 
 
 def row(task: str, reader: str, right: bool, **more: object) -> dict[str, object]:
@@ -37,7 +37,7 @@ ROWS = [
 
 
 def test_only_replies_that_every_reader_read_are_compared() -> None:
-    text = report(ROWS)
+    text = render_report(ROWS)
     assert "2 replies" in text
     assert "| rules | 50 % (9 % – 91 %) | 50.0 | 1 of 1 | 1 | 1.00 | 4 |" in text
     assert "| stripped | 1/2 |" in text
@@ -49,18 +49,18 @@ def test_a_metric_that_some_rows_lack_says_of_how_many_it_is() -> None:
         row("1", "stripped", True, metrics={"win": 1.0}),
         row("2", "stripped", False, metrics={}),
     ]
-    assert "100.0 of 1" in report(rows)
+    assert "100.0 of 1" in render_report(rows)
 
 
 def test_sets_upstreams_and_modes_are_kept_apart() -> None:
-    text = report([*ROWS, row("1", "rules", True, mode="guided")])
+    text = render_report([*ROWS, row("1", "rules", True, mode="guided")])
     assert text.count("replies\n") == 2
-    assert report([]) == "No rows yet."
-    assert "No mistakes." in report([row("1", "rules", True)])
+    assert render_report([]) == "No rows yet."
+    assert "No mistakes." in render_report([row("1", "rules", True)])
 
 
 def test_every_table_row_has_as_many_cells_as_its_head() -> None:
-    for block in report(ROWS).split("\n\n"):
+    for block in render_report(ROWS).split("\n\n"):
         lines = [line for line in block.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1, block
 
@@ -81,7 +81,7 @@ def test_the_model_rung_is_judged_for_each_upstream_by_the_harm_it_does() -> Non
         [(True, True)] * 9 + [(False, True)],
         [(True, True)] * 8 + [(True, False), (False, True)],
     )
-    text = report(
+    text = render_report(
         [
             *asked("good", *gains),
             *asked("bad", *harms),
@@ -99,4 +99,4 @@ def test_the_model_rung_is_judged_for_each_upstream_by_the_harm_it_does() -> Non
     assert "harm 1 of 9 (11.1 %" in lines["Model rung on bad"]
     assert "**no**" in lines["Model rung on idle"]
     assert "cannot be said" in lines["Model rung on lost"]
-    assert "Model rung" not in report(ROWS)
+    assert "Model rung" not in render_report(ROWS)

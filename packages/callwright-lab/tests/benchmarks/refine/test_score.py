@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
-from callwright_lab.benchmarks.refine.score import ERRORS, classify, same, same_calls
+from callwright_lab.benchmarks.refine.score import (
+    ERRORS,
+    classify_error,
+    has_same_calls,
+    is_same_value,
+)
 
 WEATHER = Tool(
     "weather", "", {"properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
@@ -38,8 +43,8 @@ def call(tool: str, arguments: JsonObject | str) -> ToolCall:
 def test_equality_is_json_s_and_numbers_may_equal_their_text(
     a: Json, b: Json, strict: bool, numbers: bool
 ) -> None:
-    assert same(a, b) is same(b, a) is strict
-    assert same(a, b, numbers=True) is same(b, a, numbers=True) is numbers
+    assert is_same_value(a, b) is is_same_value(b, a) is strict
+    assert is_same_value(a, b, numbers=True) is is_same_value(b, a, numbers=True) is numbers
 
 
 @pytest.mark.parametrize(
@@ -60,25 +65,27 @@ def test_equality_is_json_s_and_numbers_may_equal_their_text(
     ],
 )
 def test_the_first_mistake_is_named(calls: list[ToolCall], kind: str) -> None:
-    assert classify(calls, [GOLD], [WEATHER, TIME]) == kind
+    assert classify_error(calls, [GOLD], [WEATHER, TIME]) == kind
     assert kind == "" or kind in ERRORS
 
 
 def test_calls_in_another_order_are_the_same_calls_but_not_the_same_sequence() -> None:
     other = call("time", {"city": "Graz"})
-    assert same_calls([GOLD, other], [other, GOLD])
-    assert not same_calls([GOLD, other], [other, GOLD], ordered=True)
-    assert classify([GOLD, other], [other, GOLD], [WEATHER, TIME]) == "order"
+    assert has_same_calls([GOLD, other], [other, GOLD])
+    assert not has_same_calls([GOLD, other], [other, GOLD], ordered=True)
+    assert classify_error([GOLD, other], [other, GOLD], [WEATHER, TIME]) == "order"
 
 
 def test_a_call_is_compared_with_the_gold_call_it_is_nearest_to() -> None:
     second = call("weather", {"city": "Linz", "days": 1})
     assert (
-        classify([second, call("weather", {"city": "graz", "days": 3})], [GOLD, second], [WEATHER])
+        classify_error(
+            [second, call("weather", {"city": "graz", "days": 3})], [GOLD, second], [WEATHER]
+        )
         == "near_value"
     )
 
 
 def test_a_call_where_none_was_wanted_is_named() -> None:
-    assert classify([GOLD], [], [WEATHER]) == "unwanted_call"
-    assert classify([], [], [WEATHER]) == ""
+    assert classify_error([GOLD], [], [WEATHER]) == "unwanted_call"
+    assert classify_error([], [], [WEATHER]) == ""

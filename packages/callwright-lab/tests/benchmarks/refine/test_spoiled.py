@@ -7,13 +7,13 @@ import pytest
 from callwright.nouns.errors import ConfigError
 from callwright_lab.benchmarks.refine.bamboogle import BamboogleStar
 from callwright_lab.benchmarks.refine.bamboogle_formats import read_format
-from callwright_lab.benchmarks.refine.spoiled import spoiled
+from callwright_lab.benchmarks.refine.spoiled import spoil_gold_replies
 
 EXAM = BamboogleStar(9)
 
 
 def test_right_calls_are_written_in_the_format_that_was_asked_for() -> None:
-    pairs = spoiled(EXAM, ["right"], 9)
+    pairs = spoil_gold_replies(EXAM, ["right"], 9)
     assert len(pairs) == 9
     for task, reply in pairs:
         assert reply.mode == "right"
@@ -23,12 +23,12 @@ def test_right_calls_are_written_in_the_format_that_was_asked_for() -> None:
 
 
 def test_every_kind_gives_at_most_so_many_replies_and_always_the_same() -> None:
-    pairs = spoiled(EXAM, ["name_case", "fence"], 4)
+    pairs = spoil_gold_replies(EXAM, ["name_case", "fence"], 4)
     assert [r.mode for _, r in pairs] == ["name_case"] * 4 + ["fence"] * 4
-    assert pairs == spoiled(EXAM, ["name_case", "fence"], 4)
-    assert pairs != spoiled(EXAM, ["name_case", "fence"], 4, seed=1)
+    assert pairs == spoil_gold_replies(EXAM, ["name_case", "fence"], 4)
+    assert pairs != spoil_gold_replies(EXAM, ["name_case", "fence"], 4, seed=1)
 
 
 def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(ConfigError, match="no corruption 'nobody'"):
-        spoiled(EXAM, ["nobody"], 1)
+        spoil_gold_replies(EXAM, ["nobody"], 1)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from callwright_lab.benchmarks.retrieval.bench import main, measure, scored
-from callwright_lab.training.ranker.retrieval_data import stabletoolbench
+from callwright_lab.benchmarks.retrieval.bench import main, measure_search, score_rankings
+from callwright_lab.training.ranker.retrieval_data import read_stabletoolbench
 from tests.training.stabletoolbench_case import write
 
 
@@ -17,14 +17,14 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_groups_are_measured_alone_and_together(data: Path) -> None:
-    task = stabletoolbench(data)
+    task = read_stabletoolbench(data)
     right = {q.text: sorted(q.relevant) for q in task.queries}
     assert all(
         score == 100
-        for scores in measure(right.__getitem__, task.queries).values()
+        for scores in measure_search(right.__getitem__, task.queries).values()
         for score in scores.values()
     )
-    found = measure(lambda text: ["songs_for_music"], task.queries)
+    found = measure_search(lambda text: ["songs_for_music"], task.queries)
     assert list(found) == ["G1", "G2", "all"]
     assert found["G2"]["R@3"] == 50
     assert found["all"]["R@10"] == 25
@@ -52,8 +52,8 @@ def test_no_data_and_no_such_mode_are_said(
 
 
 def test_what_was_brought_along_counts_beyond_the_ten_only(data: Path) -> None:
-    task = stabletoolbench(data)
-    found = scored((q, ["songs_for_music"], {"price_for_post"}) for q in task.queries)["G2"]
+    task = read_stabletoolbench(data)
+    found = score_rankings((q, ["songs_for_music"], {"price_for_post"}) for q in task.queries)["G2"]
     assert (found["all@10"], found["all@10+"]) == (0, 100)
 
 

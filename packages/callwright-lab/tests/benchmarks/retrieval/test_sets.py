@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from callwright.nouns.errors import ConfigError
-from callwright_lab.benchmarks.retrieval.sets import SETS, api_bank, toolret
+from callwright_lab.benchmarks.retrieval.sets import SETS, read_api_bank, read_toolret
 
 QUERIES = [
     {
@@ -61,7 +61,7 @@ def _lines(path: Path, rows: list[dict[str, Any]]) -> None:
 def test_toolret_joins_queries_and_tools_by_id(tmp_path: Path) -> None:
     _lines(tmp_path / "toolret" / "queries" / "apigen" / "queries.jsonl", QUERIES)
     _lines(tmp_path / "toolret" / "tools" / "code" / "tools.jsonl", TOOLS)
-    task = toolret(tmp_path)
+    task = read_toolret(tmp_path)
     assert [(q.group, q.relevant) for q in task.queries] == [("code", {"apigen_tool_272"})]
     growth, model, songs = task.tools
     assert growth.description == "bacterial_growth: The population after a time."
@@ -81,7 +81,7 @@ def test_toolret_is_read_as_parquet(tmp_path: Path) -> None:
         parquet.write_table(
             pyarrow.Table.from_pylist(rows), folder / f"{kind}-00000-of-00001.parquet"
         )
-    assert len(toolret(tmp_path).tools) == 3
+    assert len(read_toolret(tmp_path).tools) == 3
 
 
 def test_api_bank_asks_what_the_user_said_of_the_tools_of_all_prompts(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_api_bank_asks_what_the_user_said_of_the_tools_of_all_prompts(tmp_path: 
         (3, []),
     ):
         (folder / f"level-{level}.json").write_text(json.dumps(rows))
-    task = api_bank(tmp_path)
+    task = read_api_bank(tmp_path)
     assert sorted(t.name for t in task.tools) == ["Alarm", "Sum", "Wiki"]
     assert [(q.group, q.text, q.relevant) for q in task.queries] == [
         ("level-1", "Who was Nansen? The explorer.", {"Wiki"}),

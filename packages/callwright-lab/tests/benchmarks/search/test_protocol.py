@@ -12,13 +12,13 @@ from callwright_lab.benchmarks.search.corpus import Corpus, Passage, Question
 from callwright_lab.benchmarks.search.protocol import (
     QueryRefiner,
     Searched,
-    closed,
-    converse,
+    close_tag,
+    extract_strict_query,
     model_query,
-    normal,
+    normalise_answer,
     rules_query,
-    scores,
-    strict_query,
+    run_protocol,
+    score_answer,
 )
 
 CORPUS = Corpus([Passage(f"P{n}", f"graz fact number {n}") for n in range(5)])
@@ -27,7 +27,7 @@ CORPUS = Corpus([Passage(f"P{n}", f"graz fact number {n}") for n in range(5)])
 def play(
     replies: list[str | Reply], refiner: QueryRefiner | None = None
 ) -> tuple[Searched, list[ChatRequest]]:
-    talk, asked = converse("Where is Graz?", CORPUS, refiner), []
+    talk, asked = run_protocol("Where is Graz?", CORPUS, refiner), []
     left = list(replies)
     try:
         asked.append(next(talk))
@@ -121,10 +121,10 @@ def test_a_query_that_was_searched_before_is_not_searched_again() -> None:
 
 
 def test_tags_are_closed_where_a_stop_word_took_the_closer() -> None:
-    assert closed("<search> a") == "<search> a</search>"
-    assert closed("<search> a</search><answer> b") == "<search> a</search><answer> b</answer>"
-    assert closed("plain") == "plain"
-    assert strict_query("<search> a</search> <search>b</search>") == "b"
+    assert close_tag("<search> a") == "<search> a</search>"
+    assert close_tag("<search> a</search><answer> b") == "<search> a</search><answer> b</answer>"
+    assert close_tag("plain") == "plain"
+    assert extract_strict_query("<search> a</search> <search>b</search>") == "b"
 
 
 @pytest.mark.parametrize(
@@ -141,11 +141,11 @@ def test_tags_are_closed_where_a_stop_word_took_the_closer() -> None:
 def test_exact_match_and_containment_in_normal_form(
     answer: str | None, em: int, contains: int
 ) -> None:
-    assert scores(Question("q", "?", ("Sundholm",)), Searched(answer)) == {
+    assert score_answer(Question("q", "?", ("Sundholm",)), Searched(answer)) == {
         "em": em,
         "contains": contains,
     }
-    assert normal("The  Quick, (brown) fox") == "quick brown fox"
+    assert normalise_answer("The  Quick, (brown) fox") == "quick brown fox"
 
 
 @pytest.mark.parametrize(

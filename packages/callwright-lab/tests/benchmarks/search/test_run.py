@@ -16,7 +16,7 @@ from callwright_lab.benchmarks.search.corpus import (
     invented_questions,
     read_questions,
 )
-from callwright_lab.benchmarks.search.run import report, run_missing
+from callwright_lab.benchmarks.search.run import render_report, run_missing
 from callwright_lab.datasets.sources import data_root
 
 
@@ -43,8 +43,8 @@ def test_the_refiner_answers_what_the_careless_model_alone_does_not(tmp_path: Pa
     for _ in range(2):
         assert asyncio.run(run_missing(questions, invented_corpus(), model, out)) == 0
     assert len(read_rows(out)) == len(rows)
-    assert "| rules | 1 | 1.00 | 1.00 | 2.00 | 1.00 |" in report(read_rows(out))
-    assert report([]) == "No rows yet."
+    assert "| rules | 1 | 1.00 | 1.00 | 2.00 | 1.00 |" in render_report(read_rows(out))
+    assert render_report([]) == "No rows yet."
 
 
 def test_the_papers_refiner_is_asked_by_its_own_prompt_and_only_without_an_answer(

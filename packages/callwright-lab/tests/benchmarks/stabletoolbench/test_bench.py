@@ -17,8 +17,8 @@ from callwright.testing import ScriptedModel
 from callwright_lab.benchmarks.comparison.comparison import Bench, run_missing
 from callwright_lab.benchmarks.comparison.rows import read_rows
 from callwright_lab.benchmarks.judge.rows import Judge, judge_missing
-from callwright_lab.benchmarks.recovery.bench import judged_rows
-from callwright_lab.benchmarks.stabletoolbench.bench import judged_items, main, our_runs
+from callwright_lab.benchmarks.recovery.bench import get_judged_path
+from callwright_lab.benchmarks.stabletoolbench.bench import build_judged_items, main, read_our_runs
 from callwright_lab.benchmarks.stabletoolbench.tasks import (
     StableToolBench,
     VirtualServer,
@@ -67,11 +67,11 @@ async def test_ours_and_others_are_judged_side_by_side(
     out = await ran(tmp_path)
     theirs = answers(tmp_path / "a", q1=run("I do not know."), q2=run("It rains all day."))
     tasks = [task for task in read_queries(tmp_path / "q") if task.group == "G1_instruction"]
-    runs = {**our_runs(read_rows(out), tmp_path), "gpt-3.5": read_answers(theirs)}
-    model, path = ScriptedModel(judge), judged_rows(out)
-    await judge_missing(Judge(model), judged_items(tasks, runs, ["sopr"]), path)
+    runs = {**read_our_runs(read_rows(out), tmp_path), "gpt-3.5": read_answers(theirs)}
+    model, path = ScriptedModel(judge), get_judged_path(out)
+    await judge_missing(Judge(model), build_judged_items(tasks, runs, ["sopr"]), path)
     before = len(model.requests)
-    wins = judged_items(tasks, runs, ["sowr"], "gpt-3.5", read_rows(path))
+    wins = build_judged_items(tasks, runs, ["sowr"], "gpt-3.5", read_rows(path))
     await judge_missing(Judge(model), wins, path)
     assert (
         len(model.requests) == before
@@ -129,12 +129,12 @@ async def test_two_that_both_solve_are_compared_by_the_judge(tmp_path: Path) -> 
     out = await ran(tmp_path)
     theirs = read_answers(answers(tmp_path / "a", q1=run("It rains cats.")))
     tasks = [task for task in read_queries(tmp_path / "q") if task.id == "G1_instruction/1"]
-    runs = {**our_runs(read_rows(out), tmp_path), "gpt-3.5": theirs}
-    model, path = ScriptedModel(judge), judged_rows(out)
-    await judge_missing(Judge(model), judged_items(tasks, runs, ["sopr"]), path)
+    runs = {**read_our_runs(read_rows(out), tmp_path), "gpt-3.5": theirs}
+    model, path = ScriptedModel(judge), get_judged_path(out)
+    await judge_missing(Judge(model), build_judged_items(tasks, runs, ["sopr"]), path)
     before = len(model.requests)
     await judge_missing(
-        Judge(model), judged_items(tasks, runs, ["sowr"], "gpt-3.5", read_rows(path)), path
+        Judge(model), build_judged_items(tasks, runs, ["sowr"], "gpt-3.5", read_rows(path)), path
     )
     assert len(model.requests) == before + 3
     assert sorted(row["verdict"] for row in read_rows(path) if row["measure"] == "sowr") in (
@@ -163,14 +163,14 @@ async def test_any_strategy_stands_in_the_papers_table(strategy: str, tmp_path: 
         )
         == 0
     )
-    (runs,) = our_runs(read_rows(tmp_path / "rows.jsonl"), tmp_path).values()
+    (runs,) = read_our_runs(read_rows(tmp_path / "rows.jsonl"), tmp_path).values()
     assert [step.calls[0].arguments for step in runs[task.id].steps] == [made["arguments"]]
     assert not runs[task.id].given_up
 
 
 def test_a_win_rate_needs_a_reference_that_is_there() -> None:
     with pytest.raises(ConfigError, match="needs the runs of a reference") as refused:
-        judged_items([], {"react, m": {}, "code, m": {}}, ["wr"], "react")
+        build_judged_items([], {"react, m": {}, "code, m": {}}, ["wr"], "react")
     assert "'react, m'; 'code, m'" in str(refused.value.hint), "names hold commas"
 
 

@@ -18,10 +18,10 @@ from callwright_lab.benchmarks.comparison.rows import read_rows
 from callwright_lab.benchmarks.stabletoolbench.tasks import (
     StableToolBench,
     VirtualServer,
+    build_tasks,
     read_answers,
     read_queries,
-    sampled,
-    tasks_of,
+    sample_tasks,
 )
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.transcripts.tooleval import TOOLEVAL
@@ -88,12 +88,14 @@ def test_queries_are_tasks_by_group_with_their_own_tools(tmp_path: Path) -> None
 
 def test_a_sample_is_so_many_of_each_group_in_an_order_nobody_chose(tmp_path: Path) -> None:
     tasks = read_queries(queries(tmp_path / "q"))
-    few, more = sampled(tasks, each=1), sampled(tasks, each=2)
+    few, more = sample_tasks(tasks, each=1), sample_tasks(tasks, each=2)
     assert [task.group for task in few] == ["G1_instruction", "G2_instruction"]
     assert {*few} <= {*more}
-    assert [task.group for task in sampled(tasks, ["G2_instruction"])] == ["G2_instruction"] * 3
+    assert [task.group for task in sample_tasks(tasks, ["G2_instruction"])] == [
+        "G2_instruction"
+    ] * 3
     with pytest.raises(ConfigError, match="no group 'G9'"):
-        sampled(tasks, ["G9"])
+        sample_tasks(tasks, ["G9"])
 
 
 def test_others_answers_are_read_and_their_tasks_are_solvable_only_where_that_is_known(
@@ -102,7 +104,7 @@ def test_others_answers_are_read_and_their_tasks_are_solvable_only_where_that_is
     found = read_answers(answers(tmp_path / "a", q1=run("It rains."), q9=run(None, given_up=True)))
     assert found["G1_instruction/1"].answer == "It rains."
     assert found["G1_instruction/9"].given_up
-    tasks = {task.id: task.solvable for task in tasks_of(found, ["G1_instruction/1"])}
+    tasks = {task.id: task.solvable for task in build_tasks(found, ["G1_instruction/1"])}
     assert tasks == {"G1_instruction/1": True, "G1_instruction/9": False}
 
 

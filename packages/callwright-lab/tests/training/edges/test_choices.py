@@ -12,7 +12,7 @@ from callwright.nouns.types import Tool
 from callwright_lab.datasets.examples import PlanExample, example_from_calls
 from callwright_lab.training.edges.choices import (
     OFFERED_MORE,
-    choices_of,
+    build_choices,
     stabletoolbench_choices,
 )
 
@@ -30,7 +30,7 @@ PLANS = [example(thing) for thing in THINGS]
 
 
 def test_gold_is_needed_and_at_least_one_other_tool_is_offered() -> None:
-    for plan, choice in zip(PLANS, choices_of(PLANS), strict=True):
+    for plan, choice in zip(PLANS, build_choices(PLANS), strict=True):
         names = {t.name for t in choice.tools}
         assert choice.needed == set(plan.gold) < names
         assert len(names) - len(plan.gold) <= max(OFFERED_MORE)
@@ -38,7 +38,7 @@ def test_gold_is_needed_and_at_least_one_other_tool_is_offered() -> None:
 
 
 def test_the_same_plans_give_the_same_choices() -> None:
-    assert choices_of(PLANS) == choices_of(PLANS)
+    assert build_choices(PLANS) == build_choices(PLANS)
 
 
 def test_tools_about_the_same_thing_are_among_the_others() -> None:
@@ -46,7 +46,7 @@ def test_tools_about_the_same_thing_are_among_the_others() -> None:
             for k in range(30)]  # fmt: skip
     far = [example_from_calls(f"far{k}", "made", "q", [Tool(f"song_{k}_lyrics")], [f"song_{k}_lyrics"], {})
            for k in range(300)]  # fmt: skip
-    every = choices_of([*PLANS, *more, *far])
+    every = build_choices([*PLANS, *more, *far])
     near = sum("hotel" in t.name for c in every[6:36] for t in c.tools if t.name not in c.needed)
     apart = sum("song" in t.name for c in every[6:36] for t in c.tools if t.name not in c.needed)
     assert near > apart / 3  # one in eleven by chance

@@ -34,16 +34,16 @@ def example(i: int, parent: str = "films") -> PlanExample:
 
 
 def test_the_parent_is_read_from_the_description() -> None:
-    assert complextool.parents(example(0)) == {"films"}
+    assert complextool.find_parent_apis(example(0)) == {"films"}
     other = example_from_calls(
         "x", "s", "q", [Tool("alone"), Tool("b", "这是“songs”工具的子功能")], ["alone"], {}
     )
-    assert complextool.parents(other) == {"tool alone", "songs"}
+    assert complextool.find_parent_apis(other) == {"tool alone", "songs"}
 
 
 @given(st.lists(st.frozensets(st.sampled_from("abcdefgh"), min_size=1, max_size=3), max_size=12))
 def test_rows_that_share_a_parent_are_in_one_fold(groups: list[frozenset[str]]) -> None:
-    found = complextool.folds_of(groups)
+    found = complextool.assign_folds(groups)
     for a, one in zip(groups, found, strict=True):
         for b, other in zip(groups, found, strict=True):
             assert one == other or not a & b
@@ -51,9 +51,9 @@ def test_rows_that_share_a_parent_are_in_one_fold(groups: list[frozenset[str]]) 
 
 def test_what_is_always_so_is_learned() -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
-    rows = [complextool.row_of(example(i), i % 5, open_graph()) for i in range(40)]
-    trees = complextool.grow(rows, Settings(rounds=80, least=5))
-    scores = [complextool.score(r, *trees) for r in rows]
+    rows = [complextool.build_row(example(i), i % 5, open_graph()) for i in range(40)]
+    trees = complextool.grow_forests(rows, Settings(rounds=80, least=5))
+    scores = [complextool.score_row(r, *trees) for r in rows]
     assert np.mean([s.exact for s in scores]) > 0.9
 
 
@@ -68,14 +68,18 @@ class Letters:
 
 
 def test_with_an_encoder_tools_and_pairs_have_more_numbers() -> None:
-    plain, more = (complextool.row_of(example(1), 0, open_graph(), e) for e in (None, Letters()))
+    plain, more = (complextool.build_row(example(1), 0, open_graph(), e) for e in (None, Letters()))
     assert more.pairs.shape[-1] - plain.pairs.shape[-1] == len(MEANINGS)
     assert more.tools.shape[-1] - plain.tools.shape[-1] == 4
     assert np.isfinite(more.tools).all()
 
 
 def test_gold_without_any_input_is_a_habit() -> None:
-    assert not complextool.idle(example(0))
+    assert not complextool.is_order_arbitrary(example(0))
     bare = [Tool("a"), Tool("b")]
-    assert complextool.idle(example_from_calls("x", "s", "q", bare, ["a", "b"], {1: [0]}))
-    assert not complextool.idle(example_from_calls("y", "s", "q", bare, ["a", "b"], {}))
+    assert complextool.is_order_arbitrary(
+        example_from_calls("x", "s", "q", bare, ["a", "b"], {1: [0]})
+    )
+    assert not complextool.is_order_arbitrary(
+        example_from_calls("y", "s", "q", bare, ["a", "b"], {})
+    )

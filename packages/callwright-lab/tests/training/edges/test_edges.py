@@ -20,12 +20,12 @@ from callwright.planning.meaning import NAMES as MEANINGS
 from callwright.weights.trees import read, write
 from callwright_lab.datasets.examples import (
     PlanExample,
+    add_distractors,
     example_from_calls,
-    sequenced,
-    with_distractors,
+    to_sequence,
 )
-from callwright_lab.datasets.splits import fold
-from callwright_lab.training.boosting import export
+from callwright_lab.datasets.splits import get_fold
+from callwright_lab.training.boosting import export_forest
 from callwright_lab.training.edges import edges
 
 SMALL = edges.Settings(rounds=20, least=5, distractors=1)
@@ -79,8 +79,8 @@ EXAMPLES = [example(i, "one" if i % 4 < 2 else "two") for i in range(96)]
 
 
 def test_pairs_with_a_distractor_do_not_count() -> None:
-    mixed = with_distractors(EXAMPLES[1], [Tool("spare_part")], 1)
-    rows = edges.rows_of(mixed)
+    mixed = add_distractors(EXAMPLES[1], [Tool("spare_part")], 1)
+    rows = edges.build_rows(mixed)
     spare = [t.name for t in mixed.tools].index("spare_part")
     assert rows.mask.sum() == 2
     assert not rows.mask[spare].any()
@@ -91,8 +91,8 @@ def test_pairs_with_a_distractor_do_not_count() -> None:
 def test_in_training_a_called_tool_needs_nothing_of_one_that_is_not_called_nor_the_other_way_round() -> (
     None
 ):
-    mixed = with_distractors(EXAMPLES[1], [Tool("spare_part"), Tool("other_part")], 2)
-    rows = edges.rows_of(mixed, others=True)
+    mixed = add_distractors(EXAMPLES[1], [Tool("spare_part"), Tool("other_part")], 2)
+    rows = edges.build_rows(mixed, others=True)
     gold = np.array([t.name in mixed.gold for t in mixed.tools])
     assert rows.mask[gold][:, ~gold].all()
     assert rows.mask[~gold][:, gold].all()
@@ -104,7 +104,9 @@ def test_in_training_a_called_tool_needs_nothing_of_one_that_is_not_called_nor_t
 
 
 def test_every_example_is_also_shown_without_outputs_and_with_distractors() -> None:
-    plain, bare, mixed = edges.varied(EXAMPLES[1], [Tool("spare_part"), Tool("other_part")], 2)
+    plain, bare, mixed = edges.vary_example(
+        EXAMPLES[1], [Tool("spare_part"), Tool("other_part")], 2
+    )
     assert plain is EXAMPLES[1]
     assert all(t.output_schema is None for t in bare.tools)
     assert len(mixed.tools) > len(plain.tools)
@@ -115,13 +117,13 @@ def test_independent_tools_are_also_shown_two_by_two() -> None:
     three = example_from_calls(
         "x", "s", "q", [Tool("a"), Tool("b"), Tool("c")], ["a", "b", "c"], {}
     )
-    *_, two = edges.varied(three, [], 0)
+    *_, two = edges.vary_example(three, [], 0)
     assert len(two.tools) == len(two.gold) == 2
     assert two.layers == dict.fromkeys(two.gold, 0)
 
 
 def test_two_requests_in_one_breath_do_not_need_each_other() -> None:
-    made = edges.joined(EXAMPLES[1], EXAMPLES[5])
+    made = edges.join_examples(EXAMPLES[1], EXAMPLES[5])
     assert made.edges == EXAMPLES[1].edges | EXAMPLES[5].edges
     assert made.layers == EXAMPLES[1].layers | EXAMPLES[5].layers
     assert len(made.tools) == 4
@@ -129,14 +131,14 @@ def test_two_requests_in_one_breath_do_not_need_each_other() -> None:
 
 def test_two_requests_are_joined_to_one_sentence_or_to_two() -> None:
     texts = {
-        edges.joined(a, b).query.removeprefix(a.query.rstrip("."))
-        for a, b in edges.couples(EXAMPLES)
+        edges.join_examples(a, b).query.removeprefix(a.query.rstrip("."))
+        for a, b in edges.pair_examples(EXAMPLES)
     }
     assert {text[: text.index("find")] for text in texts} == {*edges.JOINTS}
 
 
 def test_every_example_has_several_partners_and_each_in_one_round_only() -> None:
-    once, more = edges.couples(EXAMPLES, rounds=1), edges.couples(EXAMPLES)
+    once, more = edges.pair_examples(EXAMPLES, rounds=1), edges.pair_examples(EXAMPLES)
     assert more[: len(once)] != []
     assert len(more) > 2 * len(once)
     names = [e.id for couple in once for e in couple]
@@ -150,16 +152,16 @@ def test_the_joined_requests_of_a_source_are_predicted_by_trees_that_have_not_se
     alone = edges.unseen_sources(prepared, SMALL, together)
     assert len(alone) == len(EXAMPLES)
     assert {r.example.id for r, _ in together} <= {
-        edges.joined(a, b).id for a, b in edges.couples(EXAMPLES)
+        edges.join_examples(a, b).id for a, b in edges.pair_examples(EXAMPLES)
     }
     assert together
 
 
 def test_couples_are_of_one_source_and_one_fold_and_share_no_tool() -> None:
-    made = edges.couples(EXAMPLES)
+    made = edges.pair_examples(EXAMPLES)
     assert made
     for a, b in made:
-        assert (a.source, fold(a)) == (b.source, fold(b))
+        assert (a.source, get_fold(a)) == (b.source, get_fold(b))
         assert not {t.name for t in a.tools} & {t.name for t in b.tools}
 
 
@@ -171,7 +173,7 @@ def test_strangers_are_of_two_sources_and_one_fold_and_share_no_tool() -> None:
     assert made
     for a, b in made:
         assert a.source != b.source
-        assert fold(a) == fold(b)
+        assert get_fold(a) == get_fold(b)
         assert not {t.name for t in a.tools} & {t.name for t in b.tools}
     assert edges.strangers(ONE) == []
 
@@ -181,7 +183,7 @@ def test_three_requests_are_joined_where_that_is_not_too_many_tools() -> None:
     assert made
     for parts in made:
         assert len({e.source for e in parts}) == 2
-        whole = edges.joined(*parts)
+        whole = edges.join_examples(*parts)
         assert len(whole.gold) == len(whole.tools) == 6
         assert whole.edges == parts[0].edges | parts[1].edges | parts[2].edges
     assert edges.threes(EXAMPLES, most=5) == edges.threes(ONE) == []
@@ -196,7 +198,7 @@ def test_strangers_are_not_learned_from_where_one_of_their_sources_is_left_out()
 
 def test_a_couple_is_learned_from_only_where_both_may_be() -> None:
     prepared = edges.Prepared(EXAMPLES, SMALL)
-    a, b = edges.couples(EXAMPLES)[0]
+    a, b = edges.pair_examples(EXAMPLES)[0]
     ids = [r.example.id for r in prepared.rows([a, b])]
     assert any(" + " in id for id in ids)
     assert not any(" + " in r.example.id for r in prepared.rows([a]))
@@ -204,10 +206,10 @@ def test_a_couple_is_learned_from_only_where_both_may_be() -> None:
 
 def test_sources_weigh_alike_whatever_their_size() -> None:
     rows = [
-        edges.rows_of(e)
+        edges.build_rows(e)
         for e in [example(i, "big") for i in range(64)] + [example(i, "small") for i in range(4)]
     ]
-    found = edges.weights(rows, edges.Settings(power=0.0))
+    found = edges.compute_pair_weights(rows, edges.Settings(power=0.0))
     assert found[:128].sum() == pytest.approx(found[128:].sum())
 
 
@@ -215,13 +217,13 @@ def test_sources_weigh_alike_whatever_their_size() -> None:
 def booster() -> Any:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
     prepared = edges.Prepared(EXAMPLES, SMALL)
-    return edges.fit(prepared.rows(EXAMPLES), SMALL)
+    return edges.fit_booster(prepared.rows(EXAMPLES), SMALL)
 
 
 def test_exported_trees_give_exactly_what_lightgbm_gives(booster: Any) -> None:
-    forest = export(booster)
+    forest = export_forest(booster)
     draw = np.random.default_rng(0)
-    known = np.concatenate([r.features[r.mask] for r in map(edges.rows_of, EXAMPLES)])
+    known = np.concatenate([r.features[r.mask] for r in map(edges.build_rows, EXAMPLES)])
     noise = draw.normal(size=(200, known.shape[1])).astype(np.float32) * known.std(axis=0).clip(0.1)
     rows = np.concatenate([known, noise])
     assert np.abs(forest(rows) - booster.predict(rows, raw_score=True)).max() < 1e-9
@@ -229,17 +231,17 @@ def test_exported_trees_give_exactly_what_lightgbm_gives(booster: Any) -> None:
 
 def test_a_forest_of_one_leaf_is_exported(booster: Any) -> None:
     none = [example(i) for i in range(0, 40, 2)]
-    rows = [edges.rows_of(e) for e in none]
-    forest = export(edges.fit(rows, edges.Settings(rounds=2, least=5)))
+    rows = [edges.build_rows(e) for e in none]
+    forest = export_forest(edges.fit_booster(rows, edges.Settings(rounds=2, least=5)))
     assert len(forest(rows[0].features[rows[0].mask])) == 2
 
 
 def test_learned_edges_are_found_again(booster: Any) -> None:
-    forest = export(booster)
+    forest = export_forest(booster)
     right = 0
     for e in EXAMPLES:
-        rows = edges.rows_of(e)
-        layers, found = edges.answer(rows, edges.log_odds(forest, rows), 1.0, 0.0)
+        rows = edges.build_rows(e)
+        layers, found = edges.decode_plan(rows, edges.log_odds(forest, rows), 1.0, 0.0)
         right += layers == e.layers
         assert found <= {(a, b) for a in e.gold for b in e.gold if a != b}
     assert right > 0.95 * len(EXAMPLES)
@@ -249,13 +251,13 @@ def test_calibration_finds_the_curve_that_made_the_labels() -> None:
     draw = np.random.default_rng(1)
     found = []
     for i in range(400):
-        rows = edges.rows_of(example(i))
+        rows = edges.build_rows(example(i))
         odds = draw.normal(size=(2, 2)) * 2
         chance = 1 / (1 + np.exp(-(0.5 * odds + 1.0)))
         found.append(
             (edges.Rows(rows.example, rows.features, draw.random((2, 2)) < chance, rows.mask), odds)
         )
-    slope, offset = edges.calibrate(found)
+    slope, offset = edges.fit_calibration(found)
     assert slope == pytest.approx(0.5, abs=0.12)
     assert offset == pytest.approx(1.0, abs=0.2)
 
@@ -345,20 +347,20 @@ class Letters:
 
 def test_with_an_encoder_half_of_the_trees_read_vectors_and_the_export_is_exact() -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
-    rows = [edges.rows_of(e, Letters()) for e in EXAMPLES]
+    rows = [edges.build_rows(e, Letters()) for e in EXAMPLES]
     table = np.concatenate([r.features[r.mask] for r in rows])
     assert table.shape[1] == len(NAMES) + len(MEANINGS)
-    plain, both = (edges.fit(rows, SMALL, meanings=m) for m in (False, True))
+    plain, both = (edges.fit_booster(rows, SMALL, meanings=m) for m in (False, True))
     wanted = (
         plain.predict(table[:, : len(NAMES)], raw_score=True) + both.predict(table, raw_score=True)
     ) / 2
-    assert np.abs(edges.grow(rows, SMALL)(table) - wanted).max() < 1e-9
+    assert np.abs(edges.grow_forest(rows, SMALL)(table) - wanted).max() < 1e-9
 
 
 def test_a_model_trained_with_an_encoder_plans_with_it(tmp_path: Path) -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
     write_nestools(tmp_path / "data")
-    model, about = edges.train(["nestools"], SMALL, tmp_path / "data", encoder=Letters())
+    model, about = edges.train_model(["nestools"], SMALL, tmp_path / "data", encoder=Letters())
     assert about["encoder"] == "letters"
     write(tmp_path, "mine", model.forest, about)
     again = open_model(tmp_path / "mine.npz", Letters())
@@ -369,8 +371,8 @@ def test_a_model_trained_with_an_encoder_plans_with_it(tmp_path: Path) -> None:
 
 
 def test_requests_are_not_joined_where_order_is_all_that_is_known() -> None:
-    chains = [made for e in EXAMPLES if (made := sequenced(e)) is not None]
-    assert edges.couples(chains)
+    chains = [made for e in EXAMPLES if (made := to_sequence(e)) is not None]
+    assert edges.pair_examples(chains)
     assert edges.Prepared(chains, SMALL).couples == []
 
 

@@ -47,7 +47,7 @@ def choice(i: int, source: str = "made") -> Choice:
 
 @pytest.fixture(scope="module")
 def rows() -> list[graph.Rows]:
-    return [graph.rows_of(choice(i, f"s{i % 2}"), shipped_model()) for i in range(60)]
+    return [graph.build_rows(choice(i, f"s{i % 2}"), shipped_model()) for i in range(60)]
 
 
 def test_a_tool_is_a_row_and_a_pair_has_a_chance(rows: Sequence[graph.Rows]) -> None:
@@ -62,7 +62,7 @@ def test_sources_weigh_by_the_power_of_their_size(rows: Sequence[graph.Rows]) ->
     some = [r for r in rows if r.choice.source == "s0"] + [
         r for r in rows if r.choice.source == "s1"
     ][:3]
-    found = graph.weights(some, 0.0)
+    found = graph.compute_tool_weights(some, 0.0)
     assert found[:90].sum() == pytest.approx(found[90:].sum())
 
 
@@ -70,14 +70,19 @@ def test_what_the_request_names_is_learned_and_nobody_is_asked_about_what_they_s
     rows: Sequence[graph.Rows],
 ) -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
-    folds, left_out = graph.across(rows, SMALL), graph.apart(rows, SMALL)
+    folds, left_out = (
+        graph.predict_across_folds(rows, SMALL),
+        graph.predict_unseen_sources(rows, SMALL),
+    )
     assert sorted(r.choice.id for r, _ in folds) == sorted(r.choice.id for r in rows)
     assert sorted(r.choice.id for r, _ in left_out) == sorted(r.choice.id for r in rows)
-    slope, offset = graph.calibrate(left_out)
+    slope, offset = graph.fit_calibration(left_out)
     scores = graph.scored_tools(left_out, slope, offset)
     assert min(s.nodes.f1 for s in scores.values()) > 0.9
     alone = [r for r in rows if r.choice.source == "s0"]
-    assert graph.apart(alone, SMALL) == []  # there is no other source to learn from
+    assert (
+        graph.predict_unseen_sources(alone, SMALL) == []
+    )  # there is no other source to learn from
 
 
 def model(odds: float) -> EdgeModel:
@@ -87,14 +92,14 @@ def model(odds: float) -> EdgeModel:
 def test_a_choice_is_looked_at_by_an_edge_model_that_has_not_seen_its_tools() -> None:
     first = choice(0)
     unseen = [model(float(k)) for k in range(5)]
-    (found,) = graph.looked_at({"made": [first]}, unseen, model(99.0))
-    from callwright_lab.datasets.splits import fold_of
+    (found,) = graph.build_choice_rows({"made": [first]}, unseen, model(99.0))
+    from callwright_lab.datasets.splits import hash_fold
 
-    same = graph.rows_of(first, unseen[fold_of(first.combination)])
+    same = graph.build_rows(first, unseen[hash_fold(first.combination)])
     assert np.array_equal(found.odds, same.odds)
     candidate = replace(first, source=graph.CANDIDATES)
-    (found,) = graph.looked_at({graph.CANDIDATES: [candidate]}, unseen, model(99.0))
-    assert np.array_equal(found.odds, graph.rows_of(candidate, model(99.0)).odds)
+    (found,) = graph.build_choice_rows({graph.CANDIDATES: [candidate]}, unseen, model(99.0))
+    assert np.array_equal(found.odds, graph.build_rows(candidate, model(99.0)).odds)
 
 
 def test_whole_graphs_are_scored_where_a_plan_is_known(rows: Sequence[graph.Rows]) -> None:
@@ -109,4 +114,4 @@ def test_whole_graphs_are_scored_where_a_plan_is_known(rows: Sequence[graph.Rows
 
 def test_a_table_has_a_row_a_source() -> None:
     shares: dict[str, Any] = {"one": {"node F1": 0.5}, "two": {"node F1": 1.0}}
-    assert graph.table(shares).splitlines()[2:] == ["| one | 0.500 |", "| two | 1.000 |"]
+    assert graph.render_table(shares).splitlines()[2:] == ["| one | 0.500 |", "| two | 1.000 |"]

@@ -14,7 +14,7 @@ from callwright_lab.training.layers.network import (  # noqa: E402
     layer_loss,
     threshold_weights,
 )
-from callwright_lab.training.layers.tensors import collate  # noqa: E402
+from callwright_lab.training.layers.tensors import collate_batch  # noqa: E402
 
 TEXT = Shape(encoder_width=8, width=32, heads=4, blocks=2, hidden=64, layers=5)
 FEATURED = Shape(8, 32, 4, 2, 64, 5, tool_features=2, pair_features=2)
@@ -50,7 +50,7 @@ def drawn(shape: Shape) -> LayerModel:
 @pytest.mark.parametrize("shape", [TEXT, FEATURED, PAPER], ids=["text", "features", "paper"])
 def test_numpy_computes_what_torch_computes(shape: Shape, make_rows: Callable[..., Any]) -> None:
     model = drawn(shape)
-    batch = collate(make_rows(9, features=bool(shape.tool_features)))
+    batch = collate_batch(make_rows(9, features=bool(shape.tool_features)))
     with torch.no_grad():
         wanted = torch.sigmoid(model(batch)).numpy()
     extra = [None if x is None else x.numpy() for x in (batch.features, batch.pairs)]
@@ -87,7 +87,7 @@ def test_the_blocks_are_pytorchs_own_transformer_encoder(make_rows: Callable[...
             "norm2.bias": "norm2.bias",
         }
         block.load_state_dict({name: ours[here] for name, here in theirs.items()})
-    batch = collate(make_rows(5))
+    batch = collate_batch(make_rows(5))
     seen = torch.cat([torch.ones(5, 1, dtype=torch.bool), batch.mask], dim=1)
     with torch.no_grad():
         states = encoder(model._project(batch), src_key_padding_mask=~seen)[:, 1:]
@@ -97,7 +97,7 @@ def test_the_blocks_are_pytorchs_own_transformer_encoder(make_rows: Callable[...
 
 
 def test_loss_counts_gold_tools_only(make_rows: Callable[..., Any]) -> None:
-    batch = collate(make_rows(6))
+    batch = collate_batch(make_rows(6))
     logits = torch.zeros(*batch.layers.shape, 4)
     ones = torch.ones(2, 4)
     loss = layer_loss(logits, batch, ones)
@@ -107,7 +107,7 @@ def test_loss_counts_gold_tools_only(make_rows: Callable[..., Any]) -> None:
 
 
 def test_loss_is_zero_for_sure_and_right_answers(make_rows: Callable[..., Any]) -> None:
-    batch = collate(make_rows(6))
+    batch = collate_batch(make_rows(6))
     above = batch.layers[..., None] > torch.arange(4)
     assert layer_loss(above.float() * 80 - 40, batch, torch.ones(2, 4)).item() == pytest.approx(
         0, abs=1e-6
@@ -115,7 +115,7 @@ def test_loss_is_zero_for_sure_and_right_answers(make_rows: Callable[..., Any]) 
 
 
 def test_loss_weighs_by_label_and_threshold(make_rows: Callable[..., Any]) -> None:
-    batch = collate(make_rows(6))
+    batch = collate_batch(make_rows(6))
     weights = torch.zeros(2, 4)
     weights[1, 0] = 2.0
     logits = torch.zeros(*batch.layers.shape, 4)

@@ -11,7 +11,13 @@ import pytest
 torch = pytest.importorskip("torch", reason="extra 'train' is not installed")
 
 from callwright.nouns.errors import ConfigError, WeightsError  # noqa: E402
-from callwright_lab.training.layers.runs import PAPER, Run, Settings, measure, predict  # noqa: E402
+from callwright_lab.training.layers.runs import (  # noqa: E402
+    PAPER,
+    Run,
+    Settings,
+    measure_network,
+    predict_layers,
+)
 
 SMALL = Settings(width=16, heads=2, blocks=1, hidden=16, layers=3, epochs=5, batch=8, dropout=0.1)
 
@@ -37,14 +43,14 @@ def test_the_paper_preset_is_the_papers() -> None:
 def test_what_can_be_learned_is_learned(make_rows: Callable[..., Any], features: bool) -> None:
     train, test = make_rows(100, features), make_rows(30, features, start=1000)
     trained = Run(train, test, replace(SMALL, epochs=20)).finish()
-    assert measure(trained.network, test)["macro"].accuracy > 0.85
+    assert measure_network(trained.network, test)["macro"].accuracy > 0.85
     assert trained.best.accuracy == max(e.accuracy for e in trained.history)
 
 
 def test_the_network_kept_is_the_best_on_validation(make_rows: Callable[..., Any]) -> None:
     validation = make_rows(20, start=500)
     trained = Run(make_rows(40), validation, SMALL).finish()
-    assert measure(trained.network, validation)["macro"].accuracy == pytest.approx(
+    assert measure_network(trained.network, validation)["macro"].accuracy == pytest.approx(
         trained.best.accuracy
     )
 
@@ -109,14 +115,14 @@ def test_what_a_distractor_is_called_by_the_network_does_not_count(
     rows = make_rows(20)
     network = Run(rows, rows, SMALL).finish().network
     names = {t.name for r in rows for t in r.example.tools}
-    assert {name for found in predict(network, rows) for name in found} == names
-    assert measure(network, rows)["odd"].examples == 10
+    assert {name for found in predict_layers(network, rows) for name in found} == names
+    assert measure_network(network, rows)["odd"].examples == 10
 
 
 def test_layers_past_the_last_count_as_the_last(make_rows: Callable[..., Any]) -> None:
     rows = make_rows(40)
     network = Run(rows, rows, replace(SMALL, layers=2)).finish().network
-    assert max(k for found in predict(network, rows) for k in found.values()) == 1
+    assert max(k for found in predict_layers(network, rows) for k in found.values()) == 1
 
 
 def test_no_examples_to_choose_on_is_an_error(make_rows: Callable[..., Any]) -> None:

@@ -4,7 +4,12 @@ import pytest
 
 from callwright.nouns.types import Tool
 from callwright_lab.datasets.examples import PlanExample, example_from_calls
-from callwright_lab.training.layers.scores import MACRO, constrained, score, table
+from callwright_lab.training.layers.scores import (
+    MACRO,
+    apply_constraint,
+    render_table,
+    score_layers,
+)
 
 FIND = Tool(
     "find_movie",
@@ -39,7 +44,7 @@ def test_a_right_plan_scores_one_and_a_flat_one_does_not() -> None:
         {"find_movie": 0, "movie_credits": 1, "other": 0},
         {"find_movie": 0, "movie_credits": 0, "other": 0},
     )
-    found = score(rows, [right, flat])
+    found = score_layers(rows, [right, flat])
     assert (found["a"].accuracy, found["a"].order, found["a"].valid, found["a"].error) == (
         1,
         1,
@@ -57,15 +62,17 @@ def test_a_right_plan_scores_one_and_a_flat_one_does_not() -> None:
 
 
 def test_distractors_count_for_nothing_and_empty_layers_close_up() -> None:
-    found = score([example("1", "a")], [{"find_movie": 1, "movie_credits": 4, "other": 0}])
+    found = score_layers([example("1", "a")], [{"find_movie": 1, "movie_credits": 4, "other": 0}])
     assert found["a"].accuracy == 1
 
 
 def test_the_constraint_moves_a_consumer_behind_its_producer() -> None:
-    moved = constrained(example("1", "a"), {"find_movie": 0, "movie_credits": 0, "other": 0})
+    moved = apply_constraint(example("1", "a"), {"find_movie": 0, "movie_credits": 0, "other": 0})
     assert moved == {"find_movie": 0, "movie_credits": 1, "other": 0}
 
 
 def test_the_table_shows_percentages() -> None:
-    text = table(score([example("1", "a")], [{"find_movie": 0, "movie_credits": 1, "other": 0}]))
+    text = render_table(
+        score_layers([example("1", "a")], [{"find_movie": 0, "movie_credits": 1, "other": 0}])
+    )
     assert "| a | 1 | 100.0 | 100.0 | 100.0 | 100.0 | 0.00 |" in text.splitlines()

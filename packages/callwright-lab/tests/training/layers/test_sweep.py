@@ -10,9 +10,9 @@ torch = pytest.importorskip("torch", reason="extra 'train' is not installed")
 from callwright_lab.training.layers.runs import PAPER, Settings  # noqa: E402
 from callwright_lab.training.layers.sweep import (  # noqa: E402
     cross_validate,
+    iter_variants,
     leave_sources_out,
-    sensitivity,
-    variants,
+    measure_sensitivity,
 )
 
 TINY = Settings(width=8, heads=1, blocks=1, hidden=8, layers=3, epochs=1, batch=16)
@@ -35,7 +35,7 @@ def test_leaving_sources_out_measures_each_by_the_others(make_rows: Callable[...
 
 
 def test_the_variants_are_those_of_figure_6() -> None:
-    found = dict(variants(PAPER))
+    found = dict(iter_variants(PAPER))
     assert [s.width for name, s in found.items() if name.startswith("d'")] == [
         64,
         128,
@@ -54,7 +54,7 @@ def test_the_variants_are_those_of_figure_6() -> None:
 
 
 def test_the_sweep_is_a_table_with_a_row_per_variant(make_rows: Callable[..., Any]) -> None:
-    text = sensitivity(
+    text = measure_sensitivity(
         make_rows(12), Settings(blocks=1, hidden=8, layers=3, epochs=1, batch=16), lambda _: None
     )
     assert len(text.splitlines()) == 2 + 10

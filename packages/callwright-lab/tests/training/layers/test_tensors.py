@@ -10,9 +10,15 @@ import pytest
 torch = pytest.importorskip("torch", reason="extra 'train' is not installed")
 
 from callwright.nouns.types import Tool  # noqa: E402
-from callwright.planning.network import document  # noqa: E402
+from callwright.planning.network import render_document  # noqa: E402
 from callwright_lab.datasets.examples import example_from_calls  # noqa: E402
-from callwright_lab.training.layers.tensors import DISTRACTOR, batches, collate, encode, evenly  # noqa: E402
+from callwright_lab.training.layers.tensors import (  # noqa: E402
+    DISTRACTOR,
+    collate_batch,
+    encode_examples,
+    iter_batches,
+    weight_sources_evenly,
+)
 
 
 class Lengths:
@@ -31,11 +37,11 @@ def test_examples_become_arrays_each_text_encoded_once() -> None:
     tools = [Tool("a"), Tool("bb"), Tool("ccc")]
     examples = [example_from_calls(i, "s", "query", tools, ["a", "bb"], {1: [0]}) for i in "12"]
     encoder = Lengths()
-    rows = encode(examples, encoder)
-    assert sorted(encoder.asked) == sorted({"query", *(document(t) for t in tools)})
+    rows = encode_examples(examples, encoder)
+    assert sorted(encoder.asked) == sorted({"query", *(render_document(t) for t in tools)})
     for row in rows:
         for tool, vector, layer in zip(row.example.tools, row.tools, row.layers, strict=True):
-            assert vector[0] == len(document(tool))
+            assert vector[0] == len(render_document(tool))
             assert layer == {"a": 0, "bb": 1, "ccc": DISTRACTOR}[tool.name]
 
 
@@ -46,7 +52,7 @@ def test_features_are_computed_for_the_tools_in_their_order() -> None:
         lengths = np.array([[float(len(t.name))] for t in tools], np.float32)
         return lengths, lengths[:, None] - lengths[None]
 
-    (row,) = encode([example], Lengths(), featurizer)
+    (row,) = encode_examples([example], Lengths(), featurizer)
     assert row.features is not None
     assert row.pairs is not None
     assert [len(t.name) for t in example.tools] == row.features[:, 0].tolist()
@@ -57,7 +63,7 @@ def test_batches_hold_every_row_once_with_labels_riding_with_their_tools(
     make_rows: Callable[..., Any],
 ) -> None:
     rows = make_rows(21, features=True)
-    found = list(batches(rows, 4, random.Random(0)))
+    found = list(iter_batches(rows, 4, random.Random(0)))
     assert sum(len(b.query) for b in found) == 21
     for b in found:
         marked = b.tools.argmax(-1)
@@ -79,12 +85,12 @@ def test_reordering_moves_pairs_along_both_axes(make_rows: Callable[..., Any]) -
 
 def test_the_order_of_tools_differs_from_epoch_to_epoch(make_rows: Callable[..., Any]) -> None:
     rows = make_rows(12)
-    first, second = (next(iter(batches(rows, 12, random.Random(seed)))) for seed in (1, 2))
+    first, second = (next(iter(iter_batches(rows, 12, random.Random(seed)))) for seed in (1, 2))
     assert not torch.equal(first.layers, second.layers)
 
 
 def test_even_weights_make_sources_weigh_the_same(make_rows: Callable[..., Any]) -> None:
-    rows = evenly(
+    rows = weight_sources_evenly(
         [*make_rows(8), *(r for r in make_rows(6, start=100) if r.example.source == "odd")]
     )
     sums: dict[str, float] = {}
@@ -92,4 +98,4 @@ def test_even_weights_make_sources_weigh_the_same(make_rows: Callable[..., Any])
         sums[row.example.source] = sums.get(row.example.source, 0.0) + row.weight
     assert len(sums) == 2
     assert sums["odd"] == pytest.approx(sums["even"])
-    assert np.mean(collate(rows).weight.numpy()) == pytest.approx(1)
+    assert np.mean(collate_batch(rows).weight.numpy()) == pytest.approx(1)

@@ -11,7 +11,7 @@ import pytest
 from callwright.nouns.errors import ConfigError
 from callwright_lab.training.planner import data as planner_data
 from callwright_lab.training.planner.command import main
-from callwright_lab.training.planner.curation import Solved, keep
+from callwright_lab.training.planner.curation import Solved, append_solved
 from tests.chat_server import ChatServer
 from tests.training.planner_case import tasks
 from tests.training.refiner_case import tiny_model, tiny_tokenizer
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 def rows(tmp_path: Path) -> Path:
     """A file of rows of ours."""
     path = tmp_path / "mine.jsonl"
-    planner_data.write(path, {"sft": tasks(60)})
+    planner_data.write_rows(path, {"sft": tasks(60)})
     return path
 
 
@@ -35,7 +35,7 @@ def test_rows_of_files_are_parted_by_their_gold_tools(
     shown = capsys.readouterr().out
     assert "| test | mine |" in shown
     assert (out / "data.md").read_text() == shown
-    assert sum(len(some) for some in planner_data.read(out / "data.jsonl").values()) == 60
+    assert sum(len(some) for some in planner_data.read_rows(out / "data.jsonl").values()) == 60
 
 
 def test_rows_are_made_from_a_catalogue_and_every_dropped_draft_has_its_reason(
@@ -69,7 +69,7 @@ def test_rows_are_made_from_a_catalogue_and_every_dropped_draft_has_its_reason(
     assert "| sft | easy | 2 | 0 | 8 |" in shown.out, "the model asks the same every time"
     dropped = [json.loads(line) for line in (out / "dropped.jsonl").read_text().splitlines()]
     assert {row["dropped"] for row in dropped} == {"duplicate: test-easy-00000 asks the same"}
-    (kept,) = planner_data.read(out / "data.jsonl")["test"]
+    (kept,) = planner_data.read_rows(out / "data.jsonl")["test"]
     assert (kept.query, kept.source) == ("Do both.", "generated easy")
     assert "sft-easy-00000: planned (" in shown.err
 
@@ -161,10 +161,10 @@ def test_every_stage_runs_and_leaves_its_result(
         "SFT+RL",
     }
     assert "| SFT+RL | 3 |" in capsys.readouterr().out
-    for example in planner_data.read(out / "data.jsonl")[
+    for example in planner_data.read_rows(out / "data.jsonl")[
         "rl"
     ]:  # as if the model solved each every other time
-        keep(out / "curated.jsonl", Solved(example.id, 0.5, 0.0, 2))
+        append_solved(out / "curated.jsonl", Solved(example.id, 0.5, 0.0, 2))
     assert main([*common, "--stages", "measure"]) == 0
     assert "watched:" in capsys.readouterr().out
     with pytest.raises(ConfigError, match="already a run"):

@@ -7,29 +7,29 @@ from pathlib import Path
 
 import pytest
 
-from callwright_lab.training.planner.data import parted
-from callwright_lab.training.planner.dry import cost, look
+from callwright_lab.training.planner.data import split_parts
+from callwright_lab.training.planner.dry import estimate_cost, report_dry_run
 from callwright_lab.training.planner.settings import CPU, PRESETS, QWEN3_8B
 from tests.training.planner_case import tasks
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_can_be_looked_at_on_any_machine(preset: str, tmp_path: Path) -> None:
-    text = look(replace(PRESETS[preset], bf16=False), None, tmp_path / "nothing")
+    text = report_dry_run(replace(PRESETS[preset], bf16=False), None, tmp_path / "nothing")
     assert f"| model | {PRESETS[preset].model} |" in text
     assert "SFT: 3000 rows" in text
     assert not (tmp_path / "nothing").exists()
 
 
 def test_the_cost_follows_the_rows_and_the_size_of_the_model() -> None:
-    paper = cost(QWEN3_8B, None)
+    paper = estimate_cost(QWEN3_8B, None)
     assert "GRPO: 119 steps x 16 prompts x 8 replies = 15,232 replies" in paper[1]
     assert "A100 hours" in paper[2]
     assert paper[3] == (
         "148 GB for weights, gradients and Adam and the reference model, before activations. "
         "More than one card holds: ZeRO or FSDP share it."
     )
-    assert "ZeRO" not in cost(PRESETS["qwen3-0.6b"], None)[3]
-    rows = parted(tasks(40))
-    assert cost(QWEN3_8B, rows)[0].startswith(f"SFT: {len(rows['sft'])} rows")
-    assert "not known here" in cost(CPU, None)[2]
+    assert "ZeRO" not in estimate_cost(PRESETS["qwen3-0.6b"], None)[3]
+    rows = split_parts(tasks(40))
+    assert estimate_cost(QWEN3_8B, rows)[0].startswith(f"SFT: {len(rows['sft'])} rows")
+    assert "not known here" in estimate_cost(CPU, None)[2]

@@ -12,10 +12,17 @@ import pytest
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatRequest
 from callwright_lab.training.planner.drafts import Draft
-from callwright_lab.training.planner.generator import PAPER, Recipe, Run, recipe, report, select
+from callwright_lab.training.planner.generator import (
+    PAPER,
+    Recipe,
+    Run,
+    build_recipe,
+    report_drafts,
+    select_drafts,
+)
 from tests.training.plan_case import by_rule, catalogue, chain, numbers, planning_model, stage_of
 
-SMALL = recipe((4, 0, 0), (3, 2, 0), (2, 0, 1))
+SMALL = build_recipe((4, 0, 0), (3, 2, 0), (2, 0, 1))
 
 
 async def made(
@@ -57,7 +64,7 @@ async def test_a_finished_run_asks_nothing_and_a_raised_count_asks_only_for_more
     assert await made(tmp_path, again) == first
     assert again.requests == []
     more = planning_model()
-    kept, _ = await made(tmp_path, more, recipe((4, 0, 0), (4, 2, 0), (2, 0, 1)))
+    kept, _ = await made(tmp_path, more, build_recipe((4, 0, 0), (4, 2, 0), (2, 0, 1)))
     assert len(kept) == len(first[0]) + 1
     assert 3 <= len(more.requests) <= 3 * 4
 
@@ -102,15 +109,15 @@ async def test_drafts_that_come_to_nothing_are_replaced_until_the_tries_are_spen
         )
 
     kept, dropped = await made(
-        tmp_path, planning_model(cyclic), recipe((0, 0, 0), (2, 0, 0), (0, 0, 0))
+        tmp_path, planning_model(cyclic), build_recipe((0, 0, 0), (2, 0, 0), (0, 0, 0))
     )
     assert kept == []
     assert len(dropped) == 2 * 4
     assert {d.dropped.split(" these")[0] for d in dropped} == {"workflow: cycle:"}
-    assert "| sft | easy | 2 | 0 | 8 |" in report(
-        kept, dropped, recipe((0, 0, 0), (2, 0, 0), (0, 0, 0))
+    assert "| sft | easy | 2 | 0 | 8 |" in report_drafts(
+        kept, dropped, build_recipe((0, 0, 0), (2, 0, 0), (0, 0, 0))
     )
-    assert "| workflow: cycle | 8 |" in report(kept, dropped, SMALL)
+    assert "| workflow: cycle | 8 |" in report_drafts(kept, dropped, SMALL)
 
 
 async def test_labels_that_kept_too_little_of_the_workflow_are_dropped_where_agreement_is_asked(
@@ -124,12 +131,12 @@ async def test_labels_that_kept_too_little_of_the_workflow_are_dropped_where_agr
             "DAG": chain(numbers(request)[1::-1]),
         }  # the same two tools the other way round
 
-    loose = recipe((0, 0, 0), (3, 0, 0), (0, 0, 0), agreement=0.0)
+    loose = build_recipe((0, 0, 0), (3, 0, 0), (0, 0, 0), agreement=0.0)
     kept, _ = await made(tmp_path, planning_model(turned), loose)
     assert len(kept) == 3
-    assert "| 2.00 | 1.00 | 1.00 | 0.00 |" in report(kept, [], loose)
-    strict = recipe((0, 0, 0), (3, 0, 0), (0, 0, 0), agreement=0.5)
-    none, dropped = select(kept, strict)
+    assert "| 2.00 | 1.00 | 1.00 | 0.00 |" in report_drafts(kept, [], loose)
+    strict = build_recipe((0, 0, 0), (3, 0, 0), (0, 0, 0), agreement=0.5)
+    none, dropped = select_drafts(kept, strict)
     assert (none, {d.dropped for d in dropped}) == (
         [],
         {"agreement: node F1 1.00, edge F1 0.00, asked 0.50"},
@@ -141,14 +148,14 @@ async def test_a_request_asked_twice_counts_once(tmp_path: Path) -> None:
         return {"query": "Do it!"} if stage_of(request) == "query" else by_rule(request)
 
     kept, dropped = await made(
-        tmp_path, planning_model(same), recipe((0, 0, 0), (2, 0, 0), (0, 0, 0))
+        tmp_path, planning_model(same), build_recipe((0, 0, 0), (2, 0, 0), (0, 0, 0))
     )
     assert ids(kept) == ["sft-easy-00000"]
     assert {d.dropped for d in dropped} == {"duplicate: sft-easy-00000 asks the same"}
 
 
 async def test_nothing_to_learn_from_has_the_tools_of_a_test_row(tmp_path: Path) -> None:
-    kept, _ = await made(tmp_path, planning_model(), recipe((20, 0, 0), (0, 0, 0), (0, 0, 0)))
+    kept, _ = await made(tmp_path, planning_model(), build_recipe((20, 0, 0), (0, 0, 0), (0, 0, 0)))
     row = kept[0]
     twin = [d.id for d in kept if d.combination == row.combination][-1]
     other = Draft(
@@ -161,9 +168,9 @@ async def test_nothing_to_learn_from_has_the_tools_of_a_test_row(tmp_path: Path)
         query="other",
         plan=row.plan,
     )
-    _, dropped = select([*kept, other], recipe((20, 0, 0), (5, 0, 0), (0, 0, 0)))
+    _, dropped = select_drafts([*kept, other], build_recipe((20, 0, 0), (5, 0, 0), (0, 0, 0)))
     assert [d.dropped for d in dropped] == [f"tested: the test row {twin} needs the same tools"]
-    _, surplus = select(kept, recipe((19, 0, 0), (0, 0, 0), (0, 0, 0)))
+    _, surplus = select_drafts(kept, build_recipe((19, 0, 0), (0, 0, 0), (0, 0, 0)))
     assert [d.dropped for d in surplus] == ["surplus: its part is full"]
 
 
@@ -172,7 +179,7 @@ async def test_a_journal_belongs_to_one_catalogue_and_seed(tmp_path: Path) -> No
     with pytest.raises(ConfigError, match="other tools or another seed"):
         Run(SMALL, catalogue()[:-1], tmp_path)
     with pytest.raises(ConfigError, match="other tools or another seed"):
-        Run(recipe((1, 0, 0), (0, 0, 0), (0, 0, 0), seed=5), catalogue(), tmp_path)
+        Run(build_recipe((1, 0, 0), (0, 0, 0), (0, 0, 0), seed=5), catalogue(), tmp_path)
 
 
 async def test_several_drafts_are_asked_about_at_once(tmp_path: Path) -> None:

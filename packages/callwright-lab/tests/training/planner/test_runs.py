@@ -12,8 +12,8 @@ import pytest
 if find_spec("trl") is None or find_spec("torch") is None:
     pytest.skip("extra 'train' is not installed", allow_module_level=True)
 
-from callwright_lab.training.planner.data import answer
-from callwright_lab.training.planner.runs import PlanRewards, fitting, grpo, sft
+from callwright_lab.training.planner.data import render_gold
+from callwright_lab.training.planner.runs import PlanRewards, run_grpo, run_sft, select_fitting
 from callwright_lab.training.planner.settings import QWEN3_0_6B
 from callwright_lab.training.tuning import group_config, open_model
 from tests.training.planner_case import TOY, task, tasks
@@ -28,7 +28,7 @@ def test_the_reward_is_eq_3_and_shows_what_the_policy_does() -> None:
     examples = [task(0), long]
     number = {t.name: n for n, t in enumerate(long.tools, 1)}
     least = f'{{"DAG": "{number["find"]}->{number["look"]}"}}'
-    texts = [answer(examples[0]), "no", least, answer(long)]
+    texts = [render_gold(examples[0]), "no", least, render_gold(long)]
     ids = [[*tokenizer(text)["input_ids"], tokenizer.eos_token_id] for text in texts]
     logged: dict[str, float] = {}
     found = PlanRewards(examples, tokenizer)(ids, [0, 0, 1, 1], log_metric=logged.__setitem__)
@@ -42,10 +42,12 @@ def test_the_reward_is_eq_3_and_shows_what_the_policy_does() -> None:
 
 def test_sft_lowers_the_loss_of_the_plan_and_goes_on(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
-    losses = sft(tiny_model(tokenizer), tokenizer, tasks(), replace(TOY, sft_steps=20), tmp_path)
+    losses = run_sft(
+        tiny_model(tokenizer), tokenizer, tasks(), replace(TOY, sft_steps=20), tmp_path
+    )
     assert len(losses) == 20
     assert losses[-1] < losses[0] - 0.5
-    more = sft(
+    more = run_sft(
         tiny_model(tokenizer), tokenizer, tasks(), replace(TOY, sft_steps=22), tmp_path, resume=True
     )
     assert len(more) == 22
@@ -59,7 +61,7 @@ def test_grpo_takes_its_steps_and_its_curve_shows_every_case(tmp_path: Path) -> 
     )  # what the KL divergence is taken from is opened anew
     tokenizer.save_pretrained(tmp_path / "start")
     model, _ = open_model(str(tmp_path / "start"))
-    grpo(model, tokenizer, tasks(), replace(TOY, beta=0.04), tmp_path)
+    run_grpo(model, tokenizer, tasks(), replace(TOY, beta=0.04), tmp_path)
     rows = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
     steps = [r for r in rows if "reward" in r]
     assert [r["step"] for r in steps] == [1, 2]
@@ -76,7 +78,7 @@ def test_grpo_takes_its_steps_and_its_curve_shows_every_case(tmp_path: Path) -> 
     assert steps[0]["plan/syntax"] == 1, "a random model writes no JSON"
     assert steps[0]["rewards/plan/mean"] == -10
     shared = replace(TOY, batch=1, attempts=1, shared=True)
-    again = grpo(tiny_model(tokenizer), tokenizer, tasks(), shared, tmp_path / "shared")
+    again = run_grpo(tiny_model(tokenizer), tokenizer, tasks(), shared, tmp_path / "shared")
     assert len(again) == 2
 
 
@@ -93,6 +95,6 @@ def test_trl_is_told_grpo(tmp_path: Path) -> None:
 
 def test_only_tasks_within_the_lengths_are_used() -> None:
     tokenizer = tiny_tokenizer()
-    assert fitting(tasks(), tokenizer, replace(TOY, longest=200)) == tasks()
-    assert fitting(tasks(), tokenizer, replace(TOY, context=10, longest=200)) == []
-    assert fitting(tasks(), tokenizer, replace(TOY, longest=5)) == []
+    assert select_fitting(tasks(), tokenizer, replace(TOY, longest=200)) == tasks()
+    assert select_fitting(tasks(), tokenizer, replace(TOY, context=10, longest=200)) == []
+    assert select_fitting(tasks(), tokenizer, replace(TOY, longest=5)) == []

@@ -16,11 +16,11 @@ from callwright.planning.arrows import write_arrows
 from callwright_lab.training.planner.drafts import Draft, drawn, from_json, to_json
 from callwright_lab.training.planner.stages import (
     Stage,
+    generate_plan,
+    generate_query,
+    generate_workflow,
     next_stage,
-    query,
-    replan,
     through,
-    workflow,
 )
 from tests.training.plan_case import catalogue, planning_model
 
@@ -40,7 +40,9 @@ def played(stage: Stage, draft: Draft, *replies: str) -> tuple[Draft, list[ChatR
 
 
 def test_a_workflow_is_designed_over_the_tools_that_were_drawn() -> None:
-    done, (asked,) = played(workflow, DRAFT, '{"goal": "to see a hotel", "DAG": "1->2, 1->3"}')
+    done, (asked,) = played(
+        generate_workflow, DRAFT, '{"goal": "to see a hotel", "DAG": "1->2, 1->3"}'
+    )
     assert done.workflow is not None
     assert (write_arrows(done.workflow, DRAFT.tools), done.goal, done.dropped) == (
         "1->2, 1->3",
@@ -67,19 +69,21 @@ def test_a_workflow_is_designed_over_the_tools_that_were_drawn() -> None:
 def test_a_workflow_that_cannot_be_used_is_sent_back_once_and_then_dropped_with_its_reason(
     reply: str, why: str
 ) -> None:
-    done, asked = played(workflow, DRAFT, reply, reply)
+    done, asked = played(generate_workflow, DRAFT, reply, reply)
     assert done.dropped.startswith(f"workflow: {why}")
     assert [m.role for m in asked[1].messages] == ["system", "user", "assistant", "user"]
     assert why in asked[1].messages[-1].content
-    mended, _ = played(workflow, DRAFT, reply, '{"goal": "x", "DAG": "1->2"}')
+    mended, _ = played(generate_workflow, DRAFT, reply, '{"goal": "x", "DAG": "1->2"}')
     assert (mended.dropped, mended.workflow is not None) == ("", True)
 
 
-DESIGNED, _ = played(workflow, DRAFT, '{"goal": "to see a hotel", "DAG": "1->2, 1->3"}')
+DESIGNED, _ = played(generate_workflow, DRAFT, '{"goal": "to see a hotel", "DAG": "1->2, 1->3"}')
 
 
 def test_a_request_is_written_from_the_workflow_and_its_tools_alone() -> None:
-    done, (asked,) = played(query, DESIGNED, '```json\n{"query": "Show me\\n a hotel."}\n```')
+    done, (asked,) = played(
+        generate_query, DESIGNED, '```json\n{"query": "Show me\\n a hotel."}\n```'
+    )
     assert done.query == "Show me a hotel."
     text = asked.messages[-1].content
     assert "to see a hotel" in text
@@ -100,14 +104,14 @@ def test_a_request_that_gives_the_answer_away_is_sent_back_and_then_dropped(
     text: str, why: str
 ) -> None:
     reply = json.dumps({"query": text})
-    done, asked = played(query, DESIGNED, reply, reply)
+    done, asked = played(generate_query, DESIGNED, reply, reply)
     assert done.dropped.startswith(f"query: {why}")
     assert len(asked) == 2
 
 
 def test_the_label_is_solved_from_the_request_alone_without_the_workflow() -> None:
     ready = replace(DESIGNED, query="Show me a hotel.")
-    done, (asked,) = played(replan, ready, '{"intent": "a hotel", "DAG": "2->3"}')
+    done, (asked,) = played(generate_plan, ready, '{"intent": "a hotel", "DAG": "2->3"}')
     assert done.plan is not None
     assert (write_arrows(done.plan, DRAFT.tools), done.intent, done.finished) == (
         "2->3",
@@ -121,16 +125,16 @@ def test_the_label_is_solved_from_the_request_alone_without_the_workflow() -> No
         "tools that the workflow left out are offered too"
     )
     assert asked.temperature == 0
-    single, _ = played(replan, ready, '{"intent": "", "DAG": "2"}')
+    single, _ = played(generate_plan, ready, '{"intent": "", "DAG": "2"}')
     assert single.plan is not None, "a request may turn out to need one tool"
-    apart, _ = played(replan, ready, *['{"intent": "", "DAG": "2, 3"}'] * 2)
+    apart, _ = played(generate_plan, ready, *['{"intent": "", "DAG": "2, 3"}'] * 2)
     assert apart.dropped.startswith("plan: disconnected")
 
 
 def test_stages_follow_each_other_and_end_with_a_label_or_a_reason() -> None:
-    assert next_stage(DRAFT) is workflow
-    assert next_stage(DESIGNED) is query
-    assert next_stage(replace(DESIGNED, query="x")) is replan
+    assert next_stage(DRAFT) is generate_workflow
+    assert next_stage(DESIGNED) is generate_query
+    assert next_stage(replace(DESIGNED, query="x")) is generate_plan
     assert next_stage(replace(DESIGNED, query="x", plan=DESIGNED.workflow)) is None
     assert next_stage(replace(DRAFT, dropped="workflow: cycle")) is None
 

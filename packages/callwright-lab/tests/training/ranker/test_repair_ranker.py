@@ -10,22 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from callwright.nouns.types import READ, Tool, ToolCall, canonical
+from callwright.nouns.types import READ, Tool, ToolCall, to_canonical_json
 from callwright.repair import ranker as serving
 from callwright_lab.training.ranker.repair_ranker import (
     Choice,
     Gold,
     Score,
+    assign_part,
     beats_rules,
-    bounded,
     described_name,
-    fit,
+    fit_trees,
     main,
-    part_of,
-    reworded,
-    scored,
+    reword_name,
+    score_choices,
     tool_choices,
-    train,
+    train_tasks,
+    tune_bounds,
 )
 
 THINGS = "weather stock recipe flight hotel movie song train museum parcel".split()
@@ -96,12 +96,12 @@ def test_training_writes_a_file_that_the_rung_reads(
 def test_the_same_data_give_the_same_file(tmp_path: Path) -> None:
     pytest.importorskip("lightgbm")
     root = world(tmp_path)
-    assert canonical(train(root, 0)) == canonical(train(root, 0))
+    assert to_canonical_json(train_tasks(root, 0)) == to_canonical_json(train_tasks(root, 0))
 
 
 def test_a_tool_is_in_one_part_only() -> None:
-    assert {part_of(f"tool{i}") for i in range(200)} == {"train", "tune", "test"}
-    assert part_of("getWeather") == part_of("getWeather")
+    assert {assign_part(f"tool{i}") for i in range(200)} == {"train", "tune", "test"}
+    assert assign_part("getWeather") == assign_part("getWeather")
 
 
 def test_exported_trees_say_what_the_trainer_said() -> None:
@@ -111,11 +111,11 @@ def test_exported_trees_say_what_the_trainer_said() -> None:
     for _ in range(300):
         a, b = rng.random(), rng.random()
         choices.append(Choice(((a, b), (b, a)), 0 if a > b else 1, -1, "x"))
-    trees = fit(choices)
+    trees = fit_trees(choices)
     assert lightgbm.__version__
     made = serving.Trees(("a", "b"), trees, 0.0, 0.0)
-    assert scored(choices, made).right > 280
-    assert scored(choices, None).none == 300
+    assert score_choices(choices, made).right > 280
+    assert score_choices(choices, None).none == 300
 
 
 def test_bounds_add_no_wrong_choice_to_those_of_the_rules() -> None:
@@ -125,15 +125,15 @@ def test_bounds_add_no_wrong_choice_to_those_of_the_rules() -> None:
         for _ in range(200)
     ]
     sure = Choice(((5.0,), (0.0,)), 0, -1, "x")
-    bound = bounded("tool", (((0, 2.0, 1, 2), -1.0, 4.0),), [*choices, sure])
-    assert scored([*choices, sure], bound) == Score(right=1, wrong=0, none=200)
+    bound = tune_bounds("tool", (((0, 2.0, 1, 2), -1.0, 4.0),), [*choices, sure])
+    assert score_choices([*choices, sure], bound) == Score(right=1, wrong=0, none=200)
 
 
 def test_bounds_of_keeping_lose_nothing_that_the_rules_keep() -> None:
     asked = [Choice(((0.9,),), 0, 0, "asked")] * 9 + [Choice(((0.1,),), 0, -1, "asked")]
     filled = [Choice(((0.2,),), -1, 0, "filled_in")] * 5
-    bound = bounded("keep", (((0, 0.5, 1, 2), -3.0, 3.0),), [*asked, *filled])
-    assert scored([*asked, *filled], bound, alone=True) == Score(right=9, wrong=0, none=6)
+    bound = tune_bounds("keep", (((0, 0.5, 1, 2), -3.0, 3.0),), [*asked, *filled])
+    assert score_choices([*asked, *filled], bound, alone=True) == Score(right=9, wrong=0, none=6)
 
 
 def test_the_rules_and_the_ranker_are_counted_alike() -> None:
@@ -142,7 +142,7 @@ def test_the_rules_and_the_ranker_are_counted_alike() -> None:
         Choice(((1.0,),), -1, 0, "x"),
         Choice(((1.0,),), 0, -1, "x"),
     ]
-    assert scored(choices, None) == Score(right=1, wrong=1, none=1)
+    assert score_choices(choices, None) == Score(right=1, wrong=1, none=1)
     assert Score(1, 1, 1).total == 3
 
 
@@ -169,7 +169,7 @@ def test_descriptions_and_verbs_give_other_names() -> None:
         "document",
     }
     assert described_name("Go", rng) == ""
-    assert reworded("get_weather", rng) != ""
+    assert reword_name("get_weather", rng) != ""
 
 
 def test_more_right_choices_do_not_outweigh_a_wrong_one() -> None:

@@ -16,9 +16,9 @@ from callwright_lab.training.ranker.retrieval_data import (
     FOLDS,
     Query,
     Task,
-    folds,
+    assign_folds,
+    read_stabletoolbench,
     seal_tools,
-    stabletoolbench,
 )
 from tests.training.stabletoolbench_case import write
 
@@ -31,7 +31,7 @@ def data(tmp_path: Path) -> Path:
 def test_the_catalogue_is_the_candidates_of_all_queries_and_what_cannot_be_found_is_left_out(
     data: Path,
 ) -> None:
-    task = stabletoolbench(data)
+    task = read_stabletoolbench(data)
     assert sorted(t.name for t in task.tools) == [
         "price_for_post",
         "songs_for_music",
@@ -72,7 +72,7 @@ def test_seal_tools_are_grouped_by_how_many_tools_a_query_needs(tmp_path: Path) 
 
 def test_no_data_says_where_to_get_them(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no StableToolBench queries") as caught:
-        stabletoolbench(tmp_path)
+        read_stabletoolbench(tmp_path)
     assert "github.com/THUNLP-MT/StableToolBench" in caught.value.hint
 
 
@@ -82,7 +82,7 @@ def test_no_two_folds_share_a_parent(needed: list[set[int]]) -> None:
     task = Task(
         tools, tuple(Query("", "", frozenset(f"t{i}" for i in wanted)) for wanted in needed)
     )
-    of = folds(task)
+    of = assign_folds(task)
     seen: dict[int, int] = {}
     for fold, wanted in zip(of, needed, strict=True):
         assert 0 <= fold < FOLDS
@@ -93,4 +93,4 @@ def test_no_two_folds_share_a_parent(needed: list[set[int]]) -> None:
 def test_folds_of_unrelated_queries_are_of_one_size() -> None:
     tools = tuple(Tool(f"t{i}", source=f"parent {i}") for i in range(50))
     task = Task(tools, tuple(Query("", "", frozenset({f"t{i}"})) for i in range(50)))
-    assert Counter(folds(task)) == dict.fromkeys(range(FOLDS), 10)
+    assert Counter(assign_folds(task)) == dict.fromkeys(range(FOLDS), 10)

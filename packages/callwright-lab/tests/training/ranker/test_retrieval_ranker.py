@@ -16,14 +16,14 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Tool
 from callwright.retrieval import ToolIndex
 from callwright_lab.training.ranker import retrieval_ranker
-from callwright_lab.training.ranker.retrieval_data import Query, Task, folds
+from callwright_lab.training.ranker.retrieval_data import Query, Task, assign_folds
 from callwright_lab.training.ranker.retrieval_ranker import (
     Settings,
-    fit,
+    build_rows,
+    fit_forest,
     fold_rankers,
-    ranked,
-    rows_of,
-    scores,
+    rank_candidates,
+    score_rankings,
 )
 
 SMALL = Settings(rounds=5, leaves=4, least=3)
@@ -62,7 +62,7 @@ def _task() -> Task:
 
 def test_rows_mark_what_a_query_needs() -> None:
     task = _task()
-    row = rows_of(ToolIndex.build(task.tools, Letters()), task.queries[:1])[0]
+    row = build_rows(ToolIndex.build(task.tools, Letters()), task.queries[:1])[0]
     assert row.features.shape[0] == len(row.names)
     assert [n for n, needed in zip(row.names, row.needed, strict=True) if needed] == ["find_parcel"]
 
@@ -70,34 +70,34 @@ def test_rows_mark_what_a_query_needs() -> None:
 def test_no_query_is_ranked_by_trees_that_saw_its_sources() -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
     task = _task()
-    rows = rows_of(ToolIndex.build(task.tools, Letters()), task.queries)
-    of = folds(task)
+    rows = build_rows(ToolIndex.build(task.tools, Letters()), task.queries)
+    of = assign_folds(task)
     rankers = fold_rankers(task, rows, SMALL)
     for fold in set(of):
-        alone = fit([r for r, k in zip(rows, of, strict=True) if k != fold], SMALL)
+        alone = fit_forest([r for r, k in zip(rows, of, strict=True) if k != fold], SMALL)
         for row, ranker, k in zip(rows, rankers, of, strict=True):
             if k == fold:
                 assert np.array_equal(ranker.forest(row.features), alone(row.features))
-                assert sorted(ranked(ranker, row)) == sorted(row.names)
+                assert sorted(rank_candidates(ranker, row)) == sorted(row.names)
 
 
 def test_training_twice_gives_the_same_trees() -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
     task = _task()
-    rows = rows_of(ToolIndex.build(task.tools, Letters()), task.queries)
-    first, second = fit(rows, SMALL).arrays(), fit(rows, SMALL).arrays()
+    rows = build_rows(ToolIndex.build(task.tools, Letters()), task.queries)
+    first, second = fit_forest(rows, SMALL).arrays(), fit_forest(rows, SMALL).arrays()
     assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
 def test_nothing_to_learn_is_said() -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
     with pytest.raises(ConfigError, match="nothing to learn"):
-        fit([], SMALL)
+        fit_forest([], SMALL)
 
 
 def test_scores_are_percent() -> None:
     query = Query("g", "", frozenset({"a", "b"}))
-    assert scores([(query, ["a", "c"]), (query, ["a", "b"])]) == {
+    assert score_rankings([(query, ["a", "c"]), (query, ["a", "b"])]) == {
         "R@5": 75.0,
         "NDCG@5": 80.7,
         "all@10": 50.0,
@@ -124,7 +124,7 @@ def test_the_card_says_data_settings_scores_and_command(tmp_path: Path) -> None:
     (folder / "tool.jsonl").write_text("\n".join(map(json.dumps, specs)))
     for part in ("dev", "test_in_domain"):
         (folder / f"{part}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    forest, card = retrieval_ranker.train(
+    forest, card = retrieval_ranker.train_ranker(
         ["seal_tools"], replace(SMALL, rounds=3), Letters(), tmp_path
     )
     assert len(forest.root) == 3

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from callwright_lab.training.refiner.corrupted import Given, bare, hermes
+from callwright_lab.training.refiner.corrupted import Given, fold_name, write_hermes
 from tests.training.corruption_case import CALLS, QUERY, TOOLS
 
-GIVEN = Given(CALLS, TOOLS, QUERY, hermes)
+GIVEN = Given(CALLS, TOOLS, QUERY, write_hermes)
 
 
 def test_changes_leave_the_other_calls_and_the_order_of_arguments() -> None:
@@ -27,8 +27,8 @@ def test_a_value_is_stated_where_the_query_holds_it() -> None:
     assert not GIVEN.stated("Paris")
     assert not GIVEN.stated(3)
     assert not GIVEN.stated("pa")  # part of "pay"
-    assert Given(CALLS, TOOLS, "for 12 nights", hermes).stated(12.0)
+    assert Given(CALLS, TOOLS, "for 12 nights", write_hermes).stated(12.0)
 
 
 def test_bare_names_drop_case_and_separators() -> None:
-    assert bare("Get_User-Info") == bare("getUserInfo") == "getuserinfo"
+    assert fold_name("Get_User-Info") == fold_name("getUserInfo") == "getuserinfo"

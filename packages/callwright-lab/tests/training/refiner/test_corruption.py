@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Tool, ToolCall
-from callwright_lab.training.refiner.corruption import ERRORS, KINDS, corrupt, corruptions
+from callwright_lab.training.refiner.corruption import ERRORS, KINDS, corrupt, iter_corruptions
 from tests.training.corruption_case import CALLS, QUERY, TOOLS
 
 
@@ -38,7 +38,7 @@ def test_the_same_seed_makes_the_same_error(kind: str) -> None:
 
 def test_calls_that_cannot_have_the_error_give_none() -> None:
     call = (ToolCall("", "weather", {"place": "Lyon"}),)
-    kinds = {made.kind for made in corruptions(call, TOOLS)}
+    kinds = {made.kind for made in iter_corruptions(call, TOOLS)}
     assert not kinds & {
         "enum_case",
         "boolean_as_text",
@@ -48,7 +48,7 @@ def test_calls_that_cannot_have_the_error_give_none() -> None:
         "not_a_number",
     }
     assert "placeholder" in kinds
-    assert list(corruptions((), TOOLS)) == []
+    assert list(iter_corruptions((), TOOLS)) == []
 
 
 def test_an_unknown_kind_is_named_with_those_there_are() -> None:
@@ -94,6 +94,6 @@ def test_any_calls_and_tools_are_taken(arguments: list[dict[str, object]], seed:
         ToolCall("", name, a)
         for a, name in zip(arguments, ("travel.find_hotel", "odd", "gone"), strict=False)
     ]
-    for made in corruptions(calls, tools, seed):
+    for made in iter_corruptions(calls, tools, seed):
         assert len(made.expected) == len(calls)
         assert made.kind in KINDS

@@ -6,11 +6,11 @@ import pytest
 
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.types import ToolCall
-from callwright_lab.training.refiner.corrupted import Corrupted, hermes
+from callwright_lab.training.refiner.corrupted import Corrupted, write_hermes
 from callwright_lab.training.refiner.corruption import corrupt
 from tests.training.corruption_case import CALLS, TOOLS
 
-RIGHT = hermes(CALLS)
+RIGHT = write_hermes(CALLS)
 
 
 def spoil(kind: str, seed: int = 0) -> Corrupted:
@@ -86,7 +86,7 @@ def test_arguments_are_encoded_once_or_twice_too_often() -> None:
 def test_a_marker_inside_a_string_is_part_of_what_must_come_out() -> None:
     made = spoil("marker_in_string", 4)
     assert made.expected != CALLS
-    assert made.text == hermes(made.expected)
+    assert made.text == write_hermes(made.expected)
 
 
 def test_objects_run_together_without_tags() -> None:

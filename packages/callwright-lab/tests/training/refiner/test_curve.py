@@ -11,7 +11,7 @@ from callwright_lab.training.refiner.curve import (
     curve_svg,
     curve_table,
     read_curve,
-    smoothed,
+    smooth_values,
 )
 
 
@@ -28,7 +28,7 @@ def test_a_step_done_again_after_a_resumption_counts_once(tmp_path: Path) -> Non
 
 
 def test_the_line_is_the_mean_of_the_last_steps() -> None:
-    assert smoothed([1, 2, 3, 4], 2) == [1, 1.5, 2.5, 3.5]
+    assert smooth_values([1, 2, 3, 4], 2) == [1, 1.5, 2.5, 3.5]
 
 
 def test_the_picture_has_reward_and_length_of_replies() -> None:

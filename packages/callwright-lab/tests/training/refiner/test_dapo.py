@@ -16,9 +16,9 @@ if find_spec("trl") is None or find_spec("torch") is None:
 import torch
 from datasets import Dataset
 
-from callwright_lab.training.generation import decoded
+from callwright_lab.training.generation import decode_reply
 from callwright_lab.training.refiner.dapo import DapoTrainer, OverlongPenalty, packed_logits
-from callwright_lab.training.refiner.runs import RefinerReward, chat
+from callwright_lab.training.refiner.runs import RefinerReward, build_chat
 from callwright_lab.training.tuning import group_config
 from tests.training.refiner_case import TOY, samples, tiny_model, tiny_tokenizer
 
@@ -45,7 +45,7 @@ class Lottery:
 def trainer(tmp_path: Path, reward: Any, **settings: Any) -> DapoTrainer:
     tokenizer = tiny_tokenizer()
     toy = replace(TOY, **settings)
-    rows = [{"prompt": chat(s, "short"), "sample": i} for i, s in enumerate(samples())]
+    rows = [{"prompt": build_chat(s, "short"), "sample": i} for i, s in enumerate(samples())]
     return DapoTrainer(
         tiny_model(tokenizer),
         [reward],
@@ -141,7 +141,9 @@ def test_the_reward_reads_what_special_tokens_say() -> None:
     ids = [tokenizer(s.answer)["input_ids"] + [tokenizer.eos_token_id] for s in found]
     assert reward(ids, list(range(len(found)))) == [1.0] * len(found)
     glaive = '<functioncall> {"name": "a", "arguments": {}} <|endoftext|>'
-    assert decoded(tokenizer, tokenizer(glaive)["input_ids"] + [tokenizer.eos_token_id]) == glaive
+    assert (
+        decode_reply(tokenizer, tokenizer(glaive)["input_ids"] + [tokenizer.eos_token_id]) == glaive
+    )
 
 
 def test_the_penalty_counts_tokens_as_trls_own_does() -> None:

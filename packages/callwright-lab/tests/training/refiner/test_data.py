@@ -15,16 +15,16 @@ from callwright_lab.training.refiner.data import (
     PAPER,
     PAPER_UPSTREAMS,
     Recipe,
-    compose,
-    correct,
-    erroneous,
-    report,
-    shares,
-    shuffled,
+    build_correct_samples,
+    build_erroneous_samples,
+    build_shuffled_samples,
+    compose_samples,
+    divide_evenly,
+    report_samples,
 )  # fmt: skip
-from callwright_lab.training.refiner.rewards import grade
-from callwright_lab.training.refiner.sources import in_steps
-from callwright_lab.training.refiner.task import split
+from callwright_lab.training.refiner.rewards import grade_reading
+from callwright_lab.training.refiner.sources import simplify_to_steps
+from callwright_lab.training.refiner.task import split_held_out
 from tests.training.refiner_case import nested_tasks, various_tasks, xlam_tasks
 
 SMALL = Recipe(sources=("xlam",), upstreams=1, each=4, correct=3, full=5, simplified=6, held=0)
@@ -39,20 +39,20 @@ def test_the_papers_recipe_has_the_papers_counts() -> None:
 
 
 def test_a_recipe_is_composed_by_count_and_the_same_again_by_seed() -> None:
-    made = compose(SMALL, BY_SOURCE, 3)
+    made = compose_samples(SMALL, BY_SOURCE, 3)
     assert Counter(s.kind for s in made) == {
         "erroneous": 12,
         "correct": 3,
         "shuffled_full": 5,
         "shuffled_simplified": 6,
     }
-    assert made == compose(SMALL, BY_SOURCE, 3)
-    assert made != compose(SMALL, BY_SOURCE, 4)
+    assert made == compose_samples(SMALL, BY_SOURCE, 3)
+    assert made != compose_samples(SMALL, BY_SOURCE, 4)
 
 
 def test_the_counts_are_of_what_is_learned_from_and_others_are_held_out_beside_them() -> None:
-    made = compose(replace(SMALL, each=20, held=30), BY_SOURCE, 3)
-    learned, held = split(made)
+    made = compose_samples(replace(SMALL, each=20, held=30), BY_SOURCE, 3)
+    learned, held = split_held_out(made)
     assert Counter(s.kind for s in learned) == {
         "erroneous": 60,
         "correct": 3,
@@ -70,38 +70,40 @@ def test_the_counts_are_of_what_is_learned_from_and_others_are_held_out_beside_t
 
 
 def test_what_cannot_be_shared_equally_is_shared_whole() -> None:
-    assert shares(450, 3) == [150, 150, 150]
-    assert shares(100, 3) == [34, 33, 33]
+    assert divide_evenly(450, 3) == [150, 150, 150]
+    assert divide_evenly(100, 3) == [34, 33, 33]
 
 
 @pytest.mark.parametrize("error", ERROR_KINDS)
 def test_an_erroneous_output_is_never_the_right_one(error: str) -> None:
-    for s in erroneous(xlam_tasks(), error, 10, random.Random(1)):
+    for s in build_erroneous_samples(xlam_tasks(), error, 10, random.Random(1)):
         assert s.upstream != s.answer
         assert (s.kind, s.error) == ("erroneous", error)
 
 
 def test_a_correct_output_has_full_marks() -> None:
-    for s in correct(xlam_tasks(), 4, random.Random(1)):
-        assert grade(s.format.read(s.upstream), s.task.gold, s.kind).value == 1
+    for s in build_correct_samples(xlam_tasks(), 4, random.Random(1)):
+        assert grade_reading(s.format.read(s.upstream), s.task.gold, s.kind).value == 1
 
 
 def test_shuffled_samples_are_in_another_order_but_for_a_share() -> None:
     rng = random.Random(5)
-    full = shuffled(nested_tasks(), "shuffled_full", 90, rng)
-    simple = shuffled([in_steps(t) for t in nested_tasks()], "shuffled_simplified", 90, rng)
+    full = build_shuffled_samples(nested_tasks(), "shuffled_full", 90, rng)
+    simple = build_shuffled_samples(
+        [simplify_to_steps(t) for t in nested_tasks()], "shuffled_simplified", 90, rng
+    )
     for made in (full, simple):
         errors = Counter(s.error for s in made)
         assert set(errors) == {"none", "order", "order and format"}
         assert errors["order"] > 20
         for s in made:
-            value = grade(s.format.read(s.upstream), s.task.gold, s.kind).value
+            value = grade_reading(s.format.read(s.upstream), s.task.gold, s.kind).value
             assert (value == 1) == (s.error == "none")
     assert any('"step": 3' in s.upstream for s in simple)
 
 
 def test_the_report_counts_kinds_errors_and_tasks() -> None:
-    text = report(compose(SMALL, BY_SOURCE, 3))
+    text = report_samples(compose_samples(SMALL, BY_SOURCE, 3))
     assert "| erroneous | format | xlam | 4 | 4 | rule |" in text
     assert "| correct | none | xlam | 3 | 3 | rule |" in text
     assert "| all to learn from | | | 26 |" in text
@@ -110,4 +112,4 @@ def test_the_report_counts_kinds_errors_and_tasks() -> None:
 
 def test_a_source_without_tasks_is_named() -> None:
     with pytest.raises(ConfigError, match="needs tasks of xlam"):
-        compose(SMALL, {"xlam": [], "nestools": nested_tasks()})
+        compose_samples(SMALL, {"xlam": [], "nestools": nested_tasks()})

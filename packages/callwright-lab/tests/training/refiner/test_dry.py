@@ -11,7 +11,7 @@ import pytest
 
 from callwright_lab.training.refiner.command import main
 from callwright_lab.training.refiner.data import Recipe
-from callwright_lab.training.refiner.dry import look
+from callwright_lab.training.refiner.dry import report_dry_run
 from callwright_lab.training.refiner.settings import PAPER
 from tests.training.refiner_case import nested_row
 
@@ -53,7 +53,7 @@ def test_data_sets_are_counted_on_both_sides_of_the_split(tmp_path: Path) -> Non
     own.write_text("\n".join(map(json.dumps, rows)))
     nested.write_text("\n".join(json.dumps(nested_row(n)) for n in range(30)))
     recipe = Recipe(sources=(str(own),), nested=str(nested))
-    text, _ = look(replace(PAPER, vllm=False), recipe, tmp_path, tmp_path / "out", 2)
+    text, _ = report_dry_run(replace(PAPER, vllm=False), recipe, tmp_path, tmp_path / "out", 2)
     found = [
         line.split(" | ")
         for line in text.splitlines()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from callwright_lab.training.refiner.formats import FORMATS, Invocation, fits
+from callwright_lab.training.refiner.formats import FORMATS, Invocation, is_representable
 
 CALL = Invocation("weather", {"city": "Lyon", "days": 2, "now": True})
 NESTED = (
@@ -94,10 +94,10 @@ def test_what_is_not_exactly_the_format_cannot_be_read(name: str, body: str) -> 
 
 
 def test_calls_a_format_cannot_say_do_not_fit() -> None:
-    assert fits([CALL], "toolace")
-    assert not fits([Invocation("Search Managers", {})], "toolace")
-    assert not fits([Invocation("trip", {"from": "Lyon"})], "toolace")
-    assert not fits([CALL, CALL], "glaive")
+    assert is_representable([CALL], "toolace")
+    assert not is_representable([Invocation("Search Managers", {})], "toolace")
+    assert not is_representable([Invocation("trip", {"from": "Lyon"})], "toolace")
+    assert not is_representable([CALL, CALL], "glaive")
 
 
 _JSON = st.recursive(

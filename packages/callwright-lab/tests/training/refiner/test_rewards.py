@@ -11,7 +11,7 @@ from callwright_lab.training.refiner.formats import FORMATS, Invocation, Reading
 from callwright_lab.training.refiner.rewards import (
     COMPONENTS,
     VARIANTS,
-    grade,
+    grade_reading,
     overlong_penalty,
     reward,
 )
@@ -88,7 +88,7 @@ def test_every_kind_of_data_has_its_own_range() -> None:
     gold = [Invocation("a", {"x": 1}, ("API_call_0",))]
     reading = Reading(tuple(gold), True)
     ranges = {
-        kind: (grade(reading, gold, kind).least, grade(reading, gold, kind).most)
+        kind: (grade_reading(reading, gold, kind).least, grade_reading(reading, gold, kind).most)
         for kind in COMPONENTS
     }
     assert ranges == {
@@ -97,18 +97,18 @@ def test_every_kind_of_data_has_its_own_range() -> None:
         "shuffled_full": (-8, 9),
         "shuffled_simplified": (-4, 5),
     }
-    assert all(grade(reading, gold, kind).value == 1 for kind in COMPONENTS)
+    assert all(grade_reading(reading, gold, kind).value == 1 for kind in COMPONENTS)
 
 
 def test_a_component_without_gold_is_left_out_of_the_range() -> None:
-    found = grade(Reading((call("now"),), True), [call("now")], "correct")
+    found = grade_reading(Reading((call("now"),), True), [call("now")], "correct")
     assert (found.components, found.least, found.most) == ({"format": 1, "tool_name": 2}, -2, 3)
-    nothing = grade(Reading((), True), [], "correct")
+    nothing = grade_reading(Reading((), True), [], "correct")
     assert (nothing.least, nothing.most, nothing.value) == (0, 1, 1)
 
 
 def test_an_unreadable_reply_earns_nothing() -> None:
-    assert grade(XLAM.read("I do not know"), GOLD, "erroneous").value == 0
+    assert grade_reading(XLAM.read("I do not know"), GOLD, "erroneous").value == 0
 
 
 def test_half_right_lies_between() -> None:
@@ -151,7 +151,7 @@ def test_the_order_is_the_papers_worked_example_of_places() -> None:
     # gold (scan, locate, engage) of Appendix B.4; the first two exchanged: 1 of 3 in place, 4/3 - 2
     names = ("scan_isbn", "locate_book", "engage_ar_experience")
     gold = [Invocation(n, {}, (f"API_call_{i}",)) for i, n in enumerate(names)]
-    found = grade(Reading((gold[1], gold[0], gold[2]), True), gold, "shuffled_full")
+    found = grade_reading(Reading((gold[1], gold[0], gold[2]), True), gold, "shuffled_full")
     assert found.components == {"format": 1, "tool_name": 2, "order": pytest.approx(-2 / 3)}
     assert (found.least, found.most) == (
         -4,
@@ -216,5 +216,5 @@ _CALLS = st.lists(
 def test_the_value_is_between_0_and_1_and_gold_has_1(
     output: list[Invocation], gold: list[Invocation], kind: str, variant: rewards.Variant
 ) -> None:
-    assert 0 <= grade(Reading(tuple(output), True), gold, kind, variant).value <= 1
-    assert grade(Reading(tuple(gold), True), gold, kind, variant).value == 1
+    assert 0 <= grade_reading(Reading(tuple(output), True), gold, kind, variant).value <= 1
+    assert grade_reading(Reading(tuple(gold), True), gold, kind, variant).value == 1

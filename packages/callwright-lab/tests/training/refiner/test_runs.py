@@ -13,7 +13,7 @@ if find_spec("trl") is None or find_spec("torch") is None:
     pytest.skip("extra 'train' is not installed", allow_module_level=True)
 
 from callwright.nouns.errors import ConfigError
-from callwright_lab.training.refiner.runs import dapo, fitting, sft
+from callwright_lab.training.refiner.runs import run_dapo, run_sft, select_fitting
 from tests.training.refiner_case import TOY, samples, tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
@@ -22,7 +22,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 def test_the_warm_start_lowers_the_loss_of_the_gold_answer(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     model = tiny_model(tokenizer)
-    losses = sft(model, tokenizer, samples(), replace(TOY, sft_steps=25, sft_rate=1e-2), tmp_path)
+    losses = run_sft(
+        model, tokenizer, samples(), replace(TOY, sft_steps=25, sft_rate=1e-2), tmp_path
+    )
     assert len(losses) == 25
     assert losses[-1] < losses[0] - 0.5
 
@@ -31,8 +33,8 @@ def test_dapo_takes_its_steps_checkpoints_and_goes_on(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     found = samples()
     with pytest.raises(ConfigError, match="no checkpoint"):
-        dapo(tiny_model(tokenizer), tokenizer, found, TOY, tmp_path / "none", resume=True)
-    rows = dapo(tiny_model(tokenizer), tokenizer, found, TOY, tmp_path)
+        run_dapo(tiny_model(tokenizer), tokenizer, found, TOY, tmp_path / "none", resume=True)
+    rows = run_dapo(tiny_model(tokenizer), tokenizer, found, TOY, tmp_path)
     assert [r["step"] for r in rows] == [1, 2]
     assert {
         "dapo/dropped",
@@ -42,8 +44,8 @@ def test_dapo_takes_its_steps_checkpoints_and_goes_on(tmp_path: Path) -> None:
         "rewards/overlong/mean",
     } <= set(rows[0])
     with pytest.raises(ConfigError, match="already a run"):
-        dapo(tiny_model(tokenizer), tokenizer, found, TOY, tmp_path)
-    more = dapo(
+        run_dapo(tiny_model(tokenizer), tokenizer, found, TOY, tmp_path)
+    more = run_dapo(
         tiny_model(tokenizer), tokenizer, found, replace(TOY, steps=3), tmp_path, resume=True
     )
     assert more[-1]["step"] == 3
@@ -56,7 +58,7 @@ def test_dapo_takes_its_steps_checkpoints_and_goes_on(tmp_path: Path) -> None:
 
 def test_a_time_limit_ends_the_run_with_a_checkpoint(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
-    dapo(
+    run_dapo(
         tiny_model(tokenizer),
         tokenizer,
         samples(),
@@ -70,5 +72,5 @@ def test_a_time_limit_ends_the_run_with_a_checkpoint(tmp_path: Path) -> None:
 def test_only_samples_within_the_lengths_are_used() -> None:
     tokenizer = tiny_tokenizer()
     found = samples()
-    assert fitting(found, tokenizer, replace(TOY, longest=1000)) == found
-    assert fitting(found, tokenizer, replace(TOY, context=50, longest=1000)) == []
+    assert select_fitting(found, tokenizer, replace(TOY, longest=1000)) == found
+    assert select_fitting(found, tokenizer, replace(TOY, context=50, longest=1000)) == []

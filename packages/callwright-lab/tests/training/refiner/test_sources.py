@@ -9,15 +9,20 @@ from typing import Any
 import pytest
 
 from callwright.nouns.errors import ConfigError
-from callwright_lab.training.refiner.formats import Invocation, fits
-from callwright_lab.training.refiner.sources import SOURCES, from_rows, in_steps, tasks
+from callwright_lab.training.refiner.formats import Invocation, is_representable
+from callwright_lab.training.refiner.sources import (
+    SOURCES,
+    iter_tasks,
+    load_tasks,
+    simplify_to_steps,
+)
 from tests.training.refiner_case import nested_row, nested_tasks, xlam_tasks
 
 DATA = Path(os.environ.get("CALLWRIGHT_DATA", "../shared/data"))
 
 
 def one(source: str, row: Any) -> Any:
-    found = list(from_rows(SOURCES[source], [row]))
+    found = list(iter_tasks(SOURCES[source], [row]))
     return found[0] if found else None
 
 
@@ -80,12 +85,12 @@ def test_xlam_reads_tools_and_answers_out_of_text() -> None:
 def test_nestools_keep_labels_and_become_steps_by_what_they_need() -> None:
     task = nested_tasks()[0]
     assert task.gold[2] == Invocation("buy", {"item": "API_call_0"}, ("API_call_2",))
-    assert [(c.name, c.step) for c in in_steps(task).gold] == [
+    assert [(c.name, c.step) for c in simplify_to_steps(task).gold] == [
         ("find_0", 1),
         ("look", 1),
         ("buy", 2),
     ]
-    assert in_steps(task).format == "order"
+    assert simplify_to_steps(task).format == "order"
 
 
 def test_toolrls_mix_is_written_in_three_formats_where_they_can_say_it() -> None:
@@ -101,7 +106,7 @@ def test_toolrls_mix_is_written_in_three_formats_where_they_can_say_it() -> None
             ' "Alex"}}\n</tool_call>'
         ),
     }
-    found = list(from_rows(SOURCES["toolrl"], [row] * 3))
+    found = list(iter_tasks(SOURCES["toolrl"], [row] * 3))
     assert [t.format for t in found] == ["xlam", "toolace", "glaive"]
     assert all(t.gold == (Invocation("find_manager", {"name": "Alex"}),) for t in found)
     assert found[0].query == "Who is Alex?"
@@ -115,24 +120,26 @@ def test_toolrls_mix_is_written_in_three_formats_where_they_can_say_it() -> None
 def test_broken_rows_are_left_out() -> None:
     gone = {"query": "q", "tools": "[]", "answers": '[{"name": "not_offered", "arguments": {}}]'}
     rows = [{}, None, gone, {"query": 1, "tools": "x", "answers": "["}, *[nested_row(1)]]
-    assert list(from_rows(SOURCES["xlam"], rows)) == []
-    assert len(list(from_rows(SOURCES["nestools"], rows))) == 1
+    assert list(iter_tasks(SOURCES["xlam"], rows)) == []
+    assert len(list(iter_tasks(SOURCES["nestools"], rows))) == 1
 
 
 def test_a_missing_file_says_where_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"glaive-function-calling-v2\.json"):
-        tasks("glaive", tmp_path)
+        load_tasks("glaive", tmp_path)
     with pytest.raises(ConfigError, match="no tool-calling data set 'nonesuch'"):
-        tasks("nonesuch", tmp_path)
+        load_tasks("nonesuch", tmp_path)
 
 
 @pytest.mark.parametrize(("source", "least"), [("toolrl", 300), ("nestools", 700)])
 def test_the_published_files_are_read(source: str, least: int) -> None:
     if not (DATA / SOURCES[source].file).is_file():
         pytest.skip(f"needs shared data: {SOURCES[source].file}")
-    found = tasks(source, DATA)
+    found = load_tasks(source, DATA)
     assert len(found) >= least
     assert all(
-        fits(t.gold, t.format) and t.query and {c.name for c in t.gold} <= {x.name for x in t.tools}
+        is_representable(t.gold, t.format)
+        and t.query
+        and {c.name for c in t.gold} <= {x.name for x in t.tools}
         for t in found
     )

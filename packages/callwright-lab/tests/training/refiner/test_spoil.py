@@ -12,15 +12,15 @@ from callwright.nouns.types import Reply
 from callwright.testing import ScriptedModel
 from callwright_lab.training.refiner.data import Recipe
 from callwright_lab.training.refiner.formats import FORMATS
-from callwright_lab.training.refiner.sources import in_steps
-from callwright_lab.training.refiner.spoil import Spoiling, spoil
+from callwright_lab.training.refiner.sources import simplify_to_steps
+from callwright_lab.training.refiner.spoil import Spoiling, ask_spoiled_sample
 from callwright_lab.training.refiner.task import Sample
 from tests.training.refiner_case import nested_tasks, xlam_tasks
 
 
 def test_the_model_answers_first_and_then_spoils_its_own_answer() -> None:
     task = xlam_tasks()[0]
-    questions = spoil(task, "name", "tiny")
+    questions = ask_spoiled_sample(task, "name", "tiny")
     first = next(questions)
     assert [m.content for m in first.messages] == [task.system, task.query]
     second = questions.send(Reply("<func_call>MINE</func_call>"))
@@ -43,7 +43,7 @@ def test_an_order_is_spoiled_from_gold_and_named_by_what_came_of_it() -> None:
     task = nested_tasks()[0]
     for error, given, kind in (
         ("order", task, "shuffled_full"),
-        ("steps", in_steps(task), "shuffled_simplified"),
+        ("steps", simplify_to_steps(task), "shuffled_simplified"),
     ):
         write = FORMATS[given.format].write
         turned = [replace(c, step=c.step and 1) for c in reversed(given.gold)]
@@ -52,7 +52,7 @@ def test_an_order_is_spoiled_from_gold_and_named_by_what_came_of_it() -> None:
             (write(given.gold), "none"),
             ("x", "order and format"),
         ):
-            questions = spoil(given, error, "tiny")
+            questions = ask_spoiled_sample(given, error, "tiny")
             assert '[{"' in next(questions).messages[-1].content.partition("answer' is:")[2]
             with pytest.raises(StopIteration) as done:
                 questions.send(Reply(text))

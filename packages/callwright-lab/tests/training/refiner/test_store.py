@@ -13,9 +13,9 @@ from tests.training.refiner_case import samples
 
 def test_samples_come_back_as_they_were_with_their_side_of_the_split(tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl"
-    store.write(path, samples()[:2])
-    store.write(path, samples())
-    found = store.read(path)
+    store.write_samples(path, samples()[:2])
+    store.write_samples(path, samples())
+    found = store.read_samples(path)
     assert found == samples()
     assert [s.task.held_out for s in found] == [s.task.held_out for s in samples()]
     assert found[0].task.tools[0].input_schema == samples()[0].task.tools[0].input_schema
@@ -23,11 +23,11 @@ def test_samples_come_back_as_they_were_with_their_side_of_the_split(tmp_path: P
 
 def test_a_line_cut_short_is_left_out_only_where_that_is_expected(tmp_path: Path) -> None:
     path = tmp_path / "asked.jsonl"
-    store.append(path, samples()[:3])
+    store.append_samples(path, samples()[:3])
     path.write_text(path.read_text()[:-40])
-    assert store.read(path, cut=True) == samples()[:2]
+    assert store.read_samples(path, cut=True) == samples()[:2]
     with pytest.raises(ConfigError, match="line 3"):
-        store.read(path)
+        store.read_samples(path)
 
 
 @pytest.mark.parametrize("line", ["{}", "[]", '{"kind": "odd"}', "no json"])
@@ -35,4 +35,4 @@ def test_a_line_that_is_no_sample_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "data.jsonl"
     path.write_text(line + "\n")
     with pytest.raises(ConfigError, match=r"line 1 of .* is not a sample"):
-        store.read(path)
+        store.read_samples(path)

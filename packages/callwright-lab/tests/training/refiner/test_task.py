@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callwright_lab.training.refiner.task import Sample, split
+from callwright_lab.training.refiner.task import Sample, split_held_out
 from tests.training.refiner_case import nested_tasks, samples, xlam_tasks
 
 
@@ -33,7 +33,7 @@ def test_the_answer_is_gold_in_the_tasks_format_and_read_as_right() -> None:
 
 def test_a_task_is_learned_from_or_measured_on_never_both() -> None:
     found = samples()
-    learned, measured = split(found)
+    learned, measured = split_held_out(found)
     assert len(learned) + len(measured) == len(found)
     tools = [{c.name for s in part for c in s.task.gold} for part in (learned, measured)]
     combinations = [

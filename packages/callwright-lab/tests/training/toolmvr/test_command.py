@@ -13,7 +13,7 @@ if find_spec("trl") is None or find_spec("torch") is None:
 
 from callwright.nouns.errors import ConfigError
 from callwright_lab.training.toolmvr.command import main
-from callwright_lab.training.toolmvr.data import made, save
+from callwright_lab.training.toolmvr.data import build_records, save_records
 from tests.training.refiner_case import tiny_model, tiny_tokenizer
 from tests.training.toolmvr_case import bought
 from tests.transcripts.test_gold import CALLS, SPECS
@@ -46,7 +46,7 @@ def _model(folder: Path) -> str:
 def test_every_stage_runs_and_leaves_its_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    save(tmp_path / "rows.jsonl", made(map(bought, range(12)), context=4000))
+    save_records(tmp_path / "rows.jsonl", build_records(map(bought, range(12)), context=4000))
     out = tmp_path / "run"
     told = [
         *TOY,
@@ -94,9 +94,9 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_no_row_of_a_kind_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
-    save(
+    save_records(
         tmp_path / "rows.jsonl",
-        [r for r in made(map(bought, range(4)), context=4000) if r["kind"] == "V"],
+        [r for r in build_records(map(bought, range(4)), context=4000) if r["kind"] == "V"],
     )
     told = [*TOY, "--model", _model(tmp_path / "start"), "--rows", str(tmp_path / "rows.jsonl")]
     with pytest.raises(ConfigError, match="no R row of part train"):

@@ -11,8 +11,8 @@ import pytest
 import callwright_lab.training
 from callwright.nouns.errors import ConfigError
 from callwright_lab.training.toolmvr.command import main
-from callwright_lab.training.toolmvr.data import made, read, save
-from callwright_lab.training.toolmvr.dry import cost, look
+from callwright_lab.training.toolmvr.data import build_records, read_rows, save_records
+from callwright_lab.training.toolmvr.dry import estimate_cost, report_dry_run
 from callwright_lab.training.toolmvr.settings import CPU, GOES_BY, QWEN, Settings
 from tests.training.toolmvr_case import bought
 
@@ -23,12 +23,12 @@ SOURCES = [
 
 
 def test_the_papers_run_in_rows_tokens_hours_and_memory() -> None:
-    text = "\n".join(cost(QWEN, None))
+    text = "\n".join(estimate_cost(QWEN, None))
     assert "11765 + 1176 rows an epoch (of 3625 R rows; ratio 10)" in text
     assert "A100 hours" in text
     assert "122 GB" in text
     assert "sharding: zero3" in text
-    assert "11765 + 3625 rows" in "\n".join(cost(replace(QWEN, ratio=0.0), None))
+    assert "11765 + 3625 rows" in "\n".join(estimate_cost(replace(QWEN, ratio=0.0), None))
     assert "No rows are here yet, so the counts are the paper's" in text
 
 
@@ -36,8 +36,8 @@ def test_what_would_be_learned_from_is_counted_and_not_what_is_held_out_or_too_l
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "rows.jsonl"
-    save(path, made(map(bought, range(12)), context=4000))
-    rows = read([path])
+    save_records(path, build_records(map(bought, range(12)), context=4000))
+    rows = read_rows([path])
     fits = sorted(row.tokens for row in rows if row.part == "train")
     context = fits[len(fits) // 2]
     learned = [row for row in rows if row.part == "train" and row.tokens <= context]
@@ -65,22 +65,22 @@ def test_what_would_be_learned_from_is_counted_and_not_what_is_held_out_or_too_l
 
 
 def test_the_rows_at_hand_are_counted_and_what_trl_is_told_is_shown(tmp_path: Path) -> None:
-    save(tmp_path / "data.jsonl", made(map(bought, range(12)), context=4000))
-    rows = read([tmp_path / "data.jsonl"])
-    text = look(CPU, rows, tmp_path)
+    save_records(tmp_path / "data.jsonl", build_records(map(bought, range(12)), context=4000))
+    rows = read_rows([tmp_path / "data.jsonl"])
+    text = report_dry_run(CPU, rows, tmp_path)
     verified = sum(r.kind == "V" and r.part == "train" for r in rows)
     assert f"{verified} + {round(verified / 10)} rows an epoch" in text
     assert "| ratio | 10.0 |" in text
     assert "| sft_rate | 0.0002 |" in text
     assert "| rate |" not in text, "that of reinforcement, which this run has none of"
-    assert "no hours" in "\n".join(cost(replace(CPU, model="mine"), rows))
+    assert "no hours" in "\n".join(estimate_cost(replace(CPU, model="mine"), rows))
 
 
 def test_rows_of_a_users_own_are_counted_before_anything_learns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = tmp_path / "rows.jsonl"
-    save(rows, made(map(bought, range(4)), context=4000))
+    save_records(rows, build_records(map(bought, range(4)), context=4000))
     told = ["--preset", "cpu", "--stages", "data", "--out", str(tmp_path / "run")]
     assert main([*told, "--rows", str(rows)]) == 0
     assert "| train | V |" in capsys.readouterr().out

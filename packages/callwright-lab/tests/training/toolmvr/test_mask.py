@@ -13,15 +13,15 @@ if find_spec("transformers") is None:
 from callwright import weights
 from callwright.nouns.errors import ConfigError
 from callwright_lab.reflection.row import record
-from callwright_lab.training.toolmvr.mask import IGNORED, Tokens, tokens
-from callwright_lab.training.toolmvr.reflections import reflections
+from callwright_lab.training.toolmvr.mask import IGNORED, Tokens, tokenize_row
+from callwright_lab.training.toolmvr.reflections import iter_reflections
 from callwright_lab.transcripts import FORMATS, Transcript, write
 from tests.training.refiner_case import tiny_tokenizer
 from tests.training.toolmvr_case import bought
 
 VR = FORMATS["toolbench-vr"]
 V_ROW = write(Transcript(bought()), VR)["messages"]
-R_ROW = record(next(reflections(bought())))["messages"]
+R_ROW = record(next(iter_reflections(bought())))["messages"]
 
 
 def _tokenizers() -> list[Any]:
@@ -60,7 +60,7 @@ def _learned(tokenizer: Any, row: Tokens) -> list[str]:
 def test_in_a_v_row_every_round_of_the_assistant_carries_loss_and_nothing_else(
     tokenizer: Any,
 ) -> None:
-    found = _learned(tokenizer, tokens(tokenizer, V_ROW))
+    found = _learned(tokenizer, tokenize_row(tokenizer, V_ROW))
     said = [m["content"] for m in V_ROW if m["role"] == "assistant"]
     assert found == [text + tokenizer.eos_token for text in said]
     assert len(said) == 3
@@ -70,7 +70,7 @@ def test_in_a_v_row_every_round_of_the_assistant_carries_loss_and_nothing_else(
 def test_in_an_r_row_only_the_reflection_and_the_corrected_call_do_and_the_wrong_action_is_context(
     tokenizer: Any,
 ) -> None:
-    row = tokens(tokenizer, R_ROW, 0.5)
+    row = tokenize_row(tokenizer, R_ROW, 0.5)
     assert _learned(tokenizer, row) == [R_ROW[-1]["content"] + tokenizer.eos_token]
     whole = tokenizer.decode(row.ids)
     assert R_ROW[-3]["content"] in whole, "the wrong action is read, not learned"
@@ -79,7 +79,7 @@ def test_in_an_r_row_only_the_reflection_and_the_corrected_call_do_and_the_wrong
 
 
 def test_labels_are_the_ids_they_stand_at() -> None:
-    row = tokens(tiny_tokenizer(), V_ROW)
+    row = tokenize_row(tiny_tokenizer(), V_ROW)
     assert len(row.ids) == len(row.labels)
     assert all(label in (IGNORED, id) for id, label in zip(row.ids, row.labels, strict=True))
 
@@ -90,4 +90,4 @@ def test_a_template_that_rewrites_earlier_turns_is_refused() -> None:
         "{% for m in messages %}{{ m['role'] if loop.last else '' }}{{ m['content'] }}{% endfor %}"
     )
     with pytest.raises(ConfigError, match="writes a turn otherwise"):
-        tokens(tokenizer, V_ROW)
+        tokenize_row(tokenizer, V_ROW)

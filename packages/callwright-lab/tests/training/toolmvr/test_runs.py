@@ -16,7 +16,13 @@ from datasets import Dataset
 
 from callwright.nouns.errors import ConfigError
 from callwright_lab.training.toolmvr.mask import IGNORED, Tokens
-from callwright_lab.training.toolmvr.runs import JointTrainer, Padded, config, mixed, sft
+from callwright_lab.training.toolmvr.runs import (
+    JointTrainer,
+    Padded,
+    build_sft_config,
+    mix_epoch,
+    run_sft,
+)
 from callwright_lab.training.toolmvr.settings import QWEN
 from tests.training.refiner_case import tiny_model, tiny_tokenizer
 from tests.training.toolmvr_case import TOY
@@ -48,7 +54,7 @@ def test_the_loss_is_that_of_v_plus_lambda_times_that_of_r_over_the_learned_toke
     model = tiny_model(tokenizer).eval()
     rows = Dataset.from_list([{"input_ids": [1], "labels": [1], "weight": 1.0}])
     trainer = JointTrainer(
-        model, args=config(TOY, tmp_path), train_dataset=rows, processing_class=tokenizer
+        model, args=build_sft_config(TOY, tmp_path), train_dataset=rows, processing_class=tokenizer
     )
     with torch.no_grad():
         expected = (_by_hand(model, V) + 2.0 * _by_hand(model, R)) / 3
@@ -70,26 +76,26 @@ def test_rows_are_padded_on_the_right_and_padding_is_neither_seen_nor_learned() 
 
 @pytest.mark.parametrize(("ratio", "expected"), [(10, 2), (2, 10), (1, 20), (0, 4)])
 def test_an_epoch_has_one_reflection_for_so_many_v_rows(ratio: float, expected: int) -> None:
-    rows = mixed([V] * 20, [R] * 4, ratio)
+    rows = mix_epoch([V] * 20, [R] * 4, ratio)
     assert (rows.count(V), rows.count(R)) == (20, expected)
-    assert mixed([V] * 20, [R] * 4, ratio) == rows
-    assert mixed([V] * 3, [], ratio) == [V] * 3
+    assert mix_epoch([V] * 20, [R] * 4, ratio) == rows
+    assert mix_epoch([V] * 3, [], ratio) == [V] * 3
 
 
 def test_a_run_lowers_the_loss_ends_in_time_and_goes_on(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
-    rows = mixed([V] * 8, [R] * 8, 1)
-    losses = sft(tiny_model(tokenizer), tokenizer, rows, replace(TOY, steps=8), tmp_path)
+    rows = mix_epoch([V] * 8, [R] * 8, 1)
+    losses = run_sft(tiny_model(tokenizer), tokenizer, rows, replace(TOY, steps=8), tmp_path)
     assert len(losses) == 8
     assert losses[-1] < losses[0]
     with pytest.raises(ConfigError, match="already a run"):
-        sft(tiny_model(tokenizer), tokenizer, rows, TOY, tmp_path)
-    more = sft(
+        run_sft(tiny_model(tokenizer), tokenizer, rows, TOY, tmp_path)
+    more = run_sft(
         tiny_model(tokenizer), tokenizer, rows, replace(TOY, steps=10), tmp_path, resume=True
     )
     assert more[:8] == losses
     assert len(more) == 10
-    short = sft(
+    short = run_sft(
         tiny_model(tokenizer),
         tokenizer,
         rows,
@@ -101,6 +107,6 @@ def test_a_run_lowers_the_loss_ends_in_time_and_goes_on(tmp_path: Path) -> None:
 
 
 def test_trl_is_told_the_papers_optimiser(tmp_path: Path) -> None:
-    made = config(replace(QWEN, bf16=False), tmp_path)
+    made = build_sft_config(replace(QWEN, bf16=False), tmp_path)
     assert (made.learning_rate, made.warmup_steps, made.lr_scheduler_type) == (2e-5, 0.04, "cosine")
     assert made.per_device_train_batch_size * made.gradient_accumulation_steps == 16

@@ -14,14 +14,14 @@ from callwright_lab.training.toolmvr.settings import (
     PRESETS,
     QWEN,
     ZERO3,
-    sharded,
+    build_sharding_options,
 )
 
 
 def test_the_presets_of_7_and_8_billion_are_the_papers() -> None:
     for one in (QWEN, LLAMA):
         assert (one.sft_rate, one.warmup, one.lam, one.ratio, one.top) == (2e-5, 0.04, 1.0, 10.0, 0)
-        assert sharded(one) == {"deepspeed": dict(ZERO3)}
+        assert build_sharding_options(one) == {"deepspeed": dict(ZERO3)}
     assert (QWEN.model, LLAMA.model) == (
         "Qwen/Qwen2.5-7B-Instruct",
         "meta-llama/Llama-3.1-8B-Instruct",
@@ -30,8 +30,10 @@ def test_the_presets_of_7_and_8_billion_are_the_papers() -> None:
 
 
 def test_gpus_share_by_deepspeed_or_fsdp_and_a_cpu_by_nothing() -> None:
-    assert sharded(replace(QWEN, sharding="fsdp")) == {"fsdp": "full_shard auto_wrap"}
-    assert sharded(CPU) == {}
+    assert build_sharding_options(replace(QWEN, sharding="fsdp")) == {
+        "fsdp": "full_shard auto_wrap"
+    }
+    assert build_sharding_options(CPU) == {}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from callwright_lab.training.toolmvr.sources import (
     SOURCES,
     nested_trajectory,
     read_source,
-    resolved,
+    resolve_references,
 )
 
 
@@ -79,10 +79,10 @@ def test_references_are_resolved_and_a_trajectory_ends_where_a_value_is_not_show
 
 def test_paths_into_replies() -> None:
     replies = {"var1": {"a": [{"b": 1}, {"b": 2}]}}
-    assert resolved({"x": ["$var1.a[1].b$", "$var1.a.b$", "$var9.a$", "plain"]}, replies) == {
-        "x": [2, 1, "$var9.a$", "plain"]
-    }
-    assert resolved("$var1$", replies) == replies["var1"]
+    assert resolve_references(
+        {"x": ["$var1.a[1].b$", "$var1.a.b$", "$var9.a$", "plain"]}, replies
+    ) == {"x": [2, 1, "$var9.a$", "plain"]}
+    assert resolve_references("$var1$", replies) == replies["var1"]
 
 
 def test_an_unknown_source_names_the_known_ones(tmp_path: Path) -> None:

@@ -7,14 +7,14 @@ import pytest
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import Tool, ToolCall
 from callwright_lab.transcripts import Transcript
-from callwright_lab.verify.dataset.rules import defects
+from callwright_lab.verify.dataset.rules import find_defects
 from tests.verify.rows import ASKED, FOUND, GOOD, row, step
 
 
 def _kinds(
     *steps: Step, query: str = ASKED, answer: str | None = "Yes, BA-7731 for 81.", **more: object
 ) -> list[str]:
-    return [d.kind for d in defects(row(*steps, query=query, answer=answer, **more))]
+    return [d.kind for d in find_defects(row(*steps, query=query, answer=answer, **more))]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_reference_to_a_call_that_comes_later_dangles() -> None:
     second = Step(
         "", (ToolCall("b", "price", {"id": "API_call_0"}),), shown='{"price": "API_call_1"}'
     )
-    found = defects(Transcript(Trajectory("r", "The price?", (tool,), (first, second))))
+    found = find_defects(Transcript(Trajectory("r", "The price?", (tool,), (first, second))))
     assert [(d.kind, d.call) for d in found] == [("dangling_reference", "a")]
 
 

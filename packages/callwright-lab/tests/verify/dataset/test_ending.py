@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright_lab.verify.dataset.rules import defects
+from callwright_lab.verify.dataset.rules import find_defects
 from tests.verify.rows import FOUND, GOOD, row, step
 
 DONE = step("find_flight", GOOD, FOUND)
@@ -12,7 +12,7 @@ FAILED = step("find_flight", GOOD, {"error": "no such city", "response": ""})
 
 
 def _kinds(*steps: object, **more: object) -> list[str]:
-    return [d.kind for d in defects(row(*steps, **more))]  # type: ignore[arg-type]
+    return [d.kind for d in find_defects(row(*steps, **more))]  # type: ignore[arg-type]
 
 
 def test_rows_that_stop_or_give_up() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from callwright.nouns.trajectory import Step
-from callwright_lab.verify.dataset.rules import defects
+from callwright_lab.verify.dataset.rules import find_defects
 from tests.verify.rows import ASKED, FOUND, GOOD, row, step
 
 
 def _kinds(query: str, *steps: Step) -> set[str]:
     return {
-        d.kind for d in defects(row(*(steps or (step("find_flight", GOOD, FOUND),)), query=query))
+        d.kind
+        for d in find_defects(row(*(steps or (step("find_flight", GOOD, FOUND),)), query=query))
     }
 
 

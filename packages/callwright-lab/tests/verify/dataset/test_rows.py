@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from callwright.testing import ScriptedModel
 from callwright_lab.verify.budget import Meter
-from callwright_lab.verify.dataset.rows import DatasetVerifier, judged, key
+from callwright_lab.verify.dataset.rows import DatasetVerifier, make_transcript_key, parse_judged
 from callwright_lab.verify.dataset.rules import CALLS, QUERY
 from tests.verify.rows import FOUND, GOOD, row, step
 
@@ -25,7 +25,7 @@ async def test_a_row_with_a_defect_is_dropped_and_one_with_a_suspicion_only_if_s
     kept, dropped = [await verifier.judge(t, Meter()) for t in (GOOD_ROW, bad)]
     assert (kept.kept, kept.category) == (True, "")
     assert (dropped.kept, dropped.category) == (False, "no_answer")
-    assert [d.kind for d in judged(dropped).found] == ["no_answer", "repeated_request"]
+    assert [d.kind for d in parse_judged(dropped).found] == ["no_answer", "repeated_request"]
     for strict in (False, True):
         found = await DatasetVerifier([SUSPECT], strict=strict).judge(SUSPECT, Meter())
         assert found.kept is not strict
@@ -34,7 +34,9 @@ async def test_a_row_with_a_defect_is_dropped_and_one_with_a_suspicion_only_if_s
 async def test_a_row_that_repeats_another_is_found_once() -> None:
     again = replace(GOOD_ROW, trajectory=replace(GOOD_ROW.trajectory, answer="Yes, BA-7731."))
     verifier = DatasetVerifier([GOOD_ROW, again])
-    first, second = [judged(await verifier.judge(t, Meter())).found for t in (GOOD_ROW, again)]
+    first, second = [
+        parse_judged(await verifier.judge(t, Meter())).found for t in (GOOD_ROW, again)
+    ]
     assert [d.kind for d in first] == []
     assert [d.kind for d in second] == ["repeated_request"]
 
@@ -50,5 +52,7 @@ async def test_judges_are_heard_beside_the_rules() -> None:
 
 
 def test_the_key_changes_with_what_the_record_says() -> None:
-    assert key(GOOD_ROW) != key(replace(GOOD_ROW, cut=frozenset({0})))
+    assert make_transcript_key(GOOD_ROW) != make_transcript_key(
+        replace(GOOD_ROW, cut=frozenset({0}))
+    )
     assert len({r.key for r in DatasetVerifier([GOOD_ROW, SUSPECT]).rows()}) == 2

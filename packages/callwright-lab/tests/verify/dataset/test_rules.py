@@ -11,14 +11,14 @@ from callwright_lab.verify.dataset.rules import (
     KINDS,
     QUERY,
     Judged,
-    defects,
-    rates,
+    find_defects,
+    measure_rates,
 )
 from tests.verify.rows import FOUND, GOOD, row, step
 
 
 def test_a_row_that_is_right_has_no_finding() -> None:
-    assert defects(row(step("find_flight", GOOD, FOUND))) == ()
+    assert find_defects(row(step("find_flight", GOOD, FOUND))) == ()
 
 
 def test_every_class_speaks_against_one_criterion() -> None:
@@ -33,7 +33,7 @@ def test_shares_count_rows_and_only_what_is_a_defect() -> None:
         Judged("c", (Defect("placeholder", ""),)),  # read once: a suspicion
         Judged("d", ()),
     ]
-    found = rates(rows)
+    found = measure_rates(rows)
     assert (found.rows, found.query, found.calls) == (4, 0.75, 0.75)
     assert (
         found.quality["sufficiency"],
@@ -49,11 +49,11 @@ def test_shares_count_rows_and_only_what_is_a_defect() -> None:
 
 
 def test_a_set_without_rows_has_nothing_against_it() -> None:
-    assert rates([]).query == 1.0
+    assert measure_rates([]).query == 1.0
 
 
 def test_findings_stand_in_the_order_of_the_rounds_and_the_answers_last() -> None:
-    found = defects(
+    found = find_defects(
         row(
             step("fly", {}, FOUND),
             step("find_flight", {"city": "Bari"}, FOUND, "c2"),

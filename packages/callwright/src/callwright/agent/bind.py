@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from callwright import prompts
-from callwright.agent.render import results_text, signatures
+from callwright.agent.render import render_results, render_signatures
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import (
@@ -76,19 +76,19 @@ class Bound:
     malformed: str = ""  # why the reply could not be read, if so
 
 
-def question(view: View, mode: ReplyMode, prompt: str) -> ChatRequest:
+def build_bind_request(view: View, mode: ReplyMode, prompt: str) -> ChatRequest:
     """The request for one view. ``prompt`` names the prompt file ("layer", "react" or "dfsdt")."""
     values = {
         "query": view.query,
         "results": (
-            results_text(view.results, view.result_chars, view.refused)
+            render_results(view.results, view.result_chars, view.refused)
             + _still_open(view.open_points)
         ),
-        "tools": "(see the tool list)" if mode == "native" else signatures(view.tools),
+        "tools": "(see the tool list)" if mode == "native" else render_signatures(view.tools),
         "format": _FORMATS[mode, view.may_finish] + (_GIVING_UP[mode] if view.may_give_up else ""),
     }
     if prompt == "dfsdt":
-        values["tried"] = _tried(view.tried)
+        values["tried"] = _render_tried_steps(view.tried)
     if prompt == "layer":
         values |= {
             "index": str(view.index),
@@ -113,15 +113,15 @@ def _still_open(points: Sequence[str]) -> str:
     return "".join(["\n\nStill open:", *(f"\n- {point}" for point in points)]) if points else ""
 
 
-def _tried(steps: Sequence[str]) -> str:
+def _render_tried_steps(steps: Sequence[str]) -> str:
     if not steps:
         return ""
     (message,) = prompts.render("diverse", tried="\n".join(f"- {step}" for step in steps))
     return "\n\n" + message.content
 
 
-def read(view: View, mode: ReplyMode, reply: Reply) -> Bound:
-    """What the reply decided. The executor gives the calls their ids."""
+def read_reply(view: View, mode: ReplyMode, reply: Reply) -> Bound:
+    """Return the decision of a reply. The executor gives the calls their ids."""
     if mode == "schema":
         return _read_schema(view, reply.text)
     if reply.tool_calls:
@@ -131,7 +131,7 @@ def read(view: View, mode: ReplyMode, reply: Reply) -> Bound:
     if parsed.calls and not (named and mode == "text"):
         return Bound(parsed.calls, finished=parsed.finish is not None)
     if parsed.calls or named:
-        return _decided(view, parsed.calls, named, _NO_USE)
+        return _bind_layer_calls(view, parsed.calls, named, _NO_USE)
     if view.may_finish:
         said = parsed.finish.return_type if parsed.finish is not None else reply.text
         given_up = view.may_give_up and _GIVES_UP.search(said) is not None
@@ -206,10 +206,12 @@ def _read_schema(view: View, text: str) -> Bound:
     reason = value.get("reason")
     reason = reason if isinstance(reason, str) and reason.strip() else _NO_USE
     useful = value.get("useful")
-    return _decided(view, calls, useful if isinstance(useful, list) else (), reason)
+    return _bind_layer_calls(view, calls, useful if isinstance(useful, list) else (), reason)
 
 
-def _decided(view: View, calls: Sequence[ToolCall], useful: Sequence[Json], reason: str) -> Bound:
+def _bind_layer_calls(
+    view: View, calls: Sequence[ToolCall], useful: Sequence[Json], reason: str
+) -> Bound:
     """The calls of a layer, which of the tools called useful have none, and why each other one is
     not called.
     """

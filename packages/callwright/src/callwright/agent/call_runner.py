@@ -16,14 +16,14 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from callwright.agent.deadlines import Deadlines
-from callwright.agent.gaps import made_up, names_another, unknown_keys
+from callwright.agent.gaps import describe_ungrounded, names_another, unknown_keys
 from callwright.agent.invoke import Caller, idempotency_key, invoke
 from callwright.agent.journal.facts import EarlierCall
-from callwright.agent.journal.ledger import Answer, Ledger, in_doubt
+from callwright.agent.journal.ledger import Answer, Ledger, build_doubt_error
 from callwright.agent.questions import LimitReached, Questions
 from callwright.agent.run_index import RunIndex
 from callwright.agent.safety.clear import Approval, ClearanceState, ClearedCall, Denied, clear
-from callwright.agent.safety.consent import Consent, proposed
+from callwright.agent.safety.consent import Consent, build_proposal
 from callwright.agent.safety.freeze import Freeze
 from callwright.jsontext import write
 from callwright.nouns.errors import Failure, Violation
@@ -36,8 +36,8 @@ from callwright.nouns.types import (
     Tool,
     ToolCall,
     ToolResult,
-    canonical,
-    members,
+    get_public_fields,
+    to_canonical_json,
 )
 from callwright.repair.by_model.question import (
     PLAIN,
@@ -51,7 +51,7 @@ from callwright.repair.by_model.reflection import Reflecting, Tried
 from callwright.repair.diagnose import Diagnosis, diagnose
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.outcome import may_repeat
-from callwright.repair.provenance.invention import Invention, inventions
+from callwright.repair.provenance.invention import Invention, find_inventions
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 _DROPPED = "drop_unknown"
@@ -92,7 +92,7 @@ class CallHandling:
 
 @dataclass(slots=True)
 class RunServices:
-    """What all calls of a run have in common."""
+    """Services that all calls of a run share."""
 
     caller: Caller
     index: RunIndex
@@ -226,7 +226,7 @@ class CallRunner:
         checked = await self._check(call, ask=self.task.by == "model")
         if checked is None:
             return
-        if may_defer and (why := made_up(checked, self.sources)):
+        if may_defer and (why := describe_ungrounded(checked, self.sources)):
             self.outcome.deferred, self.outcome.lacks = checked, True
             self._skip(why, refused=True)
             return
@@ -252,11 +252,11 @@ class CallRunner:
         """Run a checked call, unless the same call or one of which the outcome is unknown forbids
         it.
         """
-        key = _key(call)
+        key = _make_call_key(call)
         if told := self.shared.ledger.next(self.id, "skip"):
             self.outcome.same = told.get("same", "")  # journals of earlier versions do not say
             refused = told.get("refused", False)
-            self.outcome.repeats = self.outcome.same or _repeated_of_old(told)
+            self.outcome.repeats = self.outcome.same or _find_legacy_repeat(told)
             self._note_skip(
                 Skip(told["tool"], told["reason"], told["slot"], refused=refused), told["turn"]
             )
@@ -317,7 +317,7 @@ class CallRunner:
                 verdict,
                 any(v.kind == "ungrounded" for v in verdict.violations),
             )
-            self._skip(_reason(verdict.violations), refused=True)
+            self._skip(_get_reason(verdict.violations), refused=True)
             return None
         if not self.shared.handling.may_repair:
             written = self._as_written(call, verdict)
@@ -352,7 +352,7 @@ class CallRunner:
         return None
 
     async def _repair_refusal(self, refusal: Refusal) -> CheckedCall | Refusal:
-        key = canonical(
+        key = to_canonical_json(
             [refusal.call.tool, [(v.path, v.keyword, v.got) for v in refusal.violations]]
         )
         if key in self.shared.index.unrepaired:
@@ -385,7 +385,7 @@ class CallRunner:
                 self._trace_repair(last, outcome, asked)
             for said in asking.said if isinstance(asking, Reflecting) else ():
                 self.shared.trace.add(
-                    "reflection", id=self.id, tool=self.task.tool, **members(said)
+                    "reflection", id=self.id, tool=self.task.tool, **get_public_fields(said)
                 )
 
         while True:
@@ -433,7 +433,7 @@ class CallRunner:
                 self.outcome.assumed = (
                     ()
                     if self.shared.handling.is_trusted
-                    else inventions(call.arguments, call.tool, self.sources, near=_NEAR)
+                    else find_inventions(call.arguments, call.tool, self.sources, near=_NEAR)
                 )
                 return result
             again = await self._again(call, result, diagnosis)
@@ -480,7 +480,7 @@ class CallRunner:
             return verdict
         if verdict.rule == "filled":
             # it was not made: where the plan says it, it may be
-            self.shared.index.made.pop(_key(call), None)
+            self.shared.index.made.pop(_make_call_key(call), None)
         self._skip(verdict.reason, refused=True)
         if verdict.rule == "refused":
             self.outcome.denied = (call, self.outcome.skips[-1])
@@ -552,9 +552,9 @@ class CallRunner:
         return Approval(call, bool(told["granted"]), told.get("by", ""))
 
     async def _asked(self, call: CheckedCall, why: str, before: Answer | None) -> Answer:
-        """What was said of a call, in the place of what a record says."""
+        """Return the answer to an approval request for a call, when the record holds none."""
         offer = self.shared.safety.consent.offer(call.tool)
-        proposal = proposed(call, why, self.sources, offer)
+        proposal = build_proposal(call, why, self.sources, offer)
         async with self.shared.asking:
             granted, by = await self.shared.safety.consent.asked(proposal)
         shown = {
@@ -585,7 +585,7 @@ class CallRunner:
         if isinstance(origin, ToolResult):
             result = origin
         elif told:
-            result = _recorded(told)
+            result = _load_result(told)
         else:
             result = self._without_secrets(await self._send(origin, attempt))
         turn = told["turn"] if told else self.shared.ledger.turn(self.id)
@@ -597,7 +597,7 @@ class CallRunner:
             result = replace(result, failure=diagnosis.failure)
         named = self._named_earlier(call) | ({"recorded": True} if recorded else {})
         self.shared.trace.add(
-            "result", **members(result), judged=judged, actor=self.id, turn=turn, **named
+            "result", **get_public_fields(result), judged=judged, actor=self.id, turn=turn, **named
         )
         return result, diagnosis
 
@@ -621,9 +621,9 @@ class CallRunner:
         if (said := ledger.resolution(self.id, attempt)) is not None and said[
             "outcome"
         ] != "not_done":
-            return _resolved(call, attempt, said)
+            return _build_resolved_result(call, attempt, said)
         if said is None and ledger.intended(self.id, attempt) and not call.tool.effects.may_repeat:
-            raise in_doubt([self.id], ledger.run)
+            raise build_doubt_error([self.id], ledger.run)
         if call.tool.effects.may_write:
             trace.add(
                 "intent",
@@ -706,8 +706,8 @@ class CallRunner:
         return mended
 
     def _unknown_here(self, call: CheckedCall, diagnosis: Diagnosis) -> bool:
-        """Whether other arguments cannot be had: another tool knows the value, or nothing does, nor
-        the error.
+        """Return True if no other arguments can be obtained. Another tool knows the value, or
+        neither the sources nor the error offer one.
         """
         message = diagnosis.failure.message if diagnosis.failure else ""
         if names_another(message, call.tool.name, self.shared.names):
@@ -739,8 +739,8 @@ class CallRunner:
         self.shared.trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot, **named)
 
 
-def _key(call: CheckedCall) -> bytes:
-    """What two equal calls have in common."""
+def _make_call_key(call: CheckedCall) -> bytes:
+    """Return the key that equal calls share."""
     return write([call.tool.name, call.arguments])
 
 
@@ -748,7 +748,7 @@ def _repeat_reason(same: str) -> str:
     return f"the same call was already made as {same}"
 
 
-def _repeated_of_old(told: Answer) -> str:
+def _find_legacy_repeat(told: Answer) -> str:
     """The id of the very same call, where a journal of an earlier version says it in words only:
     in those of this module.
     """
@@ -759,7 +759,7 @@ def _repeated_of_old(told: Answer) -> str:
     return same if reason == _repeat_reason(same) else ""
 
 
-def _recorded(told: Answer) -> ToolResult:
+def _load_result(told: Answer) -> ToolResult:
     """A result from the journal, as it was before it was judged."""
     failure = None if told["judged"] or told["failure"] is None else Failure(**told["failure"])
     fields = ("id", "tool", "arguments", "content", "seconds", "slot", "attempt")
@@ -767,7 +767,7 @@ def _recorded(told: Answer) -> ToolResult:
     return ToolResult(**{name: told[name] for name in fields}, failure=failure, simulated=simulated)
 
 
-def _resolved(call: ClearedCall, attempt: int, said: Answer) -> ToolResult:
+def _build_resolved_result(call: ClearedCall, attempt: int, said: Answer) -> ToolResult:
     """The result of a call in doubt, as it was found out or said."""
     failure = (
         Failure("tool_error", said["message"], not_done=True)
@@ -785,5 +785,5 @@ def _resolved(call: ClearedCall, attempt: int, said: Answer) -> ToolResult:
     )
 
 
-def _reason(violations: Sequence[Violation]) -> str:
+def _get_reason(violations: Sequence[Violation]) -> str:
     return violations[0].message if violations else "refused by the gate"

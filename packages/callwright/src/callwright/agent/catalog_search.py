@@ -1,9 +1,9 @@
-"""Which of many tools a run works with: found for its request, tried, and looked for again where
-they fall short.
+"""Selects the tools that a run works with: found for its request, probed, and searched again if
+they are not enough.
 
-The catalogue may hold thousands of tools; no prompt ever shows more of them than were found. What
-was found, and what trials showed, are answers from outside: they go through the run's ledger, and a
-resume asks nobody again.
+The catalogue may hold thousands of tools; no prompt ever shows more of them than were found. The
+tools found and the results of probing are answers from outside: they go through the run's ledger,
+and a resume asks nobody again.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
 
 from callwright.agent.invoke import Caller
-from callwright.agent.journal.ledger import Answer, Ledger, diverged
+from callwright.agent.journal.ledger import Answer, Ledger, build_divergence_error
 from callwright.agent.probing import TrialPolicy, Trials, try_tools
-from callwright.agent.safety.policy import withheld
+from callwright.agent.safety.policy import select_withheld
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import Budget
@@ -43,11 +43,11 @@ _MOST_TRIALS = 20  # calls, and at most half of those that the run may make
 
 @dataclass(frozen=True, slots=True)
 class Shortlisting:
-    """How a run's tools are chosen: ``size`` of them, found by ``mode`` (None: the index's own),
-    tried or not.
+    """Settings for selecting a run's tools: ``size`` of them, found by ``mode`` (None: the index's
+    own), probed or not.
 
-    ``trials``: ``read-only`` calls what is declared to read; ``sandbox`` says that whatever any
-    tool does is thrown away. Raises ConfigError for what makes no sense.
+    ``trials``: ``read-only`` calls tools that are declared to read; ``sandbox`` says that whatever
+    any tool does is thrown away. Raises ConfigError for invalid settings.
     """
 
     size: int = USUAL
@@ -56,7 +56,7 @@ class Shortlisting:
 
     @classmethod
     def of(cls, start: Answer) -> Shortlisting | None:
-        """How a run that goes on was told to choose its tools, by its ``run.start``."""
+        """Return the tool selection settings of a resumed run, from its ``run.start``."""
         said = start.get("shortlist")
         return cls(**said) if said else None
 
@@ -100,7 +100,7 @@ class Choice:
     mode: Mode
 
 
-def choose(query: str, tools: Sequence[Tool], size: int | None, mode: Mode) -> Choice:
+def choose_shortlist(query: str, tools: Sequence[Tool], size: int | None, mode: Mode) -> Choice:
     """The tools that a run with a shortlist of ``size`` begins with, where nothing is tried or
     known of them.
 
@@ -113,7 +113,7 @@ def choose(query: str, tools: Sequence[Tool], size: int | None, mode: Mode) -> C
     by_name = {tool.name: tool for tool in tools}
     index = Index().of(tools, mode)
     hits = index.search(query, 2 * most, mode=mode, bring=0)
-    back = {tool.name for tool in withheld(query, (), [by_name[hit.name] for hit in hits])}
+    back = {tool.name for tool in select_withheld(query, (), [by_name[hit.name] for hit in hits])}
     fit = [hit for hit in hits if hit.name not in back][:most]
     if size is None and fit:
         fit = [hit for hit in fit if hit.score >= NEAR * fit[0].score]
@@ -177,9 +177,9 @@ class CatalogSearch:
                 self.query, hits, self.tools.values(), invoker=caller, evidence=evidence, policy=policy,
                 conversation=self.conversation, secrets=secrets, trace=self.trace, ledger=self.ledger,
             )  # fmt: skip
-            names, more = _places(made, size), {"calls": made.calls, "problems": made.problems}
+            names, more = _fill_places(made, size), {"calls": made.calls, "problems": made.problems}
             failed = {one.name for one in made.ranking if one.failed}
-            _spend(budget, made.calls)
+            _spend_tool_calls(budget, made.calls)
         needed = self._needed(
             self.query, [hit for hit in hits if hit.name in names], {*failed, *names}
         )
@@ -207,7 +207,7 @@ class CatalogSearch:
         return (*fit, *self._needed(wanted, fit, without))
 
     def _needed(self, wanted: str, hits: Sequence[Hit], without: Container[str]) -> tuple[Hit, ...]:
-        """What some hits need first."""
+        """Return the hits that some hits need first."""
         return self._fit(
             self.index.of(self.tools.values(), self.settings.mode).needed(wanted, hits), without
         )
@@ -215,7 +215,7 @@ class CatalogSearch:
     def _fit(self, hits: Sequence[Hit], without: Container[str]) -> tuple[Hit, ...]:
         """Those of the run's tools, without some, and without what is kept back."""
         fit = [hit for hit in hits if hit.name not in without and hit.name in self.tools]
-        back = withheld(
+        back = select_withheld(
             self.query,
             (m.content for m in self.conversation),
             [self.tools[hit.name] for hit in fit],
@@ -256,13 +256,17 @@ class CatalogSearch:
         return tools
 
     def _again(self, told: Answer, budget: Budget | None = None) -> tuple[Tool, ...]:
-        """What was found before a crash."""
+        """Return the tools that were found before a crash. Raises an error if a source no longer
+        offers one of them.
+        """
         gone = [name for name in (*told["names"], *told["kept_back"]) if name not in self.tools]
         if gone:
-            raise diverged(f"it was shown {', '.join(gone)}, which no source offers any more")
+            raise build_divergence_error(
+                f"it was shown {', '.join(gone)}, which no source offers any more"
+            )
         self.kept_back[:] = [self.tools[name] for name in told["kept_back"]]
         if budget is not None:
-            _spend(budget, told.get("calls", 0))
+            _spend_tool_calls(budget, told.get("calls", 0))
         self._add(**told)
         return tuple(self.tools[name] for name in told["names"])
 
@@ -270,7 +274,7 @@ class CatalogSearch:
         self.trace.add("shortlist", **told)
 
 
-def shown_digests(events: Iterable[Event]) -> dict[str, str]:
+def collect_digests(events: Iterable[Event]) -> dict[str, str]:
     """The digests of all tools that a run found."""
     return {
         name: told
@@ -280,7 +284,7 @@ def shown_digests(events: Iterable[Event]) -> dict[str, str]:
     }
 
 
-def _places(made: Trials, size: int) -> list[str]:
+def _fill_places(made: Trials, size: int) -> list[str]:
     """The first of the ranking that were not shown to fail; where they are too few, those for which
     only no call could be made of the request: what a plan gives them may make one.
     """
@@ -289,6 +293,6 @@ def _places(made: Trials, size: int) -> list[str]:
     return [*chosen, *spare][:size]
 
 
-def _spend(budget: Budget, calls: int) -> None:
+def _spend_tool_calls(budget: Budget, calls: int) -> None:
     for _ in range(calls):
         budget.spend_tool_call()

@@ -56,8 +56,8 @@ from callwright.nouns.types import (
     Tool,
     ToolCall,
     ToolResult,
-    canonical,
-    members,
+    get_public_fields,
+    to_canonical_json,
 )
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.outcome import is_in_doubt
@@ -209,7 +209,7 @@ class Executor:
     @property
     def denied(self) -> list[Skip]:
         """Calls that were not given leave and were not made after all, each once."""
-        made = {(r.tool, canonical(r.arguments)) for r in self.all_results if r.ok}
+        made = {(r.tool, to_canonical_json(r.arguments)) for r in self.all_results if r.ok}
         last = {(one.tool, one.arguments): one.skip for one in self.state.lasting.denied}
         return [skip for call, skip in last.items() if call not in made]
 
@@ -234,7 +234,7 @@ class Executor:
 
     @property
     def sources(self) -> ProvenanceIndex:
-        """Where the values of calls may come from."""
+        """Return the index of the values that calls may use."""
         return self._index.sources
 
     @property
@@ -266,11 +266,11 @@ class Executor:
         self._shared.handling.is_trusted = True
 
     def repair_by(self, how: Repairing) -> None:
-        """How a model is asked to mend the calls of this run."""
+        """Set how a model is asked to repair the calls of this run."""
         self._shared.handling.repairing = how
 
     def mark(self) -> RunState:
-        """Where the run is now, for :meth:`rewind`."""
+        """Return the present state of the run, for :meth:`rewind`."""
         return self.state
 
     def rewind(self, mark: RunState) -> None:
@@ -292,7 +292,7 @@ class Executor:
         self.state = self.state.with_facts(facts)
         self._index.take_doubts(self._state)
         for result in facts.doubtful:
-            said = f"{result.id} {result.tool} {canonical(result.arguments)}"
+            said = f"{result.id} {result.tool} {to_canonical_json(result.arguments)}"
             self._trace.note(f"in doubt since before: {said}")
         if in_view:
             self.bring_in(facts.results)
@@ -306,7 +306,7 @@ class Executor:
             call = {"id": result.id, "tool": result.tool, "arguments": result.arguments}
             self._trace.add("call.raw", **call, slot="", by="model")
             told = {"judged": False, "earlier": result.id, "recorded": True}
-            self._trace.add("result", **members(result), **told)
+            self._trace.add("result", **get_public_fields(result), **told)
         self.take_results(new)
 
     def take_results(self, results: Sequence[ToolResult]) -> None:
@@ -324,7 +324,7 @@ class Executor:
         """Record a call that may not be made in this run."""
         skip = Skip(call.tool, reason, call.slot, refused=True)
         self.skip([skip])
-        denied = DeniedCall(call.tool, canonical(call.arguments), skip)
+        denied = DeniedCall(call.tool, to_canonical_json(call.arguments), skip)
         self.state = self.state.with_denied(denied)
 
     def note_lacking(self, tool: str) -> None:
@@ -470,7 +470,7 @@ class Executor:
         self._shared.ledger.commit()
 
     def _keep(self, step: Step, blocked_by: str) -> None:
-        """What came of one step of a stream."""
+        """Merge the outcome of one step of a stream into the run."""
         self._merged(step.runners)
         self.skip(step.skips)
         if blocked_by:
@@ -505,7 +505,7 @@ class Executor:
             raise failed from None
 
     def _merged(self, runners: Sequence[CallRunner]) -> list[ToolResult]:
-        """What calls that have come together changed for the run; their results, in the given
+        """Merge the changes of completed calls into the run, and return their results in the given
         order.
         """
         results = [r for runner in runners if (r := runner.outcome.result) is not None]
@@ -566,7 +566,7 @@ class Executor:
             state = replace(state, refusals=(*state.refusals, outcome.refusal))
         if outcome.denied is not None:
             call, skip = outcome.denied
-            denied = DeniedCall(call.tool.name, canonical(call.arguments), skip)
+            denied = DeniedCall(call.tool.name, to_canonical_json(call.arguments), skip)
             state = state.with_denied(denied)
         if outcome.deferred is not None:
             state = state.with_deferred(task.tool, DeferredCall(outcome.deferred, task.beside))

@@ -19,7 +19,7 @@ from callwright.nouns.types import (
     JsonObject,
     ToolOutput,
     ToolResult,
-    canonical,
+    to_canonical_json,
 )
 
 _KEYS = UUID(
@@ -59,7 +59,7 @@ async def invoke(
     except Exception as exc:
         message = f"{type(exc).__name__}: {exc}"
         output = ToolOutput(failure=Failure("tool_error", message))
-    content, failure = _within(output.content, output.failure, max_bytes)
+    content, failure = _limit_size(output.content, output.failure, max_bytes)
     return ToolResult(
         id=call.id,
         tool=call.tool.name,
@@ -77,7 +77,7 @@ def idempotency_key(run: str, call: CheckedCall) -> str:
     """The same for every attempt at this call of this run, before and after a crash; another for
     any other call.
     """
-    return str(uuid5(_KEYS, canonical([run, call.id, call.tool.name, call.arguments])))
+    return str(uuid5(_KEYS, to_canonical_json([run, call.id, call.tool.name, call.arguments])))
 
 
 def _timed_out(call: ClearedCall, timeout: float) -> Failure:
@@ -89,7 +89,9 @@ def _timed_out(call: ClearedCall, timeout: float) -> Failure:
     )
 
 
-def _within(content: Json, failure: Failure | None, max_bytes: int) -> tuple[Json, Failure | None]:
+def _limit_size(
+    content: Json, failure: Failure | None, max_bytes: int
+) -> tuple[Json, Failure | None]:
     """Refuse a result larger than the limit: half a JSON value would be a different value."""
     if failure is not None or content is None:
         return content, failure

@@ -23,7 +23,7 @@ from callwright.agent.catalog_search import (
     CatalogSearch,
     Index,
     Shortlisting,
-    shown_digests,
+    collect_digests,
 )
 from callwright.agent.executor import Executor
 from callwright.agent.journal.ended import ended_life, recorded_outcome
@@ -32,12 +32,12 @@ from callwright.agent.journal.resume import (
     BEGUN,
     HAD_CHANGED,
     Resumption,
+    build_identity,
+    build_specification,
     choose_resumption,
-    conversation_of,
-    identity,
-    journal_path,
-    settle_doubts,
-    specification,
+    find_journal,
+    read_conversation,
+    resolve_doubts,
 )
 from callwright.agent.journal.store import Journal
 from callwright.agent.options import (
@@ -47,23 +47,23 @@ from callwright.agent.options import (
     Safety,
     ToolSelection,
 )
-from callwright.agent.probing.days import relative_days
-from callwright.agent.probing.verdict import observed
+from callwright.agent.probing.days import find_relative_days
+from callwright.agent.probing.verdict import build_observation
 from callwright.agent.questions import LimitReached, Questions
 from callwright.agent.safety.approvals import OfferedTools
 from callwright.agent.safety.consent import Consent
 from callwright.agent.safety.freeze import Freeze
-from callwright.agent.safety.policy import withheld
+from callwright.agent.safety.policy import select_withheld
 from callwright.agent.state import Asked
 from callwright.agent.strategies import Job, Strategy, open_strategy, require_freezable
-from callwright.agent.today import day_to_tell
-from callwright.grounding import abstain
+from callwright.agent.today import choose_prompt_day
+from callwright.grounding import build_abstention
 from callwright.models import ModelSpec, open_model
 from callwright.nouns.errors import ConfigError, EvidenceError, JournalError
 from callwright.nouns.limits import Budget, Limits
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatModel, Planner
-from callwright.nouns.redaction import in_every_form
+from callwright.nouns.redaction import select_redactable
 from callwright.nouns.trace import Event, Sink, Trace
 from callwright.nouns.types import (
     Answer,
@@ -78,14 +78,14 @@ from callwright.nouns.types import (
 from callwright.planning import open_planner
 from callwright.repair.gate import Gate
 from callwright.tools.catalog import Catalog, open_catalog
-from callwright.tools.evidence import Known, Recorder, known
+from callwright.tools.evidence import Known, Recorder, get_known_rates
 
 Status = Literal["answered", "partial", "abstained"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a run cost. ``steps`` counts as the papers do: one per model call, repairs and Finish
+    """Cost of a run. ``steps`` counts as the papers do: one per model call, repairs and Finish
     included.
     """
 
@@ -218,11 +218,11 @@ class Orchestrator:
 
     def run_sync(self, query: str, conversation: Sequence[Message] = ()) -> Run:
         """:meth:`run` for callers without an event loop."""
-        return _wait(lambda: self.run(query, conversation), "run")
+        return _run_blocking(lambda: self.run(query, conversation), "run")
 
     def resume_sync(self, run: str | Path, *, changed: bool = False) -> Run:
         """:meth:`resume` for callers without an event loop."""
-        return _wait(lambda: self.resume(run, changed=changed), "resume")
+        return _run_blocking(lambda: self.resume(run, changed=changed), "resume")
 
     async def run(self, query: str, conversation: Sequence[Message] = ()) -> Run:
         """Answer one query. Raises CallwrightError for a setup that cannot work; the rest is in the
@@ -232,7 +232,7 @@ class Orchestrator:
             async with self:
                 return await self.run(query, conversation)
         if not self._options.persistence.journal:
-            return await _run(
+            return await _run_query(
                 self, self._catalog, self._model, query, tuple(conversation), Ledger(), None
             )
         folder = (
@@ -240,7 +240,7 @@ class Orchestrator:
         )
         with Journal.create(folder, self._specification()) as journal:
             ledger = Ledger(run=journal.run, commit=journal.commit)
-            return await _run(
+            return await _run_query(
                 self, self._catalog, self._model, query, tuple(conversation), ledger, journal
             )
 
@@ -256,7 +256,7 @@ class Orchestrator:
         if self._catalog is None or self._model is None:
             async with self:
                 return await self.resume(run, changed=changed)
-        with Journal.reopen(journal_path(run, self._options.persistence.journal)) as journal:
+        with Journal.reopen(find_journal(run, self._options.persistence.journal)) as journal:
             foreign = not journal.is_own()
             ledger = Ledger(
                 journal.events(), run=journal.run, commit=journal.commit, foreign=foreign
@@ -273,16 +273,18 @@ class Orchestrator:
                     return _as_recorded(life, journal.run)
                 journal.begin_segment()
                 ledger = ledger.continued(journal.events())
-            query, conversation = start["query"], conversation_of(start)
-            return await _run(
+            query, conversation = start["query"], read_conversation(start)
+            return await _run_query(
                 self, self._catalog, self._model, query, conversation, ledger, journal, how
             )
 
     def _specification(self) -> dict[str, Any]:
-        """What the command line needs to open the same tools and model for a resume."""
+        """Return the settings with which the command line opens the same tools and model for a
+        resume.
+        """
         spec = self._model_spec
         planner = self._planner.name if self._planner else None
-        return specification(
+        return build_specification(
             tools=self._sources,
             model=str(spec) if isinstance(spec, ModelSpec) else spec,
             planner=planner,
@@ -291,7 +293,7 @@ class Orchestrator:
         )
 
 
-def _wait(work: Callable[[], Coroutine[None, None, Run]], name: str) -> Run:
+def _run_blocking(work: Callable[[], Coroutine[None, None, Run]], name: str) -> Run:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -302,7 +304,7 @@ def _wait(work: Callable[[], Coroutine[None, None, Run]], name: str) -> Run:
     )
 
 
-async def _run(
+async def _run_query(
     setup: Orchestrator,
     catalog: Catalog,
     model: ChatModel,
@@ -315,13 +317,18 @@ async def _run(
     start = ledger.start
     budget = Budget(Limits(**start["limits"]) if start else setup._limits, ledger.clock)
     lost: list[EvidenceError] = []
-    secrets = in_every_form((*catalog.secrets, *getattr(model, "secrets", ())))
+    secrets = select_redactable((*catalog.secrets, *getattr(model, "secrets", ())))
     trace = Trace(
-        _sinks(setup, catalog, query, journal, lost), secrets, ledger.clock, started=ledger.began
+        _collect_sinks(setup, catalog, query, journal, lost),
+        secrets,
+        ledger.clock,
+        started=ledger.began,
     )
     listing = Shortlisting.of(start) if start else setup._shortlist
-    tools, kept_back = ((), ()) if listing else _offered(setup, catalog, query, conversation, start)
-    rates = start.get("known", {}) if start else _known(setup, catalog)
+    tools, kept_back = (
+        ((), ()) if listing else _split_tools(setup, catalog, query, conversation, start)
+    )
+    rates = start.get("known", {}) if start else _read_success_rates(setup, catalog)
     mode = (
         start["mode"]
         if start
@@ -329,7 +336,7 @@ async def _run(
     )
     sandbox = start.get("sandbox", False) if start else setup._options.safety.sandbox
     freeze = Freeze.anew(start or setup._freeze)
-    today = _today(setup, start)
+    today = _get_run_date(setup, start)
     trace.add(
         "run.start",
         query=query,
@@ -346,11 +353,11 @@ async def _run(
         known=rates,
         segment=ledger.segment,
         resumed=resumed.mode,
-        **_identity(setup, tools, model, listing),
+        **_build_run_identity(setup, tools, model, listing),
     )
     warned = (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed)
     trace.note(*filter(None, [resumed.message]), *(f"warning: {said}" for said in warned))
-    await settle_doubts(ledger, catalog.outcome, trace)
+    await resolve_doubts(ledger, catalog.outcome, trace)
     reserve = None
     if listing is not None:
         reserve = _search(setup, catalog, listing, rates, trace, ledger, query, conversation)
@@ -366,7 +373,11 @@ async def _run(
     executor = Executor(
         caller=catalog.call,
         gate=Gate(tools),
-        asked=Asked(query, conversation, _days(day_to_tell(tools, today), query, conversation)),
+        asked=Asked(
+            query,
+            conversation,
+            _list_known_dates(choose_prompt_day(tools, today), query, conversation),
+        ),
         questions=questions,
         budget=budget,
         trace=trace,
@@ -390,27 +401,27 @@ async def _run(
         conversation=conversation,
         reserve=reserve,
         known=rates,
-        today=day_to_tell(tools, today),
+        today=choose_prompt_day(tools, today),
     )
-    return await _carried_out(setup, job, budget, lost)
+    return await _run_and_answer(setup, job, budget, lost)
 
 
-async def _carried_out(
+async def _run_and_answer(
     setup: Orchestrator, job: Job, budget: Budget, lost: Sequence[EvidenceError]
 ) -> Run:
     """The run from its strategy to its answer."""
-    limit = await _ended_by(setup._strategy, job)
+    limit = await _run_strategy(setup._strategy, job)
     if job.ledger.segment > 1:
         left = job.ledger.untaken
         job.executor.bring_in(r for r in job.ledger.facts.results if r.id in left)
     job.trace.note(
         *(f"what this run shows of its tools is not kept: {error.message}" for error in lost)
     )
-    answer = _with_assumed(await _answer(job), job)
-    return _finished(setup, job, answer, budget, limit)
+    answer = _add_assumed_values(await _write_answer(job), job)
+    return _build_run(setup, job, answer, budget, limit)
 
 
-def _today(setup: Orchestrator, start: Mapping[str, Any] | None) -> date | None:
+def _get_run_date(setup: Orchestrator, start: Mapping[str, Any] | None) -> date | None:
     """The day of a run: that of its start, where it goes on. Journals of earlier versions do not
     say.
     """
@@ -421,15 +432,17 @@ def _today(setup: Orchestrator, start: Mapping[str, Any] | None) -> date | None:
     )
 
 
-def _days(today: date | None, query: str, conversation: Sequence[Message]) -> tuple[date, ...]:
+def _list_known_dates(
+    today: date | None, query: str, conversation: Sequence[Message]
+) -> tuple[date, ...]:
     """The days that may be taken for known: today, and those that the user names relative to it."""
     if today is None:
         return ()
     said = (query, *(m.content for m in conversation if m.role == "user"))
-    return (today, *(day for text in said for day in relative_days(text, today)))
+    return (today, *(day for text in said for day in find_relative_days(text, today)))
 
 
-async def _ended_by(strategy: Strategy, job: Job) -> str:
+async def _run_strategy(strategy: Strategy, job: Job) -> str:
     """Let the strategy work. The limit that ended it, or ""."""
     try:
         await strategy.run(job)
@@ -438,13 +451,13 @@ async def _ended_by(strategy: Strategy, job: Job) -> str:
     return ""
 
 
-def _known(setup: Orchestrator, catalog: Catalog) -> dict[str, float]:
-    """How often the catalogue's tools work, as far as that is known; nothing where it cannot be
+def _read_success_rates(setup: Orchestrator, catalog: Catalog) -> dict[str, float]:
+    """Return the known success rates of the catalogue's tools; empty if the evidence cannot be
     read.
     """
     try:
         return (
-            known(setup._options.persistence.evidence.rates(), catalog.tools)
+            get_known_rates(setup._options.persistence.evidence.rates(), catalog.tools)
             if setup._options.persistence.evidence is not None
             else {}
         )
@@ -464,39 +477,40 @@ def _resumption(
     Raises JournalError where it does not go on.
     """
     start = ledger.start or {}
-    before, digests = _depended_on(setup, catalog, start, journal.events())
+    before, digests = _collect_digests(setup, catalog, start, journal.events())
     listing = Shortlisting.of(start)
-    now = {**_identity(setup, (), model, listing), "digests": digests}
+    now = {**_build_run_identity(setup, (), model, listing), "digests": digests}
     how = choose_resumption(before, now, journal.run, is_changed=is_changed)
     if ledger.is_new_segment and not is_changed:
         return Resumption("continue", how.changed or (HAD_CHANGED,))
     return how
 
 
-def _depended_on(
+def _collect_digests(
     setup: Orchestrator, catalog: Catalog, start: Mapping[str, Any], events: Sequence[Event]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The start of a run with the digests of all tools that it was shown, and the digests of these
     tools now.
     """
     if Shortlisting.of(start) is None:
-        tools, _ = _offered(setup, catalog, start["query"], conversation_of(start), start)
+        tools, _ = _split_tools(setup, catalog, start["query"], read_conversation(start), start)
         return dict(start), {tool.name: tool.digest for tool in tools}
-    before = shown_digests(events)
+    before = collect_digests(events)
     return {**start, "digests": before}, {
         name: catalog[name].digest for name in before if name in catalog
     }
 
 
-def _sinks(
+def _collect_sinks(
     setup: Orchestrator,
     catalog: Catalog,
     query: str,
     journal: Journal | None,
     lost: list[EvidenceError],
 ) -> tuple[Sink, ...]:
-    """Who is told of the run's events: the journal first, since another's full disk must not lose
-    what was done; last what keeps what the calls show of their tools, read as a trial's calls are.
+    """Return the receivers of the run's events. The journal comes first, so that another receiver's
+    full disk loses no record. The last one stores what the calls show of their tools, read as in
+    tool probing.
     """
     kept = setup._options.persistence
     sinks = (journal, *kept.sinks) if journal else (*kept.sinks,)
@@ -504,11 +518,13 @@ def _sinks(
         return sinks
     return (
         *sinks,
-        Recorder(kept.evidence, lambda r: observed(r, catalog[r.tool], query), lost.append),
+        Recorder(
+            kept.evidence, lambda r: build_observation(r, catalog[r.tool], query), lost.append
+        ),
     )
 
 
-def _offered(
+def _split_tools(
     setup: Orchestrator,
     catalog: Catalog,
     query: str,
@@ -518,10 +534,10 @@ def _offered(
     """The tools of a run, and those that are kept from it. A run that goes on is shown what it was
     shown, whatever is allowed now.
     """
-    chosen = _in_view(catalog, setup._options.selection.only)
+    chosen = _select_tools(catalog, setup._options.selection.only)
     before = frozenset(row["name"] for row in start.get("tools") or ()) if start else frozenset()
     is_expected = (lambda tool: tool.name in before) if start else setup._bound.expects
-    kept_back = withheld(query, (m.content for m in conversation), chosen, is_expected)
+    kept_back = select_withheld(query, (m.content for m in conversation), chosen, is_expected)
     return tuple(tool for tool in chosen if tool not in kept_back), kept_back
 
 
@@ -537,7 +553,7 @@ def _search(
 ) -> CatalogSearch:
     """The search of a catalogue of which a run is shown a part."""
     return CatalogSearch(
-        {tool.name: tool for tool in _in_view(catalog, setup._options.selection.only)},
+        {tool.name: tool for tool in _select_tools(catalog, setup._options.selection.only)},
         setup._index,
         listing,
         rates,
@@ -549,11 +565,11 @@ def _search(
     )
 
 
-def _identity(
+def _build_run_identity(
     setup: Orchestrator, tools: Sequence[Tool], model: ChatModel, listing: Shortlisting | None
 ) -> dict[str, Any]:
     probing = listing is not None and listing.trials != "off"
-    return identity(__version__, tools, model.name, setup._strategy.name, is_probing=probing)
+    return build_identity(__version__, tools, model.name, setup._strategy.name, is_probing=probing)
 
 
 def _as_recorded(life: Sequence[Event], run: str) -> Run:
@@ -562,7 +578,7 @@ def _as_recorded(life: Sequence[Event], run: str) -> Run:
     return Run(**{**told, "cost": Cost(**told["cost"]), "id": run})
 
 
-def _in_view(catalog: Catalog, only: Sequence[str] | None) -> tuple[Tool, ...]:
+def _select_tools(catalog: Catalog, only: Sequence[str] | None) -> tuple[Tool, ...]:
     if not catalog.tools:
         raise ConfigError(
             "no source offers a tool that can be used",
@@ -577,21 +593,21 @@ def _in_view(catalog: Catalog, only: Sequence[str] | None) -> tuple[Tool, ...]:
     return tuple(t for t in catalog.tools if only is None or t.name in only)
 
 
-async def _answer(job: Job) -> Answer:
+async def _write_answer(job: Job) -> Answer:
     """The Finish step; where a limit forbids the question, the answer says what was found without
     one.
     """
     dialogue = job.finish()
     try:
-        return _with_certain(await job.questions.converse(dialogue), job.executor)
+        return _add_certain_facts(await job.questions.converse(dialogue), job.executor)
     except LimitReached as reached:
         results, skips = job.executor.results, job.executor.missing
-        return abstain(
+        return build_abstention(
             results, skips, f"the run's limit of {reached.limit} was reached before the answer"
         )
 
 
-def _with_assumed(answer: Answer, job: Job) -> Answer:
+def _add_assumed_values(answer: Answer, job: Job) -> Answer:
     """The answer with the values on which it rests and which the model made up, said in its text;
     in a text that is to stay the model's own, beside it.
     """
@@ -606,7 +622,7 @@ def _with_assumed(answer: Answer, job: Job) -> Answer:
     return replace(answer, text=text, assumed=told)
 
 
-def _with_certain(answer: Answer, executor: Executor) -> Answer:
+def _add_certain_facts(answer: Answer, executor: Executor) -> Answer:
     """The answer, and under what is missing what must be said for certain, whatever the model says:
     the writes that rested on a value which was wrong, those that may or may not have happened, and
     the calls that were not given leave.
@@ -621,7 +637,7 @@ def _with_certain(answer: Answer, executor: Executor) -> Answer:
     return replace(answer, text=text, missing=(*answer.missing, *told))
 
 
-def _finished(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:
+def _build_run(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:
     executor = job.executor
     unanswered = job.as_written and job.given_up is not None  # then not even what was found is told
     found = bool(executor.succeeded) and not unanswered

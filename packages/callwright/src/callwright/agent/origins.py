@@ -12,15 +12,15 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from callwright.language.tokens import fold
+from callwright.language.tokens import fold_text
 from callwright.nouns.types import (
     Json,
     JsonObject,
     Tool,
     ToolCall,
     ToolResult,
-    canonical,
-    scalars,
+    iter_scalars,
+    to_canonical_json,
 )
 from callwright.repair.diagnose import diagnose
 from callwright.repair.gate import Refusal
@@ -46,7 +46,7 @@ class Failed:
     empty: bool = False
 
 
-def of_result(result: ToolResult, tool: Tool) -> Failed | None:
+def build_failed_call(result: ToolResult, tool: Tool) -> Failed | None:
     """A failed result as a failed call; None where it may have taken effect, or is no failure at
     all.
     """
@@ -56,7 +56,7 @@ def of_result(result: ToolResult, tool: Tool) -> Failed | None:
     diagnosis = diagnose(result, tool)
     call = ToolCall(result.id, result.tool, result.arguments, result.slot)
     keys = (
-        _blamed(diagnosis.message, (diagnosis.path,), result.arguments)
+        _find_blamed_arguments(diagnosis.message, (diagnosis.path,), result.arguments)
         if diagnosis.points_at_arguments
         else ()
     )
@@ -66,50 +66,57 @@ def of_result(result: ToolResult, tool: Tool) -> Failed | None:
     )
 
 
-def of_refusal(refusal: Refusal) -> Failed | None:
+def build_refused_call(refusal: Refusal) -> Failed | None:
     """A call that the gate refused; None where its arguments could not even be read."""
     if refusal.tool is None or refusal.arguments is None:
         return None
-    keys = _blamed("", [v.path for v in refusal.violations], refusal.arguments)
+    keys = _find_blamed_arguments("", [v.path for v in refusal.violations], refusal.arguments)
     return Failed(refusal.call, refusal.arguments, refusal.message, keys)
 
 
-def _blamed(message: str, paths: Collection[str], arguments: JsonObject) -> tuple[str, ...]:
+def _find_blamed_arguments(
+    message: str, paths: Collection[str], arguments: JsonObject
+) -> tuple[str, ...]:
     """The arguments that a diagnosis points at, or else those that its message names or quotes."""
     pointed = {path.removeprefix("/").split("/")[0] for path in paths}
-    said = fold(message)
+    said = fold_text(message)
     return tuple(k for k in arguments if k in pointed) or tuple(
         k
         for k, v in arguments.items()
-        if _stands(fold(k), said) or any(_stands(q, said) for q in _quotable(v))
+        if _has_whole_word(fold_text(k), said)
+        or any(_has_whole_word(q, said) for q in _list_quotable_texts(v))
     )
 
 
-def _quotable(value: Json) -> list[str]:
-    return [fold(text) for text in map(_text, scalars(value)) if len(text) >= _FEW]
+def _list_quotable_texts(value: Json) -> list[str]:
+    return [fold_text(text) for text in map(_to_text, iter_scalars(value)) if len(text) >= _FEW]
 
 
-def _stands(text: str, said: str) -> bool:
+def _has_whole_word(text: str, said: str) -> bool:
     return (
         len(text) >= _FEW
         and re.search(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])", said) is not None
     )
 
 
-def origin(failed: Failed, sources: ProvenanceIndex, asked: ProvenanceIndex) -> ToolResult | None:
+def find_origin(
+    failed: Failed, sources: ProvenanceIndex, asked: ProvenanceIndex
+) -> ToolResult | None:
     """The one result that a blamed argument was taken from; None where it is not sure which.
 
     ``asked`` is the request with its conversation: what that says itself was taken from there.
     """
     by_id = {result.id: result for result in sources.results}
     for key in failed.blamed:
-        for value in scalars(failed.arguments[key]):
-            text = _text(value)
+        for value in iter_scalars(failed.arguments[key]):
+            text = _to_text(value)
             if value is None or isinstance(value, bool) or asked.holds(value):
                 continue
-            found = {leaf.result for leaf in sources.leaves_under(key) if _text(leaf.value) == text}
+            found = {
+                leaf.result for leaf in sources.leaves_under(key) if _to_text(leaf.value) == text
+            }
             if not found and len(text) >= _TELLING:
-                found = {leaf.result for leaf in sources.leaves if _text(leaf.value) == text}
+                found = {leaf.result for leaf in sources.leaves if _to_text(leaf.value) == text}
             if len(found) == 1:
                 return by_id[found.pop()]
     return None
@@ -117,9 +124,7 @@ def origin(failed: Failed, sources: ProvenanceIndex, asked: ProvenanceIndex) -> 
 
 @dataclass(slots=True)
 class Renewal:
-    """What results said before and what they say now: value -> its new value, or None where that is
-    not clear.
-    """
+    """Mapping of renewed values: old value -> its new value, or None if that is not clear."""
 
     values: dict[str, Json]
 
@@ -132,21 +137,25 @@ class Renewal:
 
     def add(self, before: Json, after: Json) -> None:
         """Another result that was renewed. ``after=None``: nothing is known in its stead."""
-        now, kept = _places(after), {_text(v) for v in scalars(after)}
-        for place, value in _places(before).items():
-            text = _text(value)
+        now, kept = _map_scalars(after), {_to_text(v) for v in iter_scalars(after)}
+        for place, value in _map_scalars(before).items():
+            text = _to_text(value)
             if value is None or isinstance(value, bool) or text in kept:
                 continue
             new = None if "*" in place else now.get(place)
             self.values[text] = new if self.values.get(text, new) == new else None
 
     def touches(self, arguments: JsonObject) -> bool:
-        """Whether a call with these arguments rests on something that is no longer so."""
-        return any(_text(value) in self.values for value in scalars(arguments))
+        """Return True if a call with these arguments uses a value that has changed."""
+        return any(_to_text(value) in self.values for value in iter_scalars(arguments))
 
     def applied(self, arguments: JsonObject) -> JsonObject | None:
         """The arguments with the new values; None where one of them is not clear."""
-        if any(self.values.get(_text(v), v) is None for v in scalars(arguments) if v is not None):
+        if any(
+            self.values.get(_to_text(v), v) is None
+            for v in iter_scalars(arguments)
+            if v is not None
+        ):
             return None
         made: JsonObject = self._new(arguments)
         return made
@@ -156,23 +165,23 @@ class Renewal:
             return {key: self._new(inner) for key, inner in value.items()}
         if isinstance(value, list):
             return [self._new(inner) for inner in value]
-        return self.values.get(_text(value), value) if value is not None else None
+        return self.values.get(_to_text(value), value) if value is not None else None
 
 
-def rests_on(
+def has_changed_value(
     result: ToolResult, renewal: Renewal, others: Sequence[ToolResult], asked: ProvenanceIndex
 ) -> bool:
-    """Whether a result's call holds a value that has changed, which neither the request nor another
-    result says.
+    """Return True if a result's call uses a changed value that neither the request nor another
+    result holds.
     """
-    held = {_text(value) for other in others for value in scalars(other.content)}
+    held = {_to_text(value) for other in others for value in iter_scalars(other.content)}
     return any(
-        _text(value) in renewal.values and _text(value) not in held and not asked.holds(value)
-        for value in scalars(result.arguments)
+        _to_text(value) in renewal.values and _to_text(value) not in held and not asked.holds(value)
+        for value in iter_scalars(result.arguments)
     )
 
 
-def _places(value: Json, path: tuple[str, ...] = ()) -> Mapping[tuple[str, ...], Json]:
+def _map_scalars(value: Json, path: tuple[str, ...] = ()) -> Mapping[tuple[str, ...], Json]:
     """Every scalar by its place. Members of longer lists stand at places that are like no others:
     "*".
     """
@@ -180,17 +189,17 @@ def _places(value: Json, path: tuple[str, ...] = ()) -> Mapping[tuple[str, ...],
         return {
             k: v
             for key, inner in value.items()
-            for k, v in _places(inner, (*path, str(key))).items()
+            for k, v in _map_scalars(inner, (*path, str(key))).items()
         }
     if isinstance(value, list):
         many = ("*",) if len(value) > 1 else ()
         return {
             k: v
             for place, inner in enumerate(value)
-            for k, v in _places(inner, (*path, *many, str(place))).items()
+            for k, v in _map_scalars(inner, (*path, *many, str(place))).items()
         }
     return {path: value}
 
 
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else canonical(value)
+def _to_text(value: Json) -> str:
+    return value if isinstance(value, str) else to_canonical_json(value)

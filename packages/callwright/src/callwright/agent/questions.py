@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from callwright.agent.journal.ledger import Answer, Ledger, diverged
-from callwright.models.dialogue import converse as dialogue_with
+from callwright.agent.journal.ledger import Answer, Ledger, build_divergence_error
+from callwright.models.dialogue import run_dialogue as dialogue_with
 from callwright.nouns.limits import Budget
 from callwright.nouns.protocols import ChatModel, ChatRequest, ReplyMode
 from callwright.nouns.trace import Trace
-from callwright.nouns.types import Reply, ToolCall, Usage, canonical, to_json
+from callwright.nouns.types import Reply, ToolCall, Usage, to_canonical_json, to_json
 from callwright.parsing import Cutter, cut
 
 T = TypeVar("T")
@@ -110,11 +110,15 @@ class Questions:
         told = self._ledger.next(actor, "model")
         if told is None:
             return None
-        if told["prompt"] != self._trace.blob(_written(request)):
-            raise diverged(f"the question '{request.purpose}' is not the one that was asked")
+        if told["prompt"] != self._trace.blob(_render_request(request)):
+            raise build_divergence_error(
+                f"the question '{request.purpose}' is not the one that was asked"
+            )
         if told["withheld"]:
-            raise diverged("a reply of the model held a secret, and secrets are not written down")
-        reply = _recorded(told, self._ledger)
+            raise build_divergence_error(
+                "a reply of the model held a secret, and secrets are not written down"
+            )
+        reply = _load_reply(told, self._ledger)
         self._keep(request, reply, told["discarded"], actor, told["turn"])
         return reply
 
@@ -153,8 +157,8 @@ class Questions:
             "model",
             purpose=request.purpose,
             mode="schema" if request.schema else "native" if request.tools else "text",
-            prompt=self._trace.blob(_written(request)),
-            schema=self._trace.blob(canonical(request.schema)) if request.schema else None,
+            prompt=self._trace.blob(_render_request(request)),
+            schema=self._trace.blob(to_canonical_json(request.schema)) if request.schema else None,
             reply=self._trace.blob(reply.text),
             reasoning=self._trace.blob(reply.reasoning) if reply.reasoning else None,
             native_calls=to_json(reply.tool_calls),
@@ -164,23 +168,23 @@ class Questions:
             estimated=reply.estimated,
             model=reply.model,
             seconds=round(reply.seconds, 3),
-            withheld=_says_secrets(reply, self._trace),
+            withheld=_is_redacted(reply, self._trace),
             actor=actor,
             turn=turn,
         )
 
 
-def _written(request: ChatRequest) -> str:
+def _render_request(request: ChatRequest) -> str:
     return "\n\n".join(f"[{m.role}]\n{m.content}" for m in request.messages)
 
 
-def _says_secrets(reply: Reply, trace: Trace) -> bool:
-    """Whether what is written down of a reply is not what was said."""
+def _is_redacted(reply: Reply, trace: Trace) -> bool:
+    """Return True if redaction changes a reply before it is recorded."""
     said = [reply.text, to_json(reply.tool_calls)]
     return bool(trace.secrets) and trace.redact(said) != said
 
 
-def _recorded(told: Answer, ledger: Ledger) -> Reply:
+def _load_reply(told: Answer, ledger: Ledger) -> Reply:
     return Reply(
         text=ledger.text(told["reply"]),
         tool_calls=tuple(ToolCall(**call) for call in told["native_calls"]),

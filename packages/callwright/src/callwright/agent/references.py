@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.plan import OPEN, Ref, references
-from callwright.nouns.types import Json, JsonObject, Tool, canonical, scalars
-from callwright.schema.keys import words
+from callwright.nouns.plan import OPEN, Ref, find_references
+from callwright.nouns.types import Json, JsonObject, Tool, iter_scalars, to_canonical_json
+from callwright.schema.keys import split_words
 
 _ABSENT: Any = object()
 _WRAPPERS = frozenset("result results output response content data value return returned".split())
@@ -37,7 +37,9 @@ class Resolved:
     said: JsonObject = field(default_factory=dict)
 
 
-def resolve(arguments: JsonObject, returned: Mapping[str, Sequence[Json]], tool: Tool) -> Resolved:
+def resolve_references(
+    arguments: JsonObject, returned: Mapping[str, Sequence[Json]], tool: Tool
+) -> Resolved:
     """Put into arguments what they refer to. ``returned``: slot id -> what its calls returned, one
     each.
 
@@ -84,27 +86,31 @@ class _Resolution:
         if text.strip() == OPEN:
             self.missing.append(f"{key} is left open")
             return text
-        found = references(text, self.given)
+        found = find_references(text, self.given)
         if len(found) == 1 and found[0].whole:
             made = self._value(found[0], key, part)
-            self.taken += [] if made is _ABSENT else scalars(made)
+            self.taken += [] if made is _ABSENT else iter_scalars(made)
             return text if made is _ABSENT else made
         for ref in found:
             made = self._value(ref, "", {})
             if made is not _ABSENT:
-                text = text.replace(ref.text, made if isinstance(made, str) else canonical(made))
+                text = text.replace(
+                    ref.text, made if isinstance(made, str) else to_canonical_json(made)
+                )
         return text
 
     def _value(self, ref: Ref, key: str, part: Mapping[str, Any]) -> Json:
         contents = self.given.get(ref.slot, ())
         if not contents:
             return self._absent(ref, f"{ref.slot} returned nothing")
-        found = [_fitting(_at(content, ref.path), key, part) for content in contents]
+        found = [
+            _pick_fitting_value(_get_at_path(content, ref.path), key, part) for content in contents
+        ]
         if any(one is _ABSENT for one in found):
             return self._absent(ref, f"what {ref.slot} returned does not say which value is meant")
         if len(found) == 1:
             return found[0]
-        same = {canonical(one) for one in found}
+        same = {to_canonical_json(one) for one in found}
         if len(same) == 1:
             return found[0]
         if part.get("type") == "array":
@@ -116,8 +122,8 @@ class _Resolution:
         return _ABSENT
 
 
-def _at(value: Json, path: Sequence[str | int]) -> Json:
-    """What lies at the end of a path, or _ABSENT."""
+def _get_at_path(value: Json, path: Sequence[str | int]) -> Json:
+    """Return the value at the end of a path, or _ABSENT."""
     if not path:
         return value
     step, rest = path[0], path[1:]
@@ -128,35 +134,39 @@ def _at(value: Json, path: Sequence[str | int]) -> Json:
             value = None
     if step == "*":
         if not isinstance(value, list):
-            return _at(value, rest)
-        found = [_at(one, rest) for one in value]
+            return _get_at_path(value, rest)
+        found = [_get_at_path(one, rest) for one in value]
         return _ABSENT if _ABSENT in found else found
     if isinstance(step, int):
         if isinstance(value, list):
-            return _at(value[step], rest) if step < len(value) else _ABSENT
-        return _at(value, rest) if step == 0 and isinstance(value, dict) else _ABSENT
-    return _under(value, step, rest)
+            return _get_at_path(value[step], rest) if step < len(value) else _ABSENT
+        return _get_at_path(value, rest) if step == 0 and isinstance(value, dict) else _ABSENT
+    return _get_under_key(value, step, rest)
 
 
-def _under(value: Json, key: str, rest: Sequence[str | int]) -> Json:
+def _get_under_key(value: Json, key: str, rest: Sequence[str | int]) -> Json:
     if isinstance(value, list):
-        return _under(value[0], key, rest) if len(value) == 1 else _ABSENT
+        return _get_under_key(value[0], key, rest) if len(value) == 1 else _ABSENT
     if not isinstance(value, dict):
-        return _at(value, rest) if key.lower() in _WRAPPERS and value is not None else _ABSENT
+        return (
+            _get_at_path(value, rest) if key.lower() in _WRAPPERS and value is not None else _ABSENT
+        )
     if key in value:
-        return _at(value[key], rest)
-    alike = [name for name in value if words(name) == words(key)]
+        return _get_at_path(value[key], rest)
+    alike = [name for name in value if split_words(name) == split_words(key)]
     if len(alike) == 1:
-        return _at(value[alike[0]], rest)
+        return _get_at_path(value[alike[0]], rest)
     if key.lower() in _WRAPPERS:
-        return _at(value, rest)
+        return _get_at_path(value, rest)
     wrapped = [name for name in value if name.lower() in _WRAPPERS]
     return (
-        _under(value[wrapped[0]], key, rest) if len(wrapped) == 1 and len(value) == 1 else _ABSENT
+        _get_under_key(value[wrapped[0]], key, rest)
+        if len(wrapped) == 1 and len(value) == 1
+        else _ABSENT
     )
 
 
-def _fitting(value: Json, key: str, part: Mapping[str, Any]) -> Json:
+def _pick_fitting_value(value: Json, key: str, part: Mapping[str, Any]) -> Json:
     """The value itself, or the one value in it that a parameter of this name and type can mean."""
     if (
         value is _ABSENT
@@ -165,22 +175,28 @@ def _fitting(value: Json, key: str, part: Mapping[str, Any]) -> Json:
         or not key
     ):
         return value
-    wanted = words(key)
+    wanted = split_words(key)
     named = {
-        canonical(leaf): leaf for name, leaf in _leaves(value) if words(name)[-1:] == wanted[-1:]
+        to_canonical_json(leaf): leaf
+        for name, leaf in _list_leaves(value)
+        if split_words(name)[-1:] == wanted[-1:]
     }
-    exact = {canonical(leaf): leaf for name, leaf in _leaves(value) if words(name) == wanted}
-    alone = {canonical(leaf): leaf for leaf in scalars(value)}
+    exact = {
+        to_canonical_json(leaf): leaf
+        for name, leaf in _list_leaves(value)
+        if split_words(name) == wanted
+    }
+    alone = {to_canonical_json(leaf): leaf for leaf in iter_scalars(value)}
     for found in (exact, named, alone):
         if len(found) == 1:
             return next(iter(found.values()))
     return _ABSENT
 
 
-def _leaves(value: Json, name: str = "") -> list[tuple[str, Json]]:
+def _list_leaves(value: Json, name: str = "") -> list[tuple[str, Json]]:
     """The scalars in a value, each with the key that it stands under."""
     if isinstance(value, dict):
-        return [pair for key, inner in value.items() for pair in _leaves(inner, key)]
+        return [pair for key, inner in value.items() for pair in _list_leaves(inner, key)]
     if isinstance(value, list):
-        return [pair for inner in value for pair in _leaves(inner, name)]
+        return [pair for inner in value for pair in _list_leaves(inner, name)]
     return [] if value is None else [(name, value)]

@@ -1,6 +1,6 @@
-"""What the model is shown: tools as signatures, earlier results within a character budget.
+"""Renders the prompt for the model: tools as signatures, earlier results within a character budget.
 
-Signatures instead of JSON Schema: a small model on a CPU reads about 35 tokens a second, and the
+Signatures replace JSON Schema because a small model on a CPU reads about 35 tokens a second. The
 decoding schema or the gate holds the full schema anyway.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from callwright.nouns.types import Skip, Tool, ToolResult, canonical
+from callwright.nouns.types import Skip, Tool, ToolResult, to_canonical_json
 
 _DEPTH = 2  # nested objects deeper than this are shown as "object"
 _DESCRIPTION = 240
@@ -17,48 +17,48 @@ _PARAMETER = 110
 _REFUSALS = 3  # the latest refused calls are shown, so that they are not made again
 
 
-def signature(tool: Tool) -> str:
+def render_signature(tool: Tool) -> str:
     """One tool as ``name(required: type, optional?: type)``, its description, then its described
     parameters.
     """
     required = set(tool.required)
     parts = [
-        f"{name}{'' if name in required else '?'}: {type_text(schema, tool.input_schema)}"
+        f"{name}{'' if name in required else '?'}: {render_type(schema, tool.input_schema)}"
         for name, schema in tool.properties.items()
     ]
-    lines = [f"- {tool.name}({', '.join(parts)}): {_shorten(tool.description, _DESCRIPTION)}"]
+    lines = [f"- {tool.name}({', '.join(parts)}): {_shorten_text(tool.description, _DESCRIPTION)}"]
     for name, schema in tool.properties.items():
-        note = _note(schema)
+        note = _render_note(schema)
         if note:
             lines.append(f"    {name}: {note}")
     return "\n".join(lines)
 
 
-def signatures(tools: Sequence[Tool]) -> str:
-    return "\n".join(signature(tool) for tool in tools)
+def render_signatures(tools: Sequence[Tool]) -> str:
+    return "\n".join(render_signature(tool) for tool in tools)
 
 
-def type_text(schema: Any, root: Any, depth: int = 0) -> str:
+def render_type(schema: Any, root: Any, depth: int = 0) -> str:
     """A JSON Schema as a short type: ``string``, ``"a" | "b"``, ``number[]``, ``{x: number}``."""
     if not isinstance(schema, dict):
         return "any"
-    schema = _resolve(schema, root)
+    schema = _resolve_ref(schema, root)
     if isinstance(schema.get("enum"), list):
-        return " | ".join(canonical(v) for v in schema["enum"][:24])
+        return " | ".join(to_canonical_json(v) for v in schema["enum"][:24])
     if "const" in schema:
-        return canonical(schema["const"])
+        return to_canonical_json(schema["const"])
     for key in ("anyOf", "oneOf"):
         if isinstance(schema.get(key), list) and depth <= _DEPTH:
-            return " | ".join(dict.fromkeys(type_text(s, root, depth + 1) for s in schema[key]))
+            return " | ".join(dict.fromkeys(render_type(s, root, depth + 1) for s in schema[key]))
     kind = schema.get("type")
     if isinstance(kind, list):
-        return " | ".join(type_text({**schema, "type": k}, root, depth) for k in kind)
+        return " | ".join(render_type({**schema, "type": k}, root, depth) for k in kind)
     if kind == "array":
-        return type_text(schema.get("items"), root, depth + 1) + "[]"
+        return render_type(schema.get("items"), root, depth + 1) + "[]"
     if kind == "object" and isinstance(schema.get("properties"), dict) and depth < _DEPTH:
         required = schema.get("required") or ()
         inner = (
-            f"{k}{'' if k in required else '?'}: {type_text(v, root, depth + 1)}"
+            f"{k}{'' if k in required else '?'}: {render_type(v, root, depth + 1)}"
             for k, v in schema["properties"].items()
         )
         return "{" + ", ".join(inner) + "}"
@@ -67,33 +67,35 @@ def type_text(schema: Any, root: Any, depth: int = 0) -> str:
     return str(kind or "any")
 
 
-def results_text(results: Sequence[ToolResult], limit: int, refused: Sequence[Skip] = ()) -> str:
+def render_results(results: Sequence[ToolResult], limit: int, refused: Sequence[Skip] = ()) -> str:
     """Earlier results, each under its id, together at most about ``limit`` characters; then the
     latest refusals.
 
     Short results are kept whole; the long ones share what is left evenly and end in a visible
     marker.
     """
-    notes = [f"not executed: {s.tool}: {_shorten(s.reason, 200)}" for s in refused[-_REFUSALS:]]
-    return "\n".join([*_result_lines(results, limit), *notes]) or "(none yet)"
+    notes = [
+        f"not executed: {s.tool}: {_shorten_text(s.reason, 200)}" for s in refused[-_REFUSALS:]
+    ]
+    return "\n".join([*_render_result_lines(results, limit), *notes]) or "(none yet)"
 
 
-def _result_lines(results: Sequence[ToolResult], limit: int) -> list[str]:
-    bodies = [_body(r) for r in results]
-    room = _shares([len(b) for b in bodies], limit)
+def _render_result_lines(results: Sequence[ToolResult], limit: int) -> list[str]:
+    bodies = [_render_body(r) for r in results]
+    room = _divide_limit([len(b) for b in bodies], limit)
     return [
-        f"{r.id}: {r.tool}({canonical(r.arguments)[1:-1]}) -> {_cut(body, share)}"
+        f"{r.id}: {r.tool}({to_canonical_json(r.arguments)[1:-1]}) -> {_cut_text(body, share)}"
         for r, body, share in zip(results, bodies, room, strict=True)
     ]
 
 
-def _body(result: ToolResult) -> str:
+def _render_body(result: ToolResult) -> str:
     if result.failure is not None:
-        return f"FAILED ({result.failure.kind}): {_shorten(result.failure.message, 300)}"
-    return result.content if isinstance(result.content, str) else canonical(result.content)
+        return f"FAILED ({result.failure.kind}): {_shorten_text(result.failure.message, 300)}"
+    return result.content if isinstance(result.content, str) else to_canonical_json(result.content)
 
 
-def _shares(lengths: Sequence[int], limit: int) -> list[int]:
+def _divide_limit(lengths: Sequence[int], limit: int) -> list[int]:
     """Max-min fair: nobody gets more than it needs, what is spared goes to the longer ones."""
     shares = [0] * len(lengths)
     left = limit
@@ -104,27 +106,27 @@ def _shares(lengths: Sequence[int], limit: int) -> list[int]:
     return shares
 
 
-def _cut(text: str, length: int) -> str:
+def _cut_text(text: str, length: int) -> str:
     if len(text) <= length:
         return text
     return f"{text[:length]} …[{len(text) - length} more characters cut]"
 
 
-def _shorten(text: str, length: int) -> str:
+def _shorten_text(text: str, length: int) -> str:
     text = " ".join(text.split())
     return text if len(text) <= length else text[: length - 1].rsplit(" ", 1)[0] + "…"
 
 
-def _note(schema: Any) -> str:
+def _render_note(schema: Any) -> str:
     if not isinstance(schema, dict):
         return ""
-    note = _shorten(str(schema.get("description") or ""), _PARAMETER)
+    note = _shorten_text(str(schema.get("description") or ""), _PARAMETER)
     if "default" in schema and schema["default"] is not None:
-        note = f"{note} (default {canonical(schema['default'])})".strip()
+        note = f"{note} (default {to_canonical_json(schema['default'])})".strip()
     return note
 
 
-def _resolve(schema: dict[str, Any], root: Any) -> dict[str, Any]:
+def _resolve_ref(schema: dict[str, Any], root: Any) -> dict[str, Any]:
     """Follow local references; a schema may refer to itself, so only a few steps."""
     for _ in range(4):
         ref = schema.get("$ref")

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias, cast
 
 from callwright.nouns.errors import ConfigError, MissingExtra
-from callwright.nouns.types import Json, canonical
+from callwright.nouns.types import Json, to_canonical_json
 
 Stop = Literal[
     "",  # it ran to its end
@@ -59,9 +59,7 @@ _REFUSED = "the sandbox has no files, network, clock, environment or modules: as
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How one program ended: what it printed, and why it stopped where it did not reach its end
-    (for its author).
-    """
+    """Result of one program: its output, and the reason, for its author, why it stopped early."""
 
     printed: str = ""
     stop: Stop = ""
@@ -225,14 +223,14 @@ class Sandbox:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *given)
 
     def _why(self, error: Any, feed: _Feed) -> tuple[Stop, str]:
-        """How Monty's error ended the program."""
+        """Return the reason for which Monty's error ended the program."""
         if isinstance(error, self._monty.MontyCrashedError):
             if error.timed_out:
                 return "time", f"it ran longer than {self._seconds:g} seconds"
             return "crash", "its worker died"
         said = str(error)
         if isinstance(error, _Broken):
-            return "crash", _short(said)
+            return "crash", _shorten_traceback(said)
         if "time limit exceeded" in said:
             return "time", f"it ran longer than {self._seconds:g} seconds"
         if "memory limit exceeded" in said:
@@ -240,7 +238,7 @@ class Sandbox:
                 return "output", f"it printed over {self._chars} characters"
             return "memory", f"it took more than {self._memory >> 20} MB of memory"
         shown = error.display() if hasattr(error, "display") else said
-        return ("calls" if feed.refused else "error"), _short(shown)
+        return ("calls" if feed.refused else "error"), _shorten_traceback(shown)
 
 
 class _Feed:
@@ -253,7 +251,9 @@ class _Feed:
         self.refused = False  # a call more than it may make
 
     async def answered(self, snapshot: Any) -> Callable[[], Any]:
-        """What is to be done to go on: it gives what the program asks next, or its end."""
+        """Return the function that continues the program; it gives the program's next request, or
+        its end.
+        """
         self.asked += 1
         if isinstance(snapshot, self._monty.NameLookupSnapshot):
             return cast(
@@ -301,9 +301,9 @@ class _Feed:
             given, named = snapshot.args, snapshot.kwargs  # each is made when it is asked for
             if len(given) + len(named) > _PARAMETERS:
                 raise ValueError(f"more than {_PARAMETERS} arguments")
-            args = tuple(as_json(value) for value in given)
-            kwargs = {str(key): as_json(value) for key, value in named.items()}
-            if len(canonical([args, kwargs])) > _ARGUMENTS:
+            args = tuple(to_json_value(value) for value in given)
+            kwargs = {str(key): to_json_value(value) for key, value in named.items()}
+            if len(to_canonical_json([args, kwargs])) > _ARGUMENTS:
                 raise ValueError(f"the arguments take more than {_ARGUMENTS} characters")
         except (ValueError, OverflowError, RecursionError) as exc:
             raise ProgramError("TypeError", f"{name}: {exc}") from None
@@ -311,8 +311,8 @@ class _Feed:
         return await self._call(name, args, kwargs)
 
 
-def as_json(value: Any, depth: int = 0) -> Json:
-    """What a program hands over, as JSON. Raises ValueError for what is none."""
+def to_json_value(value: Any, depth: int = 0) -> Json:
+    """Return a program's value as JSON. Raises ValueError if it is none."""
     if depth > _NESTED:
         raise ValueError("an argument is nested too deeply")
     if value is None or isinstance(value, bool):
@@ -330,10 +330,10 @@ def as_json(value: Any, depth: int = 0) -> Json:
             raise ValueError(f"{value} is no number that JSON has")
         return value
     if isinstance(value, list | tuple | set | frozenset):
-        made = [as_json(inner, depth + 1) for inner in value]
+        made = [to_json_value(inner, depth + 1) for inner in value]
         return sorted(made, key=repr) if isinstance(value, set | frozenset) else made
     if isinstance(value, dict):
-        return {str(key): as_json(inner, depth + 1) for key, inner in value.items()}
+        return {str(key): to_json_value(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, PurePath | decimal.Decimal):
@@ -341,7 +341,7 @@ def as_json(value: Any, depth: int = 0) -> Json:
     raise ValueError(f"an argument is a {type(value).__name__}, which is no JSON value")
 
 
-def _short(text: str, most: int = 1_500) -> str:
+def _shorten_traceback(text: str, most: int = 1_500) -> str:
     """A traceback without its middle, and without names of files that there are not."""
     text = _FILE.sub("", text)
     return text if len(text) <= most else f"{text[: most // 3]}\n…\n{text[-most * 2 // 3 :]}"

@@ -1,8 +1,8 @@
-"""When a step of a plan starts: the moment that all it waits for have succeeded. No layers, no
-barriers.
+"""Schedules the steps of a plan: a step starts as soon as all that it waits for have succeeded. No
+layers, no barriers.
 
-Steps may be added while others run, so a plan can be carried out while it is still being written.
-What fails stops what waits for it, however far behind, and nothing else.
+Steps may be added while others run, so a plan can be executed while it is still being written. A
+failed step stops every step that waits for it, directly or indirectly, and no other.
 """
 
 from __future__ import annotations

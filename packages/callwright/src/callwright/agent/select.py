@@ -1,9 +1,9 @@
-"""Which of many tools a request needs at all: one short question before the plan, over names and
+"""Selects the tools that a request needs at all: one short question before the plan, over names and
 first sentences.
 
 A small model calls what it is shown, and inside one layer it has nothing to compare a tool with. So
-it first chooses among all tools, without their schemas; the plan, the layers and the decoding
-schemas then hold only what it chose.
+it first chooses among all tools, without their schemas. The plan, the layers and the decoding
+schemas then hold only its choice.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from collections import Counter
 from collections.abc import Sequence
 
 from callwright import prompts
-from callwright.agent.words import ACTIONS, stems
+from callwright.agent.words import ACTIONS, extract_stems
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language.tokens import split_name
 from callwright.nouns.protocols import ChatRequest, ReplyMode
-from callwright.nouns.types import JsonObject, Reply, Tool, canonical
+from callwright.nouns.types import JsonObject, Reply, Tool, to_canonical_json
 
 _ABOUT = 120  # characters of a description
 _AS_JSON = 'Reply with JSON: {"needed": ["tool name", ...]}'
 _AS_TEXT = "Reply with the names of the tools that are needed, separated by commas. Call nothing."
 
 
-def selection(query: str, tools: Sequence[Tool], mode: ReplyMode) -> ChatRequest:
-    """The question; its reply is for :func:`selected`."""
-    lines = (f"- {tool.name}: {_about(tool)}" for tool in tools)
+def build_request(query: str, tools: Sequence[Tool], mode: ReplyMode) -> ChatRequest:
+    """The question; its reply is for :func:`read_selection`."""
+    lines = (f"- {tool.name}: {_shorten_description(tool)}" for tool in tools)
     messages = prompts.render(
         "select",
         tools="\n".join(lines),
@@ -36,12 +36,12 @@ def selection(query: str, tools: Sequence[Tool], mode: ReplyMode) -> ChatRequest
     return ChatRequest(
         messages,
         purpose="select",
-        schema=_schema(tools) if mode == "schema" else None,
+        schema=_build_schema(tools) if mode == "schema" else None,
         max_tokens=40 + 12 * len(tools),
     )
 
 
-def selected(reply: Reply, tools: Sequence[Tool]) -> tuple[Tool, ...]:
+def read_selection(reply: Reply, tools: Sequence[Tool]) -> tuple[Tool, ...]:
     """The tools that the reply names, in its order: what a model thinks of first is shown to it
     first later.
     """
@@ -55,7 +55,7 @@ def selected(reply: Reply, tools: Sequence[Tool]) -> tuple[Tool, ...]:
     return tuple(by_name[name] for name in dict.fromkeys(names) if name in by_name)
 
 
-def mentioned(query: str, tools: Sequence[Tool]) -> tuple[Tool, ...]:
+def find_mentioned(query: str, tools: Sequence[Tool]) -> tuple[Tool, ...]:
     """The tools that share with the request a word of no other tool: in name, description,
     parameters, options.
 
@@ -63,19 +63,19 @@ def mentioned(query: str, tools: Sequence[Tool]) -> tuple[Tool, ...]:
     these in 18, with all that share any word in 19, but then with twice as many that were not
     needed.
     """
-    said = stems(query)
-    own = {tool.name: said & (stems(_whole(tool)) - ACTIONS) for tool in tools}
+    said = extract_stems(query)
+    own = {tool.name: said & (extract_stems(_join_tool_text(tool)) - ACTIONS) for tool in tools}
     shared = Counter(word for words in own.values() for word in words)
     return tuple(tool for tool in tools if any(shared[word] == 1 for word in own[tool.name]))
 
 
-def _whole(tool: Tool) -> str:
+def _join_tool_text(tool: Tool) -> str:
     return " ".join(
-        [*split_name(tool.name), tool.description, *split_name(canonical(tool.properties))]
+        [*split_name(tool.name), tool.description, *split_name(to_canonical_json(tool.properties))]
     )
 
 
-def _schema(tools: Sequence[Tool]) -> JsonObject:
+def _build_schema(tools: Sequence[Tool]) -> JsonObject:
     names = {"type": "array", "items": {"enum": [t.name for t in tools]}, "maxItems": len(tools)}
     return {
         "type": "object",
@@ -85,6 +85,6 @@ def _schema(tools: Sequence[Tool]) -> JsonObject:
     }
 
 
-def _about(tool: Tool) -> str:
+def _shorten_description(tool: Tool) -> str:
     text = " ".join(tool.description.split()).split(". ")[0]
     return text if len(text) <= _ABOUT else text[: _ABOUT - 1] + "…"

@@ -20,13 +20,13 @@ from typing import Protocol
 from callwright.agent.bind import Bound
 from callwright.agent.call_runner import CallRunner, CallTask, RunServices
 from callwright.agent.gaps import NOTE
-from callwright.agent.origins import Failed, of_refusal, of_result
+from callwright.agent.origins import Failed, build_failed_call, build_refused_call
 from callwright.agent.questions import LimitReached
-from callwright.agent.references import resolve
+from callwright.agent.references import resolve_references
 from callwright.agent.schedule import Schedule
-from callwright.agent.substitutes import substitutes
+from callwright.agent.substitutes import find_substitutes
 from callwright.nouns.plan import Plan, Slot
-from callwright.nouns.types import Json, JsonObject, Skip, ToolCall, ToolResult, canonical
+from callwright.nouns.types import Json, JsonObject, Skip, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.provenance.upstream import Upstream
@@ -76,7 +76,7 @@ class Step:
 
     @property
     def lacks(self) -> bool:
-        """Whether its call lacked a value, and nothing came of it."""
+        """Return True if its call lacked a value and produced no result."""
         return not self.results and any(one.outcome.lacks for one in self.runners)
 
     def left_out(self, reason: str) -> None:
@@ -169,7 +169,7 @@ class Stream:
         said: JsonObject = {}
         may_ask = self._late is not None and not self._freeze.arguments
         if slot.arguments is not None:
-            resolved = resolve(slot.arguments, self._given, self._tools[slot.tool])
+            resolved = resolve_references(slot.arguments, self._given, self._tools[slot.tool])
             step.taken, said, why = resolved.taken, resolved.said, "; ".join(resolved.missing)
             if not why:
                 call = ToolCall("", slot.tool, resolved.arguments, slot.id)
@@ -188,9 +188,11 @@ class Stream:
         assert self._late is not None
         slot, writes = step.slot, self._tools[step.slot.tool].effects.may_write
         frozen = said if self._freeze.on else {}
-        told = f"{why}; it says {canonical(said)}" if said else why
+        told = f"{why}; it says {to_canonical_json(said)}" if said else why
         bound = await self._late(slot, self._seen(step), step.id, told)
-        calls = [_with(call, frozen, slot.id) for call in bound.calls if call.tool == slot.tool]
+        calls = [
+            _add_arguments(call, frozen, slot.id) for call in bound.calls if call.tool == slot.tool
+        ]
         if calls:
             if (
                 self._freeze.on and slot.arguments is not None
@@ -263,7 +265,7 @@ class Stream:
         return id_
 
     async def _of_other(self, step: Step, same: str) -> list[ToolResult]:
-        """What the very same call returned that was made before, or is being made."""
+        """Return the results of the same call that was made before, or is being made."""
         owner = self._owners.get(same)
         if owner is not None and owner is not step:
             await owner.finished.wait()
@@ -280,7 +282,7 @@ class Stream:
         if failed is None:
             return
         tools = [tool for name, tool in self._tools.items() if name in self._freeze.tools([name])]
-        found = substitutes(
+        found = find_substitutes(
             failed, tools, frozenset({failed.call.tool}), self._sources(step), self._known
         )
         direct = next((s for s in found if s.call is not None and s.tool.effects.read_only), None)
@@ -300,11 +302,11 @@ class Stream:
     def _failed(self, step: Step) -> Failed | None:
         if step.results:
             result = step.results[-1]
-            return of_result(result, self._tools[result.tool])
+            return build_failed_call(result, self._tools[result.tool])
         refusal = next(
             (one.outcome.refusal for one in step.runners if one.outcome.refusal is not None), None
         )
-        return of_refusal(refusal) if refusal is not None else None
+        return build_refused_call(refusal) if refusal is not None else None
 
     def _granted(self, step: Step) -> bool:
         budget = self._shared.budget
@@ -331,7 +333,7 @@ class Stream:
         return found
 
 
-def _with(call: ToolCall, said: JsonObject, slot: str) -> ToolCall:
+def _add_arguments(call: ToolCall, said: JsonObject, slot: str) -> ToolCall:
     """A call of a slot, with arguments that somebody else has said."""
     arguments = call.arguments
     if said and isinstance(arguments, dict):

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from callwright.agent.gaps import names_another
 from callwright.agent.origins import Failed
-from callwright.dataflow.flow import Field, Profile, compatible, profile
+from callwright.dataflow.flow import Field, Profile, get_profile, is_type_compatible
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Effects, JsonObject, Tool, ToolCall
 from callwright.repair.diagnose import is_replaced
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.tools.evidence.prior import UNKNOWN, Known, weight
+from callwright.tools.evidence.prior import UNKNOWN, Known, compute_weight
 
 # score from which a tool is offered to the model in its place: 35 of the desk's 2,862 pairs reach
 # it
@@ -40,7 +40,7 @@ class Substitute:
     call: ToolCall | None = None
 
 
-def substitutes(
+def find_substitutes(
     failed: Failed,
     tools: Sequence[Tool],
     spent: frozenset[str],
@@ -62,24 +62,25 @@ def substitutes(
         if (
             other.name == tool.name
             or other.name in spent
-            or not no_worse(other.effects, tool.effects)
+            or not is_no_worse(other.effects, tool.effects)
         ):
             continue
-        score = 1.0 if other.name in named else likeness(tool, other)
-        if score < FITS or not _obtainable(failed, other, sources):
+        score = 1.0 if other.name in named else compute_likeness(tool, other)
+        if score < FITS or not _is_obtainable(failed, other, sources):
             continue
-        arguments = _carried_over(failed.arguments, tool, other) if score >= SURE else None
+        arguments = _map_arguments(failed.arguments, tool, other) if score >= SURE else None
         call = ToolCall("", other.name, arguments) if arguments is not None else None
         found.append(Substitute(other, score, call))
     rates = known or {}
     return sorted(
-        found, key=lambda s: (-s.score * weight(rates.get(s.tool.name, UNKNOWN)), s.tool.name)
+        found,
+        key=lambda s: (-s.score * compute_weight(rates.get(s.tool.name, UNKNOWN)), s.tool.name),
     )[:_MOST]
 
 
-def no_worse(other: Effects, than: Effects) -> bool:
-    """Whether the one may be called in place of the other. What nobody declared may stand in for
-    its like; both count as writes and ask as such.
+def is_no_worse(other: Effects, than: Effects) -> bool:
+    """Return True if the one may be called in place of the other. A tool with undeclared effects
+    may replace another such tool; both count as writes and need the same approval.
     """
     if other.read_only:
         return True
@@ -88,16 +89,16 @@ def no_worse(other: Effects, than: Effects) -> bool:
     return not other.destructive or (not other.declared and not than.declared)
 
 
-def likeness(one: Tool, other: Tool) -> float:
-    """How far the second tool gives what the first gives, 0..1."""
-    a, b = profile(one), profile(other)
-    parts = [_named(a, b), _described(a, b)]
+def compute_likeness(one: Tool, other: Tool) -> float:
+    """Return the degree to which the second tool gives the results of the first, 0..1."""
+    a, b = get_profile(one), get_profile(other)
+    parts = [_compare_subjects(a, b), _compare_descriptions(a, b)]
     if a.declares_output and b.declares_output:
-        parts = [_given(a, b), _given(a, b), *parts]
+        parts = [_compare_outputs(a, b), _compare_outputs(a, b), *parts]
     return sum(parts) / len(parts)
 
 
-def _given(a: Profile, b: Profile) -> float:
+def _compare_outputs(a: Profile, b: Profile) -> float:
     """The share of what the first returns, beyond what it was given, that the second returns
     too.
     """
@@ -106,7 +107,7 @@ def _given(a: Profile, b: Profile) -> float:
     return len(wanted & names) / len(wanted)
 
 
-def _named(a: Profile, b: Profile) -> float:
+def _compare_subjects(a: Profile, b: Profile) -> float:
     """The words of what two tools are about; another kind of verb halves it: to find is not to
     count.
 
@@ -117,25 +118,25 @@ def _named(a: Profile, b: Profile) -> float:
     return alike if a.verb == b.verb or not (a.verb and b.verb) else alike / 2
 
 
-def _described(a: Profile, b: Profile) -> float:
+def _compare_descriptions(a: Profile, b: Profile) -> float:
     """The share of the words of the shorter description that the other one has."""
     fewer = min(len(a.about), len(b.about))
     return len(a.about & b.about) / fewer if fewer else 0.0
 
 
-def _obtainable(failed: Failed, other: Tool, sources: ProvenanceIndex) -> bool:
-    """Whether every input that it requires is in the failed call, under such a name in a result, or
-    can be said.
+def _is_obtainable(failed: Failed, other: Tool, sources: ProvenanceIndex) -> bool:
+    """Return True if every required input can be obtained: from the failed call, from a result
+    under that name, or from the model.
     """
-    known = {f.name for f in profile(_stub(failed)).inputs}
+    known = {f.name for f in get_profile(_build_stub(failed)).inputs}
     return all(
         f.name in known or not f.identifies or sources.under(f.path[-1])
-        for f in profile(other).inputs
+        for f in get_profile(other).inputs
         if f.required
     )
 
 
-def _stub(failed: Failed) -> Tool:
+def _build_stub(failed: Failed) -> Tool:
     return Tool(
         failed.call.tool,
         "",
@@ -143,20 +144,20 @@ def _stub(failed: Failed) -> Tool:
     )
 
 
-def _carried_over(arguments: JsonObject, tool: Tool, other: Tool) -> JsonObject | None:
+def _map_arguments(arguments: JsonObject, tool: Tool, other: Tool) -> JsonObject | None:
     """The failed call's arguments under the other tool's names; None where one has no place or one
     is lacking.
     """
-    wanted = {f.name: f for f in profile(other).inputs if len(f.path) == 1}
-    given = {f.path[0]: f for f in profile(tool).inputs if len(f.path) == 1}
+    wanted = {f.name: f for f in get_profile(other).inputs if len(f.path) == 1}
+    given = {f.path[0]: f for f in get_profile(tool).inputs if len(f.path) == 1}
     made: JsonObject = {}
     for key, value in arguments.items():
         place = wanted.get(given[key].name) if key in given else None
-        if place is None or not _takes(place, given[key]):
+        if place is None or not _is_compatible(place, given[key]):
             return None
         made[place.path[0]] = value
     return made if made.keys() >= {*other.required} else None
 
 
-def _takes(place: Field, given: Field) -> bool:
-    return compatible(given.type, place.type)
+def _is_compatible(place: Field, given: Field) -> bool:
+    return is_type_compatible(given.type, place.type)

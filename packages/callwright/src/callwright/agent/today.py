@@ -11,46 +11,46 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
-from callwright.agent.words import stems
+from callwright.agent.words import extract_stems
 from callwright.language import ENGLISH
 from callwright.language.tokens import split_name
 from callwright.nouns.types import Tool
 
 _FORMATS = frozenset({"date", "date-time"})
 _DAY, _NOW, _WHEN = (
-    stems(" ".join(ENGLISH.listed(f"parameters.{name}"))) for name in ("day", "now", "when")
+    extract_stems(" ".join(ENGLISH.listed(f"parameters.{name}"))) for name in ("day", "now", "when")
 )
 _WEEKDAYS = ENGLISH.listed("calendar.weekday_names")
 _DEPTH = 12
 
 
-def day_to_tell(tools: Iterable[Tool], today: date | None) -> date | None:
+def choose_prompt_day(tools: Iterable[Tool], today: date | None) -> date | None:
     """The day that the model is told of: ``today``, where a tool takes a date and none of them
     tells it.
     """
     tools = tuple(tools)
     if (
         today is None
-        or not any(takes_day(tool) for tool in tools)
-        or any(tells_day(tool) for tool in tools)
+        or not any(is_day_parameter(tool) for tool in tools)
+        or any(is_day_tool(tool) for tool in tools)
     ):
         return None
     return today
 
 
-def takes_day(tool: Tool) -> bool:
-    """Whether a parameter is a date, by its format, its name or its description."""
-    return _holds_day(tool.input_schema, 0)
+def is_day_parameter(tool: Tool) -> bool:
+    """Return True if a parameter is a date, by its format, its name or its description."""
+    return _has_day(tool.input_schema, 0)
 
 
-def tells_day(tool: Tool) -> bool:
-    """Whether a tool says what day it is: it takes next to nothing, and it is documented as telling
-    now and when.
+def is_day_tool(tool: Tool) -> bool:
+    """Return True if a tool returns the current day. It has at most one required input, and its
+    documentation speaks of now and of a time.
     """
     if len(tool.required) > 1 or not (tool.effects.read_only or not tool.effects.declared):
         return False
-    about = stems(f"{' '.join(split_name(tool.name))} {tool.description}")
-    return bool(about & _NOW and about & _WHEN) and not takes_day(tool)
+    about = extract_stems(f"{' '.join(split_name(tool.name))} {tool.description}")
+    return bool(about & _NOW and about & _WHEN) and not is_day_parameter(tool)
 
 
 def render_today(today: date) -> str:
@@ -59,7 +59,7 @@ def render_today(today: date) -> str:
     return f"Today is {weekday}, {today.isoformat()}."
 
 
-def _holds_day(schema: Any, depth: int) -> bool:
+def _has_day(schema: Any, depth: int) -> bool:
     if not isinstance(schema, dict) or depth > _DEPTH:
         return False
     if schema.get("format") in _FORMATS:
@@ -68,9 +68,11 @@ def _holds_day(schema: Any, depth: int) -> bool:
     for name, part in properties.items() if isinstance(properties, dict) else ():
         about = str(part.get("description") or "") if isinstance(part, dict) else ""
         texts = isinstance(part, dict) and part.get("type", "string") == "string"
-        if texts and (_DAY & stems(f"{' '.join(split_name(name))} {about}") or "YYYY" in about):
+        if texts and (
+            _DAY & extract_stems(f"{' '.join(split_name(name))} {about}") or "YYYY" in about
+        ):
             return True
-        if _holds_day(part, depth + 1):
+        if _has_day(part, depth + 1):
             return True
     either, named = schema.get("anyOf"), schema.get("$defs")
     inner = [
@@ -78,4 +80,4 @@ def _holds_day(schema: Any, depth: int) -> bool:
         *(either if isinstance(either, list) else ()),
         *(named.values() if isinstance(named, dict) else ()),
     ]
-    return any(_holds_day(part, depth + 1) for part in inner)
+    return any(_has_day(part, depth + 1) for part in inner)

@@ -16,16 +16,16 @@ _ENDINGS: Mapping[str, str] = ENGLISH.table("stemming.rough")
 _VERBS = ENGLISH.words("effects.actions")
 
 
-def stems(text: str) -> frozenset[str]:
+def extract_stems(text: str) -> frozenset[str]:
     """The stems of all words that carry meaning."""
     return frozenset(
-        stem(word) for word in WORD.findall(text.lower()) if word not in FUNCTION_WORDS
+        reduce_word(word) for word in WORD.findall(text.lower()) if word not in FUNCTION_WORDS
     )
 
 
-def stem(word: str) -> str:
+def reduce_word(word: str) -> str:
     """Rough, and the same for "expense" and "expenses", "delete" and "deleted"."""
     return strip_ending(word, _ENDINGS)
 
 
-ACTIONS = frozenset(stem(verb) for verb in _VERBS)
+ACTIONS = frozenset(reduce_word(verb) for verb in _VERBS)

@@ -5,6 +5,6 @@ from __future__ import annotations
 
 def main() -> None:
     """Entry point of the ``callwright`` command."""
-    from callwright.cli.app import run
+    from callwright.cli.app import run_app
 
-    run()
+    run_app()

@@ -38,8 +38,8 @@ from callwright.cli.settings.options import (
     StrategyOptions,
     ToolOptions,
     Tools,
-    grouped,
-    strictly,
+    add_strict_option,
+    group_options,
 )
 from callwright.cli.settings.serving import proxy_command, simulate_command
 from callwright.cli.terminal.apps import new_app
@@ -144,13 +144,13 @@ class PipelineOptions:
     ] = "paper"
 
 
-def run() -> None:
+def run_app() -> None:
     """Run the app; our own errors become one message and exit code 1."""
     with report_errors():
         app(args=replace_old_options(sys.argv[1:]))
 
 
-def _version(value: bool) -> None:
+def _print_version(value: bool) -> None:
     if value:
         print(f"callwright {__version__}")
         raise typer.Exit
@@ -159,15 +159,15 @@ def _version(value: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
     ] = False,
 ) -> None:
     """Makes small and open language models use tools reliably."""
 
 
 @app.command("run")
-@strictly
-@grouped(_RUN_ORDER)
+@add_strict_option
+@group_options(_RUN_ORDER)
 def run_command(
     query: Annotated[str, typer.Argument(help="What to find out or do.")],
     tools: ToolOptions,
@@ -182,9 +182,9 @@ def run_command(
 ) -> None:
     """Answer a request with tools: plan, call, mend, answer."""
     from callwright.cli.run import RunRequest, run_query
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.settings.settings import resolve_settings
 
-    settings = effective(
+    settings = resolve_settings(
         tools,
         planner,
         strategy,
@@ -209,15 +209,17 @@ def runs_command(
     doubt.
     """
     from callwright.cli.runs import list_runs
-    from callwright.cli.settings.settings import Given, effective
+    from callwright.cli.settings.settings import Given, resolve_settings
 
-    settings = effective(Given({"journal": journal}), config=config, profile=profile)
+    settings = resolve_settings(Given({"journal": journal}), config=config, profile=profile)
     raise typer.Exit(list_runs(settings.folder(), as_json))
 
 
 @app.command("resume")
-@strictly
-@grouped("run tools model journal changed allow html as_json evidence no_evidence config profile")
+@add_strict_option
+@group_options(
+    "run tools model journal changed allow html as_json evidence no_evidence config profile"
+)
 def resume_command(
     run: Annotated[
         str, typer.Argument(help="Its id, the end of its id, or the path of its journal.")
@@ -238,13 +240,15 @@ def resume_command(
     """Go on with a run that was ended in the middle: nothing that is on record is done or asked
     again.
     """
-    from callwright.cli.runs import Resumption, resume_run, started_with
-    from callwright.cli.settings.settings import Given, effective
+    from callwright.cli.runs import Resumption, get_start_model, resume_run
+    from callwright.cli.settings.settings import Given, resolve_settings
 
-    here = effective(Given({"journal": journal}), config=config.config, profile=config.profile)
+    here = resolve_settings(
+        Given({"journal": journal}), config=config.config, profile=config.profile
+    )
     folder = here.folder()
-    asked = model or started_with(run, folder, tools)
-    settings = effective(
+    asked = model or get_start_model(run, folder, tools)
+    settings = resolve_settings(
         Given({"journal": journal, "allow": allow, "model": asked}),
         kept,
         config=config.config,
@@ -278,9 +282,9 @@ def resolve_command(
 ) -> None:
     """Say what became of a call whose outcome was lost in a crash."""
     from callwright.cli.runs import resolve_call
-    from callwright.cli.settings.settings import Given, effective
+    from callwright.cli.settings.settings import Given, resolve_settings
 
-    folder = effective(Given({"journal": journal}), config=config, profile=profile).folder()
+    folder = resolve_settings(Given({"journal": journal}), config=config, profile=profile).folder()
     raise typer.Exit(
         resolve_call(run, call, folder=folder, result=result, not_done=not_done, failed=failed)
     )
@@ -300,8 +304,8 @@ def demo(
 
 
 @app.command()
-@strictly
-@grouped(_PLAN_ORDER)
+@add_strict_option
+@group_options(_PLAN_ORDER)
 def plan(
     query: Annotated[str | None, typer.Argument(help="The request to plan for.")] = None,
     format_: Annotated[
@@ -320,10 +324,10 @@ def plan(
     called.
     """
     from callwright.cli.plan import PlanRequest, plan_lines, print_plan
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.settings.settings import resolve_settings
 
     asked = ("encoder", "model") if strategy is PlanStrategies.dag else ("encoder",)
-    settings = effective(
+    settings = resolve_settings(
         tools, planner, selection, config=config.config, profile=config.profile
     ).announced(*asked)
     if jsonl:
@@ -334,7 +338,7 @@ def plan(
 
 
 @app.command()
-@strictly
+@add_strict_option
 def check(
     call: Annotated[
         str | None, typer.Argument(help='The call: {"tool": …, "arguments": …}, or - for stdin.')
@@ -349,18 +353,18 @@ def check(
     edit.
     """
     from callwright.cli.check import check_lines, check_one
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.settings.settings import resolve_settings
 
     given = SourceOptions(tools, overlay)
-    sources = effective(given, config=config, profile=profile).sources()
+    sources = resolve_settings(given, config=config, profile=profile).sources()
     if jsonl:
         raise typer.Exit(check_lines(sources))
     raise typer.Exit(check_one(call, sources))
 
 
 @app.command("retrieve")
-@strictly
-@grouped("query tools overlay k mode encoder cache saved jsonl as_json config profile")
+@add_strict_option
+@group_options("query tools overlay k mode encoder cache saved jsonl as_json config profile")
 def retrieve_command(
     query: Annotated[str | None, typer.Argument(help="What the tools are wanted for.")] = None,
     k: Annotated[int, typer.Option("--k", "-k", help="How many tools at most.", min=1)] = 10,
@@ -379,11 +383,11 @@ def retrieve_command(
     config: ConfigOptions,
 ) -> None:
     """Find the few tools of a large catalogue that a request may need."""
-    from callwright.cli.retrieve import retrieve
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.retrieve import run_retrieve
+    from callwright.cli.settings.settings import resolve_settings
 
-    sources = effective(tools, config=config.config, profile=config.profile).sources()
-    code = retrieve(
+    sources = resolve_settings(tools, config=config.config, profile=config.profile).sources()
+    code = run_retrieve(
         query,
         sources,
         k,
@@ -398,7 +402,7 @@ def retrieve_command(
 
 
 @app.command("refine")
-@grouped("reply tools overlay query jsonl leave_out rungs model_rung prompt config profile")
+@group_options("reply tools overlay query jsonl leave_out rungs model_rung prompt config profile")
 def refine_command(
     reply: Annotated[
         str | None,
@@ -419,13 +423,13 @@ def refine_command(
     a line.
     """
     from callwright.cli.refine import Pipeline, refine_lines, refine_one
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.settings.settings import resolve_settings
 
     rungs = [rung for rung in pipeline.rungs.split(",") if rung]
     made = Pipeline(pipeline.leave_out, rungs, pipeline.model_rung, pipeline.prompt)
     if jsonl:
         raise typer.Exit(refine_lines(made))
-    sources = effective(tools, config=config.config, profile=config.profile).sources()
+    sources = resolve_settings(tools, config=config.config, profile=config.profile).sources()
     raise typer.Exit(refine_one(reply, sources, query, made))
 
 
@@ -437,11 +441,12 @@ def config_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Show the settings that hold here, and where each was said."""
-    from callwright.cli.settings.settings import Given, effective, render_settings
+    from callwright.cli.settings.settings import Given, render_settings, resolve_settings
 
     print(
         render_settings(
-            effective(Given({"model": model}), config=config, profile=profile, say=False), as_json
+            resolve_settings(Given({"model": model}), config=config, profile=profile, say=False),
+            as_json,
         )
     )
 
@@ -459,11 +464,11 @@ def trust_command(
     """Confirm what came from elsewhere, by digest: a callwright.toml, a tool document, a server, a
     run's journal.
     """
-    from callwright.cli.trust import distrust, list_trusted, trust_all
+    from callwright.cli.trust import forget_places, list_trusted, trust_all
 
     if listed or not places:
         raise typer.Exit(list_trusted(as_json))
-    raise typer.Exit(distrust(places) if remove else trust_all(places))
+    raise typer.Exit(forget_places(places) if remove else trust_all(places))
 
 
 @app.command("doctor")
@@ -478,9 +483,9 @@ def doctor_command(
     ] = 8000,
 ) -> None:
     """Find out what an endpoint does with tool calls and what the proxy would mend there."""
-    from callwright.cli.doctor.command import examine
+    from callwright.cli.doctor.command import run_doctor
 
-    raise typer.Exit(examine(upstream, model, as_json=as_json, context=context))
+    raise typer.Exit(run_doctor(upstream, model, as_json=as_json, context=context))
 
 
 @app.command()

@@ -6,13 +6,13 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 
-from callwright.cli.opened import opened
+from callwright.cli.opened import open_sources
 from callwright.cli.terminal.jsonl import BadLine, answer_stream
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, to_json
 from callwright.repair.gate import Gate, Refusal
-from callwright.schema.violations import nearest
+from callwright.schema.violations import find_nearest
 from callwright.tools.lists.tools import tool_from_wire, tools_from_wire
 
 _FORMS = (
@@ -29,7 +29,7 @@ def check_lines(sources: Sequence[str]) -> int:
     line or ``--tools`` on the command line defines. ``arguments`` is an object or text. A line may
     be a call in the form of a provider instead.
     """
-    known = {t.name: t for t in _tools(sources)}
+    known = {t.name: t for t in _load_tools(sources)}
     gates: dict[str, Gate] = {}
     return answer_stream(lambda row: check_row(row, known, gates)).exit_code
 
@@ -44,9 +44,9 @@ def check_one(text: str | None, sources: Sequence[str]) -> int:
             "check needs a call",
             hint='callwright check \'{"tool": …, "arguments": …}\' --tools SOURCE',
         )
-    row = _parsed(text)
+    row = _parse_row(text)
     try:
-        answer = check_row(row, {t.name: t for t in _tools(sources)}, {})
+        answer = check_row(row, {t.name: t for t in _load_tools(sources)}, {})
     except BadLine as exc:
         raise ConfigError(str(exc)) from None
     import orjson
@@ -55,8 +55,10 @@ def check_one(text: str | None, sources: Sequence[str]) -> int:
     return 0 if answer["accepted"] else 1
 
 
-def _parsed(text: str) -> JsonObject:
-    """What was given as an object; a list of calls is that of a message. Raises ConfigError."""
+def _parse_row(text: str) -> JsonObject:
+    """Return the given text as an object; a list of calls becomes the calls of a message. Raises
+    ConfigError.
+    """
     try:
         row = parse(sys.stdin.buffer.read() if text == "-" else text)
     except JsonError as error:
@@ -77,22 +79,26 @@ def check_row(row: JsonObject, known: Mapping[str, Tool], gates: dict[str, Gate]
     if "tool" in row:
         if "arguments" not in row or not isinstance(row["arguments"], dict | str):
             raise BadLine('"arguments" must be an object or a text')
-        tool = _tool(row["tool"], row, known)
-        return _verdict(tool, row["arguments"], gates)
-    calls = _calls(row)
-    answers = [_verdict(_tool(call.tool, row, known), call.arguments, gates) for call in calls]
+        tool = _find_tool(row["tool"], row, known)
+        return _build_verdict(tool, row["arguments"], gates)
+    calls = _read_calls(row)
+    answers = [
+        _build_verdict(_find_tool(call.tool, row, known), call.arguments, gates) for call in calls
+    ]
     if len(answers) == 1:
         return answers[0]
     listed = [{"tool": call.tool, **answer} for call, answer in zip(calls, answers, strict=True)]
     return {"accepted": all(answer["accepted"] for answer in answers), "calls": listed}
 
 
-def _calls(row: JsonObject) -> tuple[ToolCall, ...]:
+def _read_calls(row: JsonObject) -> tuple[ToolCall, ...]:
     """The calls of a row in the form of a provider."""
-    from callwright.repair.reading import read  # a room that a call in our own form does without
+    from callwright.repair.reading import (
+        read_source,  # a room that a call in our own form does without
+    )
 
     try:
-        found = read(row, ()).calls
+        found = read_source(row, ()).calls
     except ConfigError as error:
         raise BadLine(error.message) from None
     if not found:
@@ -100,7 +106,7 @@ def _calls(row: JsonObject) -> tuple[ToolCall, ...]:
     return found
 
 
-def _verdict(tool: Tool, given: Json, gates: dict[str, Gate]) -> JsonObject:
+def _build_verdict(tool: Tool, given: Json, gates: dict[str, Gate]) -> JsonObject:
     if tool.digest not in gates:
         gates[tool.digest] = Gate([tool])
     verdict = gates[tool.digest].check(ToolCall("", tool.name, given))
@@ -121,7 +127,7 @@ def _verdict(tool: Tool, given: Json, gates: dict[str, Gate]) -> JsonObject:
     }
 
 
-def _tool(given: Json, row: JsonObject, known: Mapping[str, Tool]) -> Tool:
+def _find_tool(given: Json, row: JsonObject, known: Mapping[str, Tool]) -> Tool:
     if isinstance(given, dict):
         return tool_from_wire(given)
     if not isinstance(given, str):
@@ -133,7 +139,7 @@ def _tool(given: Json, row: JsonObject, known: Mapping[str, Tool]) -> Tool:
     )
     found = listed.get(given) or known.get(given)
     if found is None:
-        near = nearest(given, [*listed, *known])
+        near = find_nearest(given, [*listed, *known])
         if near:
             raise BadLine(f'there is no tool "{given}"; did you mean "{near}"?')
         raise BadLine(
@@ -142,9 +148,9 @@ def _tool(given: Json, row: JsonObject, known: Mapping[str, Tool]) -> Tool:
     return found
 
 
-def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:
+def _load_tools(sources: Sequence[str]) -> tuple[Tool, ...]:
     async def load() -> tuple[Tool, ...]:
-        async with opened(sources) as catalog:
+        async with open_sources(sources) as catalog:
             return catalog.tools
 
     return asyncio.run(load()) if sources else ()

@@ -14,7 +14,7 @@ from callwright.tools.evidence import EvidenceStore
 
 
 @contextmanager
-def kept(where: bool | Path) -> Iterator[EvidenceStore | None]:
+def open_evidence(where: bool | Path) -> Iterator[EvidenceStore | None]:
     """The store for as long as the block lasts: of a file, of the default one (True), or none.
 
     Raises EvidenceError for a file that was named. Without the default one a command goes on, and

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from callwright.cli.terminal.console import print_table
 from callwright.nouns.control_characters import one_line
-from callwright.nouns.types import canonical, to_json
+from callwright.nouns.types import to_canonical_json, to_json
 from callwright.tools.evidence import EvidenceStore, Health, Observation, evidence_file
 
 _SHORT = {
@@ -35,7 +35,7 @@ def show_health(names: Sequence[str], file: Path | None, as_json: bool) -> None:
         for one in found:
             print(orjson.dumps({**to_json(one), "success": round(one.rate.success, 4)}).decode())
     else:
-        _print(found, bool(names))
+        _print_health(found, bool(names))
     for name in names:
         if name not in {h.tool for h in found}:
             print(f"nothing is known of {one_line(name)} ({path})", file=sys.stderr)
@@ -43,51 +43,53 @@ def show_health(names: Sequence[str], file: Path | None, as_json: bool) -> None:
         print(f"nothing is known of any tool yet ({path})", file=sys.stderr)
 
 
-def _print(found: Sequence[Health], examples: bool) -> None:
+def _print_health(found: Sequence[Health], examples: bool) -> None:
     if not found:
         return
     now = time.time()
     heads = ("Tool", "Success", "Seen", "Latency", "Failures", "Last", "Definition")
-    print_table(heads, (_row(one, now) for one in found))
+    print_table(heads, (_build_row(one, now) for one in found))
     if examples:
         for one in found:
-            for line in _examples(one):
+            for line in _iter_examples(one):
                 print(one_line(line))
 
 
-def _row(one: Health, now: float) -> tuple[str, ...]:
+def _build_row(one: Health, now: float) -> tuple[str, ...]:
     told = one.rate.weight > 0
     return (
         one.tool,
         f"{one.rate.success:.0%} of {one.rate.weight:.1f}" if told else "unknown",
-        _counted({_SHORT[k]: n for k, n in (one.counts or {}).items()} | _simulated(one)),
+        _format_counts(
+            {_SHORT[k]: n for k, n in (one.counts or {}).items()} | _count_simulated(one)
+        ),
         "" if one.seconds is None else f"{one.seconds:.2f} s",
-        _counted(one.kinds or {}),
-        "" if one.last is None else _ago(now - one.last),
+        _format_counts(one.kinds or {}),
+        "" if one.last is None else _format_age(now - one.last),
         one.digest,
     )
 
 
-def _simulated(one: Health) -> dict[str, int]:
+def _count_simulated(one: Health) -> dict[str, int]:
     return {"simulated": one.simulated} if one.simulated else {}
 
 
-def _counted(numbers: Mapping[str, int]) -> str:
+def _format_counts(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {n}" for name, n in numbers.items())
 
 
-def _ago(seconds: float) -> str:
+def _format_age(seconds: float) -> str:
     for size, unit in _UNITS:
         if seconds >= size:
             return f"{seconds / size:.0f} {unit} ago"
     return "now"
 
 
-def _examples(one: Health) -> Iterator[str]:
+def _iter_examples(one: Health) -> Iterator[str]:
     for seen in (*one.worked, *one.failed):
-        yield f"  {one.tool}({canonical(seen.arguments)[1:-1][:_LINE]}) -> {_shown(seen)}"
+        yield f"  {one.tool}({to_canonical_json(seen.arguments)[1:-1][:_LINE]}) -> {_render_example(seen)}"
 
 
-def _shown(seen: Observation) -> str:
+def _render_example(seen: Observation) -> str:
     what = seen.reply if seen.outcome == "functional_success" else seen.proof or seen.reply
     return " ".join(what.split())[:_LINE]

@@ -33,10 +33,10 @@ _PASS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_
 def add_lab_commands(app: typer.Typer) -> None:
     """Register a stub for every command of the lab."""
     for name, text in COMMANDS.items():
-        app.command(name, context_settings=_PASS, help=f"{text} (package {LAB})")(_stub(name))
+        app.command(name, context_settings=_PASS, help=f"{text} (package {LAB})")(_make_stub(name))
 
 
-def _stub(name: str) -> Callable[[typer.Context], None]:
+def _make_stub(name: str) -> Callable[[typer.Context], None]:
     def start(context: typer.Context) -> None:
         command = typer.main.get_command(load_command(name))
         code = command.main(context.args, prog_name=f"callwright {name}", standalone_mode=False)
@@ -65,10 +65,10 @@ def find_command(name: str, entries: Iterable[EntryPoint], version: str) -> type
             hint=install,
         )
     loaded: Any = found.load()
-    return loaded if isinstance(loaded, typer.Typer) else _app_of(loaded)
+    return loaded if isinstance(loaded, typer.Typer) else _build_app(loaded)
 
 
-def _app_of(function: Callable[..., None]) -> typer.Typer:
+def _build_app(function: Callable[..., None]) -> typer.Typer:
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command()(function)
     return app

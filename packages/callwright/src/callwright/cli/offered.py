@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from callwright.cli.opened import opened
-from callwright.cli.terminal.console import print_table, shortened
+from callwright.cli.opened import open_sources
+from callwright.cli.terminal.console import print_table, shorten_text
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import Effects, Tool
@@ -16,11 +16,11 @@ from callwright.tools.lists.tools import tool_to_openai
 
 def list_tools(sources: Sequence[str], as_json: bool) -> None:
     """Print the tools of all sources: a table, or an OpenAI-style list."""
-    asyncio.run(_list(sources, as_json))
+    asyncio.run(_print_tools(sources, as_json))
 
 
-async def _list(sources: Sequence[str], as_json: bool) -> None:
-    async with opened(sources) as catalog:
+async def _print_tools(sources: Sequence[str], as_json: bool) -> None:
+    async with open_sources(sources) as catalog:
         if not catalog.tools:
             said = "; ".join(one_line(problem) for problem in catalog.problems[:3])
             raise CatalogError("the sources offer no tool", hint=said or "do they hold any?")
@@ -33,19 +33,19 @@ async def _list(sources: Sequence[str], as_json: bool) -> None:
                 ).decode()
             )
         else:
-            _table(catalog)
+            _print_tool_table(catalog)
 
 
-def _table(catalog: Catalog) -> None:
+def _print_tool_table(catalog: Catalog) -> None:
     print_table(
         ("Tool", "Arguments", "Effects", "Source", "Description"),
         (
             (
                 tool.name,
-                _arguments(tool),
-                effects_text(tool.effects),
+                _join_arguments(tool),
+                render_effects(tool.effects),
                 tool.source,
-                shortened(tool.description),
+                shorten_text(tool.description),
             )
             for tool in catalog.tools
         ),
@@ -56,11 +56,11 @@ def _table(catalog: Catalog) -> None:
         print(f"not imported: {one_line(problem)}")
 
 
-def _arguments(tool: Tool) -> str:
+def _join_arguments(tool: Tool) -> str:
     return ", ".join(name if name in tool.required else f"{name}?" for name in tool.properties)
 
 
-def effects_text(effects: Effects) -> str:
+def render_effects(effects: Effects) -> str:
     """``read``, ``write`` or ``destructive``, with what softens or widens it."""
     kind = "read" if effects.read_only else "destructive" if effects.destructive else "write"
     idempotent = " idempotent" if effects.idempotent and not effects.read_only else ""

@@ -15,7 +15,7 @@ from callwright.tools.trust import TrustStore
 
 
 @asynccontextmanager
-async def opened(
+async def open_sources(
     sources: Sequence[str], *, problems: bool = False, pinned: bool = False
 ) -> AsyncIterator[Catalog]:
     """The catalogue of these sources, as :func:`callwright.tools.open_catalog` makes it, with what

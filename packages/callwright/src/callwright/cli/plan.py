@@ -13,26 +13,26 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from callwright.agent.catalog_search import best_mode, choose
-from callwright.agent.render import signatures
-from callwright.cli.opened import opened
-from callwright.cli.run import prepare
+from callwright.agent.catalog_search import best_mode, choose_shortlist
+from callwright.agent.render import render_signatures
+from callwright.cli.opened import open_sources
+from callwright.cli.run import fetch_model
 from callwright.cli.settings.settings import Settings
 from callwright.cli.terminal.jsonl import BadLine, answer_stream
-from callwright.cli.view import write
+from callwright.cli.view import write_html
 from callwright.models import ModelSpec, open_model
-from callwright.models.dialogue import converse
+from callwright.models.dialogue import run_dialogue
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import ConfigError, MissingExtra, PlanError
-from callwright.nouns.plan import Plan, Slot, renamed
+from callwright.nouns.plan import Plan, Slot, rename_references
 from callwright.nouns.protocols import Planner, ReplyMode
-from callwright.nouns.types import JsonObject, Tool, canonical, to_json
+from callwright.nouns.types import JsonObject, Tool, to_canonical_json, to_json
 from callwright.planning import open_planner
 from callwright.planning.dag import Asked, plan_dialogue
 from callwright.planning.notation import serialize_plan
 from callwright.retrieval import mode_named
 from callwright.tools.lists.tools import tools_from_wire
-from callwright.viewer import plan_page
+from callwright.viewer import render_plan_page
 
 
 def plan_lines(planner_spec: str | None, encoder: str | None) -> int:
@@ -55,11 +55,11 @@ def _plan_row(row: JsonObject, planner: Planner) -> JsonObject:
     plan = planner.plan(query, tools)
     return {
         "layers": [[slot.tool for slot in layer] for layer in plan.layers],
-        "edges": [list(edge) for edge in tool_edges(plan)],
+        "edges": [list(edge) for edge in list_tool_edges(plan)],
     }
 
 
-def tool_edges(plan: Plan) -> list[tuple[str, str]]:
+def list_tool_edges(plan: Plan) -> list[tuple[str, str]]:
     """The plan's edges by tool name."""
     tool = {slot.id: slot.tool for slot in plan.slots}
     return [(tool[a], tool[b]) for a, b in plan.edges]
@@ -120,49 +120,49 @@ def print_plan(request: PlanRequest, form: str, html: Path | None = None) -> Non
             "plan needs a request and at least one tool source",
             hint='callwright plan "…" --tools SOURCE, or --jsonl for a stream',
         )
-    plan, left_out = _planned(query, request)
+    plan, left_out = _make_plan(query, request)
     layered = request.strategy == "layered"
-    shown = as_text if layered else as_graph
+    shown = render_text if layered else render_graph
     print(
-        as_json(plan)
+        render_json(plan)
         if form == "json"
-        else as_mermaid(plan, layered)
+        else render_mermaid(plan, layered)
         if form == "mermaid"
         else shown(plan)
     )
     if left_out:
         print(left_out, file=sys.stdout if form == "text" else sys.stderr)
     if html is not None:
-        write(plan_page(query, plan), html)
+        write_html(render_plan_page(query, plan), html)
         print(f"plan page: {html}", file=sys.stderr)
 
 
-def _planned(query: str, request: PlanRequest) -> tuple[Plan, str]:
+def _make_plan(query: str, request: PlanRequest) -> tuple[Plan, str]:
     """The plan, and a line that counts the tools that were left out of it."""
     if request.strategy == "dag":
-        prepare(None if request.model is None else request.model.text)
-        tools, left_out = _chosen(query, request)
-        return asyncio.run(_by_model(query, tools, request.model, request.mode)), left_out
+        fetch_model(None if request.model is None else request.model.text)
+        tools, left_out = _choose_loaded(query, request)
+        return asyncio.run(_plan_by_model(query, tools, request.model, request.mode)), left_out
     by_edges = request.strategy == "edges" and request.encoder is None
     usual = "graph" if by_edges else None  # nobody else chooses the tools here
     planner = open_planner(request.planner or usual, request.encoder)
-    tools, left_out = _chosen(query, request)
+    tools, left_out = _choose_loaded(query, request)
     return planner.plan(query, tools), left_out
 
 
-def _chosen(query: str, request: PlanRequest) -> tuple[tuple[Tool, ...], str]:
-    tools = asyncio.run(_tools(request.sources, request.only))
-    return chosen(query, tools, request.every, request.shortlist, request.retrieval)
+def _choose_loaded(query: str, request: PlanRequest) -> tuple[tuple[Tool, ...], str]:
+    tools = asyncio.run(_load_tools(request.sources, request.only))
+    return choose_tools(query, tools, request.every, request.shortlist, request.retrieval)
 
 
-def chosen(
+def choose_tools(
     query: str, tools: Sequence[Tool], every: bool, shortlist: int | None, retrieval: str | None
 ) -> tuple[tuple[Tool, ...], str]:
     """The tools to plan with, and a line that counts those left out; "" where there are none."""
     if every:
         return tuple(tools), ""
     try:
-        choice = choose(
+        choice = choose_shortlist(
             query, tools, shortlist, mode_named(retrieval) if retrieval else best_mode()
         )
     except MissingExtra as exc:  # an order of all tools is still of use
@@ -186,15 +186,15 @@ def chosen(
     )
 
 
-async def _by_model(
+async def _plan_by_model(
     query: str, tools: Sequence[Tool], spec: ModelSpec | None, said: ReplyMode | None
 ) -> Plan:
     """The plan that the model writes."""
     model = open_model(spec)
     try:
         mode = said or (await model.capabilities()).mode
-        asked = Asked(query, tuple(tools), signatures(tools), mode)
-        draft = await converse(plan_dialogue(asked), model.complete)
+        asked = Asked(query, tuple(tools), render_signatures(tools), mode)
+        draft = await run_dialogue(plan_dialogue(asked), model.complete)
     finally:
         await model.aclose()
     for problem in draft.problems:
@@ -206,8 +206,8 @@ async def _by_model(
     return draft.plan
 
 
-async def _tools(sources: Sequence[str], only: Sequence[str] | None) -> tuple[Tool, ...]:
-    async with opened(sources) as catalog:
+async def _load_tools(sources: Sequence[str], only: Sequence[str] | None) -> tuple[Tool, ...]:
+    async with open_sources(sources) as catalog:
         if only:
             unknown = set(only) - {t.name for t in catalog.tools}
             if unknown:
@@ -215,7 +215,7 @@ async def _tools(sources: Sequence[str], only: Sequence[str] | None) -> tuple[To
         return tuple(t for t in catalog.tools if not only or t.name in only)
 
 
-def as_text(plan: Plan) -> str:
+def render_text(plan: Plan) -> str:
     """Layers with the probability of each placement and the reason a tool waits; ``*`` marks the
     critical path.
     """
@@ -225,49 +225,49 @@ def as_text(plan: Plan) -> str:
         lines.append(f"Layer {index}")
         lines += [
             f"{'*' if slot.id in critical else ' '}"
-            f" {slot.tool}{_probability(slot, index - 1)}{_reason(slot)}"
+            f" {slot.tool}{_render_probability(slot, index - 1)}{_render_reason(slot)}"
             for slot in layer
         ]
     return "\n".join(lines) or "(no tools)"
 
 
-def as_graph(plan: Plan) -> str:
+def render_graph(plan: Plan) -> str:
     """One step a line, in an order in which they could run: what it waits for and its arguments.
     ``*`` marks the critical path (every step counting 1).
     """
     order = [slot for layer in plan.layers for slot in layer]
     number = {slot.id: n for n, slot in enumerate(order, 1)}
     critical = plan.critical_path()
-    lines = [_step(slot, number, slot.id in critical) for slot in order]
+    lines = [_render_step(slot, number, slot.id in critical) for slot in order]
     if not lines:
         return "(no steps)"
     chain = " -> ".join(str(number[id_]) for id_ in critical)
     return "\n".join([*lines, f"critical path: {chain} ({len(critical)} of {len(order)} steps)"])
 
 
-def _step(slot: Slot, number: Mapping[str, int], critical: bool) -> str:
+def _render_step(slot: Slot, number: Mapping[str, int], critical: bool) -> str:
     after = ", ".join(str(n) for n in sorted(number[b] for b in slot.after))
     waits = f"  after {after}" if after else ""
-    given = f"  {_with_numbers(slot.arguments, number)}" if slot.arguments is not None else ""
-    return (
-        f"{'*' if critical else ' '} {number[slot.id]:>2}. {slot.tool}{waits}{given}{_reason(slot)}"
+    given = f"  {_number_references(slot.arguments, number)}" if slot.arguments is not None else ""
+    return f"{'*' if critical else ' '} {number[slot.id]:>2}. {slot.tool}{waits}{given}{_render_reason(slot)}"
+
+
+def _number_references(arguments: JsonObject, number: Mapping[str, int]) -> str:
+    """Arguments in which references name the numbers of the lines."""
+    return to_canonical_json(
+        rename_references(arguments, {id_: str(n) for id_, n in number.items()})
     )
 
 
-def _with_numbers(arguments: JsonObject, number: Mapping[str, int]) -> str:
-    """Arguments in which references name the numbers of the lines."""
-    return canonical(renamed(arguments, {id_: str(n) for id_, n in number.items()}))
-
-
-def _probability(slot: Slot, layer: int) -> str:
+def _render_probability(slot: Slot, layer: int) -> str:
     return f"  p={slot.probabilities[layer]:.2f}" if layer < len(slot.probabilities) else ""
 
 
-def _reason(slot: Slot) -> str:
+def _render_reason(slot: Slot) -> str:
     return f"  - {slot.reason}" if slot.reason else ""
 
 
-def as_json(plan: Plan) -> str:
+def render_json(plan: Plan) -> str:
     """The plan as JSON. ``steps`` is what ``callwright run --plan`` carries out; the rest are views
     of it.
     """
@@ -275,7 +275,7 @@ def as_json(plan: Plan) -> str:
 
     rows = {
         "layers": [[slot.tool for slot in layer] for layer in plan.layers],
-        "edges": [list(edge) for edge in tool_edges(plan)],
+        "edges": [list(edge) for edge in list_tool_edges(plan)],
         "critical_path": list(plan.critical_path()),
         **serialize_plan(plan),
         "slots": [
@@ -286,17 +286,17 @@ def as_json(plan: Plan) -> str:
     return orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode()
 
 
-def as_mermaid(plan: Plan, layers: bool = True) -> str:
+def render_mermaid(plan: Plan, layers: bool = True) -> str:
     """A Mermaid flow chart, one subgraph a layer or none, its critical path drawn thick."""
     key = {slot.id: f"t{n}" for n, slot in enumerate(plan.slots)}
     lines = ["flowchart LR"]
     if layers:
         for index, layer in enumerate(plan.layers, 1):
             lines.append(f'  subgraph layer{index}["Layer {index}"]')
-            lines += [f'    {key[slot.id]}["{_label(slot.tool)}"]' for slot in layer]
+            lines += [f'    {key[slot.id]}["{_escape_label(slot.tool)}"]' for slot in layer]
             lines.append("  end")
     else:
-        lines += [f'  {key[slot.id]}["{_label(slot.tool)}"]' for slot in plan.slots]
+        lines += [f'  {key[slot.id]}["{_escape_label(slot.tool)}"]' for slot in plan.slots]
     path = plan.critical_path()
     thick = {*pairwise(path)}
     lines += [f"  {key[a]} {'==>' if (a, b) in thick else '-->'} {key[b]}" for a, b in plan.edges]
@@ -309,5 +309,5 @@ def as_mermaid(plan: Plan, layers: bool = True) -> str:
 
 
 @cache
-def _label(name: str) -> str:
+def _escape_label(name: str) -> str:
     return re.sub(r'["\\\[\]{}<>]', "_", name)

@@ -21,7 +21,7 @@ from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.proxy.server.access import Access, host_name
 from callwright.proxy.server.app import Proxy
-from callwright.proxy.server.lane import restrictions
+from callwright.proxy.server.lane import list_python_options
 from callwright.proxy.server.meter import process_meter
 from callwright.proxy.server.placement import warm_up
 from callwright.proxy.server.request_log import RequestLog
@@ -75,20 +75,21 @@ class ProxySetup:
     key_variable: str = UPSTREAM_KEY
 
 
-def start(setup: ProxySetup) -> None:
-    """What the command does: :func:`serve`, in front of an endpoint without the command line's own
-    libraries.
+def start_proxy(setup: ProxySetup) -> None:
+    """Run the command: :func:`serve`, in front of an endpoint without the libraries of the command
+    line.
 
-    They are megabytes that a server would carry for as long as it runs, so the process starts over
-    without them, once everything it was told has proved right.
+    They are megabytes that a server would carry for as long as it runs. So the process starts over
+    without them, once all its settings have been checked.
     """
     upstream = setup.upstream
     if upstream is None or setup.model is not None or os.name != "posix" or not sys.executable:
         return serve(setup)
-    server(_made(upstream, setup), setup.host, setup.port)
+    build_server(_build_proxy(upstream, setup), setup.host, setup.port)
     told = json.dumps(asdict(setup))  # it names the variable of the key, and never holds the key
     os.execv(
-        sys.executable, [sys.executable, "-P", *restrictions(), "-c", _RESTARTED, _PACKAGES, told]
+        sys.executable,
+        [sys.executable, "-P", *list_python_options(), "-c", _RESTARTED, _PACKAGES, told],
     )
 
 
@@ -105,23 +106,31 @@ def serve(setup: ProxySetup) -> None:
             hint="--upstream http://host:8000/v1, or --model local for the embedded one",
         )
     if setup.upstream is not None:
-        made = _made(setup.upstream, setup)
-        listening = bound(setup.host, setup.port)
-        return _run(made, listening, unreachable(made.upstream.base), quiet=setup.quiet)
+        made = _build_proxy(setup.upstream, setup)
+        listening = open_socket(setup.host, setup.port)
+        return _run_server(
+            made, listening, explain_unreachable(made.upstream.base), quiet=setup.quiet
+        )
     return _serve_local(setup)
 
 
 def _serve_local(setup: ProxySetup) -> None:
     """Serve in front of the embedded model."""
-    settings, access, laid = _settings(setup), _access(setup), _overlay(setup.overlay)
-    keeper = _keeper(setup.keep)
-    local = _local(str(setup.model))
-    listening = bound(setup.host, setup.port)  # before the model is loaded, which takes a while
+    settings, access, laid = (
+        _build_settings(setup),
+        _build_access(setup),
+        _read_overlay(setup.overlay),
+    )
+    keeper = _open_training_log(setup.keep)
+    local = _open_local(str(setup.model))
+    listening = open_socket(
+        setup.host, setup.port
+    )  # before the model is loaded, which takes a while
     try:
         address, key = asyncio.run(local.endpoint())
         access = replace(access, upstream_key=Secret(key))
         known = Probed(native=False, schema=True, written=True)
-        _run(
+        _run_server(
             Proxy(
                 address,
                 settings,
@@ -130,7 +139,7 @@ def _serve_local(setup: ProxySetup) -> None:
                 local=True,
                 overlay=laid,
                 keeper=keeper,
-                warn=_warn,
+                warn=_print_warning,
             ),
             listening,
             quiet=setup.quiet,
@@ -139,26 +148,28 @@ def _serve_local(setup: ProxySetup) -> None:
         asyncio.run(local.aclose())
 
 
-def _made(upstream: str, setup: ProxySetup) -> Proxy:
+def _build_proxy(upstream: str, setup: ProxySetup) -> Proxy:
     """The proxy in front of an endpoint. Raises ConfigError."""
-    access, settings = _access(setup), _settings(setup)
-    laid, keeper = _overlay(setup.overlay), _keeper(setup.keep)
-    return Proxy(upstream, settings, access=access, overlay=laid, keeper=keeper, warn=_warn)
+    access, settings = _build_access(setup), _build_settings(setup)
+    laid, keeper = _read_overlay(setup.overlay), _open_training_log(setup.keep)
+    return Proxy(
+        upstream, settings, access=access, overlay=laid, keeper=keeper, warn=_print_warning
+    )
 
 
-def _warn(said: str) -> None:
+def _print_warning(said: str) -> None:
     print(f"warning:  {said}", file=sys.stderr, flush=True)
 
 
-def _keeper(path: str | None) -> Keeper | None:
-    return Keeper(Path(path).expanduser(), _warn) if path else None
+def _open_training_log(path: str | None) -> Keeper | None:
+    return Keeper(Path(path).expanduser(), _print_warning) if path else None
 
 
-def _overlay(path: str | None) -> Overlay | None:
+def _read_overlay(path: str | None) -> Overlay | None:
     return Overlay.read(Path(path).expanduser()) if path else None
 
 
-def _access(setup: ProxySetup) -> Access:
+def _build_access(setup: ProxySetup) -> Access:
     host, names = setup.host, setup.allow_host
     key, upstream_key = (
         Secret(os.environ.get(name, "")) for name in ("CALLWRIGHT_PROXY_KEY", setup.key_variable)
@@ -173,7 +184,7 @@ def _access(setup: ProxySetup) -> Access:
     return Access(key, upstream_key, hosts).checked(host)
 
 
-def _settings(setup: ProxySetup) -> Settings:
+def _build_settings(setup: ProxySetup) -> Settings:
     guided, reasks = setup.guided, setup.reasks
     mode = next((m for m in MODES if m == guided), None)
     if mode is None:
@@ -182,7 +193,7 @@ def _settings(setup: ProxySetup) -> Settings:
     return made if reasks is None else replace(made, reasks=reasks)
 
 
-def _local(name: str) -> LocalModel:
+def _open_local(name: str) -> LocalModel:
     from callwright.models.local import DEFAULT, LocalModel
 
     if name == "local":
@@ -195,14 +206,14 @@ def _local(name: str) -> LocalModel:
     )
 
 
-def server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
+def build_server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
     """A server for the proxy, not started, with files enough for its connections. Raises
     MissingExtra.
     """
     try:
         import uvicorn
 
-        from callwright.proxy.server.connection import within
+        from callwright.proxy.server.connection import build_protocol
     except ImportError:
         raise MissingExtra("the proxy", "proxy") from None
     budget = proxy.settings.budget
@@ -211,7 +222,7 @@ def server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
         proxy,
         host=host,
         port=port,
-        http=within(budget, proxy.log),
+        http=build_protocol(budget, proxy.log),
         access_log=False,
         log_level="error",
         ws="none",
@@ -227,8 +238,8 @@ def server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
 
 
 def connections_with_files(wanted: int) -> int:
-    """How many of so many client connections, each with one upstream, the process may have open.
-    Its own limit is raised as far as the system lets it.
+    """Return the number of client connections, each with one upstream, that the process may have
+    open. The process raises its own limit as far as the system allows.
     """
     try:
         import resource
@@ -244,7 +255,7 @@ def connections_with_files(wanted: int) -> int:
     )
 
 
-def bound(host: str, port: int, what: str = "proxy") -> socket.socket:
+def open_socket(host: str, port: int, what: str = "proxy") -> socket.socket:
     """A socket that listens there, for ``what`` will serve; port 0 takes a free one. Raises
     ConfigError.
     """
@@ -271,8 +282,8 @@ def bound(host: str, port: int, what: str = "proxy") -> socket.socket:
         raise ConfigError(said, hint="--host 127.0.0.1") from None
 
 
-def unreachable(base: str) -> str:
-    """Why nothing answers at an upstream's address; empty where something does."""
+def explain_unreachable(base: str) -> str:
+    """Return the reason why nothing answers at an upstream's address; empty if something does."""
     parts = urlsplit(base)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
@@ -282,12 +293,12 @@ def unreachable(base: str) -> str:
     return ""
 
 
-def _run(proxy: Proxy, listening: socket.socket, warning: str = "", *, quiet: bool) -> None:
+def _run_server(proxy: Proxy, listening: socket.socket, warning: str = "", *, quiet: bool) -> None:
     host, port = listening.getsockname()[:2]
     proxy.log = log = None if quiet else RequestLog(sys.stderr.fileno())
     warm_up(proxy.settings)
     proxy.meter = process_meter()
-    made = server(proxy, host, port)
+    made = build_server(proxy, host, port)
     # What was loaded lives as long as the process: the collector need not look through it again
     # with every few hundred objects of a request, of which reference counting leaves it next to
     # nothing.

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from callwright.cli.opened import opened
-from callwright.cli.rung import ModelRung, prompt_named
+from callwright.cli.opened import open_sources
+from callwright.cli.rung import ModelRung, find_prompt
 from callwright.cli.terminal.jsonl import BadLine, answer_stream
 from callwright.jsontext import JsonError, parse
 from callwright.models import open_model
@@ -25,8 +25,8 @@ _SOURCES = ("text", "message", "tool_calls")
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """How replies are refined: optional values without support left out, which rungs, also the
-    model rung and its prompt.
+    """Settings for refining replies: removal of unsupported optional values, the rule groups, and
+    the model rule group with its prompt.
     """
 
     leave_out: bool = False
@@ -36,7 +36,9 @@ class Pipeline:
 
     @contextmanager
     def opened(self) -> Iterator[Callable[[JsonObject], JsonObject]]:
-        """What refines a row. Raises ConfigError for a rung or prompt that there is not."""
+        """Yield the function that refines a row. Raises ConfigError for an unknown rule group or
+        prompt.
+        """
         settings = Settings(leave_out=self.leave_out)
         refine(
             "", (), rungs=self.rungs
@@ -44,7 +46,7 @@ class Pipeline:
         if not self.model:
             yield lambda row: refine_row(row, settings, self.rungs)
             return
-        with ModelRung(open_model(self.model), prompt_named(self.prompt)) as rung:
+        with ModelRung(open_model(self.model), find_prompt(self.prompt)) as rung:
             yield lambda row: refine_row(row, settings, self.rungs, rung)
 
 
@@ -58,9 +60,9 @@ def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: P
     if text is None:
         hint = "callwright refine 'REPLY' --tools SOURCE, or --jsonl for a stream"
         raise ConfigError("refine needs a reply, or --jsonl", hint=hint)
-    row = _row(sys.stdin.read() if text == "-" else text)
+    row = _parse_row(sys.stdin.read() if text == "-" else text)
     if sources and "tools" not in row:
-        row["tools"] = [tool_to_openai(tool) for tool in _tools(sources)]
+        row["tools"] = [tool_to_openai(tool) for tool in _load_tools(sources)]
     if query:
         row["query"] = query
     if "tools" not in row:
@@ -79,7 +81,7 @@ def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: P
     return 1 if answer["violations"] else 0
 
 
-def _row(text: str) -> JsonObject:
+def _parse_row(text: str) -> JsonObject:
     """A row as it is; anything else as what a row holds."""
     try:
         given = parse(text)
@@ -94,9 +96,9 @@ def _row(text: str) -> JsonObject:
     )
 
 
-def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:
+def _load_tools(sources: Sequence[str]) -> tuple[Tool, ...]:
     async def load() -> tuple[Tool, ...]:
-        async with opened(sources) as catalog:
+        async with open_sources(sources) as catalog:
             return catalog.tools
 
     return asyncio.run(load())
@@ -121,7 +123,7 @@ def refine_row(
     given = [k for k in _SOURCES if row.get(k) is not None]
     if not given:
         raise BadLine('the line needs "text", "message" or "tool_calls"')
-    source = _source(row, given[0])
+    source = _get_source(row, given[0])
     query = row.get("query") or ""
     if not isinstance(query, str):
         raise BadLine('"query" must be a text')
@@ -130,18 +132,20 @@ def refine_row(
     try:
         tools = tools_from_wire(row["tools"]) if row["tools"] else ()
         found = refine(
-            source, tools, query=query, messages=_messages(row), rungs=rungs, settings=settings
+            source, tools, query=query, messages=_read_messages(row), rungs=rungs, settings=settings
         )
     except (CatalogError, ConfigError) as error:
         raise BadLine(error.message) from None
     if rung is not None:
-        said, thoughts = _said(source)
-        system = "\n".join(m.content for m in _messages(row, system=True) if m.role == "system")
+        said, thoughts = _split_reply(source)
+        system = "\n".join(
+            m.content for m in _read_messages(row, system=True) if m.role == "system"
+        )
         found = rung.refined(
-            found, said, tools, query or _asked(row), system=system, thoughts=thoughts
+            found, said, tools, query or _join_conversation(row), system=system, thoughts=thoughts
         )
     return {
-        "tool_calls": [_written(call) for call in found.calls],
+        "tool_calls": [_serialize_call(call) for call in found.calls],
         "text": found.text,
         "edits": to_json(found.edits),
         "dialect": found.dialect,
@@ -151,7 +155,7 @@ def refine_row(
     }
 
 
-def _written(call: ToolCall) -> JsonObject:
+def _serialize_call(call: ToolCall) -> JsonObject:
     """A call; with its label where the reply gave calls labels, for other calls' arguments refer to
     it.
     """
@@ -159,7 +163,7 @@ def _written(call: ToolCall) -> JsonObject:
     return {"name": call.tool, "arguments": call.arguments, **label}
 
 
-def _source(row: JsonObject, key: str) -> Any:
+def _get_source(row: JsonObject, key: str) -> Any:
     source = row[key]
     if key == "text" and not isinstance(source, str):
         raise BadLine('"text" must be a text')
@@ -170,8 +174,8 @@ def _source(row: JsonObject, key: str) -> Any:
     return source
 
 
-def _said(source: Any) -> tuple[str, str]:
-    """What the reply says as it was written, and what was thought before it."""
+def _split_reply(source: Any) -> tuple[str, str]:
+    """Return the text of the reply as written, and the thoughts before it."""
     if isinstance(source, dict):
         return str(source.get("content") or ""), str(
             source.get("reasoning_content") or source.get("reasoning") or ""
@@ -179,14 +183,14 @@ def _said(source: Any) -> tuple[str, str]:
     return (source if isinstance(source, str) else ""), ""
 
 
-def _asked(row: JsonObject) -> str:
+def _join_conversation(row: JsonObject) -> str:
     """The request of a row that gives it as a conversation: all that was said, each turn by its
     role.
     """
-    return "\n".join(f"{m.role.upper()}: {m.content}" for m in _messages(row))
+    return "\n".join(f"{m.role.upper()}: {m.content}" for m in _read_messages(row))
 
 
-def _messages(row: JsonObject, system: bool = False) -> tuple[Message, ...]:
+def _read_messages(row: JsonObject, system: bool = False) -> tuple[Message, ...]:
     """The conversation; what is no text in it says nothing that a value could come from."""
     listed = row.get("messages") or []
     if not isinstance(listed, list):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from callwright.agent.catalog_search import VECTORS
-from callwright.cli.terminal.console import print_table, shortened
+from callwright.cli.terminal.console import print_table, shorten_text
 from callwright.cli.terminal.jsonl import BadLine, answer_stream
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError
@@ -17,7 +17,7 @@ from callwright.retrieval.store import is_index, load, save
 from callwright.storage.database import state_dir
 
 
-def retrieve(
+def run_retrieve(
     query: str | None,
     sources: Sequence[str],
     k: int,
@@ -47,17 +47,19 @@ def retrieve(
             "retrieve needs a query",
             hint='callwright retrieve "the weather in Oslo" --tools SOURCE',
         )
-    tools = _tools(sources) if sources else ()
-    index = _index(tools, saved, _encoder(encoder, cache) if needs_encoder(chosen) else None)
+    tools = _load_tools(sources) if sources else ()
+    index = _open_index(
+        tools, saved, _open_cached_encoder(encoder, cache) if needs_encoder(chosen) else None
+    )
     if jsonl:
-        return answer_stream(lambda row: _answer(row, index, k, chosen)).exit_code
+        return answer_stream(lambda row: _answer_row(row, index, k, chosen)).exit_code
     if query is not None:
         hits = index.search(query, k, mode=chosen)
         _print_json(hits) if as_json else _print_table(hits, tools)
     return 0
 
 
-def _encoder(spec: str | None, cache: Path | None) -> Encoder:
+def _open_cached_encoder(spec: str | None, cache: Path | None) -> Encoder:
     """The encoder, with a file of vectors: the one named, else that of all commands, as far as it
     can be used.
     """
@@ -71,7 +73,7 @@ def _encoder(spec: str | None, cache: Path | None) -> Encoder:
         return open_encoder(spec)
 
 
-def _index(tools: Sequence[Tool], saved: Path | None, encoder: Encoder | None) -> ToolIndex:
+def _open_index(tools: Sequence[Tool], saved: Path | None, encoder: Encoder | None) -> ToolIndex:
     if saved is None:
         return ToolIndex.build(tools, encoder)
     if not tools:
@@ -82,28 +84,28 @@ def _index(tools: Sequence[Tool], saved: Path | None, encoder: Encoder | None) -
     return index
 
 
-def _tools(sources: Sequence[str]) -> tuple[Tool, ...]:
+def _load_tools(sources: Sequence[str]) -> tuple[Tool, ...]:
     import asyncio  # an index is searched without them, and a third sooner
 
-    from callwright.cli.opened import opened
+    from callwright.cli.opened import open_sources
 
     async def read() -> tuple[Tool, ...]:
-        async with opened(sources) as catalog:
+        async with open_sources(sources) as catalog:
             return catalog.tools
 
     return asyncio.run(read())
 
 
-def _answer(row: JsonObject, index: ToolIndex, k: int, mode: Mode) -> JsonObject:
+def _answer_row(row: JsonObject, index: ToolIndex, k: int, mode: Mode) -> JsonObject:
     query, wanted = row.get("query"), row.get("k", k)
     if not isinstance(query, str):
         raise BadLine('"query" must be a text')
     if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1:
         raise BadLine('"k" must be a number of tools, at least 1')
-    return {"tools": _listed(index.search(query, wanted, mode=mode))}
+    return {"tools": _serialize_hits(index.search(query, wanted, mode=mode))}
 
 
-def _listed(hits: Sequence[Hit]) -> list[JsonObject]:
+def _serialize_hits(hits: Sequence[Hit]) -> list[JsonObject]:
     """A hit that was brought along says by which it is needed, and why."""
     return [
         {"name": hit.name, "score": round(hit.score, 6)}
@@ -119,7 +121,7 @@ def _listed(hits: Sequence[Hit]) -> list[JsonObject]:
 def _print_json(hits: Sequence[Hit]) -> None:
     import orjson
 
-    print(orjson.dumps({"tools": _listed(hits)}, option=orjson.OPT_INDENT_2).decode())
+    print(orjson.dumps({"tools": _serialize_hits(hits)}, option=orjson.OPT_INDENT_2).decode())
 
 
 def _print_table(hits: Sequence[Hit], tools: Sequence[Tool]) -> None:
@@ -131,7 +133,9 @@ def _print_table(hits: Sequence[Hit], tools: Sequence[Tool]) -> None:
     for hit in hits:
         tool = about.get(hit.name, Tool(hit.name))
         about_it = (
-            f"for {hit.needed_by}: {hit.reason}" if hit.needed_by else shortened(tool.description)
+            f"for {hit.needed_by}: {hit.reason}"
+            if hit.needed_by
+            else shorten_text(tool.description)
         )
         rows.append((hit.name, f"{hit.score:.3f}", tool.source, about_it))
     print_table(("Tool", "Score", "Source", "Description"), rows)

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from callwright.agent.call_runner import Repairing
 from callwright.agent.journal.ledger import Answer, Ledger
-from callwright.agent.journal.resume import journal_path
-from callwright.agent.journal.store import read
+from callwright.agent.journal.resume import find_journal
+from callwright.agent.journal.store import read_journal
 from callwright.agent.options import Interaction, Persistence, Safety, ToolSelection
 from callwright.agent.orchestrator import Orchestrator, Run
 from callwright.agent.safety.filling import parse_rules
-from callwright.agent.strategies import Given, Strategy, mended_by, open_strategy
-from callwright.cli.evidence import kept
+from callwright.agent.strategies import Given, Strategy, open_strategy, wrap_with_repair
+from callwright.cli.evidence import open_evidence
 from callwright.cli.settings.options import (
     EVERY_SOURCE,
     SafetyOptions,
@@ -25,16 +25,16 @@ from callwright.cli.settings.options import (
     StrategyOptions,
 )
 from callwright.cli.settings.settings import Settings
-from callwright.cli.terminal.consent import in_terminal
+from callwright.cli.terminal.consent import make_terminal_approval
 from callwright.cli.terminal.live import Live
-from callwright.cli.view import write
+from callwright.cli.view import write_html
 from callwright.models import ModelSpec
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import CallwrightError, ConfigError, JournalError
 from callwright.nouns.limits import Limits
 from callwright.nouns.protocols import ReplyMode
 from callwright.nouns.trace import JsonlSink, Sink
-from callwright.nouns.types import canonical
+from callwright.nouns.types import to_canonical_json
 from callwright.planning import open_planner
 from callwright.retrieval import mode_named
 from callwright.tools.trust import TrustStore
@@ -111,22 +111,22 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
         if request.planner or request.encoder
         else None
     )
-    prepare(None if request.model is None else request.model.text)
+    fetch_model(None if request.model is None else request.model.text)
     with ExitStack() as stack:
         live = Live()
-        stack.enter_context(resumable(live, request.journal))
+        stack.enter_context(report_resume_hint(live, request.journal))
         stack.enter_context(live)
         sinks: list[Sink] = [live]
         if shown.trace is not None:
             sinks.append(stack.enter_context(JsonlSink(shown.trace)))
-        evidence = stack.enter_context(kept(request.evidence))
+        evidence = stack.enter_context(open_evidence(request.evidence))
         orchestrator = Orchestrator(
             request.tools,
             model=request.model,
-            strategy=_strategy_of(request),
+            strategy=_build_strategy(request),
             planner=planner,
             limits=request.limits,
-            safety=replace(request.safety, approve=in_terminal(live)),
+            safety=replace(request.safety, approve=make_terminal_approval(live)),
             selection=replace(request.selection, strict=EVERY_SOURCE.get(), trust=TrustStore()),
             persistence=Persistence(request.journal, evidence, sinks),
             interaction=Interaction(request.mode, on_reply=live.on_text),
@@ -134,19 +134,19 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
         run = orchestrator.run_sync(request.query)
     print_run(run, shown.as_json)
     if shown.html is not None:
-        write(page(run.events), shown.html)
+        write_html(page(run.events), shown.html)
         print(f"run page: {shown.html}", file=sys.stderr)
     return 0 if run.status != "abstained" else 3
 
 
-def _strategy_of(request: RunRequest) -> Strategy:
+def _build_strategy(request: RunRequest) -> Strategy:
     """The strategy, or the given plan; what mends its calls as it was asked for."""
     if request.plan is not None:
-        return mended_by(Given(_text_of(request.plan)), request.repair)
-    return mended_by(open_strategy(request.strategy), request.repair)
+        return wrap_with_repair(Given(_read_plan_text(request.plan)), request.repair)
+    return wrap_with_repair(open_strategy(request.strategy), request.repair)
 
 
-def _text_of(plan: Path) -> str:
+def _read_plan_text(plan: Path) -> str:
     try:
         return plan.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as exc:
@@ -156,7 +156,7 @@ def _text_of(plan: Path) -> str:
 
 
 @contextmanager
-def resumable(live: Live, journal: bool | Path) -> Iterator[None]:
+def report_resume_hint(live: Live, journal: bool | Path) -> Iterator[None]:
     """Say how a run goes on that an error or Ctrl-C ends. Entered before ``live``, whose moving
     line is gone then.
     """
@@ -164,23 +164,26 @@ def resumable(live: Live, journal: bool | Path) -> Iterator[None]:
         yield
     except CallwrightError as error:
         if (
-            goes_on := _goes_on(live.run, journal)
+            goes_on := _build_resume_hint(live.run, journal)
         ) and live.run not in error.hint:  # which says what has to be done
             error.add_note(goes_on)
         raise
     except KeyboardInterrupt:
-        print("; ".join(filter(None, ["stopped", _goes_on(live.run, journal)])), file=sys.stderr)
+        print(
+            "; ".join(filter(None, ["stopped", _build_resume_hint(live.run, journal)])),
+            file=sys.stderr,
+        )
         raise
 
 
-def _goes_on(run: str, journal: bool | Path) -> str:
-    """What its journal lets a run that was stopped do: go on at once, or once it is said what
-    became of the writes that were under way; "" where too little is on the disk for that.
+def _build_resume_hint(run: str, journal: bool | Path) -> str:
+    """Return a hint on continuing a stopped run; "" if its journal holds too little. If writes were
+    under way, the hint asks for their outcome first.
     """
     if not run or journal is False:
         return ""
     try:
-        _, events = read(journal_path(run, journal), every=True, texts=False)
+        _, events = read_journal(find_journal(run, journal), every=True, texts=False)
     except JournalError:
         return ""
     if not any(event.kind == "run.start" for event in events):
@@ -209,18 +212,18 @@ def describe_doubts(doubts: Iterable[Answer]) -> tuple[str, ...]:
     return tuple(f"{one['id']}: {one['tool']} {one['arguments']}" for one in doubts)
 
 
-def prepare(model: str | None) -> None:
+def fetch_model(model: str | None) -> None:
     """Have the embedded model's weights here before the run starts, with a progress bar."""
     if model in (None, "local"):
-        from callwright.cli.weights import fetch
+        from callwright.cli.weights import fetch_weights
         from callwright.models.local import DEFAULT
 
-        fetch(DEFAULT)
+        fetch_weights(DEFAULT)
 
 
-def _print_what_was_not_called(run: Run) -> None:
-    """What a dry run would have called, on stdout; what waited for leave where nobody could be
-    asked, on stderr.
+def _print_skipped_calls(run: Run) -> None:
+    """Print the calls that a dry run would make to stdout. Calls that needed approval but could not
+    get it go to stderr.
     """
     asked = [
         event.data for event in run.events if event.kind == "approval" and not event.data["granted"]
@@ -229,7 +232,7 @@ def _print_what_was_not_called(run: Run) -> None:
     if planned:
         print("\nDry run; these would be called:")
     for call in planned:
-        print(f"  {one_line(call['tool'])} {canonical(call['arguments'])}")
+        print(f"  {one_line(call['tool'])} {to_canonical_json(call['arguments'])}")
     alone = dict.fromkeys(
         call["offer"].partition("#")[0] for call in asked if call["by"] == "nobody"
     )
@@ -249,7 +252,7 @@ def print_run(run: Run, as_json: bool) -> None:
         print(orjson.dumps(run.to_dict(), option=orjson.OPT_INDENT_2, default=sorted).decode())
         return
     print("\n".join((run.answer.text, *(f"Corrected: {one}" for one in run.answer.corrections))))
-    _print_what_was_not_called(run)
+    _print_skipped_calls(run)
     cost = run.cost
     print(
         f"{run.status}: {cost.calls} tool calls, {cost.model_calls} model calls,"

@@ -16,7 +16,7 @@ from callwright.repair.by_model.refiner import Prompt, ask
 from callwright.repair.result import Refinement
 
 
-def prompt_named(name: str) -> Prompt:
+def find_prompt(name: str) -> Prompt:
     """The refiner's prompt of that name. Raises ConfigError."""
     found: Prompt | None = next((p for p in get_args(Prompt) if p == name), None)
     if found is None:
@@ -53,8 +53,8 @@ class ModelRung:
         system: str = "",
         thoughts: str = "",
     ) -> Refinement:
-        """What the ladder found, refined by the model; ``said`` is the reply as written, "" for
-        mere calls.
+        """Return the pipeline's result, refined by the model; ``said`` is the reply as written, ""
+        for mere calls.
         """
         asking = ask(said, found.calls, tools, query, thoughts, system=system, prompt=self.prompt)
         made = self._model.converse(asking).value

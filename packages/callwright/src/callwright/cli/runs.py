@@ -13,25 +13,25 @@ from pathlib import Path
 from typing import Any
 
 from callwright.agent.journal.ledger import Ledger
-from callwright.agent.journal.resume import journal_path
+from callwright.agent.journal.resume import find_journal
 from callwright.agent.journal.store import (
     Journal,
-    confirmable,
+    describe_origin,
     is_own,
-    journals,
-    owned,
-    read,
+    is_owned,
+    list_journals,
+    read_journal,
     runs_dir,
 )
 from callwright.agent.options import Interaction, Persistence, Safety, ToolSelection
 from callwright.agent.orchestrator import Orchestrator
-from callwright.cli.evidence import kept
-from callwright.cli.run import describe_doubts, prepare, print_run, resumable
+from callwright.cli.evidence import open_evidence
+from callwright.cli.run import describe_doubts, fetch_model, print_run, report_resume_hint
 from callwright.cli.settings.options import EVERY_SOURCE, PageOptions
-from callwright.cli.terminal.consent import in_terminal
-from callwright.cli.terminal.console import shortened
+from callwright.cli.terminal.consent import make_terminal_approval
+from callwright.cli.terminal.console import shorten_text
 from callwright.cli.terminal.live import Live
-from callwright.cli.view import write
+from callwright.cli.view import write_html
 from callwright.jsontext import JsonError, parse
 from callwright.models import ModelSpec
 from callwright.nouns.control_characters import one_line
@@ -39,7 +39,7 @@ from callwright.nouns.errors import ConfigError, JournalError, TrustError
 from callwright.nouns.trace import Event, Trace
 from callwright.nouns.types import Json, JsonObject, to_json
 from callwright.planning import PLANNERS, open_planner
-from callwright.tools.trust import TrustStore, printable
+from callwright.tools.trust import TrustStore, escape_terminal_text
 from callwright.viewer import page
 
 _UNSAID: Mapping[str, Json] = dict.fromkeys(("tools", "model", "planner", "only", "cwd"))
@@ -66,7 +66,7 @@ class Listed:
 
 def list_runs(folder: Path | None, as_json: bool) -> int:
     """Print every run of a folder, oldest first."""
-    found = [_listed(path) for path in journals(folder)]
+    found = [_list_journal(path) for path in list_journals(folder)]
     if as_json:
         import orjson
 
@@ -79,7 +79,7 @@ def list_runs(folder: Path | None, as_json: bool) -> int:
             if one.started
             else " " * 16
         )
-        print(f"{one.id}  {when}  {one.status:<12}  {shortened(one.query)}")
+        print(f"{one.id}  {when}  {one.status:<12}  {shorten_text(one.query)}")
         for doubt in one.in_doubt:
             print(f"    in doubt: {one_line(doubt)}")
         if one.damage:
@@ -89,14 +89,14 @@ def list_runs(folder: Path | None, as_json: bool) -> int:
     return 0
 
 
-def started_with(
+def get_start_model(
     run: str, folder: Path | None = None, tools: Sequence[str] | None = None
 ) -> str | None:
     """The model that a run was started with, if it can be written down. Raises TrustError as
     :func:`require_own`.
     """
-    path = journal_path(run, folder or True)
-    meta, _ = read(path, texts=False)
+    path = find_journal(run, folder or True)
+    meta, _ = read_journal(path, texts=False)
     require_own(path, meta, folder, tools=tools)
     said = meta["setup"].get("model")
     return said if isinstance(said, str) else None
@@ -118,7 +118,7 @@ def require_own(
     """
     here = path.absolute().parent.resolve() == (folder or runs_dir()).expanduser().resolve()
     if (here and is_own(path, meta)) or TrustStore().is_trusted(
-        "journal", *confirmable(path, meta)
+        "journal", *describe_origin(path, meta)
     ):
         return
     setup = {**_UNSAID, **meta["setup"]}
@@ -128,9 +128,11 @@ def require_own(
         "--planner": setup["planner"] if setup["planner"] not in PLANNERS else None,
         "--sandbox": "yes" if sandbox else None,
     }
-    named = [f"{option} {_told(value)}" for option, value in chosen.items() if value is not None]
+    named = [
+        f"{option} {_render_value(value)}" for option, value in chosen.items() if value is not None
+    ]
     if named:
-        known = printable(str(path))
+        known = escape_terminal_text(str(path))
         raise TrustError(
             "\n  ".join(
                 [
@@ -148,9 +150,9 @@ def require_own(
         )
 
 
-def _told(value: Json) -> str:
+def _render_value(value: Json) -> str:
     texts = [str(v) for v in value] if isinstance(value, list) else [str(value)]
-    return printable(" ".join(texts))[:200]
+    return escape_terminal_text(" ".join(texts))[:200]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +173,8 @@ class Resumption:
 def resume_run(run: str, how: Resumption, shown: PageOptions) -> int:
     """Go on with a run. Returns the exit code."""
     folder, tools, model = how.folder, how.tools, how.model
-    path = journal_path(run, folder or True).absolute()
-    meta, events = read(path, every=True, texts=False)
+    path = find_journal(run, folder or True).absolute()
+    meta, events = read_journal(path, every=True, texts=False)
     start = next((e.data for e in events if e.kind == "run.start"), {})
     require_own(path, meta, folder, tools=tools, model=model, sandbox=start.get("sandbox", False))
     setup = {**_UNSAID, **meta["setup"]}
@@ -185,25 +187,27 @@ def resume_run(run: str, how: Resumption, shown: PageOptions) -> int:
     ):  # sources are named as they were, relative to where the run was started
         os.chdir(setup["cwd"])
     asked = model or setup["model"]
-    prepare(asked)
+    fetch_model(asked)
     with ExitStack() as stack:
         live = Live()
-        stack.enter_context(resumable(live, path.parent))
+        stack.enter_context(report_resume_hint(live, path.parent))
         stack.enter_context(live)
         orchestrator = Orchestrator(
             tools or setup["tools"],
             model=None if asked is None else ModelSpec(asked, how.key_variable),
             strategy=start.get("strategy", "layered"),
             planner=open_planner(setup["planner"]) if setup["planner"] else None,
-            safety=Safety(in_terminal(live), how.allow),
+            safety=Safety(make_terminal_approval(live), how.allow),
             selection=ToolSelection(setup["only"], strict=EVERY_SOURCE.get(), trust=TrustStore()),
-            persistence=Persistence(evidence=stack.enter_context(kept(how.evidence)), sinks=[live]),
+            persistence=Persistence(
+                evidence=stack.enter_context(open_evidence(how.evidence)), sinks=[live]
+            ),
             interaction=Interaction(on_reply=live.on_text),
         )
         done = orchestrator.resume_sync(path, changed=how.changed)
     print_run(done, shown.as_json)
     if shown.html is not None:
-        write(page(done.events), shown.html)
+        write_html(page(done.events), shown.html)
         print(f"run page: {shown.html}", file=sys.stderr)
     return 0 if done.status != "abstained" else 3
 
@@ -218,8 +222,8 @@ def resolve_call(
     failed: str | None = None,
 ) -> int:
     """Say what became of a call in doubt, for the next resume."""
-    said = _said(result, not_done, failed)
-    path = journal_path(run, folder or True)
+    said = _build_outcome(result, not_done, failed)
+    path = find_journal(run, folder or True)
     with Journal.reopen(path) as journal:
         doubts = {d["id"]: d for d in Ledger(journal.events()).unanswered}
         if call not in doubts:
@@ -233,7 +237,7 @@ def resolve_call(
     return 0
 
 
-def _said(result: str | None, not_done: bool, failed: str | None) -> dict[str, Json]:
+def _build_outcome(result: str | None, not_done: bool, failed: str | None) -> dict[str, Json]:
     if (result is not None) + not_done + (failed is not None) != 1:
         raise ConfigError(
             "say one thing of the call", hint="--result JSON, --not-done or --failed WHY"
@@ -250,10 +254,10 @@ def _said(result: str | None, not_done: bool, failed: str | None) -> dict[str, J
         ) from None
 
 
-def _listed(path: Path) -> Listed:
+def _list_journal(path: Path) -> Listed:
     try:
-        meta, events = read(path, every=True, texts=False)
-        return _status(path, meta, events)
+        meta, events = read_journal(path, every=True, texts=False)
+        return _compute_status(path, meta, events)
     except JournalError as error:
         return Listed(path.stem, 0.0, "damaged", damage=f"{error.message}; {error.hint}")
     except (
@@ -270,7 +274,7 @@ def _listed(path: Path) -> Listed:
         )
 
 
-def _status(path: Path, meta: Mapping[str, Any], events: Sequence[Event]) -> Listed:
+def _compute_status(path: Path, meta: Mapping[str, Any], events: Sequence[Event]) -> Listed:
     start: Any = next((e.data for e in events if e.kind == "run.start"), {"query": ""})
     ended = [e.data["status"] for e in events if e.kind == "run.end"]
     left = [e.data for e in events if e.kind == "run.end"][-1:]
@@ -285,7 +289,7 @@ def _status(path: Path, meta: Mapping[str, Any], events: Sequence[Event]) -> Lis
         ended[-1]
         if ended
         else "running"
-        if owned(path)
+        if is_owned(path)
         else "in doubt"
         if doubts
         else "interrupted"

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from callwright.agent.safety.approvals import OfferedTools, approved
+from callwright.agent.safety.approvals import OfferedTools, find_approved
 from callwright.agent.safety.clear import ClearanceState, ClearedCall, Denied, clear
 from callwright.agent.safety.consent import Consent
-from callwright.cli.proxy import bound
+from callwright.cli.proxy import open_socket
 from callwright.cli.settings.options import EVERY_SOURCE
 from callwright.models import open_model
 from callwright.nouns.control_characters import one_line
@@ -27,7 +27,7 @@ from callwright.nouns.trace import JsonlSink, Trace
 from callwright.nouns.types import Tool, ToolCall, ToolOutput
 from callwright.proxy.server.budget import Budget
 from callwright.repair.gate import Gate, Refusal
-from callwright.simulation.recording import Recording, record, start_recording
+from callwright.simulation.recording import Recording, record_call, start_recording
 from callwright.simulation.routes import Answer, registered_routes
 from callwright.simulation.server import LOOPBACK, ToolServer
 from callwright.simulation.simulator import Simulator
@@ -46,9 +46,10 @@ _SHORTEST_KEY = 16
 
 @dataclass(frozen=True)
 class Served:
-    """What is served, and who answers: recordings first, then ``live`` the tools themselves, else
-    the nearest call on record, else ``model``. ``allow``: tools that may write and are called live
-    all the same. ``record``: a file that keeps every answer, as a recording.
+    """Settings of the simulator: the tools to serve, and the sources of their answers. Recordings
+    come first, then ``live`` the tools themselves, else the nearest call on record, else ``model``.
+    ``allow``: tools that may write and are still called live. ``record``: a file that keeps every
+    answer, as a recording.
     """
 
     tools: Sequence[str] = ()
@@ -69,7 +70,7 @@ class Served:
             raise ConfigError(said, hint="give --tools SOURCE, and neither --model nor --nearest")
 
 
-def simulate(served: Served, host: str = "127.0.0.1", port: int = 8788) -> None:
+def serve_simulator(served: Served, host: str = "127.0.0.1", port: int = 8788) -> None:
     """Serve until interrupted. Raises ConfigError, CatalogError, TraceError, MissingExtra."""
     key = os.environ.get(KEY, "")
     if host not in LOOPBACK and len(key) < _SHORTEST_KEY:
@@ -79,11 +80,13 @@ def simulate(served: Served, host: str = "127.0.0.1", port: int = 8788) -> None:
         )
         raise ConfigError(said, hint=f"set {KEY}, or listen on 127.0.0.1")
     recording = Recording.read(*served.recorded)
-    with bound(host, port, "simulator") as listening:
-        asyncio.run(_serve(served, recording, listening, key))
+    with open_socket(host, port, "simulator") as listening:
+        asyncio.run(_serve_tools(served, recording, listening, key))
 
 
-async def _serve(served: Served, recording: Recording, listening: socket.socket, key: str) -> None:
+async def _serve_tools(
+    served: Served, recording: Recording, listening: socket.socket, key: str
+) -> None:
     async with AsyncExitStack() as stack:
         sources: list[SourceSpec] = [*served.tools] or [*recording.tools.values()]
         store = TrustStore()
@@ -92,16 +95,16 @@ async def _serve(served: Served, recording: Recording, listening: socket.socket,
         model = open_model(served.model) if served.model else None
         if model is not None:
             stack.push_async_callback(model.aclose)
-        simulated = _simulated(Simulator(recording, model, nearest=served.nearest))
-        allowed = approved(served.allow, OfferedTools(catalog))
-        answer = _live(catalog, recording, allowed) if served.live else simulated
+        simulated = _make_simulated_answer(Simulator(recording, model, nearest=served.nearest))
+        allowed = find_approved(served.allow, OfferedTools(catalog))
+        answer = _make_live_answer(catalog, recording, allowed) if served.live else simulated
         if served.record is not None:
-            answer = _recorded(answer, catalog, stack.enter_context(JsonlSink(served.record)))
-        _announce(listening, catalog, recording)
-        await _server(ToolServer(catalog.tools, answer, key=key)).serve(sockets=[listening])
+            answer = _record_answers(answer, catalog, stack.enter_context(JsonlSink(served.record)))
+        _print_addresses(listening, catalog, recording)
+        await _build_server(ToolServer(catalog.tools, answer, key=key)).serve(sockets=[listening])
 
 
-def _simulated(simulator: Simulator) -> Answer:
+def _make_simulated_answer(simulator: Simulator) -> Answer:
     async def answer(tool: Tool, call: ToolCall) -> ToolOutput:
         result = await simulator.simulate(call, tool)
         return ToolOutput(result.content, result.failure, result.simulated)
@@ -109,7 +112,7 @@ def _simulated(simulator: Simulator) -> Answer:
     return answer
 
 
-def _live(catalog: Catalog, recording: Recording, allowed: Collection[str]) -> Answer:
+def _make_live_answer(catalog: Catalog, recording: Recording, allowed: Collection[str]) -> Answer:
     """The tools themselves where nothing is on record; those that may write only where they are
     allowed.
     """
@@ -129,16 +132,16 @@ def _live(catalog: Catalog, recording: Recording, allowed: Collection[str]) -> A
         cleared = clear(checked, PERMITTED)
         if isinstance(cleared, Denied):
             return ToolOutput(failure=Failure("auth", cleared.reason, status=403))
-        return await _send(catalog, cleared)
+        return await _send_call(catalog, cleared)
 
     return answer
 
 
-async def _send(catalog: Catalog, call: ClearedCall) -> ToolOutput:
+async def _send_call(catalog: Catalog, call: ClearedCall) -> ToolOutput:
     return await catalog.call(call.tool.name, call.arguments)
 
 
-def _recorded(answer: Answer, catalog: Catalog, sink: JsonlSink) -> Answer:
+def _record_answers(answer: Answer, catalog: Catalog, sink: JsonlSink) -> Answer:
     trace = Trace(sinks=(sink,), secrets=catalog.secrets)
     start_recording(trace, catalog.tools)
 
@@ -147,13 +150,13 @@ def _recorded(answer: Answer, catalog: Catalog, sink: JsonlSink) -> Answer:
         output = await answer(tool, call)
         checked = Gate([tool]).check(call)
         if not isinstance(checked, Refusal):  # what no tool would take is no call
-            record(trace, tool, checked.arguments, output, time.monotonic() - began)
+            record_call(trace, tool, checked.arguments, output, time.monotonic() - began)
         return output
 
     return kept
 
 
-def _announce(listening: socket.socket, catalog: Catalog, recording: Recording) -> None:
+def _print_addresses(listening: socket.socket, catalog: Catalog, recording: Recording) -> None:
     host, port = listening.getsockname()[:2]
     shown = "localhost" if host == "127.0.0.1" else f"[{host}]" if ":" in host else host
     for problem in (*recording.problems, *catalog.problems):
@@ -169,14 +172,14 @@ def _announce(listening: socket.socket, catalog: Catalog, recording: Recording) 
     )
 
 
-def _server(app: ToolServer) -> uvicorn.Server:
+def _build_server(app: ToolServer) -> uvicorn.Server:
     try:
         import uvicorn
 
-        from callwright.proxy.server.connection import within
+        from callwright.proxy.server.connection import build_protocol
     except ImportError:
         raise MissingExtra("serving tools", "proxy") from None
-    limits = within(Budget())
+    limits = build_protocol(Budget())
     config = uvicorn.Config(
         app, http=limits, log_level="error", access_log=False, ws="none", server_header=False
     )

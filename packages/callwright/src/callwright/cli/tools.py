@@ -23,8 +23,8 @@ from callwright.cli.settings.options import (
     Profile,
     SourceOptions,
     TrialModes,
-    grouped,
-    strictly,
+    add_strict_option,
+    group_options,
 )
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ catalogue = typer.Typer(
 
 
 @catalogue.command(_OFFERED)
-@strictly
+@add_strict_option
 def list_command(
     sources: Annotated[list[str], typer.Argument(help="Tool sources, as for run --tools.")],
     overlay: Overlay = None,
@@ -92,9 +92,11 @@ def health_command(
 ) -> None:
     """Show what is known of tools from trials and runs: success rate, latency, failures."""
     from callwright.cli.health import show_health
-    from callwright.cli.settings.settings import Given, effective
+    from callwright.cli.settings.settings import Given, resolve_settings
 
-    kept = effective(Given({"evidence": evidence}), config=config, profile=profile).evidence()
+    kept = resolve_settings(
+        Given({"evidence": evidence}), config=config, profile=profile
+    ).evidence()
     show_health(names or [], kept if isinstance(kept, Path) else None, as_json)
 
 
@@ -170,8 +172,8 @@ class ProbeOptions:
 
 
 @catalogue.command("try")
-@strictly
-@grouped(
+@add_strict_option
+@group_options(
     """query tools overlay k candidates mode trials thorough model simulate order evidence
     no_evidence as_json config profile"""
 )
@@ -187,12 +189,12 @@ def try_command(
     ] = False,
 ) -> None:
     """Find the tools that fit a request, try them, and rank them by what came back."""
-    from callwright.cli.evidence import kept as opened_evidence
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.evidence import open_evidence as opened_evidence
+    from callwright.cli.settings.settings import resolve_settings
     from callwright.cli.try_tools import Wanted, try_out
     from callwright.retrieval import mode_named
 
-    settings = effective(tools, kept, config=config.config, profile=config.profile)
+    settings = resolve_settings(tools, kept, config=config.config, profile=config.profile)
     policy, mode = probes.to_policy(search), mode_named(search.mode)
     wanted = Wanted(query, settings.sources(), search.candidates, mode, policy, probes.model)
     with opened_evidence(settings.evidence()) as store:

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from callwright.agent.journal.store import SUFFIX, confirmable, read
-from callwright.cli.settings.config import NAME, checked, content
+from callwright.agent.journal.store import SUFFIX, describe_origin, read_journal
+from callwright.cli.settings.config import NAME, parse_config, read_bytes
 from callwright.nouns.errors import TrustError
 from callwright.tools.catalog import open_catalog
-from callwright.tools.trust import TrustStore, digest_of, location, printable
+from callwright.tools.trust import TrustStore, digest_of, escape_terminal_text, normalize_location
 from callwright.tools.trust.store import Kind
 
 FOLDER_FILES = (
@@ -32,18 +32,18 @@ def trust_all(places: Sequence[str]) -> int:
     """Confirm each place as it is now. Raises CallwrightError for one that cannot be confirmed."""
     store = TrustStore()
     for place in places:
-        _trust(place, store)
+        _trust_place(place, store)
     return 0
 
 
-def distrust(places: Sequence[str]) -> int:
+def forget_places(places: Sequence[str]) -> int:
     """Forget what was confirmed of each place and the definitions pinned there. 1 where there was
     nothing.
     """
     store = TrustStore()
     unknown = 0
     for place in places:
-        where = location(place.removeprefix("mcp+"))
+        where = normalize_location(place.removeprefix("mcp+"))
         pinned = [
             source for source in store.sources() if source == place or source.endswith(f" {where}")
         ]
@@ -51,7 +51,9 @@ def distrust(places: Sequence[str]) -> int:
         for source in pinned:
             store.distrust(source)
         unknown += not gone
-        print(f"{'trusted no longer' if gone else 'was not trusted'}: {printable(place)}")
+        print(
+            f"{'trusted no longer' if gone else 'was not trusted'}: {escape_terminal_text(place)}"
+        )
     return 1 if unknown else 0
 
 
@@ -67,15 +69,15 @@ def list_trusted(as_json: bool = False) -> int:
         return 0
     for one in confirmed:
         day = time.strftime("%Y-%m-%d", time.localtime(one.at))
-        print(f"{one.kind:<9} {day}  {one.digest[:_SHORT]}\n  {printable(one.where)}")
+        print(f"{one.kind:<9} {day}  {one.digest[:_SHORT]}\n  {escape_terminal_text(one.where)}")
     for source, count in pinned.items():
-        print(f"pinned    {count} definitions\n  {printable(source)}")
+        print(f"pinned    {count} definitions\n  {escape_terminal_text(source)}")
     if not (confirmed or pinned):
         print("nothing is trusted yet", file=sys.stderr)
     return 0
 
 
-def _trust(place: str, store: TrustStore) -> None:
+def _trust_place(place: str, store: TrustStore) -> None:
     path = Path(place).expanduser()
     if "://" in place:
         asyncio.run(_trust_source(place, store))
@@ -86,7 +88,7 @@ def _trust(place: str, store: TrustStore) -> None:
                 f"{place!r} holds none of {', '.join(FOLDER_FILES)}", hint="name the file itself"
             )
         for file in held:
-            _trust(str(file), store)
+            _trust_place(str(file), store)
     elif not Path(place.partition("?")[0]).expanduser().exists():
         raise TrustError(
             f"there is no {place!r}",
@@ -105,11 +107,11 @@ def _trust(place: str, store: TrustStore) -> None:
 
 
 def _trust_settings(path: Path, store: TrustStore) -> None:
-    raw = content(path)
-    held = checked(path, raw)  # one that makes no sense is not confirmed
-    store.trust("settings", location(path), digest_of(raw))
+    raw = read_bytes(path)
+    held = parse_config(path, raw)  # one that makes no sense is not confirmed
+    store.trust("settings", normalize_location(path), digest_of(raw))
     keys = (*held.general, *(f"profiles.{name}" for name in held.profiles))
-    print(f"trusted: {printable(str(path))} ({printable(', '.join(keys))})")
+    print(f"trusted: {escape_terminal_text(str(path))} ({escape_terminal_text(', '.join(keys))})")
 
 
 class _Noted:
@@ -141,7 +143,7 @@ async def _trust_source(place: str, store: TrustStore) -> None:
     finally:
         for kind, where, digest in noted.asked:
             store.trust(kind, where, digest)
-            print(f"trusted: {printable(where)}")
+            print(f"trusted: {escape_terminal_text(where)}")
     for line in found:
         print(f"  {line}")
     print(
@@ -150,12 +152,12 @@ async def _trust_source(place: str, store: TrustStore) -> None:
 
 
 def _trust_journal(path: Path, store: TrustStore) -> None:
-    meta, _ = read(path, texts=False)
-    store.trust("journal", *confirmable(path, meta))
-    print(f"trusted: {printable(str(path))}")
+    meta, _ = read_journal(path, texts=False)
+    store.trust("journal", *describe_origin(path, meta))
+    print(f"trusted: {escape_terminal_text(str(path))}")
     for key in ("cwd", "tools", "model", "planner"):
         if said := meta["setup"].get(key):
             print(
                 f"  {key}:"
-                f" {printable(' '.join(map(str, said)) if isinstance(said, list) else str(said))}"
+                f" {escape_terminal_text(' '.join(map(str, said)) if isinstance(said, list) else str(said))}"
             )

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from callwright.agent.probing import Ranked, TrialPolicy, Trials, try_tools
-from callwright.cli.opened import opened
+from callwright.cli.opened import open_sources
 from callwright.cli.terminal.console import print_table
 from callwright.models import open_model
 from callwright.models.encoders import open_encoder
@@ -19,7 +19,7 @@ from callwright.nouns.protocols import ChatModel
 from callwright.retrieval import Hit, Mode, ToolIndex, needs_encoder
 from callwright.simulation.simulator import Simulator
 from callwright.tools.catalog import Catalog
-from callwright.tools.evidence import EvidenceStore, known
+from callwright.tools.evidence import EvidenceStore, get_known_rates
 
 _OUTCOMES = {
     "functional_success": "success",
@@ -31,8 +31,8 @@ _OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be tried: the ``candidates`` that fit best, until the first ``policy.k`` are
-    settled.
+    """Settings of tool probing: the ``candidates`` that fit best, until the first ``policy.k`` are
+    decided.
     """
 
     query: str
@@ -51,29 +51,29 @@ def try_out(wanted: Wanted, evidence: EvidenceStore | None, as_json: bool) -> in
         raise ConfigError(
             "tools try needs tools to choose from", hint='callwright tools try "…" --tools SOURCE'
         )
-    made = asyncio.run(_tried(wanted, evidence))
+    made = asyncio.run(_probe_tools(wanted, evidence))
     if as_json:
         import orjson
 
         told = {"query": wanted.query, **made.to_dict()}
         print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
     else:
-        _print(made, wanted.policy.k)
+        _print_trials(made, wanted.policy.k)
     for problem in made.problems:
         print(one_line(problem), file=sys.stderr)
     return 0 if any(one.works for one in made.ranking) else 3
 
 
-async def _tried(wanted: Wanted, evidence: EvidenceStore | None) -> Trials:
+async def _probe_tools(wanted: Wanted, evidence: EvidenceStore | None) -> Trials:
     async with AsyncExitStack() as stack:
-        catalog = await stack.enter_async_context(opened(list(wanted.sources), pinned=True))
+        catalog = await stack.enter_async_context(open_sources(list(wanted.sources), pinned=True))
         model: ChatModel | None = None
         if wanted.model:
             model = open_model(wanted.model)
             stack.push_async_callback(model.aclose)
         return await try_tools(
             wanted.query,
-            _hits(wanted, catalog, evidence),
+            _search_tools(wanted, catalog, evidence),
             catalog.tools,
             invoker=catalog.call,
             model=model,
@@ -88,18 +88,20 @@ async def _tried(wanted: Wanted, evidence: EvidenceStore | None) -> Trials:
         )
 
 
-def _hits(wanted: Wanted, catalog: Catalog, evidence: EvidenceStore | None) -> tuple[Hit, ...]:
+def _search_tools(
+    wanted: Wanted, catalog: Catalog, evidence: EvidenceStore | None
+) -> tuple[Hit, ...]:
     index = ToolIndex.build(catalog.tools, open_encoder() if needs_encoder(wanted.mode) else None)
-    rates = known(evidence.rates(), catalog.tools) if evidence is not None else {}
+    rates = get_known_rates(evidence.rates(), catalog.tools) if evidence is not None else {}
     return index.search(wanted.query, wanted.candidates, mode=wanted.mode, known=rates)
 
 
-def _print(made: Trials, k: int) -> None:
+def _print_trials(made: Trials, k: int) -> None:
     """The first ``k``."""
     if not made.ranking:
         print("Nothing speaks for any tool here.")
         return
-    rows = map(_row, made.ranking[:k])
+    rows = map(_build_row, made.ranking[:k])
     print_table(("Initial", "Final", "Tool", "Outcome", "Latency", "Justification"), rows)
     again = f", {made.remembered} remembered" if made.remembered else ""
     rest = f"; --json lists all {len(made.ranking)}" if len(made.ranking) > k else ""
@@ -109,7 +111,7 @@ def _print(made: Trials, k: int) -> None:
     )
 
 
-def _row(one: Ranked) -> tuple[str, ...]:
+def _build_row(one: Ranked) -> tuple[str, ...]:
     outcome = _OUTCOMES[one.outcome] if one.outcome else "untested"
     head, _, said = one.justification.partition(": ")
     why = said if head.isupper() else one.justification  # the outcome has a column of its own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from callwright.nouns.errors import TraceError, boundary
+from callwright.nouns.errors import TraceError, convert_errors
 from callwright.nouns.trace import read_jsonl
 from callwright.viewer import page
 
@@ -15,15 +15,15 @@ def write_page(trace: Path, html: Path | None) -> None:
     """
     target = html or trace.with_suffix(".html")
     events = read_jsonl(trace)
-    with boundary(
+    with convert_errors(
         TraceError, f"{trace} is not the trace of a run", hint="a trace is what --trace wrote"
     ):
         drawn = page(events)
-    write(drawn, target)
+    write_html(drawn, target)
     print(target)
 
 
-def write(text: str, target: Path) -> None:
+def write_html(text: str, target: Path) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(

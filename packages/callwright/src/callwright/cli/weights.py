@@ -18,11 +18,11 @@ from rich.progress import (
 )
 
 from callwright import weights
-from callwright.cli.terminal.console import console, print_table
+from callwright.cli.terminal.console import build_console, print_table
 
 
 @contextmanager
-def bars() -> Iterator[weights.Progress]:
+def show_progress() -> Iterator[weights.Progress]:
     """A progress callback that draws one bar per file."""
     columns = (
         TextColumn("{task.description}"),
@@ -31,7 +31,7 @@ def bars() -> Iterator[weights.Progress]:
         TransferSpeedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console(stderr=True)) as progress:
+    with Progress(*columns, console=build_console(stderr=True)) as progress:
         tasks: dict[str, TaskID] = {}
 
         def update(done: int, total: int, label: str) -> None:
@@ -43,7 +43,7 @@ def bars() -> Iterator[weights.Progress]:
         yield update
 
 
-def fetch(name: str) -> Path:
+def fetch_weights(name: str) -> Path:
     """The file of one weight name, downloaded with a bar where it is not there yet."""
     found = weights.find(name)
     if found is not None:
@@ -54,14 +54,14 @@ def fetch(name: str) -> Path:
         " there",
         file=sys.stderr,
     )
-    with bars() as update:
+    with show_progress() as update:
         return weights.fetch(name, update)
 
 
 def show_weights(names: Sequence[str]) -> None:
     """Fetch the named files and print where they are; without names, list what there is."""
     for name in names:
-        print(fetch(name))
+        print(fetch_weights(name))
     if not names:
         print_table(
             ("Name", "Size", "Here"),

@@ -1,1 +1,3 @@
-"""Which tool's output can feed which tool's input, and what has to be called first."""
+"""Finds the tools whose output can feed another tool's input, and the tools that must be called
+first.
+"""

@@ -2,8 +2,8 @@
 bare type.
 
 A *field* is one leaf of a schema. What a field means is more than its own name: ``id`` below
-``movies[]`` of ``SearchMovie`` is a movie's id. :func:`links` scores every (output field -> input
-field) pair between two tools; :func:`link` is the best one. Tools that declare no output are judged
+``movies[]`` of ``SearchMovie`` is a movie's id. :func:`find_links` scores every (output field -> input
+field) pair between two tools; :func:`find_best_link` is the best one. Tools that declare no output are judged
 by what their name says they return, at less than full score.
 
 Pure and deterministic; a :class:`Profile` is computed once per tool and kept.
@@ -19,7 +19,7 @@ from typing import Any
 from rapidfuzz.fuzz import ratio
 
 from callwright.language import FEATURES_V1
-from callwright.nouns.memo import remembered
+from callwright.nouns.memo import cache_by_text
 from callwright.nouns.types import JsonObject, Tool
 
 MAX_FIELDS = 160  # of one schema; what lies deeper says little and costs time
@@ -30,7 +30,7 @@ _WORD = FEATURES_V1.pattern("flow.word")
 _SHORT: Mapping[str, str] = FEATURES_V1.table("flow.short")
 
 
-def bag(text: str) -> frozenset[str]:
+def parse_word_set(text: str) -> frozenset[str]:
     """The words of a table written as one text."""
     return frozenset(text.split())
 
@@ -43,20 +43,20 @@ GENERIC = FEATURES_V1.words("flow.generic")
 
 STOP = FEATURES_V1.words("flow.stop")
 
-VERBS = {kind: bag(verbs) for kind, verbs in FEATURES_V1.table("flow.verbs").items()}
+VERBS = {kind: parse_word_set(verbs) for kind, verbs in FEATURES_V1.table("flow.verbs").items()}
 _VERB_OF = {word: kind for kind, words in VERBS.items() for word in words}
 
 
-@remembered(most=65_536, longest=512)
-def words(text: str) -> tuple[str, ...]:
+@cache_by_text(most=65_536, longest=512)
+def split_words(text: str) -> tuple[str, ...]:
     """The words of a name or sentence in order: camelCase, snake_case and digits split, singular,
     lower case.
     """
-    return tuple(_plain(w) for w in _WORD.findall(text.replace("'", "")))
+    return tuple(_normalize_word(w) for w in _WORD.findall(text.replace("'", "")))
 
 
 @lru_cache(maxsize=65_536)
-def _plain(word: str) -> str:
+def _normalize_word(word: str) -> str:
     low = word.lower()
     if low in _SHORT:
         return _SHORT[low]
@@ -69,19 +69,19 @@ def _plain(word: str) -> str:
     return low
 
 
-@remembered(most=4_096, longest=2_048)
+@cache_by_text(most=4_096, longest=2_048)
 def content_words(text: str) -> frozenset[str]:
     """The words of a sentence that carry meaning."""
-    return frozenset(w for w in words(text) if w not in STOP and len(w) > 1)
+    return frozenset(w for w in split_words(text) if w not in STOP and len(w) > 1)
 
 
 STAGES: Mapping[str, int] = FEATURES_V1.table("flow.stages")
 """How late in a task a kind of verb usually comes."""
 
 
-def verb(tool_name: str) -> str:
-    """Which kind of verb a tool's name holds: a key of :data:`VERBS`, or ""."""
-    return next((_VERB_OF[w] for w in words(tool_name) if w in _VERB_OF), "")
+def find_verb_kind(tool_name: str) -> str:
+    """Return the kind of verb in a tool's name: a key of :data:`VERBS`, or ""."""
+    return next((_VERB_OF[w] for w in split_words(tool_name) if w in _VERB_OF), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,13 @@ class Field:
 
     @property
     def identifies(self) -> bool:
-        """Whether the field holds an identifier rather than a fact."""
+        """Return True if the field holds an identifier rather than a fact."""
         return bool(self.name) and self.name[-1] in ID_WORDS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """What matters of one tool for flow."""
+    """Properties of one tool that matter for data flow."""
 
     name: str
     called: frozenset[str]  # all words of its name
@@ -156,31 +156,31 @@ class Link:
         return f"needs {self.input.text!r}, which {source} provides"
 
 
-def profile(tool: Tool) -> Profile:
+def get_profile(tool: Tool) -> Profile:
     """The profile of a tool, kept by the tool's digest."""
     key = tool.digest
     found = _PROFILES.get(key)
     if found is None:
         if len(_PROFILES) > 8_192:
             _PROFILES.clear()
-        found = _PROFILES[key] = _profile(tool)
+        found = _PROFILES[key] = _build_profile(tool)
     return found
 
 
 _PROFILES: dict[str, Profile] = {}
 
 
-def _profile(tool: Tool) -> Profile:
-    named = words(tool.name)
+def _build_profile(tool: Tool) -> Profile:
+    named = split_words(tool.name)
     subject = frozenset(w for w in named if w not in _VERB_OF and w not in STOP and not w.isdigit())
-    inputs = tuple(_leaves(tool.input_schema, frozenset(), required=True))[:MAX_FIELDS]
+    inputs = tuple(_iter_fields(tool.input_schema, frozenset(), required=True))[:MAX_FIELDS]
     outputs = (
-        tuple(_leaves(tool.output_schema, subject, required=False))[:MAX_FIELDS]
+        tuple(_iter_fields(tool.output_schema, subject, required=False))[:MAX_FIELDS]
         if tool.output_schema
         else ()
     )
     if not outputs:
-        outputs = _guessed(tool.name, subject)
+        outputs = _guess_outputs(tool.name, subject)
     index: dict[str, list[int]] = {}
     for i, f in enumerate(outputs):
         for word in {*f.name, *f.owner}:
@@ -190,7 +190,7 @@ def _profile(tool: Tool) -> Profile:
         called=frozenset(w for w in named if w not in STOP and not w.isdigit()),
         subject=subject,
         about=content_words(tool.description),
-        verb=verb(tool.name),
+        verb=find_verb_kind(tool.name),
         inputs=inputs,
         outputs=outputs,
         echoed=frozenset(f.name for f in inputs if f.required),
@@ -198,19 +198,19 @@ def _profile(tool: Tool) -> Profile:
     )
 
 
-def _guessed(tool_name: str, subject: frozenset[str]) -> tuple[Field, ...]:
+def _guess_outputs(tool_name: str, subject: frozenset[str]) -> tuple[Field, ...]:
     """Outputs of a tool that declares none: the thing it is named after, and that thing's
     identifier.
     """
     if not subject - GENERIC:
         return ()
-    thing = tuple(w for w in words(tool_name) if w in subject)
+    thing = tuple(w for w in split_words(tool_name) if w in subject)
     made = Field(path=("result",), name=thing, owner=subject, about=frozenset(), declared=False)
     ident = Field(path=("id",), name=("id",), owner=subject, about=frozenset(), declared=False)
     return (made, ident)
 
 
-def _leaves(
+def _iter_fields(
     schema: Any, owner: frozenset[str], required: bool, path: tuple[str, ...] = (), depth: int = 0
 ) -> Iterator[Field]:
     """The leaves of a schema; arrays are walked through, objects without properties are leaves
@@ -220,18 +220,18 @@ def _leaves(
         return
     items = schema.get("items")
     if isinstance(items, dict) and isinstance(items.get("properties") or items.get("items"), dict):
-        yield from _leaves(items, owner, required, path, depth + 1)
+        yield from _iter_fields(items, owner, required, path, depth + 1)
         return
     inner = schema.get("properties")
     if not isinstance(inner, dict) or not inner:
         if path:
-            yield _field(schema, owner, required, path)
+            yield _build_field(schema, owner, required, path)
         return
     names = schema.get("required")
     must = set(map(str, names)) if isinstance(names, list) else set()
-    below = owner | {w for part in path[-1:] for w in words(part)}
+    below = owner | {w for part in path[-1:] for w in split_words(part)}
     for key, part in inner.items():
-        yield from _leaves(
+        yield from _iter_fields(
             part if isinstance(part, dict) else {},
             below,
             required and key in must,
@@ -240,7 +240,7 @@ def _leaves(
         )
 
 
-def _field(
+def _build_field(
     schema: JsonObject, owner: frozenset[str], required: bool, path: tuple[str, ...]
 ) -> Field:
     kind = schema.get("type")
@@ -250,7 +250,7 @@ def _field(
     text = schema.get("description")
     return Field(
         path=path,
-        name=words(path[-1]),
+        name=split_words(path[-1]),
         owner=owner,
         about=content_words(text) if isinstance(text, str) else frozenset(),
         type=kind if isinstance(kind, str) else "",
@@ -259,20 +259,22 @@ def _field(
     )
 
 
-def links(producer: Tool, consumer: Tool, floor: float = 0.3) -> list[Link]:
+def find_links(producer: Tool, consumer: Tool, floor: float = 0.3) -> list[Link]:
     """For every input of ``consumer`` the best output of ``producer`` that feeds it, best first.
 
     Only pairs that share a telling word are considered, and only scores of at least ``floor`` are
     kept.
     """
-    made = links_between(profile(producer), profile(consumer))
+    made = links_between(get_profile(producer), get_profile(consumer))
     return [x for x in made if x.score >= floor]
 
 
-def link(producer: Tool, consumer: Tool, required: bool = False, floor: float = 0.3) -> Link | None:
+def find_best_link(
+    producer: Tool, consumer: Tool, required: bool = False, floor: float = 0.3
+) -> Link | None:
     """The best link, of required inputs only if asked; None where nothing fits."""
     return next(
-        (x for x in links(producer, consumer, floor) if x.input.required or not required), None
+        (x for x in find_links(producer, consumer, floor) if x.input.required or not required), None
     )
 
 
@@ -287,12 +289,12 @@ def links_between(a: Profile, b: Profile, required: bool = False) -> list[Link]:
         if required and not wanted.required:
             continue
         best, score, told = None, 0.0, False
-        if a.outputs and named_in(a, wanted) >= 0.99 and len(a.called) > 1:
+        if a.outputs and measure_naming(a, wanted) >= 0.99 and len(a.called) > 1:
             best, score, told = a.outputs[0], TOLD, True
-        for i in _candidates(a, wanted):
+        for i in _list_candidates(a, wanted):
             if a.outputs[i].name in a.echoed and a.outputs[i].declared:
                 continue
-            s = similarity(a.outputs[i], wanted, b)
+            s = score_similarity(a.outputs[i], wanted, b)
             if s > score:
                 best, score, told = a.outputs[i], s, False
         if best is not None:
@@ -304,34 +306,36 @@ _SCORES: Mapping[str, float] = FEATURES_V1.table("flow.scores")
 TOLD = _SCORES["told"]  # of a link that the input's own description states
 
 
-def named_in(producer: Profile, wanted: Field) -> float:
+def measure_naming(producer: Profile, wanted: Field) -> float:
     """Share of the words of the producer's name that the input's description holds: "id from
     searchLocation".
     """
     return len(producer.called & wanted.about) / len(producer.called) if producer.called else 0.0
 
 
-def _candidates(a: Profile, wanted: Field) -> Sequence[int]:
+def _list_candidates(a: Profile, wanted: Field) -> Sequence[int]:
     return sorted({i for w in (*wanted.name, *wanted.about) if w in a.index for i in a.index[w]})
 
 
-def similarity(given: Field, wanted: Field, consumer: Profile) -> float:
-    """How well an output field answers an input field, 0..1. Same type alone is 0."""
-    entity = _entity(wanted, consumer)
-    base = _named_alike(given, wanted, entity)
+def score_similarity(given: Field, wanted: Field, consumer: Profile) -> float:
+    """Return the similarity of an output field to an input field, 0..1. The same type alone gives
+    0.
+    """
+    entity = _find_entity_words(wanted, consumer)
+    base = _score_names(given, wanted, entity)
     if base <= 0.0:
         return 0.0
     if given.about and wanted.about:
         shared = len(given.about & wanted.about) / max(1, min(len(given.about), len(wanted.about)))
         base += _SCORES["about"] * shared * (1.0 - base)
-    if not compatible(given.type, wanted.type):
+    if not is_type_compatible(given.type, wanted.type):
         base *= _SCORES["other_type"]
     if wanted.enum:
         base *= _SCORES["choice"]  # a choice comes from the query, hardly from a result
     return base if given.declared else _SCORES["guessed"] * base
 
 
-def _entity(wanted: Field, consumer: Profile) -> frozenset[str]:
+def _find_entity_words(wanted: Field, consumer: Profile) -> frozenset[str]:
     """Words that say what the input is a property of: its own name and parents; for a bare ``id``
     the tool too.
     """
@@ -342,7 +346,7 @@ def _entity(wanted: Field, consumer: Profile) -> frozenset[str]:
     return frozenset(w for w in (*wanted.about, *consumer.subject) if w not in GENERIC)
 
 
-def _named_alike(given: Field, wanted: Field, entity: frozenset[str]) -> float:
+def _score_names(given: Field, wanted: Field, entity: frozenset[str]) -> float:
     a, b = set(given.name), set(wanted.name)
     telling_a, telling_b = a - GENERIC, b - GENERIC
     whole = a | given.owner
@@ -375,8 +379,8 @@ def _named_alike(given: Field, wanted: Field, entity: frozenset[str]) -> float:
 _NUMBERS = frozenset({"integer", "number"})
 
 
-def compatible(given: str, wanted: str) -> bool:
-    """Whether a value of one JSON Schema type can stand for the other; unknown types fit
+def is_type_compatible(given: str, wanted: str) -> bool:
+    """Return True if a value of one JSON Schema type can stand for the other; unknown types fit
     everything.
     """
     if not given or not wanted or given == wanted or {given, wanted} <= _NUMBERS:

@@ -1,7 +1,7 @@
-"""Whom a result is about when its own arguments do not say: what fed them was looked up for
-somebody.
+"""Finds the subject of a result whose own arguments do not name it: their values may come from a
+lookup that does.
 
-``find_place(city: Oslo)`` gives a latitude, ``sun_times(latitude: …)`` a sunset: the sunset is
+``find_place(city: Oslo)`` gives a latitude, ``sun_times(latitude: …)`` a sunset. The sunset is
 Oslo's, and stated of Lisbon it is false, although no argument of the second call says either name.
 """
 
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from callwright.nouns.types import JsonObject, ToolResult, canonical
+from callwright.nouns.types import JsonObject, ToolResult, to_canonical_json
 
 _MOST = 60  # results; beyond them nothing is inherited
 _SHORTEST, _LONGEST = 4, 200  # characters of a value that can tell where it comes from
 _VALUES = 500  # of one result
 
 
-def inherited(results: Sequence[ToolResult]) -> dict[str, list[JsonObject]]:
+def collect_inherited(results: Sequence[ToolResult]) -> dict[str, list[JsonObject]]:
     """Result id -> the arguments of the calls whose results its own call was made of, and of
     theirs.
 
@@ -27,25 +27,25 @@ def inherited(results: Sequence[ToolResult]) -> dict[str, list[JsonObject]]:
     told: dict[str, list[JsonObject]] = {}
     if len(results) > _MOST:
         return told
-    held = [_telling(r.content) if r.ok else frozenset() for r in results]
+    held = [_collect_telling_values(r.content) if r.ok else frozenset() for r in results]
     for place, result in enumerate(results):
-        own = _telling(result.arguments)
+        own = _collect_telling_values(result.arguments)
         told[result.id] = [
             arguments
             for i, earlier in enumerate(results[:place])
-            if earlier.tool != result.tool and _only(i, place, held) & own
+            if earlier.tool != result.tool and _find_unique_values(i, place, held) & own
             for arguments in (earlier.arguments, *told.get(earlier.id, ()))
         ]
     return told
 
 
-def _only(one: int, before: int, held: Sequence[frozenset[str]]) -> frozenset[str]:
+def _find_unique_values(one: int, before: int, held: Sequence[frozenset[str]]) -> frozenset[str]:
     """The values that ``one`` alone holds among the results before a place."""
     others = (held[i] for i in range(before) if i != one)
     return held[one].difference(*others)
 
 
-def _telling(value: Any) -> frozenset[str]:
+def _collect_telling_values(value: Any) -> frozenset[str]:
     """The scalars of a JSON value that are long enough to tell where they come from; of a huge one,
     the first.
     """
@@ -59,7 +59,7 @@ def _telling(value: Any) -> frozenset[str]:
         elif isinstance(value, list):
             stack.extend(value[:_VALUES])
         elif isinstance(value, str | int | float) and not isinstance(value, bool):
-            text = value if isinstance(value, str) else canonical(value)
+            text = value if isinstance(value, str) else to_canonical_json(value)
             if _SHORTEST <= len(text) <= _LONGEST:
                 found.add(text)
     return frozenset(found)

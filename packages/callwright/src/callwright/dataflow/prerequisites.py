@@ -27,10 +27,10 @@ from callwright.dataflow.flow import (
     Field,
     Link,
     Profile,
+    find_verb_kind,
+    get_profile,
     links_between,
-    profile,
-    similarity,
-    verb,
+    score_similarity,
 )
 from callwright.language import ENGLISH
 from callwright.nouns.thresholds import threshold
@@ -64,18 +64,20 @@ class Need:
 
     @property
     def words(self) -> str:
-        """What to look for a provider by: the input's name and what is said of it, and whose input
-        it is.
+        """Return the search text for a provider: the input's consumer, its name, and the words
+        about it.
         """
         return " ".join([self.consumer.name, *self.field.path, *sorted(self.field.about)])
 
 
-def needs(tool: Tool, request: str) -> tuple[Need, ...]:
+def find_needs(tool: Tool, request: str) -> tuple[Need, ...]:
     """The inputs of a tool that have to be looked up first."""
-    open_inputs = [f for f in profile(tool).inputs if f.required and _looked_up(f) and not f.enum]
-    if not open_inputs or len(_values(request)) >= len(open_inputs):
+    open_inputs = [
+        f for f in get_profile(tool).inputs if f.required and _is_looked_up(f) and not f.enum
+    ]
+    if not open_inputs or len(_find_identifiers(request)) >= len(open_inputs):
         return ()
-    return tuple(Need(tool, f) for f in open_inputs if not _numbered(f, request))
+    return tuple(Need(tool, f) for f in open_inputs if not _has_stated_value(f, request))
 
 
 Pool: TypeAlias = Callable[[Need], Iterable[Tool]]
@@ -104,7 +106,7 @@ class Prerequisites:
     def needs(self, tool: Tool) -> tuple[Need, ...]:
         """The inputs of a tool that have to be looked up first."""
         if tool.name not in self._needs:
-            self._needs[tool.name] = needs(tool, self._request)
+            self._needs[tool.name] = find_needs(tool, self._request)
         return self._needs[tool.name]
 
     def providers(self, need: Need) -> tuple[Link, ...]:
@@ -122,16 +124,16 @@ class Prerequisites:
         return tuple(found[0] for need in self.needs(tool) if (found := self.providers(need)))
 
     def depth(self, tool: Tool) -> int:
-        """How many tools have to be called one after the other before this one, at least; ``DEPTH +
-        1`` where that cannot be done, or would take more.
+        """Return the minimum number of tools that must be called in sequence before this one.
+        ``DEPTH + 1`` if that is impossible or takes more.
         """
         return next(
             (depth for depth in range(DEPTH + 1) if self._is_within(tool, depth)), DEPTH + 1
         )
 
     def _is_within(self, tool: Tool, depth: int) -> bool:
-        """Whether a tool's depth is at most so many. Each answer rests on those for smaller depths
-        alone, so that it does not depend on which tool was asked for first.
+        """Return True if a tool's depth is at most this number. Each answer rests on those for
+        smaller depths alone, so that it does not depend on which tool was asked for first.
         """
         key = (tool.name, depth)
         if depth >= 0 and key not in self._within:
@@ -148,32 +150,34 @@ class Prerequisites:
             found = [
                 (link, tool)
                 for tool in self._pool(need)
-                if tool.name != need.consumer.name and _may_be_brought(tool) and _shares(need, tool)
-                for link in _links(tool, need)
-                if link.score >= LEAST and (link.told or _looked_up(link.output))
+                if tool.name != need.consumer.name
+                and _is_safe_to_add(tool)
+                and _may_share_source(need, tool)
+                for link in _iter_links(tool, need)
+                if link.score >= LEAST and (link.told or _is_looked_up(link.output))
             ]
             self._links[key] = sorted(found, key=lambda one: (-one[0].score, one[0].producer))
         return self._links[key]
 
 
-def _links(tool: Tool, need: Need) -> Iterator[Link]:
-    """How a tool may provide an input. An output of the very same name does: ``order_id`` is one,
-    however general its words are.
+def _iter_links(tool: Tool, need: Need) -> Iterator[Link]:
+    """Yield the links by which a tool may provide an input. An output of the same name is one, such
+    as ``order_id``, however general its words are.
     """
-    given = profile(tool)
-    if _requires_the_same(given, need):
+    given = get_profile(tool)
+    if _has_same_requirement(given, need):
         return
     same = next((f for f in given.outputs if f.declared and f.name == need.field.name), None)
     if same is not None and len(same.name) > 1:
         yield Link(tool.name, need.consumer.name, same, need.field, SAME)
     yield from (
         x
-        for x in links_between(given, profile(need.consumer), required=True)
+        for x in links_between(given, get_profile(need.consumer), required=True)
         if x.input == need.field
     )
 
 
-def _requires_the_same(given: Profile, need: Need) -> bool:
+def _has_same_requirement(given: Profile, need: Need) -> bool:
     """Whether a tool requires the very identifier that it should provide: by the same name, or as
     the bare ``id`` of what it is named after. The ``id`` of a tool that lists or searches may be
     that of what holds the listed things, so it is not taken for theirs.
@@ -182,20 +186,24 @@ def _requires_the_same(given: Profile, need: Need) -> bool:
         return True
     if STAGES.get(given.verb) == 0:
         return False
-    consumer = profile(need.consumer)
-    bare = (f for f in given.inputs if f.required and _looked_up(f) and GENERIC.issuperset(f.name))
+    consumer = get_profile(need.consumer)
+    bare = (
+        f for f in given.inputs if f.required and _is_looked_up(f) and GENERIC.issuperset(f.name)
+    )
     return any(
-        similarity(replace(f, owner=f.owner | given.subject), need.field, consumer) >= LEAST
+        score_similarity(replace(f, owner=f.owner | given.subject), need.field, consumer) >= LEAST
         for f in bare
     )
 
 
-def brought(found: Sequence[Tool], request: str, pool: Pool, most: int) -> tuple[Link, ...]:
-    """What the found tools bring along: at most ``most`` links, from producers that were not found
-    themselves.
+def link_prerequisites(
+    found: Sequence[Tool], request: str, pool: Pool, most: int
+) -> tuple[Link, ...]:
+    """Return the links to the tools that the found tools need: at most ``most``, from producers
+    that were not found themselves.
 
     ``pool`` gives the tools that may provide an input. The best found tools come first; a producer
-    is brought once. What a producer itself needs is not brought: the request speaks too little of
+    appears once. The needs of a producer itself are not followed: the request says too little about
     it.
     """
     prerequisites = Prerequisites(pool, request)
@@ -211,7 +219,7 @@ def brought(found: Sequence[Tool], request: str, pool: Pool, most: int) -> tuple
     return tuple(links)
 
 
-def with_producers(chosen: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool, ...]:
+def add_producers(chosen: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool, ...]:
     """``chosen`` in their order, then what it takes to feed them in the order of ``tools``.
 
     A required identifier or coordinate that other tools provide gets its likeliest provider, unless
@@ -231,22 +239,22 @@ def with_producers(chosen: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool,
     return (*chosen, *(tool for tool in tools if tool.name in kept - given))
 
 
-def _looked_up(field: Field) -> bool:
+def _is_looked_up(field: Field) -> bool:
     return bool(_LOOKED_UP.search(field.text) or field.about & _SAID_OF_ONE)
 
 
-def _shares(need: Need, tool: Tool) -> bool:
+def _may_share_source(need: Need, tool: Tool) -> bool:
     return tool.source == need.consumer.source or not _EVERYWHERE.isdisjoint(need.field.name)
 
 
-def _values(request: str) -> list[str]:
-    """What could be an identifier in a request; years and dates are none."""
+def _find_identifiers(request: str) -> list[str]:
+    """Return the possible identifiers in a request; years and dates are none."""
     return [value for value in _VALUE.findall(request) if not _YEAR.match(value)]
 
 
-def _numbered(field: Field, request: str) -> bool:
-    """Whether the request says the input's last word and a value right after it: "order 42", "ID:
-    7".
+def _has_stated_value(field: Field, request: str) -> bool:
+    """Return True if the request names the input's last word with a value right after it: "order
+    42", "ID: 7".
     """
     named = "|".join(re.escape(word) for word in field.name[-2:])
     said = (
@@ -255,6 +263,6 @@ def _numbered(field: Field, request: str) -> bool:
     return bool(named) and bool(re.search(said, request, re.IGNORECASE))
 
 
-def _may_be_brought(tool: Tool) -> bool:
+def _is_safe_to_add(tool: Tool) -> bool:
     effects = tool.effects
-    return effects.read_only or (not effects.declared and verb(tool.name) in _READING)
+    return effects.read_only or (not effects.declared and find_verb_kind(tool.name) in _READING)

@@ -5,27 +5,27 @@ statement.
 from callwright.grounding.facts import Facts
 from callwright.grounding.finish import (
     UNCONFIRMED,
-    abstain,
-    answer_as_written,
+    build_abstention,
+    build_no_answer,
     check_answer,
+    check_written_answer,
     finish,
-    finish_as_written,
-    no_answer,
+    finish_without_repair,
 )
 from callwright.grounding.grounding_result import GroundingResult
 from callwright.grounding.index import facts_of
-from callwright.grounding.support import check
+from callwright.grounding.support import check_statement
 
 __all__ = [
     "UNCONFIRMED",
     "Facts",
     "GroundingResult",
-    "abstain",
-    "answer_as_written",
-    "check",
+    "build_abstention",
+    "build_no_answer",
     "check_answer",
+    "check_statement",
+    "check_written_answer",
     "facts_of",
     "finish",
-    "finish_as_written",
-    "no_answer",
+    "finish_without_repair",
 ]

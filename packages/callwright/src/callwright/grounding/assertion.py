@@ -1,5 +1,5 @@
-"""What a statement says without a number: yes or no, the state of a thing, two names that belong
-together.
+"""Finds the assertions of a statement that contain no number: yes or no, the state of a thing, two
+related names.
 """
 
 from __future__ import annotations
@@ -8,19 +8,21 @@ from functools import lru_cache
 
 from callwright.grounding.claims import Claims
 from callwright.grounding.facts import Facts, Leaf
-from callwright.grounding.grounding_result import GroundingResult, about
+from callwright.grounding.grounding_result import GroundingResult, describe_leaf
 from callwright.grounding.lexicon import OPPOSITES
-from callwright.grounding.words import stem
+from callwright.grounding.words import stem_word
 from callwright.language import ENGLISH
-from callwright.language.tokens import key_tokens, tokens
+from callwright.language.tokens import key_tokens, split_tokens
 
 
-def truths(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: list[Leaf]) -> None:
+def check_truths(
+    claims: Claims, facts: Facts, verdict: GroundingResult, leaves: list[Leaf]
+) -> None:
     """Yes and no: a statement must not deny what a result affirms, nor affirm what it denies."""
     if not facts.switches or _MANY.search(claims.text):
         return
     for clause in claims.clauses:
-        words = frozenset(stem(w) for w in tokens(claims.text[slice(*clause.span)]))
+        words = frozenset(stem_word(w) for w in split_tokens(claims.text[slice(*clause.span)]))
         mentions = [m for m in claims.mentions if clause.span[0] <= m.span[0] < clause.span[1]]
         for key, switches in facts.switches.items():
             said = _switch_words(key)
@@ -32,7 +34,9 @@ def truths(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: list[
                 leaves.append(meant[0])
                 denied = clause.negated or bool(_FALSE.match(claims.text, clause.span[1]))
                 if meant[0].value is denied:
-                    verdict.problems.append(f"{about(meant[0])} is {str(meant[0].value).lower()}")
+                    verdict.problems.append(
+                        f"{describe_leaf(meant[0])} is {str(meant[0].value).lower()}"
+                    )
 
 
 _FALSE = ENGLISH.pattern("statements.false")
@@ -44,22 +48,24 @@ _PLAIN = ENGLISH.words("statements.switch_words")
 
 @lru_cache(maxsize=4096)
 def _switch_words(key: str) -> frozenset[str]:
-    return frozenset(stem(w) for w in key_tokens(key) if w not in _PLAIN)
+    return frozenset(stem_word(w) for w in key_tokens(key) if w not in _PLAIN)
 
 
-def states(claims: Claims, facts: Facts, verdict: GroundingResult) -> None:
+def check_states(claims: Claims, facts: Facts, verdict: GroundingResult) -> None:
     """ "It is down" where the only state that stands in the results is "up"."""
     for m in _STATE.finditer(claims.text):
         word = m[1].lower()
         against = OPPOSITES[word]
         if word not in facts.vocabulary and against in facts.texts_by_value:
-            verdict.problems.append(f"{about(facts.texts_by_value[against][0])} is {against}")
+            verdict.problems.append(
+                f"{describe_leaf(facts.texts_by_value[against][0])} is {against}"
+            )
 
 
 _STATE = ENGLISH.pattern("statements.state")
 
 
-def pairs(claims: Claims, facts: Facts, verdict: GroundingResult) -> None:
+def check_name_pairs(claims: Claims, facts: Facts, verdict: GroundingResult) -> None:
     """Two names of one clause must stand in one record, where such records exist: "Almar is in
     Bergen".
     """

@@ -1,10 +1,10 @@
-"""Whose value is it, and of what? The right number of the wrong record is as false as a wrong
-number.
+"""Binds a stated value to the record and the field it belongs to. The right number of the wrong
+record is as false as a wrong number.
 
 A statement's anchors are the names it mentions near the value (which records) and the words around
-it (which fields). A figure with the stated value holds only if no other figure fits the anchors
-strictly better and says otherwise, and if the names it stands under are not of the kind that the
-statement fills with another one.
+it (which fields). A figure with the stated value holds under two conditions. No other figure fits
+the anchors strictly better and contradicts it. The names above it are not of a kind that the
+statement fills with another name.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from callwright.grounding.claims import Claims, Mention, overlap
+from callwright.grounding.claims import Claims, Mention, is_overlapping
 from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.matching import same_moment, same_number
 from callwright.grounding.quantity import Moment, Number
-from callwright.grounding.units import UNITS, conversions
+from callwright.grounding.units import UNITS, convert_value
 from callwright.grounding.words import all_concepts
 from callwright.language.tokens import key_tokens
 
@@ -39,7 +39,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Anchors:
-    """What stands around a claim: the names it may belong to, the words that may name its field."""
+    """Anchors of a claim: the names it may belong to, and the words that may name its field."""
 
     mentions: tuple[Mention, ...]
     near: frozenset[str]
@@ -55,18 +55,18 @@ class Anchors:
 
 def anchors_of(claims: Claims, span: tuple[int, int], *, dated: bool = True) -> Anchors:
     """The anchors of what stands at ``span``; ``dated=False`` leaves the days out."""
-    mentions = [m for m in claims.near(span) if dated or not _day(m)]
+    mentions = [m for m in claims.near(span) if dated or not _is_day(m)]
     said = frozenset(
-        label for m in claims.mentions if not overlap(m.span, span) for label in m.labels
+        label for m in claims.mentions if not is_overlapping(m.span, span) for label in m.labels
     )
     return Anchors(tuple(mentions), claims.words_near(span), claims.attributes, said)
 
 
-def _day(mention: Mention) -> bool:
+def _is_day(mention: Mention) -> bool:
     return any(label.startswith("@") for label in mention.labels)
 
 
-def bind(
+def bind_figure(
     candidates: Sequence[Figure],
     claim: Number | Moment,
     claims: Claims,
@@ -77,16 +77,18 @@ def bind(
     anchors = anchors_of(
         claims, claim.span, dated=not (isinstance(claim, Moment) and claim.has_date)
     )
-    ranked = sorted(candidates[:2000], key=lambda f: _rank(f.leaf, anchors, cited))[:_CANDIDATES]
+    ranked = sorted(candidates[:2000], key=lambda f: _rank_leaf(f.leaf, anchors, cited))[
+        :_CANDIDATES
+    ]
     beaten: Figure | None = None
     first: Figure | None = None
     for figure in ranked:
-        rival = _rival(figure, claim, anchors, facts)
-        if rival is None and not conflicts(figure.leaf, anchors, facts):
+        rival = _find_rival(figure, claim, anchors, facts)
+        if rival is None and not is_conflicting(figure.leaf, anchors, facts):
             return Bound(figure)
         first = first or figure
         beaten = beaten or rival
-    expected = _expected(claim, anchors, facts, cited)
+    expected = _find_expected(claim, anchors, facts, cited)
     if first is not None:
         return Bound(
             None, beaten or expected.rival, first, only=beaten is not None or expected.only
@@ -94,7 +96,7 @@ def bind(
     return expected
 
 
-def _rank(leaf: Leaf, anchors: Anchors, cited: Sequence[str]) -> tuple[int, int, bool, bool]:
+def _rank_leaf(leaf: Leaf, anchors: Anchors, cited: Sequence[str]) -> tuple[int, int, bool, bool]:
     return (
         -len(anchors.entities(leaf)),
         -len(anchors.attributes(leaf)),
@@ -103,29 +105,32 @@ def _rank(leaf: Leaf, anchors: Anchors, cited: Sequence[str]) -> tuple[int, int,
     )
 
 
-def conflicts(leaf: Leaf, anchors: Anchors, facts: Facts) -> bool:
-    """Whether the leaf stands under names of the very kind that the statement fills otherwise.
+def is_conflicting(leaf: Leaf, anchors: Anchors, facts: Facts) -> bool:
+    """Return True if the leaf stands under names of a kind that the statement fills with other
+    names.
 
-    A leaf of the record ``title: Monte Olvera`` cannot carry a statement about ``title:
-    Skarvtind``; that both are of the same day does not help.
+    A leaf of the record ``title: Monte Olvera`` cannot support a statement about ``title:
+    Skarvtind``, even if both are of the same day.
     """
-    named = [m for m in anchors.mentions if not _day(m)]
+    named = [m for m in anchors.mentions if not _is_day(m)]
     if (
         not named
         or any(m.labels & leaf.labels for m in named)
-        or _names(leaf.labels & anchors.said)
+        or _has_name(leaf.labels & anchors.said)
     ):
         return False
     kinds = {kind for label in leaf.labels for kind in facts.origins.get(label, ())}
     return any(kinds & facts.origins.get(label, set()) for m in named for label in m.labels)
 
 
-def _names(labels: frozenset[str]) -> bool:
-    """Whether there is a name among labels that may all be days."""
+def _has_name(labels: frozenset[str]) -> bool:
+    """Return True if any of the labels is a name rather than a day."""
     return any(not label.startswith("@") for label in labels)
 
 
-def _rival(figure: Figure, claim: Number | Moment, anchors: Anchors, facts: Facts) -> Figure | None:
+def _find_rival(
+    figure: Figure, claim: Number | Moment, anchors: Anchors, facts: Facts
+) -> Figure | None:
     """A figure that fits the anchors strictly better and says otherwise."""
     leaf = figure.leaf
     entities, attributes = anchors.entities(leaf), anchors.attributes(leaf)
@@ -134,17 +139,17 @@ def _rival(figure: Figure, claim: Number | Moment, anchors: Anchors, facts: Fact
         if (
             fits
             and anchors.entities(other.leaf) > entities
-            and _otherwise(figure, other, claim, facts)
+            and _is_rival_value(figure, other, claim, facts)
         ):
             return other
-    if leaf.part or not _unsaid(leaf, anchors):
+    if leaf.part or not _has_unsaid_word(leaf, anchors):
         return None
-    for other in _neighbours(figure, facts):
+    for other in _list_neighbours(figure, facts):
         fits = anchors.entities(other.leaf) >= entities
         if (
             fits
             and anchors.attributes(other.leaf) > attributes
-            and _otherwise(figure, other, claim, facts)
+            and _is_rival_value(figure, other, claim, facts)
         ):
             return other
     if attributes & key_concepts(leaf.key) or isinstance(claim, Moment):
@@ -156,19 +161,25 @@ def _rival(figure: Figure, claim: Number | Moment, anchors: Anchors, facts: Fact
         ):
             continue
         named = any(n.startswith("=") for n in anchors.near & key_concepts(other.leaf.key))
-        if named and not other.leaf.part and _otherwise(figure, other, claim, facts):
+        if named and not other.leaf.part and _is_rival_value(figure, other, claim, facts):
             return other
     return None
 
 
-def _otherwise(figure: Figure, other: Figure, claim: Number | Moment, facts: Facts) -> bool:
-    if other.leaf is figure.leaf or not _comparable(claim, other, figure) or _says(claim, other):
+def _is_rival_value(figure: Figure, other: Figure, claim: Number | Moment, facts: Facts) -> bool:
+    if (
+        other.leaf is figure.leaf
+        or not _is_comparable(claim, other, figure)
+        or _is_claimed_value(claim, other)
+    ):
         return False
     return not _turned_into(other, figure, facts)
 
 
 def _turned_into(other: Figure, figure: Figure, facts: Facts) -> bool:
-    """Whether the figure is the other one in another unit: its call was given that number."""
+    """Return True if the figure is the other one converted into another unit. Its call was given
+    that number.
+    """
     if other.number is None or not figure.unit or not other.unit or figure.unit == other.unit:
         return False
     return other.number.value in facts.given_to.get(figure.leaf.result, ())
@@ -176,56 +187,56 @@ def _turned_into(other: Figure, figure: Figure, facts: Facts) -> bool:
 
 @lru_cache(maxsize=4096)
 def key_concepts(key: str) -> frozenset[str]:
-    """What a field's own key says it is."""
+    """Return the concepts in a field's own key."""
     return all_concepts(key_tokens(key[:80]))
 
 
-def _unsaid(leaf: Leaf, anchors: Anchors) -> bool:
-    """Whether the field's own key has a word that the sentence does not use."""
+def _has_unsaid_word(leaf: Leaf, anchors: Anchors) -> bool:
+    """Return True if the field's own key has a word that the sentence does not use."""
     return any(not all_concepts([w]) & anchors.all for w in key_tokens(leaf.key))
 
 
-def _neighbours(figure: Figure, facts: Facts) -> Iterable[Figure]:
+def _list_neighbours(figure: Figure, facts: Facts) -> Iterable[Figure]:
     return facts.fields.get((figure.leaf.result, figure.leaf.record), ())[:200]
 
 
-def _comparable(claim: Number | Moment, other: Figure, figure: Figure | None = None) -> bool:
+def _is_comparable(claim: Number | Moment, other: Figure, figure: Figure | None = None) -> bool:
     if isinstance(claim, Moment):
         return other.moment is not None and _same_part(claim, other.moment)
     if other.number is None:
         return False
-    if figure is not None and _year(figure) and not claim.unit and not _year(other):
+    if figure is not None and _is_year(figure) and not claim.unit and not _is_year(other):
         return False
     if not claim.unit or not other.unit or claim.unit == other.unit:
         return not (other.leaf.part and claim.unit and not other.unit)
     a, b = UNITS[claim.unit], UNITS[other.unit]
-    return a.dimension == b.dimension or bool(conversions(1.0, claim.unit, other.unit))
+    return a.dimension == b.dimension or bool(convert_value(1.0, claim.unit, other.unit))
 
 
 def _same_part(claim: Moment, other: Moment) -> bool:
-    """Whether both say a time, or both a day; a weekday alone cannot stand for a date."""
+    """Return True if both state a time, or both a day. A weekday alone cannot stand for a date."""
     if claim.has_time:
         return other.has_time
     return other.month is not None if claim.month is not None else other.has_date
 
 
-def _year(figure: Figure) -> bool:
+def _is_year(figure: Figure) -> bool:
     return figure.number is not None and not figure.unit and 1000 <= figure.number.value <= 2100
 
 
-def _says(claim: Number | Moment, other: Figure) -> bool:
+def _is_claimed_value(claim: Number | Moment, other: Figure) -> bool:
     return bool(
         same_moment(claim, other) if isinstance(claim, Moment) else same_number(claim, other)
     )
 
 
-def _expected(
+def _find_expected(
     claim: Number | Moment, anchors: Anchors, facts: Facts, cited: Sequence[str]
 ) -> Bound:
     """The stated value does not hold: which figure do the anchors mean?"""
     scored: list[tuple[tuple[int, int, int], Figure]] = []
     for figure in facts.figures[:4000]:
-        if not _comparable(claim, figure):
+        if not _is_comparable(claim, figure):
             continue
         attributes = anchors.attributes(figure.leaf) & key_concepts(figure.leaf.key)
         if attributes:

@@ -13,11 +13,11 @@ from callwright.grounding.facts import Facts
 from callwright.grounding.foreign import moments_in, numbers_in
 from callwright.grounding.labels import moment_labels
 from callwright.grounding.lexicon import GLUE, NOT_NAMES
-from callwright.grounding.quantity import Moment, Number, Span, moments, numbers
-from callwright.grounding.words import concepts, stem
+from callwright.grounding.quantity import Moment, Number, Span, find_moments, find_numbers
+from callwright.grounding.words import find_concepts, stem_word
 from callwright.language import ENGLISH
 from callwright.language.detect import is_foreign, language_of
-from callwright.language.tokens import fold, tokens
+from callwright.language.tokens import fold_text, split_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,8 @@ class Claims:
             if clause.span[0] <= s[0] < clause.span[1] and not _same_place(s, span)
         ]
         start = max(
-            (_after(self.text, s) for s in inside if s[1] <= span[0]), default=clause.span[0]
+            (_skip_counted_noun(self.text, s) for s in inside if s[1] <= span[0]),
+            default=clause.span[0],
         )
         end = min((s[0] for s in inside if s[0] >= span[1]), default=clause.span[1])
         found = frozenset(
@@ -134,67 +135,69 @@ def claims_of(text: str, facts: Facts) -> Claims:
     claims = Claims(text, readable=not is_foreign(told_by))
     lead = _NUMBERED.match(text)
     taken: list[Span] = [lead.span()] if lead else []
-    taken += _identifiers(claims, taken)
-    found = moments(text) if claims.readable else moments_in(text, language)
-    claims.moments = [m for m in found if not _overlaps(m.span, taken)]
+    taken += _extract_identifiers(claims, taken)
+    found = find_moments(text) if claims.readable else moments_in(text, language)
+    claims.moments = [m for m in found if not _has_overlap(m.span, taken)]
     taken += [m.span for m in claims.moments]
-    read = numbers(text, taken) if claims.readable else numbers_in(text, taken, language)
+    read = find_numbers(text, taken) if claims.readable else numbers_in(text, taken, language)
     claims.numbers = [n for n in read if not _OUT_OF.search(text[: n.span[0]])]
     if claims.readable:  # elsewhere a capital letter may stand on any word
-        _names(claims, [*taken, *(n.span for n in claims.numbers if not n.word)])
-    _mentions(claims, facts)
-    claims.numbers = [n for n in claims.numbers if not _inside(n.span, claims.mentions)]
-    _clauses(claims, facts, taken)
+        _extract_names(claims, [*taken, *(n.span for n in claims.numbers if not n.word)])
+    _extract_mentions(claims, facts)
+    claims.numbers = [n for n in claims.numbers if not _is_inside_name(n.span, claims.mentions)]
+    _split_clauses(claims, facts, taken)
     return claims
 
 
 _OUT_OF = ENGLISH.pattern("statements.out_of")
 
 
-def overlap(a: Span, b: Span) -> bool:
+def is_overlapping(a: Span, b: Span) -> bool:
     return a[0] < b[1] and b[0] < a[1]
 
 
 def _same_place(a: Span, b: Span) -> bool:
-    """Whether two spans overlap, unless the first goes on: "1 kg apples" names more than "1 kg"."""
-    return overlap(a, b) and not (a[0] <= b[0] and b[1] < a[1])
+    """Return True if two spans overlap, unless the first extends further: "1 kg apples" names more
+    than "1 kg".
+    """
+    return is_overlapping(a, b) and not (a[0] <= b[0] and b[1] < a[1])
 
 
-def _inside(span: Span, mentions: list[Mention]) -> bool:
+def _is_inside_name(span: Span, mentions: list[Mention]) -> bool:
     """A number that is part of a name: "Estate 220"."""
     return any(m.span[0] < span[0] and span[1] <= m.span[1] for m in mentions)
 
 
-def _overlaps(span: Span, taken: list[Span]) -> bool:
+def _has_overlap(span: Span, taken: list[Span]) -> bool:
     return any(a < span[1] and span[0] < b for a, b in taken)
 
 
-def _identifiers(claims: Claims, taken: list[Span]) -> list[Span]:
+def _extract_identifiers(claims: Claims, taken: list[Span]) -> list[Span]:
     found = [(m.span(), m.group().rstrip(".,;:!?")) for m in _URLS.finditer(claims.text)]
     spans = [s for s, _ in found]
-    dates = [m.span for m in moments(claims.text)]
+    dates = [m.span for m in find_moments(claims.text)]
     for m in _CODE.finditer(claims.text):
         word = m.group()
         if (
             (_PLAIN.match(word) and not _DOTTED.match(word))
             or _JOINED.match(word)
-            or _overlaps(m.span(), [*spans, *dates, *taken])
+            or _has_overlap(m.span(), [*spans, *dates, *taken])
         ):
             continue
         found.append((m.span(), word))
         spans.append(m.span())
     for m in _JOINT.finditer(claims.text):
-        if not _overlaps(m.span(), [*spans, *dates, *taken]):
+        if not _has_overlap(m.span(), [*spans, *dates, *taken]):
             found.append((m.span(), m.group()))
             spans.append(m.span())
     claims.identifiers = found
     return spans
 
 
-def _names(claims: Claims, taken: list[Span]) -> None:
+def _extract_names(claims: Claims, taken: list[Span]) -> None:
     for m in _NAME.finditer(claims.text):
         span, name = m.span(), m.group()
-        if _overlaps(span, taken):
+        if _has_overlap(span, taken):
             continue
         words = [w for w in _WORD.finditer(name) if w.group()[0].isupper()]
         starts = (
@@ -202,20 +205,22 @@ def _names(claims: Claims, taken: list[Span]) -> None:
             or claims.text[: span[0]].rstrip()[-1:] in ".!?:\n"
         )
         if starts and words:
-            first = fold(words[0].group())
+            first = fold_text(words[0].group())
             alone = len(words) == 1 and words[0].group()[1:].islower()
-            if first in GLUE or stem(first) in GLUE or first in NOT_NAMES or alone:
+            if first in GLUE or stem_word(first) in GLUE or first in NOT_NAMES or alone:
                 words = words[1:]
-        kept = [w.group() for w in words if fold(w.group()) not in NOT_NAMES and len(w.group()) > 1]
+        kept = [
+            w.group() for w in words if fold_text(w.group()) not in NOT_NAMES and len(w.group()) > 1
+        ]
         if kept:
             claims.names.append((span, " ".join(kept)))
 
 
-def _mentions(claims: Claims, facts: Facts) -> None:
-    words = [(m.start(), m.end(), fold(m.group())) for m in _WORD.finditer(claims.text)]
+def _extract_mentions(claims: Claims, facts: Facts) -> None:
+    words = [(m.start(), m.end(), fold_text(m.group())) for m in _WORD.finditer(claims.text)]
     position = 0
     while position < len(words):
-        size, labels = _longest(words, position, facts, claims.text)
+        size, labels = _match_longest_alias(words, position, facts, claims.text)
         if labels:
             claims.mentions.append(
                 Mention((words[position][0], words[position + size - 1][1]), labels)
@@ -234,7 +239,7 @@ def _mentions(claims: Claims, facts: Facts) -> None:
     claims.mentions.sort(key=lambda m: m.span)
 
 
-def _longest(
+def _match_longest_alias(
     words: list[tuple[int, int, str]], position: int, facts: Facts, text: str
 ) -> tuple[int, frozenset[str]]:
     for size in range(min(8, len(words) - position), 0, -1):
@@ -253,15 +258,15 @@ def _longest(
 
 
 def _names_a_field(word: str) -> bool:
-    return any(c.startswith("=") for c in concepts(word))
+    return any(c.startswith("=") for c in find_concepts(word))
 
 
-def _clauses(claims: Claims, facts: Facts, taken: list[Span]) -> None:
+def _split_clauses(claims: Claims, facts: Facts, taken: list[Span]) -> None:
     text = claims.text
     solid = [*taken, *(n.span for n in claims.numbers), *(m.span for m in claims.mentions)]
     cuts = [0]
     for m in _CLAUSE.finditer(text):
-        if not _overlaps(m.span(), solid):
+        if not _has_overlap(m.span(), solid):
             cuts.append(m.start())
     cuts.append(len(text) + 1)
     for start, end in itertools.pairwise(cuts):
@@ -276,7 +281,7 @@ def _clauses(claims: Claims, facts: Facts, taken: list[Span]) -> None:
 _NOUN = re.compile(r"\s*[\w%°²]+(?=\W|$)")
 
 
-def _after(text: str, span: Span) -> int:
+def _skip_counted_noun(text: str, span: Span) -> int:
     """Behind a value and the word that it counts: "33 points|"."""
     found = _NOUN.match(text, span[1])
     return found.end() if found else span[1]
@@ -285,11 +290,11 @@ def _after(text: str, span: Span) -> int:
 def _words_outside(text: str, start: int, end: int, claims: Claims) -> Iterator[str]:
     inside = [m.span for m in claims.mentions]
     for m in _WORD.finditer(text, start, end):
-        if not _overlaps(m.span(), inside):
-            yield from concepts(fold(m.group()))
+        if not _has_overlap(m.span(), inside):
+            yield from find_concepts(fold_text(m.group()))
     for number in claims.numbers:
         if start <= number.span[0] < end and number.unit:
-            yield from concepts(number.unit.lower())
+            yield from find_concepts(number.unit.lower())
 
 
 def content_words(claims: Claims, facts: Facts) -> tuple[list[str], list[str]]:
@@ -301,8 +306,8 @@ def content_words(claims: Claims, facts: Facts) -> tuple[list[str], list[str]]:
         text = text[:start] + " " * (end - start) + text[end:]
     carried = [
         w
-        for w in tokens(text)
-        if w not in GLUE and stem(w) not in GLUE and not w.isdigit() and len(w) > 2
+        for w in split_tokens(text)
+        if w not in GLUE and stem_word(w) not in GLUE and not w.isdigit() and len(w) > 2
     ]
     unknown = [w for w in carried if not facts.knows(w)]
     return carried, unknown

@@ -16,13 +16,13 @@ from callwright.grounding.binding import key_concepts
 from callwright.grounding.claims import Claims, Mention, content_words
 from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.lexicon import DIFFERENCE, EACH, PRODUCT, RATIO, SUM, TWICE
-from callwright.grounding.matching import close
-from callwright.grounding.parts import parts
+from callwright.grounding.matching import is_close
+from callwright.grounding.parts import iter_parts
 from callwright.grounding.quantity import Moment, Number
-from callwright.grounding.totals import COLUMN, announced, beside, totals
-from callwright.grounding.units import UNITS, conversions, same
+from callwright.grounding.totals import COLUMN, is_announced, iter_comparisons, iter_totals
+from callwright.grounding.units import UNITS, convert_value, is_same_unit
 from callwright.language import ENGLISH
-from callwright.language.tokens import tokens
+from callwright.language.tokens import split_tokens
 from callwright.nouns.thresholds import threshold
 
 _POOL = 48
@@ -36,20 +36,28 @@ class Derivation:
     leaves: tuple[Leaf, ...]
 
 
-def derive(claim: Number | Moment, claims: Claims, facts: Facts) -> Derivation | None:
-    """How the stated value follows from the results, or None."""
+def derive_value(claim: Number | Moment, claims: Claims, facts: Facts) -> Derivation | None:
+    """Return the derivation of the stated value from the results, or None."""
     if isinstance(claim, Moment):
-        return _later(claim, claims, facts)
-    for ways in (_counts, _totals, parts, _pairs, _spans, _products, beside):
+        return _derive_time(claim, claims, facts)
+    for ways in (
+        _iter_counts,
+        _iter_totals,
+        iter_parts,
+        _iter_pairs,
+        _iter_spans,
+        _iter_products,
+        iter_comparisons,
+    ):
         for text, value, leaves in ways(claim, claims, facts):
-            if close(claim, value, _CLOSE) and (
+            if is_close(claim, value, _CLOSE) and (
                 claim.hedge or abs(value - claim.value) <= _APART * abs(value)
             ):
                 return Derivation(f"{claims.text[slice(*claim.span)]} is {text}", tuple(leaves[:4]))
     return None
 
 
-def _later(claim: Moment, claims: Claims, facts: Facts) -> Derivation | None:
+def _derive_time(claim: Moment, claims: Claims, facts: Facts) -> Derivation | None:
     """A time that is another one of the sentence and a duration of the results apart."""
     if claim.hour is None or claim.has_date:
         return None
@@ -79,13 +87,13 @@ def _later(claim: Moment, claims: Claims, facts: Facts) -> Derivation | None:
 _Way = tuple[str, float, list[Leaf]]
 
 
-def _counts(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+def _iter_counts(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     if not 0 <= n.value < 1e9 or n.value != int(n.value) or n.unit:
         return
     for length, leaf in facts.lists[:2000]:
         if length == n.value:
             yield f"the number of entries of {leaf.where or leaf.result}", float(length), [leaf]
-    said = " " + " ".join(tokens(claims.text)) + " "
+    said = " " + " ".join(split_tokens(claims.text)) + " "
     tally: dict[tuple[tuple[str, ...], str], list[Leaf]] = {}
     for key, switches in facts.switches.items():
         for leaf in switches if key_concepts(key) & claims.attributes else ():
@@ -106,10 +114,10 @@ def _counts(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
         if len(distinct) == n.value and len(shape) > 1:
             yield f"the number of different {shape[-1]}", float(len(distinct)), []
     yield "the number of calls that were made", float(len(facts.results)), []
-    yield from _thresholds(n, claims, facts)
+    yield from _iter_thresholds(n, claims, facts)
 
 
-def _thresholds(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+def _iter_thresholds(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     """ "Three of them cost less than 100"."""
     limits = [m for m in claims.numbers if m is not n]
     for limit in limits[:3]:
@@ -122,13 +130,13 @@ def _thresholds(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
                         yield f"the number of {shape[-1]} {test} {limit.value:g}", float(count), []
 
 
-def _totals(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
-    for total in totals(n.unit, claims, facts):
-        if announced(total, n, claims):
+def _iter_totals(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+    for total in iter_totals(n.unit, claims, facts):
+        if is_announced(total, n, claims):
             yield total.name, total.value, list(total.leaves)
 
 
-def _pool(n: Number, claims: Claims, facts: Facts) -> list[tuple[float, Figure]]:
+def _select_figures(n: Number, claims: Claims, facts: Facts) -> list[tuple[float, Figure]]:
     """The figures a calculation may rest on: those the sentence speaks of, of the claim's own kind
     first.
     """
@@ -140,7 +148,7 @@ def _pool(n: Number, claims: Claims, facts: Facts) -> list[tuple[float, Figure]]
         score = 2 * sum(bool(m.labels & figure.leaf.labels) for m in claims.mentions) + len(
             words & figure.leaf.attributes
         )
-        stated = any(close(m, figure.number.value) for m in claims.numbers if m is not n)
+        stated = any(is_close(m, figure.number.value) for m in claims.numbers if m is not n)
         if score or stated:
             scored.append((-(score + 4 * stated), len(scored), figure))
     if not scored and len(facts.figures) <= _POOL:
@@ -149,36 +157,38 @@ def _pool(n: Number, claims: Claims, facts: Facts) -> list[tuple[float, Figure]]
     return [(f.number.value, f) for _, _, f in scored[:_POOL] if f.number is not None]
 
 
-def _pairs(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+def _iter_pairs(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     gap, total = claims.announces(DIFFERENCE), claims.announces(SUM)
     share = claims.announces(RATIO) or claims.announces(EACH)
     listed = claims.announces(_AND)
     if not (gap or share or total or listed):
         return
-    pool = _pool(n, claims, facts)
+    pool = _select_figures(n, claims, facts)
     for (_, f), (_, g) in itertools.combinations(pool, 2):
         alike = f.leaf.key == g.leaf.key or (f.unit and f.unit == g.unit)
-        alike = alike or all(own_words(x.leaf) & claims.attributes for x in (f, g))
-        if not alike or f is g or f.number == g.number or _astray(f, g, claims, facts):
+        alike = alike or all(get_key_words(x.leaf) & claims.attributes for x in (f, g))
+        if not alike or f is g or f.number == g.number or _is_unrelated_pair(f, g, claims, facts):
             continue
-        for a, b in _in_unit(f, g, n.unit):
+        for a, b in _convert_to_unit(f, g, n.unit):
             if gap:
                 yield f"{f.leaf.where} minus {g.leaf.where}", abs(a - b), [f.leaf, g.leaf]
-            if (total and (f.leaf.key == g.leaf.key or f.unit)) or (listed and _both(f, g, claims)):
+            if (total and (f.leaf.key == g.leaf.key or f.unit)) or (
+                listed and _is_listed_pair(f, g, claims)
+            ):
                 yield f"{f.leaf.where} plus {g.leaf.where}", a + b, [f.leaf, g.leaf]
         each = n.unit != "%" and f.leaf.record == g.leaf.record and claims.announces(EACH)
         spoken = (
             f.leaf.key == g.leaf.key
             or each
-            or all(own_words(x.leaf) & claims.attributes for x in (f, g))
+            or all(get_key_words(x.leaf) & claims.attributes for x in (f, g))
         )
         if share and spoken:
-            yield from _shares(n, f, g)
+            yield from _iter_shares(n, f, g)
 
 
-def _both(f: Figure, g: Figure, claims: Claims) -> bool:
+def _is_listed_pair(f: Figure, g: Figure, claims: Claims) -> bool:
     """Two fields of one record that the sentence lists: "an adult and a child pay"."""
-    one, two = own_words(f.leaf) & claims.attributes, own_words(g.leaf) & claims.attributes
+    one, two = get_key_words(f.leaf) & claims.attributes, get_key_words(g.leaf) & claims.attributes
     home = (f.leaf.result, f.leaf.record) == (g.leaf.result, g.leaf.record)
     return home and f.leaf.key != g.leaf.key and bool(one - two) and bool(two - one)
 
@@ -186,7 +196,7 @@ def _both(f: Figure, g: Figure, claims: Claims) -> bool:
 _AND = ENGLISH.pattern("statements.together")
 
 
-def _astray(f: Figure, g: Figure, claims: Claims, facts: Facts) -> bool:
+def _is_unrelated_pair(f: Figure, g: Figure, claims: Claims, facts: Facts) -> bool:
     """Two different fields belong to one record, and to one that nothing else in the sentence
     stands against.
 
@@ -207,23 +217,26 @@ def _astray(f: Figure, g: Figure, claims: Claims, facts: Facts) -> bool:
     return any(m.labels & leaf.labels for m in against for leaf in others)
 
 
-def own_words(leaf: Leaf) -> frozenset[str]:
-    """What a leaf's own key says it is."""
+def get_key_words(leaf: Leaf) -> frozenset[str]:
+    """Return the concepts in a leaf's own key."""
     return key_concepts(leaf.key)
 
 
-def _in_unit(f: Figure, g: Figure, unit: str) -> list[tuple[float, float]]:
+def _convert_to_unit(f: Figure, g: Figure, unit: str) -> list[tuple[float, float]]:
     if f.number is None or g.number is None:
         return []
-    if same(unit, f.unit) and same(unit, g.unit):
+    if is_same_unit(unit, f.unit) and is_same_unit(unit, g.unit):
         return [(f.number.value, g.number.value)]
     if unit in ("C", "F", "K"):
         return []
-    one, two = conversions(f.number.value, f.unit, unit), conversions(g.number.value, g.unit, unit)
+    one, two = (
+        convert_value(f.number.value, f.unit, unit),
+        convert_value(g.number.value, g.unit, unit),
+    )
     return [(one[0], two[0])] if one and two else []
 
 
-def _shares(n: Number, f: Figure, g: Figure) -> Iterator[_Way]:
+def _iter_shares(n: Number, f: Figure, g: Figure) -> Iterator[_Way]:
     a, b = (f.number.value, g.number.value) if f.number and g.number else (0.0, 0.0)
     for x, y, p, q in ((a, b, f, g), (b, a, g, f)):
         if not y:
@@ -239,7 +252,7 @@ def _shares(n: Number, f: Figure, g: Figure) -> Iterator[_Way]:
                 yield name, x / y, leaves
 
 
-def _spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+def _iter_spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     """The time between two moments of the same record, or of two that the sentence speaks of."""
     if not n.unit or UNITS[n.unit].dimension not in ("time", "years"):
         return
@@ -248,12 +261,12 @@ def _spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
         f for f in facts.moment_figures if not near or any(m.labels & f.leaf.labels for m in near)
     ][:40]
     named = [m for m in near if any(m.labels & f.leaf.labels for f in timed)]
-    for f, g in (*itertools.combinations(timed, 2), *_apart(timed, near, claims, facts)):
+    for f, g in (*itertools.combinations(timed, 2), *_iter_contrasts(timed, near, claims, facts)):
         if not all(m.labels & (f.leaf.labels | g.leaf.labels) for m in named):
             continue  # "A is two hours ahead of B" is no span within A
         if f.moment is None or g.moment is None:
             continue
-        seconds = _between(f.moment, g.moment)
+        seconds = _measure_gap(f.moment, g.moment)
         if seconds is None:
             continue
         for value in {abs(seconds), 86400 - abs(seconds) if abs(seconds) < 86400 else abs(seconds)}:
@@ -270,7 +283,7 @@ def _spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
                     )
 
 
-def _apart(
+def _iter_contrasts(
     timed: Sequence[Figure], near: Sequence[Mention], claims: Claims, facts: Facts
 ) -> Iterator[tuple[Figure, Figure]]:
     """ "B opens an hour later": the one that is named against the same field of the one that is
@@ -284,7 +297,7 @@ def _apart(
         yield from ((figure, other) for other in rows if other.leaf is not figure.leaf)
 
 
-def _between(a: Moment, b: Moment) -> float | None:
+def _measure_gap(a: Moment, b: Moment) -> float | None:
     try:
         if a.has_time and b.has_time and (a.day is None or b.day is None):
             return (
@@ -302,7 +315,7 @@ def _between(a: Moment, b: Moment) -> float | None:
     return (two - one).total_seconds() + shift * 60
 
 
-def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
+def _iter_products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     """An amount of the question or the sentence times a figure: exchange, nights at a price,
     several of a kind.
     """
@@ -317,7 +330,7 @@ def _products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     if claims.announces(TWICE):
         amounts.add(2.0)
     for amount in sorted(amounts)[:12]:
-        for value, figure in _pool(n, claims, facts):
+        for value, figure in _select_figures(n, claims, facts):
             if not value or value == 1 or amount == 1:
                 continue
             where = figure.leaf.where

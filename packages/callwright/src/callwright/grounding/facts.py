@@ -1,8 +1,8 @@
-"""What the results say, indexed once per answer: every scalar with its key, its record and the
-names around it.
+"""Indexes the results once per answer: every scalar with its key, its record and the names around
+it.
 
-Hostile or huge results are bounded (see ``index``): ``Facts.cut`` says so, and values beyond what
-was indexed are still found as text.
+Hostile or huge results are bounded (see ``index``). ``Facts.cut`` is then set, and values beyond
+the index are still found as text.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from callwright.grounding.labels import moment_labels
-from callwright.grounding.quantity import Moment, Number, moments, numbers, weekday_of
-from callwright.grounding.words import concepts
-from callwright.language.tokens import tokens
-from callwright.nouns.types import Json, Skip, ToolResult, canonical, scalars
+from callwright.grounding.quantity import Moment, Number, find_moments, find_numbers, weekday_of
+from callwright.grounding.words import find_concepts
+from callwright.language.tokens import split_tokens
+from callwright.nouns.types import Json, Skip, ToolResult, iter_scalars, to_canonical_json
 
 _DECIMAL = re.compile(r"-?\d+(?:\.\d*)?|-?\.\d+", re.ASCII)
 # characters of the results whose words are listed; the rest is searched as it stands
@@ -100,12 +100,16 @@ class Facts:
         room = _FOLDED // max(1, len(self.texts))
         parts = [self.query, *(text[:room] for text in self.read.values())]
         for result in self.results:
-            parts += [result.tool, canonical(result.arguments)]
+            parts += [result.tool, to_canonical_json(result.arguments)]
             if result.failure is not None:
                 parts.append(result.failure.message)
         parts += [f"{s.tool} {s.reason}" for s in self.skips]
         return (
-            " " + " ".join(" ".join(tokens(form)) for p in parts for form in {p, _decamel(p)}) + " "
+            " "
+            + " ".join(
+                " ".join(split_tokens(form)) for p in parts for form in {p, _split_camel_case(p)}
+            )
+            + " "
         )
 
     @cached_property
@@ -115,8 +119,8 @@ class Facts:
 
     @cached_property
     def query_numbers(self) -> tuple[Number, ...]:
-        found = moments(self.query)
-        return tuple(numbers(self.query, [m.span for m in found]))
+        found = find_moments(self.query)
+        return tuple(find_numbers(self.query, [m.span for m in found]))
 
     @cached_property
     def argument_numbers(self) -> tuple[float, ...]:
@@ -137,14 +141,16 @@ class Facts:
         """Result -> the numbers that its call was made with."""
         return {
             r.id: frozenset(
-                float(v) for v in scalars(r.arguments) if type(v) in (int, float) and abs(v) < 1e300
+                float(v)
+                for v in iter_scalars(r.arguments)
+                if type(v) in (int, float) and abs(v) < 1e300
             )
             for r in self.results
         }
 
     @cached_property
     def query_moments(self) -> tuple[Moment, ...]:
-        return tuple(moments(self.query))
+        return tuple(find_moments(self.query))
 
     @cached_property
     def sorted_numbers(self) -> tuple[list[float], list[Figure]]:
@@ -182,8 +188,8 @@ class Facts:
         return found
 
     def knows(self, word: str) -> bool:
-        """Whether a word, or one of its family, stands in a result or in the question."""
-        if word in self.vocabulary or concepts(word) & self.vocabulary or self.stands(word):
+        """Return True if a word, or a related word, stands in a result or in the question."""
+        if word in self.vocabulary or find_concepts(word) & self.vocabulary or self.stands(word):
             return True
         if any(word[:size] in self.vocabulary for size in range(5, len(word))):
             return True
@@ -217,12 +223,12 @@ class Facts:
         found: dict[str, list[Leaf]] = defaultdict(list)
         for leaf in self.leaves:
             if isinstance(leaf.value, str) and len(leaf.value) <= 80 and not leaf.part:
-                found["".join(tokens(leaf.value))].append(leaf)
+                found["".join(split_tokens(leaf.value))].append(leaf)
         return found
 
     @cached_property
     def field_words(self) -> frozenset[str]:
-        """What any field is called."""
+        """Return the words in the names of all fields."""
         return frozenset().union(
             *(leaf.attributes for leaf in {f.leaf.shape: f.leaf for f in self.figures}.values())
         )
@@ -260,7 +266,9 @@ class Facts:
         )
 
     def stands(self, word: str) -> bool:
-        """Whether a word or a number stands in the part of a huge result that was not indexed."""
+        """Return True if a word or a number stands in the part of a huge result that was not
+        indexed.
+        """
         text = self.unlisted
         if not text:
             return False
@@ -276,7 +284,7 @@ class Facts:
     def short_texts(self) -> list[tuple[Leaf, str]]:
         """The short texts of the results, folded."""
         return [
-            (leaf, " ".join(tokens(leaf.value)))
+            (leaf, " ".join(split_tokens(leaf.value)))
             for leaf in self.leaves
             if isinstance(leaf.value, str) and 0 < len(leaf.value) < 60
         ]
@@ -290,16 +298,20 @@ class Facts:
             return text[:240]
         value = leaf.part or leaf.value
         key = leaf.path[-1] if leaf.path and isinstance(leaf.path[-1], str) else None
-        tries = [] if key is None or leaf.part else [f"{canonical(key)}:{canonical(value)}"]
-        tries += [value if isinstance(value, str) else "", canonical(value)]
+        tries = (
+            []
+            if key is None or leaf.part
+            else [f"{to_canonical_json(key)}:{to_canonical_json(value)}"]
+        )
+        tries += [value if isinstance(value, str) else "", to_canonical_json(value)]
         return next((t[:240] for t in tries if t and t[:240] in text), "")
 
 
-def _decamel(text: str) -> str:
+def _split_camel_case(text: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
 
 
-def rendered(content: Json) -> str:
+def render_content(content: Json) -> str:
     """A result's content as text: what quotes are taken from. The same as ``types.canonical``, for
     plain JSON.
     """

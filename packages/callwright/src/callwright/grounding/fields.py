@@ -1,4 +1,4 @@
-"""What a field's key says of its value: its unit, its magnitude, what it measures."""
+"""Derives facts about a field's value from its key: its unit, its magnitude, its dimension."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from functools import lru_cache
 from typing import Any
 
 from callwright.grounding.units import ALIASES, KEY_UNITS, TAIL_UNITS, UNITS
-from callwright.grounding.words import all_concepts, concepts, stem
+from callwright.grounding.words import all_concepts, find_concepts, stem_word
 from callwright.language import ENGLISH
-from callwright.language.tokens import fold, key_tokens
+from callwright.language.tokens import fold_text, key_tokens
 
 _UNIT_KEYS = ENGLISH.words("fields.unit_keys")
 
 
 def names_a_unit(key: str) -> bool:
-    """Whether a field holds the unit of the fields beside it."""
-    return fold(key).replace("_", "") in _UNIT_KEYS
+    """Return True if a field holds the unit of the fields beside it."""
+    return fold_text(key).replace("_", "") in _UNIT_KEYS
 
 
 def unit_beside(value: Any) -> str:
@@ -31,7 +31,7 @@ def unit_beside(value: Any) -> str:
         words = key_tokens(key)
         plain = "".join(words) in _UNIT_KEYS
         if plain or words[-1:] in (["unit"], ["units"], ["uom"], ["currency"]):
-            unit = ALIASES.get(fold(item), "")
+            unit = ALIASES.get(fold_text(item), "")
             if unit:
                 return unit if plain or words[-1] == "currency" else f"{words[0]}:{unit}"
     return ""
@@ -65,14 +65,14 @@ def unit_of_field(keys: tuple[str, ...], beside: str) -> str:
             return KEY_UNITS[words[-1]]
         if len(words) > 1 and words[-1] in TAIL_UNITS and depth == 0:
             return TAIL_UNITS[words[-1]]
-        if words[-1] in ("min", "mins") and len(words) > 1 and concepts(words[-2]) & _TIMED:
+        if words[-1] in ("min", "mins") and len(words) > 1 and find_concepts(words[-2]) & _TIMED:
             return "min"
         if depth == 0 and words[0] in KEY_UNITS and len(words) == 1:
             return KEY_UNITS[words[0]]
     for_key, _, unit = beside.rpartition(":")
     if not keys or (for_key and for_key not in key_tokens(keys[-1])):
         return ""
-    return unit if _takes(keys[-1], unit) else ""
+    return unit if _is_unit_applicable(keys[-1], unit) else ""
 
 
 _TIMED = frozenset({"=duration", "time"}) | all_concepts(ENGLISH.words("fields.timed"))
@@ -81,7 +81,9 @@ _SCALE_WORDS: Mapping[str, float] = ENGLISH.table("fields.scales")
 
 
 def scale_of_field(key: str) -> float:
-    """What a field's key says of its magnitude: ``revenue_musd``, ``population_millions``."""
+    """Return the magnitude that a field's key states: ``revenue_musd``, ``population_millions``; 1
+    if none.
+    """
     words = key_tokens(key)
     if not words:
         return 1.0
@@ -91,13 +93,15 @@ def scale_of_field(key: str) -> float:
     return next((_SCALE_WORDS[w] for w in words[1:] if w in _SCALE_WORDS and len(w) > 2), 1.0)
 
 
-def _takes(key: str, unit: str) -> bool:
-    """Whether a unit that stands beside a field (currency, unit) is about that field."""
-    words = {stem(w) for w in key_tokens(key)}
+def _is_unit_applicable(key: str, unit: str) -> bool:
+    """Return True if a unit in a neighbouring field (currency, unit) applies to the field of
+    ``key``.
+    """
+    words = {stem_word(w) for w in key_tokens(key)}
     if not unit or words & _COUNTS:
         return False
     return UNITS[unit].dimension != "money" or bool(words & _MONETARY)
 
 
-_MONETARY = {stem(w) for w in ENGLISH.words("fields.monetary")}
-_COUNTS = {stem(w) for w in ENGLISH.words("fields.counts")}
+_MONETARY = {stem_word(w) for w in ENGLISH.words("fields.monetary")}
+_COUNTS = {stem_word(w) for w in ENGLISH.words("fields.counts")}

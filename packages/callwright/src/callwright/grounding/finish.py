@@ -13,14 +13,14 @@ from collections.abc import Generator, Sequence
 from rapidfuzz.fuzz import ratio
 
 from callwright import prompts
-from callwright.grounding.facts import Facts, rendered
+from callwright.grounding.facts import Facts, render_content
 from callwright.grounding.grounding_result import Fix, GroundingResult
 from callwright.grounding.index import facts_of
-from callwright.grounding.reply import Draft, Drafts, read, schema_for, split
-from callwright.grounding.summary import summarise
-from callwright.grounding.support import check
+from callwright.grounding.reply import Draft, Drafts, read_drafts, schema_for, split_prose
+from callwright.grounding.summary import summarise_results
+from callwright.grounding.support import check_statement
 from callwright.language import ENGLISH
-from callwright.language.tokens import tokens
+from callwright.language.tokens import split_tokens
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import (
@@ -34,7 +34,7 @@ from callwright.nouns.types import (
     Statement,
     Tool,
     ToolResult,
-    canonical,
+    to_canonical_json,
 )
 
 UNCONFIRMED = "(not confirmed by any result)"
@@ -78,24 +78,26 @@ def finish(
     says what was found instead. Where no call succeeded there is nothing to answer from: the model
     is not asked at all.
     """
-    done = [r for r in results if r.ok and not _empty(r.content)]
+    done = [r for r in results if r.ok and not _is_empty_content(r.content)]
     if not done:
-        return abstain(results, skips)
+        return build_abstention(results, skips)
     facts = facts_of(query, results, skips)
     ids = [r.id for r in results]
-    request = _question(query, results, skips, mode, char_limit, ids)
+    request = _build_question(query, results, skips, mode, char_limit, ids)
     reply = yield request
-    drafts = read(reply, ids)
-    if _says_nothing(drafts) and not drafts.gave_up and mend > 0:
+    drafts = read_drafts(reply, ids)
+    if _is_empty_reply(drafts) and not drafts.gave_up and mend > 0:
         mend -= 1
-        reply = yield _again(request, reply)
-        drafts = read(reply, ids) if not _unknown(reply) else Drafts()
-    if _says_nothing(drafts):
-        return abstain(results, skips, "the model gave no answer")
+        reply = yield _build_retry_request(request, reply)
+        drafts = read_drafts(reply, ids) if not _is_not_known(reply) else Drafts()
+    if _is_empty_reply(drafts):
+        return build_abstention(results, skips, "the model gave no answer")
     statements, edits, texts, rules = [], [], [], []
     for position, draft in enumerate(drafts.statements):
         place = (position, len(drafts.statements))
-        statement, made, left = yield from _settle(draft, facts, request, reply, mend, place)
+        statement, made, left = yield from _verify_statement(
+            draft, facts, request, reply, mend, place
+        )
         mend = left
         statements.append(statement)
         rules.append(made[-1].rule if made else "")
@@ -104,11 +106,13 @@ def finish(
     given_up = [
         s.text.split("\n")[0] for s, e in zip(statements, rules, strict=True) if e == _WITHDRAWN
     ]
-    missing = (*_missing(drafts, results), *given_up)
-    return Answer(_text("".join(texts), missing), tuple(statements), missing, tuple(edits))
+    missing = (*_list_missing(drafts, results), *given_up)
+    return Answer(
+        _append_missing("".join(texts), missing), tuple(statements), missing, tuple(edits)
+    )
 
 
-def finish_as_written(
+def finish_without_repair(
     query: str, results: Sequence[ToolResult], *, mode: ReplyMode = "text", char_limit: int = 6_000
 ) -> Generator[ChatRequest, Reply, Answer]:
     """The same question, asked once and whatever was found, and the model's answer in its own
@@ -117,27 +121,29 @@ def finish_as_written(
     """
     facts = facts_of(query, results, ())
     ids = [r.id for r in results]
-    reply = yield _question(query, results, (), mode, char_limit, ids)
-    drafts = read(reply, ids)
+    reply = yield _build_question(query, results, (), mode, char_limit, ids)
+    drafts = read_drafts(reply, ids)
     text = "".join(
         draft.glue + draft.text if at else draft.text for at, draft in enumerate(drafts.statements)
     )
     return Answer(
-        _text(text, drafts.missing), _as_they_are(drafts.statements, facts), tuple(drafts.missing)
+        _append_missing(text, drafts.missing),
+        _check_drafts(drafts.statements, facts),
+        tuple(drafts.missing),
     )
 
 
-def answer_as_written(text: str, query: str, results: Sequence[ToolResult]) -> Answer:
-    """An answer that the model wrote already, word for word: checked as :func:`finish_as_written`
+def check_written_answer(text: str, query: str, results: Sequence[ToolResult]) -> Answer:
+    """An answer that the model wrote already, word for word: checked as :func:`finish_without_repair`
     does. Pure.
     """
-    drafts = split(text, [r.id for r in results])
-    return Answer(text.strip(), _as_they_are(drafts, facts_of(query, results, ())))
+    drafts = split_prose(text, [r.id for r in results])
+    return Answer(text.strip(), _check_drafts(drafts, facts_of(query, results, ())))
 
 
-def _as_they_are(drafts: Sequence[Draft], facts: Facts) -> tuple[Statement, ...]:
+def _check_drafts(drafts: Sequence[Draft], facts: Facts) -> tuple[Statement, ...]:
     """Statements with the support that they have, none of them changed."""
-    checked = [(draft, check(draft.text, facts, draft.results)) for draft in drafts]
+    checked = [(draft, check_statement(draft.text, facts, draft.results)) for draft in drafts]
     return tuple(Statement(d.text, v.support, v.citations, tuple(v.problems)) for d, v in checked)
 
 
@@ -150,24 +156,24 @@ def check_answer(
     facts = facts_of(query, results, skips)
     ids = [r.id for r in results]
     statements, edits, texts = [], [], []
-    for position, draft in enumerate(split(text, ids)):
-        verdict = check(draft.text, facts, draft.results)
-        statement, made = _decide(draft, verdict, facts, position)
+    for position, draft in enumerate(split_prose(text, ids)):
+        verdict = check_statement(draft.text, facts, draft.results)
+        statement, made = _decide_by_rule(draft, verdict, facts, position)
         statements.append(statement)
         edits += made
         texts.append(draft.glue + statement.text)
     return Answer("".join(texts), tuple(statements), (), tuple(edits))
 
 
-def _says_nothing(drafts: Drafts) -> bool:
+def _is_empty_reply(drafts: Drafts) -> bool:
     return not drafts.statements and not drafts.missing
 
 
-def _empty(content: object) -> bool:
+def _is_empty_content(content: object) -> bool:
     return content is None or content in ("", [], {})
 
 
-def _question(
+def _build_question(
     query: str,
     results: Sequence[ToolResult],
     skips: Sequence[Skip],
@@ -175,7 +181,7 @@ def _question(
     limit: int,
     ids: Sequence[str],
 ) -> ChatRequest:
-    summary = summarise(query, results, skips, limit)
+    summary = summarise_results(query, results, skips, limit)
     messages = prompts.render("finish", format=_FORMATS[mode], summary=summary, query=query)
     if mode == "schema":
         return ChatRequest(messages, "answer", schema=schema_for(ids), max_tokens=_MAX_TOKENS)
@@ -189,7 +195,7 @@ def _question(
     )
 
 
-def _settle(
+def _verify_statement(
     draft: Draft,
     facts: Facts,
     request: ChatRequest,
@@ -199,31 +205,39 @@ def _settle(
 ) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
     """Check one statement; mend it by rule, else by one question, else mark it."""
     position = place[0]
-    verdict = check(draft.text, facts, draft.results)
-    why = _no_answer(draft.text, facts)
+    verdict = check_statement(draft.text, facts, draft.results)
+    why = _explain_non_answer(draft.text, facts)
     echo = bool(why)
     if echo:
         verdict = GroundingResult("unsupported", [why])
-    if verdict.support == "unsupported" and not _mends(draft, verdict, facts) and mend > 0:
+    if (
+        verdict.support == "unsupported"
+        and not _repair_statement(draft, verdict, facts)
+        and mend > 0
+    ):
         mend -= 1
         restated = yield (
-            _plainly(facts) if echo else _restate(draft, verdict, facts, request, reply)
+            _build_plain_request(facts)
+            if echo
+            else _build_restate_request(draft, verdict, facts, request, reply)
         )
-        found = _restated(restated, draft, facts)
+        found = _parse_restatement(restated, draft, facts)
         if found is not None:
             text, again = found
             edit = Edit(f"/statements/{position}/text", draft.text, text, "answer.restated")
             support = "mended" if again.support == "supported" else again.support
             return Statement(text, support, again.citations, tuple(verdict.problems)), [edit], mend
-        if echo or _unknown(restated):
-            return (*_withdrawn(draft, verdict, facts, place, echo), mend)
+        if echo or _is_not_known(restated):
+            return (*_withdraw_statement(draft, verdict, facts, place, echo), mend)
     statement, edits = (
-        _quoted(draft, facts, position, why) if echo else _decide(draft, verdict, facts, position)
+        _quote_cited_results(draft, facts, position, why)
+        if echo
+        else _decide_by_rule(draft, verdict, facts, position)
     )
     return statement, edits, mend
 
 
-def _withdrawn(
+def _withdraw_statement(
     draft: Draft, verdict: GroundingResult, facts: Facts, place: tuple[int, int], echo: bool
 ) -> tuple[Statement, list[Edit]]:
     """The model, asked again, says itself that no result holds it: what is unknown is said, the
@@ -234,17 +248,24 @@ def _withdrawn(
     if of > 1:
         text = f"Statement {position + 1} of the answer was withdrawn: no result confirms it."
     if echo:
-        quoted, _ = _quoted(draft, facts, position, verdict.problems[0])
+        quoted, _ = _quote_cited_results(draft, facts, position, verdict.problems[0])
         text = f"{text}\n{quoted.text}"
     statement = Statement(text, "limitation", (), tuple(verdict.problems))
     return statement, [Edit(f"/statements/{position}/text", draft.text, text, _WITHDRAWN)]
 
 
-def _quoted(draft: Draft, facts: Facts, position: int, why: str) -> tuple[Statement, list[Edit]]:
+def _quote_cited_results(
+    draft: Draft, facts: Facts, position: int, why: str
+) -> tuple[Statement, list[Edit]]:
     """Instead of what states nothing: what the cited calls returned, word for word."""
-    cited = [r for r in facts.results if r.ok and not _empty(r.content) and r.id in draft.results]
+    cited = [
+        r
+        for r in facts.results
+        if r.ok and not _is_empty_content(r.content) and r.id in draft.results
+    ]
     found = [
-        _found(r) for r in cited or [r for r in facts.results if r.ok and not _empty(r.content)]
+        _quote_result(r)
+        for r in cited or [r for r in facts.results if r.ok and not _is_empty_content(r.content)]
     ]
     text = "\n".join(statement.text for statement in found)
     citations = tuple(citation for statement in found for citation in statement.citations)
@@ -252,13 +273,13 @@ def _quoted(draft: Draft, facts: Facts, position: int, why: str) -> tuple[Statem
     return statement, [Edit(f"/statements/{position}/text", draft.text, text, "answer.quoted")]
 
 
-def _decide(
+def _decide_by_rule(
     draft: Draft, verdict: GroundingResult, facts: Facts, position: int
 ) -> tuple[Statement, list[Edit]]:
     if verdict.support != "unsupported":
         return Statement(draft.text, verdict.support, verdict.citations), []
     path = f"/statements/{position}/text"
-    fixed = _mends(draft, verdict, facts)
+    fixed = _repair_statement(draft, verdict, facts)
     if fixed is not None:
         text, again = fixed
         edits = [Edit(path, f.before, f.text, "answer.value") for f in verdict.fixes]
@@ -268,36 +289,36 @@ def _decide(
     return Statement(marked, "unsupported", (), tuple(verdict.problems)), [edit]
 
 
-def _mends(
+def _repair_statement(
     draft: Draft, verdict: GroundingResult, facts: Facts
 ) -> tuple[str, GroundingResult] | None:
     """The statement with its wrong values replaced, if the result then holds."""
     if not verdict.mendable:
         return None
-    text = apply(draft.text, verdict.fixes)
-    again = check(text, facts, draft.results)
+    text = apply_fixes(draft.text, verdict.fixes)
+    again = check_statement(text, facts, draft.results)
     return (text, again) if again.support == "supported" else None
 
 
-def apply(text: str, fixes: Sequence[Fix]) -> str:
+def apply_fixes(text: str, fixes: Sequence[Fix]) -> str:
     for fix in sorted(fixes, key=lambda f: f.span, reverse=True):
         text = text[: fix.span[0]] + fix.text + text[fix.span[1] :]
     return text
 
 
-def _restate(
+def _build_restate_request(
     draft: Draft, verdict: GroundingResult, facts: Facts, request: ChatRequest, reply: Reply
 ) -> ChatRequest:
-    return _asked_again(
-        request, reply, draft.text, "; ".join(verdict.problems), _evidence(verdict, facts)
+    return _build_followup_request(
+        request, reply, draft.text, "; ".join(verdict.problems), _render_evidence(verdict, facts)
     )
 
 
-def _plainly(facts: Facts) -> ChatRequest:
+def _build_plain_request(facts: Facts) -> ChatRequest:
     """The question anew, without the reply that only repeated it: small models repeat that once
     more.
     """
-    summary = summarise(facts.query, facts.results, facts.skips, _PLAIN)
+    summary = summarise_results(facts.query, facts.results, facts.skips, _PLAIN)
     return ChatRequest(
         prompts.render("finish_plain", summary=summary, query=facts.query),
         "answer.restate",
@@ -306,13 +327,15 @@ def _plainly(facts: Facts) -> ChatRequest:
     )
 
 
-def _again(request: ChatRequest, reply: Reply) -> ChatRequest:
+def _build_retry_request(request: ChatRequest, reply: Reply) -> ChatRequest:
     """The one question after a reply that holds no statement at all."""
     said = " ".join(reply.text.split())[:_QUOTED] or "(nothing)"
-    return _asked_again(request, reply, said, "it holds no statement, so it answers nothing", "")
+    return _build_followup_request(
+        request, reply, said, "it holds no statement, so it answers nothing", ""
+    )
 
 
-def _asked_again(
+def _build_followup_request(
     request: ChatRequest, reply: Reply, statement: str, problems: str, evidence: str
 ) -> ChatRequest:
     asked = prompts.render(
@@ -324,54 +347,62 @@ def _asked_again(
     )
 
 
-def _evidence(verdict: GroundingResult, facts: Facts) -> str:
+def _render_evidence(verdict: GroundingResult, facts: Facts) -> str:
     quotes = [f"{c.result}: {c.quote}" for c in verdict.citations if c.quote]
     quotes += [f"{f.leaf.result}: {facts.quote(f.leaf)}" for f in verdict.fixes]
     return "The summary says: " + "; ".join(dict.fromkeys(quotes)) + "\n" if quotes else ""
 
 
-def _restated(reply: Reply, draft: Draft, facts: Facts) -> tuple[str, GroundingResult] | None:
+def _parse_restatement(
+    reply: Reply, draft: Draft, facts: Facts
+) -> tuple[str, GroundingResult] | None:
     text = " ".join(reply.text.strip().strip('"').split("\n")[0].split())
-    if not text or _unknown(reply) or _no_answer(text, facts):
+    if not text or _is_not_known(reply) or _explain_non_answer(text, facts):
         return None
-    verdict = check(text, facts, draft.results)
+    verdict = check_statement(text, facts, draft.results)
     return (text, verdict) if verdict.support in ("supported", "limitation") else None
 
 
-def _no_answer(text: str, facts: Facts) -> str:
-    """Why a statement states nothing, whatever its values rest on; "" for one that does."""
+def _explain_non_answer(text: str, facts: Facts) -> str:
+    """Return the reason why a statement states nothing, whatever supports its values; "" if it
+    states something.
+    """
     called = _A_CALL.fullmatch(text.strip())
     if called is not None and called[1] in {r.tool for r in facts.results}:
         return "this is a call, and says nothing of what came of it"
-    return "this only repeats the question" if _echoes(text, facts) else ""
+    return "this only repeats the question" if _is_question_echo(text, facts) else ""
 
 
-def _echoes(text: str, facts: Facts) -> bool:
-    """Whether a statement only says the question again: nearly its words, or none that the question
-    did not say.
+def _is_question_echo(text: str, facts: Facts) -> bool:
+    """Return True if a statement only repeats the question. It has nearly the same words, or no
+    informative words of its own.
     """
     if ratio(text.lower(), facts.query.lower()) > _ECHO:
         return True
-    asked = set(tokens(facts.query))
-    return bool(_OPEN & asked) and not set(tokens(text)) - asked - _TELLING_NOTHING
+    asked = set(split_tokens(facts.query))
+    return bool(_OPEN & asked) and not set(split_tokens(text)) - asked - _TELLING_NOTHING
 
 
-def _unknown(reply: Reply) -> bool:
+def _is_not_known(reply: Reply) -> bool:
     return "NOT KNOWN" in reply.text.upper()
 
 
-def abstain(results: Sequence[ToolResult], skips: Sequence[Skip], why: str = "") -> Answer:
+def build_abstention(results: Sequence[ToolResult], skips: Sequence[Skip], why: str = "") -> Answer:
     """The honest answer where nothing could be said: why, what failed, and what tools did return,
     word for word.
 
     Tools that were left out for the same reason are told of together; the trace has each of them.
     """
-    missing = [_failed(r) for r in results if not r.ok]
-    missing += [f"{_call(r)} returned nothing" for r in results if r.ok and _empty(r.content)]
-    missing = [*missing, *_left_out(skips)]
+    missing = [_render_failure(r) for r in results if not r.ok]
+    missing += [
+        f"{_render_call(r)} returned nothing"
+        for r in results
+        if r.ok and _is_empty_content(r.content)
+    ]
+    missing = [*missing, *_render_skips(skips)]
     if len(missing) > _REASONS:
         missing = [*missing[:_REASONS], f"and {len(missing) - _REASONS} more"]
-    found = [_found(r) for r in results if r.ok and not _empty(r.content)]
+    found = [_quote_result(r) for r in results if r.ok and not _is_empty_content(r.content)]
     reasons = "; ".join(missing) or ("" if why else "no tool was called")
     said = (
         ": ".join(
@@ -386,8 +417,8 @@ def abstain(results: Sequence[ToolResult], skips: Sequence[Skip], why: str = "")
     return Answer(text, (Statement(said, "limitation"), *found), (*lost, *missing))
 
 
-def _left_out(skips: Sequence[Skip]) -> list[str]:
-    """Why tools were not called; what was to be called and was refused first."""
+def _render_skips(skips: Sequence[Skip]) -> list[str]:
+    """Return the reasons why tools were not called; refused calls come first."""
     tools: dict[str, list[str]] = {}
     for skip in sorted(skips, key=lambda skip: not skip.refused):
         tools.setdefault(skip.reason.rstrip(". "), []).append(skip.tool)
@@ -403,56 +434,60 @@ def _left_out(skips: Sequence[Skip]) -> list[str]:
     return told
 
 
-def no_answer(why: str) -> Answer:
-    """What stands for the answer of a model that wrote none, where nothing is said in its place."""
+def build_no_answer(why: str) -> Answer:
+    """Return an answer that says that the model wrote none, with the reason."""
     said = f"I could not answer this: {why}."
     return Answer(said, (Statement(said, "limitation"),), (why,))
 
 
-def _found(result: ToolResult) -> Statement:
-    """What one call returned, told without a model: a quotation of its beginning."""
-    text = rendered(result.content)
+def _quote_result(result: ToolResult) -> Statement:
+    """Return a statement about one call's result, made without a model: a quotation of its
+    beginning.
+    """
+    text = render_content(result.content)
     quote = text[:_QUOTED]
     citation = Citation(result.id, quote)
     return Statement(
-        f"{_call(result)} returned: {quote}{'…' if len(text) > _QUOTED else ''}",
+        f"{_render_call(result)} returned: {quote}{'…' if len(text) > _QUOTED else ''}",
         "supported",
         (citation,),
     )
 
 
-def _call(result: ToolResult) -> str:
-    arguments = canonical(result.arguments)[1:-1]
+def _render_call(result: ToolResult) -> str:
+    arguments = to_canonical_json(result.arguments)[1:-1]
     return f"{result.tool}({arguments if len(arguments) <= 100 else arguments[:99] + '…'})"
 
 
-def _failed(result: ToolResult) -> str:
+def _render_failure(result: ToolResult) -> str:
     failure = result.failure
     if failure is None:
         return ""
     message = " ".join(failure.message.split())
     return (
-        f"{_call(result)} failed ({failure.kind}):"
+        f"{_render_call(result)} failed ({failure.kind}):"
         f" {message if len(message) <= 160 else message[:159] + '…'}".rstrip(". ")
     )
 
 
-def _missing(drafts: Drafts, results: Sequence[ToolResult]) -> tuple[str, ...]:
-    """What the model says is missing, and every failure that no later success made good."""
-    good = {(r.tool, canonical(r.arguments)) for r in results if r.ok}
+def _list_missing(drafts: Drafts, results: Sequence[ToolResult]) -> tuple[str, ...]:
+    """Return the gaps that the model reports, and every failure that no later success
+    superseded.
+    """
+    good = {(r.tool, to_canonical_json(r.arguments)) for r in results if r.ok}
     slots = {r.slot for r in results if r.ok and r.slot}
     failed = [
-        _failed(r)
+        _render_failure(r)
         for r in results
         if not r.ok
-        and (r.tool, canonical(r.arguments)) not in good
+        and (r.tool, to_canonical_json(r.arguments)) not in good
         and not (r.slot and r.slot in slots)
     ]
     cut = ["the end of the answer: the reply was cut off"] if drafts.cut else []
     return tuple(dict.fromkeys((*drafts.missing, *failed, *cut)))
 
 
-def _text(text: str, missing: Sequence[str]) -> str:
+def _append_missing(text: str, missing: Sequence[str]) -> str:
     left = [m for m in missing if m not in text]
     if not left:
         return text.strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from callwright.grounding.quantity import Moment, Number, Span, moments, numbers
+from callwright.grounding.quantity import Moment, Number, Span, find_moments, find_numbers
 from callwright.language.pack import pack
 from callwright.language.protocol import WrittenNumber
 
@@ -18,9 +18,9 @@ def numbers_in(text: str, taken: Sequence[Span], language: str) -> list[Number]:
     """
     reader = pack(language)
     if reader is None:
-        return [replace(n, hedge="about") for n in numbers(text, taken, words=False)]
+        return [replace(n, hedge="about") for n in find_numbers(text, taken, words=False)]
     written = {w.span[0]: w for w in reader.numbers(text)}
-    found = numbers(reader.with_point(text), taken, words=False)
+    found = find_numbers(reader.with_point(text), taken, words=False)
     return [_with_words(n, written.get(n.digits[0])) for n in found]
 
 
@@ -46,9 +46,11 @@ def moments_in(text: str, language: str) -> list[Moment]:
     """
     reader = pack(language)
     named = [Moment(d.span, d.year, d.month, d.day) for d in (reader.dates(text) if reader else ())]
-    plain = [m for m in moments(text) if not any(_overlap(m.span, n.span) for n in named)]
+    plain = [
+        m for m in find_moments(text) if not any(_is_overlapping(m.span, n.span) for n in named)
+    ]
     return sorted([*named, *plain], key=lambda m: m.span)
 
 
-def _overlap(a: Span, b: Span) -> bool:
+def _is_overlapping(a: Span, b: Span) -> bool:
     return a[0] < b[1] and b[0] < a[1]

@@ -1,6 +1,4 @@
-"""What the check of one statement found: its support, what is wrong with it, what it should say
-instead.
-"""
+"""Defines the result of checking one statement: its support, its problems, and corrections."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ NOBODY_SAYS = (  # how one begins, of which no result speaks, neither for it nor
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What a wrong value should be: replace ``span`` of the statement by ``text``."""
+    """Correction of a wrong value: replace ``span`` of the statement by ``text``."""
 
     span: Span
     before: str
@@ -31,8 +29,8 @@ class Fix:
 
 @dataclass
 class GroundingResult:
-    """What the check of one statement found. ``fixes`` holds a replacement for every problem that
-    has exactly one.
+    """Result of checking one statement. ``fixes`` holds a replacement for every problem that has
+    exactly one.
     """
 
     support: Support
@@ -48,11 +46,15 @@ class GroundingResult:
 
 
 def is_unheard(problem: str) -> bool:
-    """Whether a problem is that no result speaks of what is stated; else one says otherwise."""
+    """Return True if a problem is that no result supports the statement. Otherwise a result
+    contradicts it.
+    """
     return problem.endswith(NOWHERE) or problem.startswith(NOBODY_SAYS)
 
 
-def refuse(stated: str, bound: Bound, verdict: GroundingResult, claim: Number | Moment) -> None:
+def record_problem(
+    stated: str, bound: Bound, verdict: GroundingResult, claim: Number | Moment
+) -> None:
     """Record that a stated value does not hold, with the replacement where exactly one is meant."""
     if bound.rival is None:
         verdict.problems.append(f"{stated} {NOWHERE}")
@@ -60,17 +62,17 @@ def refuse(stated: str, bound: Bound, verdict: GroundingResult, claim: Number | 
     right = render_value(bound.rival)
     if bound.taken is not None:
         verdict.problems.append(
-            f"{stated} is {about(bound.taken.leaf)}; {about(bound.rival.leaf)} is {right}"
+            f"{stated} is {describe_leaf(bound.taken.leaf)}; {describe_leaf(bound.rival.leaf)} is {right}"
         )
     else:
-        verdict.problems.append(f"{stated} {NOWHERE}; {about(bound.rival.leaf)} is {right}")
-    text = _rewritten(claim, bound.rival)
+        verdict.problems.append(f"{stated} {NOWHERE}; {describe_leaf(bound.rival.leaf)} is {right}")
+    text = _rewrite_value(claim, bound.rival)
     if bound.only and text:
         verdict.fixes.append(Fix(claim.span, stated, text, bound.rival.leaf))
 
 
-def about(leaf: Leaf) -> str:
-    """Where a value stands, for people: the result and the path in it."""
+def describe_leaf(leaf: Leaf) -> str:
+    """Return the place of a value for people: the result and the path in it."""
     return f"{leaf.result} {leaf.where}" if leaf.path else leaf.result
 
 
@@ -88,7 +90,7 @@ def render_value(figure: Figure) -> str:
     return f"{text[:80]} {unit}".rstrip() if not isinstance(value, str) else text[:80]
 
 
-def _rewritten(claim: Number | Moment, figure: Figure) -> str:
+def _rewrite_value(claim: Number | Moment, figure: Figure) -> str:
     """The right value as the statement may say it: with the result's own digits and unit."""
     value = figure.leaf.value
     if isinstance(claim, Moment) or figure.number is None:

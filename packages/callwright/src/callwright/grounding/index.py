@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from callwright.dataflow.lineage import inherited
-from callwright.grounding.facts import Facts, Figure, Leaf, Path, rendered
+from callwright.dataflow.lineage import collect_inherited
+from callwright.grounding.facts import Facts, Figure, Leaf, Path, render_content
 from callwright.grounding.fields import (
     concepts_of_keys,
     scale_of_field,
@@ -20,11 +20,17 @@ from callwright.grounding.fields import (
     unit_of_field,
 )
 from callwright.grounding.labels import record_labels, text_labels
-from callwright.grounding.quantity import Number, from_epoch, iso_duration, moments, numbers
-from callwright.grounding.words import all_concepts, concepts
-from callwright.jsontext import JsonError, opened, parse
+from callwright.grounding.quantity import (
+    Number,
+    convert_epoch,
+    find_moments,
+    find_numbers,
+    iso_duration,
+)
+from callwright.grounding.words import all_concepts, find_concepts
+from callwright.jsontext import JsonError, parse, parse_tool_text
 from callwright.language import ENGLISH
-from callwright.language.tokens import key_tokens, tokens
+from callwright.language.tokens import key_tokens, split_tokens
 from callwright.nouns.types import Json, JsonObject, Skip, ToolResult
 
 MAX_LEAVES = 2_000
@@ -53,20 +59,20 @@ def facts_of(query: str, results: Sequence[ToolResult], skips: Sequence[Skip] = 
     """Index the results. Pure, deterministic, linear in their size and bounded."""
     facts = Facts(query, tuple(results), tuple(skips))
     room = _Room(MAX_LEAVES, MAX_CHARS, max(1, len(results)))
-    origins = inherited(results)
+    origins = collect_inherited(results)
     for result in results:
         if result.failure is not None and result.content is None:
             continue
-        facts.texts[result.id] = rendered(result.content)
+        facts.texts[result.id] = render_content(result.content)
         _Walk(facts, result, room, origins.get(result.id, ())).run()
     facts.cut = room.cut
-    _alias(facts)
-    _vocabulary(facts)
+    _index_aliases(facts)
+    _index_vocabulary(facts)
     return facts
 
 
 class _Room:
-    """What may still be indexed; every result is sure of its share."""
+    """Remaining capacity of the index; every result has a guaranteed share."""
 
     def __init__(self, leaves: int, chars: int, parts: int) -> None:
         self.leaves, self.chars, self.parts, self.cut = leaves, chars, parts, False
@@ -92,10 +98,10 @@ class _Walk:
         words = all_concepts(key_tokens(self.result.tool)) if self.result.tool else frozenset()
         unit = unit_beside(self.result.arguments)
         root = _Node(self.result.id, self.result.tool, labels, unit, words)
-        content = unpack(self.result.content)
+        content = unpack_content(self.result.content)
         same = content is self.result.content
         self.facts.read[self.result.id] = (
-            self.facts.texts[self.result.id] if same else rendered(content)
+            self.facts.texts[self.result.id] if same else render_content(content)
         )
         stack: list[tuple[Any, tuple[str | int, ...], _Node]] = [(content, (), root)]
         while stack:
@@ -113,10 +119,11 @@ class _Walk:
         self.room.chars -= self._start[1] - self.chars
 
     def _arguments(self) -> frozenset[str]:
-        """What was asked for names what came back; a list of things it does not, nor does a
-        record's own name.
+        """Return the labels that a result takes from the arguments of its call. Arguments that list
+        several things give none. Names that a record of the result itself holds give none either.
 
-        So does what the call was made of (:mod:`callwright.dataflow.lineage`).
+        The arguments of the calls that fed this one also give labels
+        (:mod:`callwright.dataflow.lineage`).
         """
         own = [self.result.arguments, *self.origins]
         return frozenset().union(*map(self._asked_for, own))
@@ -133,7 +140,7 @@ class _Walk:
         return self._labels(single)
 
     def _of_dict(self, value: dict[str, Any], path: Path, node: _Node) -> Iterator[Any]:
-        table = _table(value)
+        table = _table_to_records(value)
         if table is not None:
             value = {**value, **table}
         if _is_map(value):
@@ -155,7 +162,7 @@ class _Walk:
         )
         for key, child in reversed(list(value.items())[: self.leaves + 1]):
             if isinstance(child, dict):
-                name = " ".join(tokens(key))
+                name = " ".join(split_tokens(key))
                 yield (
                     child,
                     (*path, key),
@@ -177,7 +184,7 @@ class _Walk:
         """
         self.facts.lists.append((len(value), self._make(len(value), path, node)))
         for key, child in reversed(list(value.items())[: self.leaves + 1]):
-            labels = self._named("key", " ".join(tokens(key)))
+            labels = self._named("key", " ".join(split_tokens(key)))
             yield (
                 child,
                 (*path, (key,)),
@@ -244,7 +251,7 @@ class _Walk:
                 for length in {len(lines), value.count("\n") + 1} if len(lines) > 1 else ():
                     self.facts.lists.append((length, stand))
                 self._alike(lines, stand)
-                for part in _sentences(value):
+                for part in _split_sentences(value):
                     self.leaves -= 1
                     self._text(part, path, node, part)
                 return
@@ -258,7 +265,7 @@ class _Walk:
             scale = scale_of_field(leaf.key)
             number = Number(float(value) * scale, 0.0, (0, 0), (0, 0), leaf.unit, scale=scale)
             self.facts.figures.append(Figure(leaf, number))
-            if _EPOCH_KEY.search(leaf.key) and (moment := from_epoch(value)) is not None:
+            if _EPOCH_KEY.search(leaf.key) and (moment := convert_epoch(value)) is not None:
                 self.facts.figures.append(Figure(leaf, moment=moment))
 
     def _alike(self, lines: list[str], stand: Leaf) -> None:
@@ -278,7 +285,7 @@ class _Walk:
     def _text(self, text: str, path: Path, node: _Node, part: str) -> None:
         if part:
             part = part[:4000]
-            words = tokens(part)
+            words = split_tokens(part)
             names = self._named(
                 "text", *(n for m in _NAMES.finditer(part) for n in text_labels(m.group()))
             )
@@ -296,10 +303,10 @@ class _Walk:
             return
         if not part and not _DATED.search(text):
             return
-        found = moments(text)
+        found = find_moments(text)
         for moment in found:
             self.facts.figures.append(Figure(leaf, moment=moment))
-        for number in numbers(text, [m.span for m in found], words=bool(part)):
+        for number in find_numbers(text, [m.span for m in found], words=bool(part)):
             self.facts.figures.append(Figure(leaf, number))
         shift = _OFFSET.fullmatch(text)
         if shift:
@@ -328,11 +335,11 @@ class _Walk:
 _NAMES = ENGLISH.pattern("statements.names_in_results")
 
 
-def _sentences(text: str) -> list[str]:
+def _split_sentences(text: str) -> list[str]:
     return [s[:2000] for s in re.split(r"(?<=[.!?;])\s+|\n+", text) if s.strip()][:300]
 
 
-def _table(value: dict[str, Any]) -> dict[str, Any] | None:
+def _table_to_records(value: dict[str, Any]) -> dict[str, Any] | None:
     """``{"columns": [...], "rows": [[...]]}`` as records."""
     for head in ENGLISH.listed("fields.table_heads"):
         names = value.get(head)
@@ -349,7 +356,7 @@ def _table(value: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _is_map(value: dict[str, Any]) -> bool:
-    """Whether the keys of an object name records of one kind rather than fields."""
+    """Return True if the keys of an object name records of one kind rather than fields."""
     if len(value) < 2 or not all(isinstance(v, dict) and v for v in value.values()):
         return False
     members = list(value.values())[:50]
@@ -357,9 +364,9 @@ def _is_map(value: dict[str, Any]) -> bool:
     return bool(shared) and 2 * len(shared) >= len(set().union(*members))
 
 
-def _alias(facts: Facts) -> None:
-    """Which words of a statement name which labels: the whole label, and its words that no other
-    label has.
+def _index_aliases(facts: Facts) -> None:
+    """Record the words of a statement that may name each label: the whole label, and words that few
+    labels share.
     """
     by_word: dict[str, set[str]] = defaultdict(set)
     aliases: dict[str, set[str]] = defaultdict(set)
@@ -377,15 +384,15 @@ def _alias(facts: Facts) -> None:
     facts.aliases = {a: frozenset(v) for a, v in aliases.items()}
 
 
-def _vocabulary(facts: Facts) -> None:
+def _index_vocabulary(facts: Facts) -> None:
     words = set(facts.folded.split())
     spoken = [w for w in words if w.isalpha() and len(w) < 40]
     facts.vocabulary = words | {
-        c for w in itertools.islice(sorted(spoken), _WORDS) for c in concepts(w)
+        c for w in itertools.islice(sorted(spoken), _WORDS) for c in find_concepts(w)
     }
 
 
-def unpack(content: Json) -> Json:
+def unpack_content(content: Json) -> Json:
     """Content that is JSON (or a printed Python value) inside a string, as a value; at most three
     layers deep.
     """
@@ -395,21 +402,21 @@ def unpack(content: Json) -> Json:
             and isinstance(content.get("response"), str)
             and len(content) <= 3
         ):
-            inner = _parsed(content["response"])
+            inner = _parse_inner(content["response"])
             if inner is None:
                 return content
             content = {**content, "response": inner}
             return content
         if not isinstance(content, str):
             return content
-        value = _parsed(content)
+        value = _parse_inner(content)
         if value is None:
             return content
         content = value
     return content
 
 
-def _parsed(text: str) -> Json:
+def _parse_inner(text: str) -> Json:
     stripped = text.strip()
     quoted = stripped[:2] in ('"{', '"[', '"\\')  # JSON written as a JSON string
     if len(stripped) > 2_000_000 or not (quoted or stripped[:1] in ("{", "[")):
@@ -418,5 +425,5 @@ def _parsed(text: str) -> Json:
         return parse(stripped)
     except JsonError:
         pass
-    value = opened(stripped) if len(stripped) <= 40_000 and not quoted else None
+    value = parse_tool_text(stripped) if len(stripped) <= 40_000 and not quoted else None
     return None if value is stripped else value

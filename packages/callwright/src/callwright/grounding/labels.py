@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from callwright.grounding.fields import names_a_unit
-from callwright.grounding.quantity import Moment, moments
+from callwright.grounding.quantity import Moment, find_moments
 from callwright.language import ENGLISH
-from callwright.language.tokens import key_tokens, tokens
+from callwright.language.tokens import key_tokens, split_tokens
 
 _URL = re.compile(r"https?://|^www\.|^[\w.+-]+@[\w-]+\.\w+$")
 _ARTICLES = ENGLISH.words("statements.articles")
@@ -36,12 +36,12 @@ def text_labels(text: str) -> Iterator[str]:
     if not text or len(text) > 80 or _URL.search(text):
         return
     if text[0].isdigit():
-        found = moments(text)
+        found = find_moments(text)
         if found and found[0].month is not None:
             yield from moment_labels(found[0])
             return
     if any(c.isalpha() for c in text):
-        words = tokens(text)
+        words = split_tokens(text)
         if words and words[0] in _ARTICLES and len(words) > 1:
             words = words[1:]
         if words and len(words) <= 10:

@@ -1,5 +1,5 @@
-"""Whether a stated number or moment is the one that stands in a result, as told, rounded, converted
-or re-zoned.
+"""Compares a stated number or moment with one in a result: exact, rounded, converted or in another
+time zone.
 """
 
 from __future__ import annotations
@@ -10,8 +10,15 @@ from dataclasses import replace
 from functools import lru_cache
 
 from callwright.grounding.facts import Facts, Figure
-from callwright.grounding.quantity import Moment, Number, at_offset, weekday_of
-from callwright.grounding.units import ALIASES, UNITS, conversions, readings, relatives, same
+from callwright.grounding.quantity import Moment, Number, shift_to_offset, weekday_of
+from callwright.grounding.units import (
+    ALIASES,
+    UNITS,
+    convert_value,
+    is_same_unit,
+    list_readings,
+    list_related_units,
+)
 from callwright.grounding.words import all_concepts
 from callwright.language import ENGLISH
 from callwright.language.tokens import key_tokens
@@ -26,8 +33,8 @@ _DIMENSIONS = {
 _REVERSED = ENGLISH.pattern("statements.reversed")
 
 
-def tolerance(n: Number) -> tuple[float, float]:
-    """How far below and above the stated value the true one may lie."""
+def compute_tolerance(n: Number) -> tuple[float, float]:
+    """Return how far below and above the stated value the true one may lie."""
     half = n.step / 2 * 1.0001 + abs(n.value) * 1e-9
     size = abs(n.value)
     if n.hedge == "about":
@@ -40,21 +47,26 @@ def tolerance(n: Number) -> tuple[float, float]:
     return half, half
 
 
-def close(n: Number, value: float, slack: float = 0.0) -> bool:
-    """Whether ``value`` is what ``n`` states, to the precision it is stated in."""
-    below, above = tolerance(n)
+def is_close(n: Number, value: float, slack: float = 0.0) -> bool:
+    """Return True if ``value`` equals the statement of ``n``, to its stated precision."""
+    below, above = compute_tolerance(n)
     extra = abs(n.value) * slack
     return n.value - below - extra <= value <= n.value + above + extra
 
 
 def same_number(n: Number, figure: Figure) -> str:
-    """Whether the figure is the stated number: "same", "converted" or ""."""
+    """Return how the figure equals the stated number: "same", "converted" or "" if it does not."""
     return next(
-        (how for r in readings(n.unit) if (how := _reads_as(replace(n, unit=r), figure))), ""
+        (
+            how
+            for r in list_readings(n.unit)
+            if (how := _classify_reading(replace(n, unit=r), figure))
+        ),
+        "",
     )
 
 
-def _reads_as(n: Number, figure: Figure) -> str:
+def _classify_reading(n: Number, figure: Figure) -> str:
     other = figure.number
     if other is None:
         return ""
@@ -69,18 +81,22 @@ def _reads_as(n: Number, figure: Figure) -> str:
             and not figure.leaf.part
         ):
             return ""
-        if close(n, other.value) or (
-            abs(other.value) <= 1.5 and not unit and close(n, other.value * 100)
+        if is_close(n, other.value) or (
+            abs(other.value) <= 1.5 and not unit and is_close(n, other.value * 100)
         ):
             return "same"
         return ""
-    if n.unit and not unit and not _unit_possible(n, figure):
+    if n.unit and not unit and not _is_unit_possible(n, figure):
         return ""
-    if same(n.unit, unit):
-        return "same" if close(n, other.value) else ""
-    if n.unit in ("USD",) and unit in ("CAD", "AUD", "NZD", "SGD", "HKD") and close(n, other.value):
+    if is_same_unit(n.unit, unit):
+        return "same" if is_close(n, other.value) else ""
+    if (
+        n.unit in ("USD",)
+        and unit in ("CAD", "AUD", "NZD", "SGD", "HKD")
+        and is_close(n, other.value)
+    ):
         return "same"  # "$" is written for all dollars
-    if any(close(n, v, _CONVERTED) for v in conversions(other.value, unit, n.unit)):
+    if any(is_close(n, v, _CONVERTED) for v in convert_value(other.value, unit, n.unit)):
         return "converted"
     return ""
 
@@ -88,8 +104,10 @@ def _reads_as(n: Number, figure: Figure) -> str:
 _SHARE = ENGLISH.words("fields.share")
 
 
-def _unit_possible(n: Number, figure: Figure) -> bool:
-    """Where the field names no unit, what else it says must not speak against the stated one."""
+def _is_unit_possible(n: Number, figure: Figure) -> bool:
+    """Return True if a field without a unit may have the stated one. Its other labels must not
+    contradict that unit.
+    """
     if UNITS[n.unit].dimension == "money":
         codes = {
             ALIASES[x]
@@ -107,43 +125,45 @@ def _dimension_fits(n: Number, figure: Figure) -> bool:
     if not n.unit or figure.unit or (n.unit == "%" and _SHARE & set(key_tokens(figure.leaf.key))):
         return True
     allowed = [
-        _DIMENSIONS[a] for a in figure.leaf.attributes if a in _DIMENSIONS and a in _own(figure)
+        _DIMENSIONS[a]
+        for a in figure.leaf.attributes
+        if a in _DIMENSIONS and a in _get_key_concepts(figure)
     ]
     return not allowed or any(UNITS[n.unit].dimension in dims for dims in allowed)
 
 
-def _own(figure: Figure) -> frozenset[str]:
-    return _of_key(figure.leaf.key)
+def _get_key_concepts(figure: Figure) -> frozenset[str]:
+    return _read_key_concepts(figure.leaf.key)
 
 
 @lru_cache(maxsize=4096)
-def _of_key(key: str) -> frozenset[str]:
+def _read_key_concepts(key: str) -> frozenset[str]:
     return all_concepts(key_tokens(key[:80]))
 
 
 def figures_for(n: Number, facts: Facts, sentence: str) -> list[tuple[Figure, str]]:
     """Every figure that is the stated number, and how."""
-    found = [(f, how) for f in _candidates(n, facts) if (how := same_number(n, f))]
+    found = [(f, how) for f in _iter_candidates(n, facts) if (how := same_number(n, f))]
     if not found and _REVERSED.search(sentence):
         mirrored = Number(-n.value, n.step, n.span, n.digits, n.unit, n.hedge, n.word, n.scale)
         found = [
-            (f, how) for f in _candidates(mirrored, facts) if (how := same_number(mirrored, f))
+            (f, how) for f in _iter_candidates(mirrored, facts) if (how := same_number(mirrored, f))
         ]
     return found
 
 
-def _candidates(n: Number, facts: Facts) -> Iterator[Figure]:
-    below, above = tolerance(n)
+def _iter_candidates(n: Number, facts: Facts) -> Iterator[Figure]:
+    below, above = compute_tolerance(n)
     yield from facts.between(n.value - below, n.value + above)
     if n.unit == "%":
         yield from facts.between((n.value - below) / 100, (n.value + above) / 100)
     slack = abs(n.value) * _CONVERTED
-    for read in readings(n.unit):
-        for unit in relatives(read):
+    for read in list_readings(n.unit):
+        for unit in list_related_units(read):
             ends = [
                 v
                 for x in (n.value - below - slack, n.value + above + slack)
-                for v in conversions(x, read, unit)
+                for v in convert_value(x, read, unit)
             ]
             if ends:
                 yield from (f for f in facts.between(min(ends), max(ends)) if f.unit == unit)
@@ -154,21 +174,25 @@ def same_moment(m: Moment, figure: Figure, offsets: tuple[int, ...] = ()) -> str
     other = figure.moment
     if other is None:
         return ""
-    if _agrees(m, other):
+    if _is_consistent(m, other):
         return "same"
     shifts = ((m.offset,) if m.offset is not None else ()) + offsets
-    if other.offset is not None and any(_agrees(m, at_offset(other, s)) for s in shifts):
+    if other.offset is not None and any(
+        _is_consistent(m, shift_to_offset(other, s)) for s in shifts
+    ):
         return "converted"
     return ""
 
 
-def _agrees(m: Moment, other: Moment) -> bool:
-    if m.swapped and _agrees_plainly(_turned(m), other):
+def _is_consistent(m: Moment, other: Moment) -> bool:
+    if m.swapped and _agrees_plainly(_swap_day_month(m), other):
         return True
-    return _agrees_plainly(m, other) or (other.swapped and _agrees_plainly(m, _turned(other)))
+    return _agrees_plainly(m, other) or (
+        other.swapped and _agrees_plainly(m, _swap_day_month(other))
+    )
 
 
-def _turned(m: Moment) -> Moment:
+def _swap_day_month(m: Moment) -> Moment:
     return Moment(
         m.span,
         m.year,

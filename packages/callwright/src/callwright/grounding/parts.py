@@ -15,13 +15,13 @@ from callwright.grounding.claims import Claims
 from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.lexicon import REST
 from callwright.grounding.quantity import Number
-from callwright.grounding.units import UNITS, conversions
+from callwright.grounding.units import UNITS, convert_value
 
 _RECORDS = 40
 _FIELDS = 16
 
 
-def parts(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float, list[Leaf]]]:
+def iter_parts(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float, list[Leaf]]]:
     """Shares, rests and rates within the records that the sentence names (the only record, where it
     names none).
     """
@@ -29,15 +29,16 @@ def parts(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float,
     speed = bool(n.unit) and UNITS[n.unit].dimension == "speed"
     if not (rest or speed or n.unit == "%"):
         return
-    for figures in _records(claims, facts):
+    for figures in _iter_records(claims, facts):
         for f, g in itertools.permutations(figures, 2):
             leaves = [f.leaf, g.leaf]
             if speed:
                 yield from (
-                    (f"{f.leaf.where} per {g.leaf.where}", v, leaves) for v in _rate(f, g, n.unit)
+                    (f"{f.leaf.where} per {g.leaf.where}", v, leaves)
+                    for v in _compute_rates(f, g, n.unit)
                 )
                 continue
-            pair = _part(f, g, claims)
+            pair = _find_part(f, g, claims)
             if pair is None:
                 continue
             part, whole = pair
@@ -49,15 +50,15 @@ def parts(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float,
                         100 * (whole - part) / whole,
                         leaves,
                     )
-            elif rest and (n.unit in ("", g.unit) or conversions(1.0, g.unit, n.unit)):
+            elif rest and (n.unit in ("", g.unit) or convert_value(1.0, g.unit, n.unit)):
                 left = whole - part
                 for value in (
-                    {left, *conversions(left, g.unit, n.unit)} if n.unit != g.unit else {left}
+                    {left, *convert_value(left, g.unit, n.unit)} if n.unit != g.unit else {left}
                 ):
                     yield f"{g.leaf.where} without {f.leaf.where}", value, leaves
 
 
-def _records(claims: Claims, facts: Facts) -> Iterator[list[Figure]]:
+def _iter_records(claims: Claims, facts: Facts) -> Iterator[list[Figure]]:
     """The figures of every record that the sentence is about, those the fields themselves name
     first.
     """
@@ -76,7 +77,7 @@ def _records(claims: Claims, facts: Facts) -> Iterator[list[Figure]]:
         yield ranked[:_FIELDS]
 
 
-def _part(f: Figure, g: Figure, claims: Claims) -> tuple[float, float] | None:
+def _find_part(f: Figure, g: Figure, claims: Claims) -> tuple[float, float] | None:
     """The values of a part and its whole: one kind of thing, the smaller one first, one of them
     spoken of.
     """
@@ -90,15 +91,19 @@ def _part(f: Figure, g: Figure, claims: Claims) -> tuple[float, float] | None:
     if not 0 <= f.number.value <= g.number.value or not g.number.value:
         return None
     spoken = [bool(key_concepts(x.leaf.key) & claims.attributes) for x in (f, g)]
-    return (f.number.value, g.number.value) if any(spoken) and (f.unit or _counted(f, g)) else None
+    return (
+        (f.number.value, g.number.value)
+        if any(spoken) and (f.unit or _is_count_pair(f, g))
+        else None
+    )
 
 
-def _counted(f: Figure, g: Figure) -> bool:
-    """Whether two values without a unit are both counts."""
+def _is_count_pair(f: Figure, g: Figure) -> bool:
+    """Return True if two values without a unit are both counts."""
     return all(x.number is not None and x.number.value == int(x.number.value) for x in (f, g))
 
 
-def _rate(f: Figure, g: Figure, unit: str) -> list[float]:
+def _compute_rates(f: Figure, g: Figure, unit: str) -> list[float]:
     """A way over a time, as a speed in ``unit``."""
     if f.number is None or g.number is None or not f.unit or not g.unit:
         return []
@@ -109,4 +114,4 @@ def _rate(f: Figure, g: Figure, unit: str) -> list[float]:
     ):
         return []
     metres, seconds = f.number.value * UNITS[f.unit].factor, g.number.value * UNITS[g.unit].factor
-    return list(conversions(metres / seconds, "m/s", unit))
+    return list(convert_value(metres / seconds, "m/s", unit))

@@ -69,20 +69,20 @@ _MOMENTS = ENGLISH.pattern("calendar.moments")
 MOST = 200  # quantities read from one text: what holds more is a table that no sentence tells
 
 
-def moments(text: str) -> list[Moment]:
+def find_moments(text: str) -> list[Moment]:
     """The dates and times in ``text``, in order; at most ``MOST``."""
     return list(_short_moments(text) if len(text) < 64 else _all_moments(text))
 
 
 def _all_moments(text: str) -> tuple[Moment, ...]:
-    found = (_moment(m) for m in itertools.islice(_MOMENTS.finditer(text), MOST))
+    found = (_build_moment(m) for m in itertools.islice(_MOMENTS.finditer(text), MOST))
     return tuple(m for m in found if m is not None)
 
 
 _short_moments = lru_cache(maxsize=4096)(_all_moments)
 
 
-def _moment(m: re.Match[str]) -> Moment | None:
+def _build_moment(m: re.Match[str]) -> Moment | None:
     g = m.groupdict()
     span = m.span()
     if g["iso"]:
@@ -92,40 +92,46 @@ def _moment(m: re.Match[str]) -> Moment | None:
                 made,
                 hour=int(g["ih"]),
                 minute=int(g["ii"]),
-                second=_int(g["is"]),
-                offset=_zone(g["zone"]),
+                second=_to_int(g["is"]),
+                offset=_parse_zone(g["zone"]),
             )
     elif g["ym"]:
         made = Moment(span, int(g["ymy"]), int(g["ymm"]))
     elif g["mo"]:
-        made = Moment(span, month=_month(g["mo"]))
+        made = Moment(span, month=_parse_month(g["mo"]))
     elif g["num"]:
-        made = _numeric(span, int(g["na"]), int(g["nb"]), g["ny"], g["sep"])
+        made = _build_numeric_date(span, int(g["na"]), int(g["nb"]), g["ny"], g["sep"])
     elif g["dm"]:
-        made = Moment(span, _int(g["dy"]), _month(g["dmon"]), int(g["dd"]), _weekday(g["dw"]))
+        made = Moment(
+            span, _to_int(g["dy"]), _parse_month(g["dmon"]), int(g["dd"]), _parse_weekday(g["dw"])
+        )
     elif g["md"]:
-        made = Moment(span, _int(g["my"]), _month(g["mmon"]), int(g["mdd"]), _weekday(g["mw"]))
+        made = Moment(
+            span, _to_int(g["my"]), _parse_month(g["mmon"]), int(g["mdd"]), _parse_weekday(g["mw"])
+        )
     elif g["my2"]:
-        made = Moment(span, int(g["yy"]), _month(g["mon"]))
+        made = Moment(span, int(g["yy"]), _parse_month(g["mon"]))
     elif g["time"]:
-        made = _clock(span, int(g["th"]), int(g["tm"]), g["tp"], _int(g["ts"]), _zone(g["tz"]))
+        made = _build_clock(
+            span, int(g["th"]), int(g["tm"]), g["tp"], _to_int(g["ts"]), _parse_zone(g["tz"])
+        )
     elif g["ampm"]:
-        made = _clock(span, int(g["ah"]), 0, g["ap"], None, None)
+        made = _build_clock(span, int(g["ah"]), 0, g["ap"], None, None)
     elif g["wd"]:
-        made = Moment(span, weekday=_weekday(g["wd"]))
+        made = Moment(span, weekday=_parse_weekday(g["wd"]))
     else:
         made = Moment(span, hour=0 if g["noon"].lower() == "midnight" else 12, minute=0)
-    return made if _possible(made) else None
+    return made if _is_possible(made) else None
 
 
-def _possible(m: Moment) -> bool:
+def _is_possible(m: Moment) -> bool:
     in_day = m.hour is None or (0 <= m.hour <= 24 and 0 <= (m.minute or 0) < 60)
     return (
         in_day and (m.month is None or 1 <= m.month <= 12) and (m.day is None or 1 <= m.day <= 31)
     )
 
 
-def _numeric(span: Span, a: int, b: int, year: str, sep: str) -> Moment:
+def _build_numeric_date(span: Span, a: int, b: int, year: str, sep: str) -> Moment:
     full = int(year) + (2000 if len(year) == 2 else 0)
     if a > 12 or sep == ".":
         return Moment(span, full, b, a)
@@ -134,7 +140,7 @@ def _numeric(span: Span, a: int, b: int, year: str, sep: str) -> Moment:
     return Moment(span, full, b, a, swapped=a != b)
 
 
-def _clock(
+def _build_clock(
     span: Span, hour: int, minute: int, half: str | None, second: int | None, offset: int | None
 ) -> Moment:
     if half:
@@ -142,7 +148,7 @@ def _clock(
     return Moment(span, hour=hour, minute=minute, second=second, offset=offset, twelve=bool(half))
 
 
-def _zone(text: str | None) -> int | None:
+def _parse_zone(text: str | None) -> int | None:
     if not text:
         return None
     found = re.search(r"([+\-−])(\d{1,2}):?(\d{2})?", text)
@@ -152,19 +158,19 @@ def _zone(text: str | None) -> int | None:
     return minutes if found[1] == "+" else -minutes
 
 
-def _int(text: str | None) -> int | None:
+def _to_int(text: str | None) -> int | None:
     return int(text) if text else None
 
 
-def _month(name: str) -> int:
+def _parse_month(name: str) -> int:
     return MONTHS[name.lower()[:3]]
 
 
-def _weekday(name: str | None) -> int | None:
+def _parse_weekday(name: str | None) -> int | None:
     return WEEKDAYS[name.lower()[:3]] if name else None
 
 
-def at_offset(m: Moment, minutes: int) -> Moment:
+def shift_to_offset(m: Moment, minutes: int) -> Moment:
     """A full moment with a known offset, told in the zone ``minutes`` east of UTC."""
     if m.offset is None or m.year is None or m.day is None or m.hour is None:
         return m
@@ -194,7 +200,7 @@ def weekday_of(m: Moment | None) -> int | None:
         return None
 
 
-def from_epoch(value: float) -> Moment | None:
+def convert_epoch(value: float) -> Moment | None:
     """A Unix time in seconds or milliseconds, as a moment in UTC."""
     seconds = value / 1000 if value > 1e11 else value
     if not 3e8 <= seconds <= 4.2e9:
@@ -227,31 +233,33 @@ _CASED: Mapping[str, str] = ENGLISH.table("units_written.cased")
 _HEDGE = ENGLISH.pattern("numbers.hedge")
 
 
-def numbers(text: str, taken: Iterable[Span] = (), *, words: bool = True) -> list[Number]:
+def find_numbers(text: str, taken: Iterable[Span] = (), *, words: bool = True) -> list[Number]:
     """The numbers in ``text`` outside ``taken``, in order; "1 h 25 min" is one number of
     minutes.
     """
     text = re.sub(r"\d{40,}", lambda m: "_" * len(m.group()), text)  # no quantity, and slow to read
-    masked = _mask(text, taken)
-    found = [_number(masked, m) for m in itertools.islice(_DIGITS.finditer(masked), MOST) if m["n"]]
+    masked = _mask_spans(text, taken)
+    found = [
+        _parse_number(masked, m) for m in itertools.islice(_DIGITS.finditer(masked), MOST) if m["n"]
+    ]
     if words:
         found += [
             n
             for m in itertools.islice(_SPELLED.finditer(masked), MOST)
-            if (n := _spelled(masked, m)) is not None
+            if (n := _parse_spelled(masked, m)) is not None
         ]
         found.sort(key=lambda n: n.span)
-    return list(_joined(text, found))
+    return list(_iter_joined(text, found))
 
 
-def _mask(text: str, taken: Iterable[Span]) -> str:
+def _mask_spans(text: str, taken: Iterable[Span]) -> str:
     letters = list(text)
     for start, end in taken:
         letters[start:end] = "_" * (end - start)
     return "".join(letters)
 
 
-def _number(text: str, m: re.Match[str]) -> Number:
+def _parse_number(text: str, m: re.Match[str]) -> Number:
     raw = m["n"]
     plain = re.sub(r"[’'_\u00a0\u202f\u2009]", "", raw)
     plain = (
@@ -269,11 +277,13 @@ def _number(text: str, m: re.Match[str]) -> Number:
     if m["money"]:
         unit = _MONEY_SIGNS.get(m["money"].strip()) or ALIASES[m["money"].strip()]
     digits = (m.start("sign") if m["sign"] else m.start("n"), m.end())
-    return Number(value, step, (m.start(), end), digits, unit, _hedge(text, m.start()), scale=scale)
+    return Number(
+        value, step, (m.start(), end), digits, unit, _find_hedge(text, m.start()), scale=scale
+    )
 
 
-def _hedge(text: str, position: int) -> str:
-    """What stands before a number and loosens it: "about", "over" or "under"."""
+def _find_hedge(text: str, position: int) -> str:
+    """Return the hedge before a number: "about", "over", "under" or ""."""
     found = _HEDGE.search(text[max(0, position - 24) : position])
     return (found.lastgroup or "") if found else ""
 
@@ -291,7 +301,7 @@ def _unit_after(text: str, position: int, *, attached: bool = False) -> tuple[st
     return ALIASES[alias.lower()], found.end()
 
 
-def _spelled(text: str, m: re.Match[str]) -> Number | None:
+def _parse_spelled(text: str, m: re.Match[str]) -> Number | None:
     words = re.split(r"[-\s]+", m["w"].lower())
     words = [w for w in words if w]
     if words in (["a"], ["an"]):
@@ -316,17 +326,24 @@ def _spelled(text: str, m: re.Match[str]) -> Number | None:
         unit, end = (unit, half.end()) if unit else _unit_after(text, half.end())
     step = scale / 2 if half else scale
     return Number(
-        value * scale, step, (m.start(), end), m.span(), unit, _hedge(text, m.start()), True, scale
+        value * scale,
+        step,
+        (m.start(), end),
+        m.span(),
+        unit,
+        _find_hedge(text, m.start()),
+        True,
+        scale,
     )
 
 
-def _joined(text: str, found: list[Number]) -> Iterator[Number]:
+def _iter_joined(text: str, found: list[Number]) -> Iterator[Number]:
     """Join hours with the minutes that follow, feet with inches, and so on."""
     held: Number | None = None
     for number in found:
         if held is not None and held.unit == "h" and number.unit == "m":
             number = replace(number, unit="min")  # "1h 25m"
-        if held is not None and _continues(text, held, number):
+        if held is not None and _is_continuation(text, held, number):
             big, small = UNITS[held.unit], UNITS[number.unit]
             value = held.value * big.factor / small.factor + number.value
             held = replace(
@@ -343,7 +360,7 @@ def _joined(text: str, found: list[Number]) -> Iterator[Number]:
         yield held
 
 
-def _continues(text: str, a: Number, b: Number) -> bool:
+def _is_continuation(text: str, a: Number, b: Number) -> bool:
     if not a.unit or not b.unit or text[a.span[1] : b.span[0]].strip(" ,") not in ("", "and"):
         return False
     one, two = UNITS[a.unit], UNITS[b.unit]

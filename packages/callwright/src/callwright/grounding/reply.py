@@ -1,6 +1,4 @@
-"""What a model wrote as its final answer, read: constrained JSON, the paper's two lines, or plain
-prose.
-"""
+"""Reads the final answer of a model: constrained JSON, the paper's two lines, or plain prose."""
 
 from __future__ import annotations
 
@@ -79,7 +77,7 @@ _LEAD = ENGLISH.pattern("replies.lead")
 _TAGS = ENGLISH.pattern("replies.tags")
 
 
-def read(reply: Reply, ids: Sequence[str]) -> Drafts:
+def read_drafts(reply: Reply, ids: Sequence[str]) -> Drafts:
     """Understand a reply in whatever form it came; never raises, invents nothing."""
     cut = reply.finish_reason == "length"
     for call in reply.tool_calls:
@@ -94,10 +92,10 @@ def read(reply: Reply, ids: Sequence[str]) -> Drafts:
         value = read_json(text) or read_json(_first_turn(text))
         if isinstance(value, dict) and (found := _of_object(value, ids)) is not None:
             return found
-        return _partial(text, ids) or Drafts(
+        return _read_partial(text, ids) or Drafts(
             cut=cut
         )  # an object of another form is no prose either
-    return Drafts(tuple(split(_LEAD.sub("", _first_turn(text)), ids)), cut=cut)
+    return Drafts(tuple(split_prose(_LEAD.sub("", _first_turn(text)), ids)), cut=cut)
 
 
 def read_json(text: str) -> Json:
@@ -124,20 +122,22 @@ def _of_object(value: dict[str, Any], ids: Sequence[str]) -> Drafts | None:
         value["arguments"], dict
     ):  # {"name": "Finish", "arguments": {…}}
         value = value["arguments"]
-    missing = tuple(m.strip() for m in _texts(value.get("missing")) if m.strip())
+    missing = tuple(m.strip() for m in _list_texts(value.get("missing")) if m.strip())
     if isinstance(value.get("statements"), list):
         drafts = [
-            d for s in value["statements"][:SENTENCE_LIMIT] if (d := _draft(s, ids)) is not None
+            d
+            for s in value["statements"][:SENTENCE_LIMIT]
+            if (d := _build_draft(s, ids)) is not None
         ]
-        return Drafts(tuple(part for d in drafts for part in _sentences(d)), missing)
+        return Drafts(tuple(part for d in drafts for part in _split_draft(d)), missing)
     if isinstance(value.get("final_answer"), str):
-        return Drafts(tuple(split(value["final_answer"], ids)), missing)
+        return Drafts(tuple(split_prose(value["final_answer"], ids)), missing)
     if value.get("return_type") == "give_up_and_restart":
         return Drafts((), missing, gave_up=True)
     return None
 
 
-def _texts(value: Json) -> list[str]:
+def _list_texts(value: Json) -> list[str]:
     return (
         [v for v in value if isinstance(v, str)]
         if isinstance(value, list)
@@ -147,7 +147,7 @@ def _texts(value: Json) -> list[str]:
     )
 
 
-def _draft(value: Any, ids: Sequence[str]) -> Draft | None:
+def _build_draft(value: Any, ids: Sequence[str]) -> Draft | None:
     if isinstance(value, str):
         value = {"text": value}
     if (
@@ -156,20 +156,20 @@ def _draft(value: Any, ids: Sequence[str]) -> Draft | None:
         or not value["text"].strip()
     ):
         return None
-    text, tagged = _untag(value["text"].strip(), ids)
-    cited = [r for r in _texts(value.get("results")) if r in ids]
+    text, tagged = _strip_tags(value["text"].strip(), ids)
+    cited = [r for r in _list_texts(value.get("results")) if r in ids]
     return Draft(text, tuple(dict.fromkeys((*cited, *tagged))), " ")
 
 
-def _sentences(draft: Draft) -> list[Draft]:
+def _split_draft(draft: Draft) -> list[Draft]:
     """A statement of several sentences as several statements that rest on the same results."""
-    parts = split(draft.text)
+    parts = split_prose(draft.text)
     return [
         Draft(p.text, draft.results, p.glue if i else draft.glue) for i, p in enumerate(parts)
     ] or [draft]
 
 
-def _partial(text: str, ids: Sequence[str]) -> Drafts | None:
+def _read_partial(text: str, ids: Sequence[str]) -> Drafts | None:
     """A reply that was cut off: the whole statements, or the final answer as far as its last whole
     sentence.
     """
@@ -181,19 +181,19 @@ def _partial(text: str, ids: Sequence[str]) -> Drafts | None:
             if isinstance(body, list) and body and isinstance(body[0], str)
             else found["text"]
         )
-        sentences = split(words, ids)
+        sentences = split_prose(words, ids)
         return Drafts(tuple(sentences), cut=True)
     whole = []
     for m in re.finditer(
         r'\{\s*"text"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"results"\s*:\s*\[[^\]]{0,2000}\]\s*\}', text
     ):
-        draft = _draft(read_json(m.group()), ids)
+        draft = _build_draft(read_json(m.group()), ids)
         if draft is not None:
             whole.append(draft)
     return Drafts(tuple(whole), cut=True) if whole else None
 
 
-def _untag(text: str, ids: Sequence[str]) -> tuple[str, list[str]]:
+def _strip_tags(text: str, ids: Sequence[str]) -> tuple[str, list[str]]:
     """Citations the model wrote into the text, like ``[r1, r2]``, taken out of it."""
     tagged: list[str] = []
     for m in _TAGS.finditer(text):
@@ -211,7 +211,7 @@ _NUMBERED = re.compile(r"(?:[-*•]\s*)?\d{1,2}[.)]")
 _SEEN = 100  # characters before a break that tell whether it is one
 
 
-def split(text: str, ids: Sequence[str] = ()) -> list[Draft]:
+def split_prose(text: str, ids: Sequence[str] = ()) -> list[Draft]:
     """Prose into sentences and list lines; joining ``glue + text`` gives the prose back, citations
     taken out.
     """
@@ -224,17 +224,17 @@ def split(text: str, ids: Sequence[str] = ()) -> list[Draft]:
         end = text[max(start, m.start() - _SEEN) : m.start()]
         if same_line and (_ABBREVIATION.search(end) or _NUMBERED.fullmatch(end.strip())):
             continue  # "1. first item"
-        _append(drafts, text, start, m.start(), ids)
+        _append_draft(drafts, text, start, m.start(), ids)
         start = m.start()
-    _append(drafts, text, start, len(text), ids)
+    _append_draft(drafts, text, start, len(text), ids)
     return drafts[: SENTENCE_LIMIT * 2]
 
 
-def _append(drafts: list[Draft], text: str, start: int, end: int, ids: Sequence[str]) -> None:
+def _append_draft(drafts: list[Draft], text: str, start: int, end: int, ids: Sequence[str]) -> None:
     piece = text[start:end]
     body = piece.lstrip("\"'”) \t\n") if start else piece.lstrip()
     if not body.strip():
         return
     glue = piece[: len(piece) - len(body)]
-    clean, tagged = _untag(body.rstrip(), ids)
+    clean, tagged = _strip_tags(body.rstrip(), ids)
     drafts.append(Draft(clean, tuple(dict.fromkeys(tagged)), glue if drafts else ""))

@@ -10,52 +10,56 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from callwright.grounding.index import unpack
+from callwright.grounding.index import unpack_content
 from callwright.grounding.words import all_concepts
-from callwright.language.tokens import key_tokens, tokens
-from callwright.nouns.types import Json, Skip, ToolResult, canonical
+from callwright.language.tokens import key_tokens, split_tokens
+from callwright.nouns.types import Json, Skip, ToolResult, to_canonical_json
 
 _HEAD = 160
 _ITEMS = 400  # entries of one array or object that are looked at
 
 
-def summarise(query: str, results: Sequence[ToolResult], skips: Sequence[Skip], limit: int) -> str:
+def summarise_results(
+    query: str, results: Sequence[ToolResult], skips: Sequence[Skip], limit: int
+) -> str:
     """Results under their ids, failures and skips named as such; about ``limit`` characters in
     all.
     """
-    heads = [_head(r) for r in results]
-    tail = [f"skipped: {s.tool}: {_shorten(s.reason, 160)}" for s in skips[:20]]
+    heads = [_render_head(r) for r in results]
+    tail = [f"skipped: {s.tool}: {_shorten_text(s.reason, 160)}" for s in skips[:20]]
     room = max(200, limit - sum(map(len, heads)) - sum(map(len, tail)))
-    contents = [None if r.failure is not None else unpack(r.content) for r in results]
+    contents = [None if r.failure is not None else unpack_content(r.content) for r in results]
     bodies = [
-        _failure(r) if r.failure is not None else _text(c)
+        _render_failure(r) if r.failure is not None else _render_content(c)
         for r, c in zip(results, contents, strict=True)
     ]
-    wanted = all_concepts(tokens(query))
+    wanted = all_concepts(split_tokens(query))
     shares = fair_shares([len(b) for b in bodies], room)
     lines = [
-        f"{head} -> {fit(content, body, share, wanted)}"
+        f"{head} -> {fit_content(content, body, share, wanted)}"
         for head, content, body, share in zip(heads, contents, bodies, shares, strict=True)
     ]
     return "\n".join(lines + tail) or "(nothing was executed)"
 
 
-def _head(result: ToolResult) -> str:
-    return f"{result.id}: {result.tool}({_shorten(canonical(result.arguments)[1:-1], _HEAD)})"
+def _render_head(result: ToolResult) -> str:
+    return f"{result.id}: {result.tool}({_shorten_text(to_canonical_json(result.arguments)[1:-1], _HEAD)})"
 
 
-def _failure(result: ToolResult) -> str:
+def _render_failure(result: ToolResult) -> str:
     failure = result.failure
     return (
-        f"FAILED ({failure.kind}): {_shorten(failure.message, 240)}" if failure is not None else ""
+        f"FAILED ({failure.kind}): {_shorten_text(failure.message, 240)}"
+        if failure is not None
+        else ""
     )
 
 
-def _text(content: Json) -> str:
-    return content if isinstance(content, str) else canonical(content)
+def _render_content(content: Json) -> str:
+    return content if isinstance(content, str) else to_canonical_json(content)
 
 
-def _shorten(text: str, length: int) -> str:
+def _shorten_text(text: str, length: int) -> str:
     text = " ".join(text.split())
     return text if len(text) <= length else text[: length - 1] + "…"
 
@@ -69,7 +73,7 @@ def fair_shares(lengths: Sequence[int], room: int) -> list[int]:
     return shares
 
 
-def fit(content: Json, body: str, share: int, wanted: frozenset[str]) -> str:
+def fit_content(content: Json, body: str, share: int, wanted: frozenset[str]) -> str:
     """``content`` within about ``share`` characters, with a visible marker where something was left
     out.
     """
@@ -77,20 +81,23 @@ def fit(content: Json, body: str, share: int, wanted: frozenset[str]) -> str:
         return body
     if isinstance(content, dict | list):
         for members in (24, 12, 6, 3, 1):
-            thinned = canonical(_thin(content, wanted, members, 240 if members > 3 else 100))
+            thinned = to_canonical_json(
+                _thin_value(content, wanted, members, 240 if members > 3 else 100)
+            )
             if len(thinned) <= share:
                 return thinned
         body = thinned
-    return _window(body, share, wanted)
+    return _select_sentences(body, share, wanted)
 
 
-def _window(text: str, share: int, wanted: frozenset[str]) -> str:
+def _select_sentences(text: str, share: int, wanted: frozenset[str]) -> str:
     """The sentences that share words with the question, from the beginning on; then whatever
     fits.
     """
     parts = [p for p in text.replace("\n", ". ").split(". ") if p][:2000]
     ranked = sorted(
-        range(len(parts)), key=lambda i: (-len(all_concepts(tokens(parts[i][:400])) & wanted), i)
+        range(len(parts)),
+        key=lambda i: (-len(all_concepts(split_tokens(parts[i][:400])) & wanted), i),
     )
     kept: list[int] = []
     used = 0
@@ -102,7 +109,9 @@ def _window(text: str, share: int, wanted: frozenset[str]) -> str:
     return f"{shown} …[{max(0, len(text) - len(shown))} more characters cut]"
 
 
-def _thin(value: Any, wanted: frozenset[str], members: int, chars: int, depth: int = 0) -> Any:
+def _thin_value(
+    value: Any, wanted: frozenset[str], members: int, chars: int, depth: int = 0
+) -> Any:
     """At most ``members`` entries of each array and long object, those nearest to the question
     first.
     """
@@ -111,8 +120,10 @@ def _thin(value: Any, wanted: frozenset[str], members: int, chars: int, depth: i
     if depth > 6:
         return "…" if isinstance(value, dict | list) else value
     if isinstance(value, list):
-        keep = _nearest([canonical(v)[:600] for v in value[:_ITEMS]], wanted, members)
-        shown = [_thin(value[i], wanted, members, chars, depth + 1) for i in keep]
+        keep = _select_nearest(
+            [to_canonical_json(v)[:600] for v in value[:_ITEMS]], wanted, members
+        )
+        shown = [_thin_value(value[i], wanted, members, chars, depth + 1) for i in keep]
         return (
             shown
             if len(shown) == len(value)
@@ -122,16 +133,18 @@ def _thin(value: Any, wanted: frozenset[str], members: int, chars: int, depth: i
         names = list(value)[:_ITEMS]
         keep = list(range(len(names)))
         if len(value) > members * 2:
-            keep = _nearest([f"{k} {_short(value[k])}" for k in names], wanted, members * 2)
+            keep = _select_nearest(
+                [f"{k} {_shorten_scalar(value[k])}" for k in names], wanted, members * 2
+            )
         shown_keys = {
-            names[i]: _thin(value[names[i]], wanted, members, chars, depth + 1) for i in keep
+            names[i]: _thin_value(value[names[i]], wanted, members, chars, depth + 1) for i in keep
         }
         left = len(value) - len(shown_keys)
         return shown_keys if not left else {**shown_keys, "…": f"[{left} more keys]"}
     return value
 
 
-def _short(value: Any) -> str:
+def _shorten_scalar(value: Any) -> str:
     return (
         value[:80]
         if isinstance(value, str)
@@ -141,7 +154,7 @@ def _short(value: Any) -> str:
     )
 
 
-def _nearest(texts: Sequence[str], wanted: frozenset[str], count: int) -> list[int]:
+def _select_nearest(texts: Sequence[str], wanted: frozenset[str], count: int) -> list[int]:
     ranked = sorted(
         range(len(texts)), key=lambda i: (-len(all_concepts(key_tokens(texts[i])) & wanted), i)
     )

@@ -7,37 +7,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from callwright.grounding.assertion import pairs, states, truths
-from callwright.grounding.binding import Bound, anchors_of, bind, conflicts
+from callwright.grounding.assertion import check_name_pairs, check_states, check_truths
+from callwright.grounding.binding import Bound, anchors_of, bind_figure, is_conflicting
 from callwright.grounding.claims import Claims, claims_of
-from callwright.grounding.derived import derive
+from callwright.grounding.derived import derive_value
 from callwright.grounding.facts import Facts, Leaf
 from callwright.grounding.grounding_result import (
     NOWHERE,
     GroundingResult,
-    about,
-    refuse,
+    describe_leaf,
+    record_problem,
     render_value,
 )
 from callwright.grounding.lexicon import COMPARISON, COURTESY, LIMITATION
 from callwright.grounding.matching import (
-    close,
     figures_for,
+    is_close,
     offsets_in,
     same_moment,
     same_number,
     weekday_fits,
 )
-from callwright.grounding.quantity import Moment, Number, Span, moments
-from callwright.grounding.wording import wording
-from callwright.grounding.words import concepts, stem
-from callwright.language.tokens import tokens
+from callwright.grounding.quantity import Moment, Number, Span, find_moments
+from callwright.grounding.wording import check_wording
+from callwright.grounding.words import find_concepts, stem_word
+from callwright.language.tokens import split_tokens
 from callwright.nouns.types import Citation
 
 LONGEST = 1_000  # characters of one statement that are read
 
 
-def check(text: str, facts: Facts, cited: Sequence[str] = ()) -> GroundingResult:
+def check_statement(text: str, facts: Facts, cited: Sequence[str] = ()) -> GroundingResult:
     """Check one statement. ``cited`` are the results it names: looked at first, then all the
     others.
 
@@ -50,19 +50,19 @@ def check(text: str, facts: Facts, cited: Sequence[str] = ()) -> GroundingResult
     verdict = GroundingResult("supported")
     leaves: list[Leaf] = []
     for number in claims.numbers:
-        _number(number, claims, facts, cited, verdict, leaves)
+        _check_number(number, claims, facts, cited, verdict, leaves)
     for moment in claims.moments:
-        _moment(moment, claims, facts, cited, verdict, leaves)
+        _check_moment(moment, claims, facts, cited, verdict, leaves)
     for span, word in claims.identifiers:
-        _identifier(word, span, claims, facts, verdict)
+        _check_identifier(word, span, claims, facts, verdict)
     for _, name in claims.names:
-        _name(name, facts, verdict)
+        _check_name(name, facts, verdict)
     if claims.readable:
-        truths(claims, facts, verdict, leaves)
-        pairs(claims, facts, verdict)
-        states(claims, facts, verdict)
-        wording(claims, facts, verdict, leaves)
-    verdict.citations = _citations(claims, facts, cited, leaves)
+        check_truths(claims, facts, verdict, leaves)
+        check_name_pairs(claims, facts, verdict)
+        check_states(claims, facts, verdict)
+        check_wording(claims, facts, verdict, leaves)
+    verdict.citations = _build_citations(claims, facts, cited, leaves)
     if verdict.problems:
         verdict.support = "unsupported"
     elif LIMITATION.search(text):
@@ -72,7 +72,7 @@ def check(text: str, facts: Facts, cited: Sequence[str] = ()) -> GroundingResult
     return verdict
 
 
-def _number(
+def _check_number(
     n: Number,
     claims: Claims,
     facts: Facts,
@@ -83,9 +83,13 @@ def _number(
     verdict.checked += 1
     found = figures_for(n, facts, claims.text)
     as_stated = [f for f, how in found if how == "same"]
-    bound = bind(as_stated, n, claims, facts, cited) if 0 < len(as_stated) < len(found) else Bound()
+    bound = (
+        bind_figure(as_stated, n, claims, facts, cited)
+        if 0 < len(as_stated) < len(found)
+        else Bound()
+    )
     if bound.figure is None:  # no result holds it in this unit
-        bound = bind([f for f, _ in found], n, claims, facts, cited)
+        bound = bind_figure([f for f, _ in found], n, claims, facts, cited)
     if bound.figure is not None:
         leaves.append(bound.figure.leaf)
         if any(how == "converted" for f, how in found if f is bound.figure):
@@ -93,25 +97,28 @@ def _number(
                 f"{claims.text[slice(*n.span)]} is {render_value(bound.figure)} converted"
             )
         return
-    if _compared(bound, n, claims) or _year(n, claims, facts, cited, leaves):
+    if _is_comparison(bound, n, claims) or _is_known_year(n, claims, facts, cited, leaves):
         return
-    if any(q.unit == n.unit and close(n, q.value) for q in facts.query_numbers) and not bound.rival:
+    if (
+        any(q.unit == n.unit and is_close(n, q.value) for q in facts.query_numbers)
+        and not bound.rival
+    ):
         return
-    if _in_arguments(n, facts) and not bound.rival:
+    if _is_in_arguments(n, facts) and not bound.rival:
         return
     if _at_query_unit(n, facts) and not bound.rival:
         return
-    how = derive(n, claims, facts)
+    how = derive_value(n, claims, facts)
     if how is not None:
         verdict.derived.append(how.text)
         leaves.extend(how.leaves)
         return
     if facts.cut and facts.stands(claims.text[slice(*n.digits)].replace(",", "")):
         return
-    refuse(claims.text[slice(*n.span)], bound, verdict, n)
+    record_problem(claims.text[slice(*n.span)], bound, verdict, n)
 
 
-def _year(
+def _is_known_year(
     n: Number, claims: Claims, facts: Facts, cited: Sequence[str], leaves: list[Leaf]
 ) -> bool:
     """ "Released in 2017" where a whole date stands."""
@@ -121,13 +128,13 @@ def _year(
     dated = [
         f for f in facts.moment_figures if f.moment is not None and f.moment.year == moment.year
     ]
-    bound = bind(dated, moment, claims, facts, cited)
+    bound = bind_figure(dated, moment, claims, facts, cited)
     if bound.figure is not None:
         leaves.append(bound.figure.leaf)
     return bound.figure is not None
 
 
-def _compared(bound: Bound, n: Number, claims: Claims) -> bool:
+def _is_comparison(bound: Bound, n: Number, claims: Claims) -> bool:
     """ "5,100 mAh vs. 4,700": the other record's value, told beside the right one."""
     if bound.rival is None or bound.taken is None or bound.rival.leaf.key != bound.taken.leaf.key:
         return False
@@ -136,15 +143,15 @@ def _compared(bound: Bound, n: Number, claims: Claims) -> bool:
     return told and claims.announces(COMPARISON)
 
 
-def _in_arguments(n: Number, facts: Facts) -> bool:
-    return any(close(n, v) for v in facts.argument_numbers)
+def _is_in_arguments(n: Number, facts: Facts) -> bool:
+    return any(is_close(n, v) for v in facts.argument_numbers)
 
 
 def _at_query_unit(n: Number, facts: Facts) -> bool:
     return not n.unit and any(q.value == n.value for q in facts.query_numbers)
 
 
-def _moment(
+def _check_moment(
     m: Moment,
     claims: Claims,
     facts: Facts,
@@ -157,31 +164,33 @@ def _moment(
     if not weekday_fits(m):
         verdict.problems.append(f"{stated} is not that day of the week")
         return
-    found = [(f, how) for f in facts.moment_figures if (how := same_moment(m, f, _offsets(facts)))]
-    bound = bind([f for f, _ in found], m, claims, facts, cited)
+    found = [
+        (f, how) for f in facts.moment_figures if (how := same_moment(m, f, _get_offsets(facts)))
+    ]
+    bound = bind_figure([f for f, _ in found], m, claims, facts, cited)
     if bound.figure is not None:
         leaves.append(bound.figure.leaf)
         return
     undisputed = bound.rival is None or bound.taken is None
     if undisputed and (
-        any(_same_asked(m, q) for q in facts.query_moments) or _moment_in_arguments(m, facts)
+        any(_is_asked_moment(m, q) for q in facts.query_moments) or _moment_in_arguments(m, facts)
     ):
         return
-    way = derive(m, claims, facts)
+    way = derive_value(m, claims, facts)
     if way is not None:
         verdict.derived.append(way.text)
         leaves.extend(way.leaves)
         return
-    refuse(stated, bound, verdict, m)
+    record_problem(stated, bound, verdict, m)
 
 
-def _offsets(facts: Facts) -> tuple[int, ...]:
+def _get_offsets(facts: Facts) -> tuple[int, ...]:
     if facts.offsets is None:
         facts.offsets = offsets_in(facts)
     return facts.offsets
 
 
-def _same_asked(m: Moment, asked: Moment) -> bool:
+def _is_asked_moment(m: Moment, asked: Moment) -> bool:
     pairs = ((m.year, asked.year), (m.month, asked.month), (m.day, asked.day), (m.hour, asked.hour),
              (m.minute, asked.minute), (m.weekday, asked.weekday))  # fmt: skip
     return all(a is None or a == b for a, b in pairs)
@@ -189,79 +198,80 @@ def _same_asked(m: Moment, asked: Moment) -> bool:
 
 def _moment_in_arguments(m: Moment, facts: Facts) -> bool:
     return any(
-        _same_asked(m, other)
+        _is_asked_moment(m, other)
         for result in facts.results
         for value in result.arguments.values()
         if isinstance(value, str) and len(value) < 200
-        for other in moments(value)
+        for other in find_moments(value)
     )
 
 
-def _identifier(
+def _check_identifier(
     word: str, span: Span, claims: Claims, facts: Facts, verdict: GroundingResult
 ) -> None:
     verdict.checked += 1
-    squeezed = "".join(tokens(word))
+    squeezed = "".join(split_tokens(word))
     zone = re.fullmatch(r"(?:UTC|GMT)([+\-−])(\d{1,2})(?::?(\d{2}))?", word)
-    if zone and (int(zone[2]) * 60 + int(zone[3] or 0)) * (1 if zone[1] == "+" else -1) in _offsets(
-        facts
-    ):
+    if zone and (int(zone[2]) * 60 + int(zone[3] or 0)) * (
+        1 if zone[1] == "+" else -1
+    ) in _get_offsets(facts):
         return
     if squeezed in facts.squeezed:
         homes = facts.texts_by_value.get(squeezed, ())
         anchors = anchors_of(claims, span)
         subject = [m.span for m in claims.mentions[:1]] == [span]
-        if homes and not subject and all(conflicts(leaf, anchors, facts) for leaf in homes):
-            verdict.problems.append(f"{word} is {about(homes[0])}")
+        if homes and not subject and all(is_conflicting(leaf, anchors, facts) for leaf in homes):
+            verdict.problems.append(f"{word} is {describe_leaf(homes[0])}")
         return
     verdict.problems.append(f"{word} {NOWHERE}")
 
 
-def _name(name: str, facts: Facts, verdict: GroundingResult) -> None:
+def _check_name(name: str, facts: Facts, verdict: GroundingResult) -> None:
     verdict.checked += 1
-    unknown = [w for w in tokens(name) if not _known(w, facts)]
+    unknown = [w for w in split_tokens(name) if not _is_known_word(w, facts)]
     if unknown:
         verdict.problems.append(f"{name} {NOWHERE}")
 
 
-def _known(word: str, facts: Facts) -> bool:
+def _is_known_word(word: str, facts: Facts) -> bool:
     if word in facts.vocabulary or len(word) < 2 or word == "s":
         return True
-    return stem(word) in facts.vocabulary or any(c in facts.vocabulary for c in concepts(word)) or (
+    return stem_word(word) in facts.vocabulary or any(c in facts.vocabulary for c in find_concepts(word)) or (
         len(word) >= 4 and word in facts.squeezed
     )  # fmt: skip
 
 
-def _citations(
+def _build_citations(
     claims: Claims, facts: Facts, cited: Sequence[str], leaves: Iterable[Leaf]
 ) -> tuple[Citation, ...]:
     made = [Citation(leaf.result, facts.quote(leaf)) for leaf in leaves]
     if not made:
-        made = _by_identifiers(claims, facts) or _by_words(claims, facts, cited)
+        made = _cite_by_identifiers(claims, facts) or _cite_by_words(claims, facts, cited)
     return tuple(dict.fromkeys(made))[:8]
 
 
-def _by_identifiers(claims: Claims, facts: Facts) -> list[Citation]:
-    """Where the names of files, hosts and things stand that the statement gives."""
+def _cite_by_identifiers(claims: Claims, facts: Facts) -> list[Citation]:
+    """Return citations for the names of files, hosts and things in the statement."""
     made = []
     for _, word in claims.identifiers:
-        squeezed = "".join(tokens(word))
+        squeezed = "".join(split_tokens(word))
         texts = (leaf for leaf in facts.leaves[:4000] if isinstance(leaf.value, str))
         home = next(
-            (leaf for leaf in texts if squeezed in "".join(tokens(leaf.part or leaf.value))), None
+            (leaf for leaf in texts if squeezed in "".join(split_tokens(leaf.part or leaf.value))),
+            None,
         )
         if home is not None:
             made.append(Citation(home.result, facts.quote(home)))
     return made
 
 
-def _by_words(claims: Claims, facts: Facts, cited: Sequence[str]) -> list[Citation]:
+def _cite_by_words(claims: Claims, facts: Facts, cited: Sequence[str]) -> list[Citation]:
     """No number to point at: the text leaves whose words the statement uses."""
-    said = " " + " ".join(tokens(claims.text)) + " "
+    said = " " + " ".join(split_tokens(claims.text)) + " "
     for leaf in facts.leaves[:4000]:
         value = leaf.value
         if isinstance(value, str) and 2 < len(value) <= 80 and (not cited or leaf.result in cited):
-            words = " ".join(tokens(value))
+            words = " ".join(split_tokens(value))
             if words and f" {words} " in said:
                 return [Citation(leaf.result, facts.quote(leaf))]
     return [Citation(r, "") for r in cited if r in facts.texts]

@@ -17,7 +17,7 @@ from callwright.grounding.claims import Claims
 from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.lexicon import AVERAGE, DIFFERENCE, EACH, REST, SUM
 from callwright.grounding.quantity import Number
-from callwright.grounding.units import conversions, same
+from callwright.grounding.units import convert_value, is_same_unit
 
 COLUMN = 4000
 _COLUMNS = 2000
@@ -28,7 +28,7 @@ Told = list[tuple[float, Figure]]
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """What several values come to, in the unit asked for. ``complete``: it leaves out nothing it
+    """Total of several values, in the requested unit. ``complete``: it includes every value it
     could mean.
     """
 
@@ -42,7 +42,7 @@ class Total:
     mean: bool = False
 
 
-def totals(unit: str, claims: Claims, facts: Facts) -> Iterator[Total]:
+def iter_totals(unit: str, claims: Claims, facts: Facts) -> Iterator[Total]:
     """The sums that the sentence may mean, in ``unit``, and the averages where it speaks of one."""
     mean = claims.announces(AVERAGE)
     wide = len(facts.keys) > 60
@@ -50,7 +50,7 @@ def totals(unit: str, claims: Claims, facts: Facts) -> Iterator[Total]:
         spoken = bool(key_concepts(key) & claims.attributes)
         if len(column) < 2 or (wide and not spoken):
             continue
-        for pairs, complete in _choices(column_in_unit(column, unit), claims):
+        for pairs, complete in _iter_choices(column_in_unit(column, unit), claims):
             total, leaves = sum(v for v, _ in pairs), tuple(f.leaf for _, f in pairs[:4])
             yield Total(f"the sum of {key}", key, total, leaves, pairs[0][1].unit, spoken, complete)
             if mean:
@@ -72,15 +72,19 @@ def column_in_unit(column: Sequence[Figure], unit: str) -> Told:
     for figure in column[:COLUMN]:
         if figure.number is None:
             continue
-        if same(unit, figure.unit):
+        if is_same_unit(unit, figure.unit):
             found.append((figure.number.value, figure))
         else:
-            found += [(v, figure) for v in conversions(figure.number.value, figure.unit, unit)[:1]]
+            found += [
+                (v, figure) for v in convert_value(figure.number.value, figure.unit, unit)[:1]
+            ]
     return found
 
 
-def _choices(pairs: Told, claims: Claims) -> Iterator[tuple[Told, bool]]:
-    """Which values are added up: those that the sentence names, all of them, all of one list."""
+def _iter_choices(pairs: Told, claims: Claims) -> Iterator[tuple[Told, bool]]:
+    """Yield the groups of values to be totalled: those that the sentence names, all of them, all of
+    one list.
+    """
     covered = [[p for p in pairs if m.labels & p[1].leaf.labels] for m in claims.mentions]
     parts = [c for c in covered if c and len(c) < len(pairs)]
     named = [p for p in pairs if any(p in c for c in parts)] if parts else []
@@ -98,7 +102,9 @@ def _choices(pairs: Told, claims: Claims) -> Iterator[tuple[Told, bool]]:
 
 
 def _one_list(pairs: Told) -> bool:
-    """Whether the values are the same field of different records of one list, each told once."""
+    """Return True if the values are the same field of different records of one list, each included
+    once.
+    """
     return (
         len({(f.leaf.result, f.leaf.shape) for _, f in pairs}) == 1
         and len({f.leaf.path for _, f in pairs}) == len(pairs)
@@ -106,15 +112,17 @@ def _one_list(pairs: Told) -> bool:
     )
 
 
-def announced(total: Total, n: Number, claims: Claims) -> bool:
-    """Whether the stated number may be this total: it is announced, or complete and of a field the
-    sentence means.
+def is_announced(total: Total, n: Number, claims: Claims) -> bool:
+    """Return True if the stated number may be this total. Either the sentence announces a total, or
+    the total is complete and of a field that the sentence means.
     """
     meant = total.spoken or bool(n.unit and total.unit)
     return total.mean or claims.announces(SUM) or (total.complete and meant)
 
 
-def beside(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float, list[Leaf]]]:
+def iter_comparisons(
+    n: Number, claims: Claims, facts: Facts
+) -> Iterator[tuple[str, float, list[Leaf]]]:
     """A total held against another one, against an amount of the question, against a part of it, or
     told per day.
     """
@@ -123,7 +131,7 @@ def beside(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float
         return
     every = [
         t
-        for t in totals("" if share else n.unit, claims, facts)
+        for t in iter_totals("" if share else n.unit, claims, facts)
         if not t.mean and (t.spoken or t.complete)
     ]
     sums = [t for t in every if t.spoken or t.unit][:12]
@@ -138,7 +146,7 @@ def beside(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float
         others = [
             (t.name, t.value, t.unit)
             for t in every[:24]
-            if t.key != total.key and (t in sums or _alike(t, total))
+            if t.key != total.key and (t in sums or _has_same_records(t, total))
         ]
         for name, value, unit in (*others, *amounts):
             if not value or (unit and total.unit and unit != total.unit):
@@ -149,14 +157,14 @@ def beside(n: Number, claims: Claims, facts: Facts) -> Iterator[tuple[str, float
                 yield f"{total.name} against {name}", abs(value - total.value), leaves
         if share and total.value:
             yield from _of_total(total, claims, facts)
-        days = _days(total, facts)
+        days = _count_days(total, facts)
         if claims.announces(EACH) and days > 1:
             yield f"{total.name} over {days} days", total.value / days, leaves
 
 
-def _alike(a: Total, b: Total) -> bool:
-    """Whether two totals run over the same records: "300 bottles remain" of those held and those
-    sold.
+def _has_same_records(a: Total, b: Total) -> bool:
+    """Return True if two totals cover the same records: "300 bottles remain" of those held and
+    those sold.
     """
     return a.complete and b.complete and a.leaves[0].shape[:-1] == b.leaves[0].shape[:-1]
 
@@ -164,7 +172,7 @@ def _alike(a: Total, b: Total) -> bool:
 def _of_total(
     total: Total, claims: Claims, facts: Facts
 ) -> Iterator[tuple[str, float, list[Leaf]]]:
-    """What a named record has of the whole."""
+    """Yield the share of a named record in the total, in per cent."""
     for figure in facts.keys.get(total.key, ())[:COLUMN]:
         if figure.number is not None and any(
             m.labels & figure.leaf.labels for m in claims.mentions
@@ -176,7 +184,7 @@ def _of_total(
             )
 
 
-def _days(total: Total, facts: Facts) -> int:
+def _count_days(total: Total, facts: Facts) -> int:
     """On how many different days the records of a total fall."""
     results = {leaf.result for leaf in total.leaves}
     dated = [

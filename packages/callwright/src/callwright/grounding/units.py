@@ -50,12 +50,12 @@ _TOLERANT = {
 _BINARY = {"KB": 1024.0, "MB": 1024.0**2, "GB": 1024.0**3, "TB": 1024.0**4}
 
 
-def same(a: str, b: str) -> bool:
-    """Whether two unit names may mean the same unit ("" means: not said)."""
+def is_same_unit(a: str, b: str) -> bool:
+    """Return True if two unit names may mean the same unit ("" means: not stated)."""
     return not a or not b or a == b or frozenset((a, b)) in _TOLERANT
 
 
-def conversions(value: float, source: str, target: str) -> tuple[float, ...]:
+def convert_value(value: float, source: str, target: str) -> tuple[float, ...]:
     """``value`` in ``source`` expressed in ``target``; empty where no conversion exists (money
     included).
     """
@@ -76,12 +76,12 @@ def conversions(value: float, source: str, target: str) -> tuple[float, ...]:
 _AMBIGUOUS: Mapping[str, list[str]] = ENGLISH.table("units_written.ambiguous")
 
 
-def readings(name: str) -> tuple[str, ...]:
+def list_readings(name: str) -> tuple[str, ...]:
     """The units that a written unit may stand for, the likeliest first."""
     return (name, *_AMBIGUOUS.get(name, ()))
 
 
-def relatives(name: str) -> tuple[str, ...]:
+def list_related_units(name: str) -> tuple[str, ...]:
     """The other units of the same dimension."""
     unit = UNITS.get(name)
     if unit is None or unit.dimension in ("money", "share"):

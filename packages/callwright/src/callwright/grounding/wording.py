@@ -12,21 +12,27 @@ from callwright.grounding.grounding_result import NOBODY_SAYS, GroundingResult
 from callwright.grounding.lexicon import EXTREMES, JUDGEMENT, LIMITATION, REST
 from callwright.grounding.quantity import Moment, moment_order
 from callwright.grounding.units import UNITS
-from callwright.grounding.words import concepts, stem
-from callwright.language.tokens import tokens
+from callwright.grounding.words import find_concepts, stem_word
+from callwright.language.tokens import split_tokens
 from callwright.nouns.thresholds import threshold
 
 _UNKNOWN = threshold("callwright.grounding", "unknown_words")
 
 
-def wording(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: Sequence[Leaf]) -> None:
+def check_wording(
+    claims: Claims, facts: Facts, verdict: GroundingResult, leaves: Sequence[Leaf]
+) -> None:
     """Judgements and content words that nothing known contains."""
     carried, unknown = content_words(claims, facts)
-    judged = [w for w in tokens(claims.text) if w in JUDGEMENT and not _word_known(w, facts)]
-    judged = [w for w in judged if not _borne_out(w, claims, verdict, leaves, facts)]
-    unknown = [w for w in unknown if w not in EXTREMES or not _measured(w, claims, leaves, facts)]
+    judged = [
+        w for w in split_tokens(claims.text) if w in JUDGEMENT and not _is_known_word(w, facts)
+    ]
+    judged = [w for w in judged if not _is_borne_out(w, claims, verdict, leaves, facts)]
+    unknown = [
+        w for w in unknown if w not in EXTREMES or not _is_measured(w, claims, leaves, facts)
+    ]
     hard = claims.numbers or claims.moments
-    together = _together(claims, leaves)
+    together = _count_forgiven_words(claims, leaves)
     if judged and not LIMITATION.search(claims.text):
         verdict.problems.append(NOBODY_SAYS + ", ".join(dict.fromkeys(judged)))
         return
@@ -36,9 +42,9 @@ def wording(claims: Claims, facts: Facts, verdict: GroundingResult, leaves: Sequ
         verdict.problems.append(NOBODY_SAYS + ", ".join(dict.fromkeys(unknown)))
 
 
-def _together(claims: Claims, leaves: Sequence[Leaf]) -> int:
-    """How many unknown words are forgiven: one where two names of the same record are joined
-    ("based in").
+def _count_forgiven_words(claims: Claims, leaves: Sequence[Leaf]) -> int:
+    """Return the number of unknown words that are allowed: one if the statement joins two names
+    ("based in") or has supporting leaves, else none.
     """
     named = [m.labels for m in claims.mentions]
     return (
@@ -48,7 +54,7 @@ def _together(claims: Claims, leaves: Sequence[Leaf]) -> int:
     )
 
 
-def _borne_out(
+def _is_borne_out(
     word: str, claims: Claims, verdict: GroundingResult, leaves: Sequence[Leaf], facts: Facts
 ) -> bool:
     """A comparison that the numbers bear out: the cheapest is the lowest of its column; a
@@ -60,21 +66,23 @@ def _borne_out(
         return False
     if verdict.derived and not word.endswith("est"):
         return True
-    if _measured(word, claims, leaves, facts):
+    if _is_measured(word, claims, leaves, facts):
         return True
-    meant = _meant(claims, leaves, facts)
-    return not any(_measures(word, leaf) for leaf in meant) and any(
-        _extreme(x, EXTREMES[word], facts) for x in meant
+    meant = _select_leaves(claims, leaves, facts)
+    return not any(_is_measured_field(word, leaf) for leaf in meant) and any(
+        _is_extreme(x, EXTREMES[word], facts) for x in meant
     )
 
 
-def _measured(word: str, claims: Claims, leaves: Sequence[Leaf], facts: Facts) -> bool:
-    """Whether a field that the word compares stands at that end of its column."""
-    fields = [leaf for leaf in _meant(claims, leaves, facts) if _measures(word, leaf)]
-    return any(_extreme(leaf, _ends(word, leaf), facts) for leaf in fields)
+def _is_measured(word: str, claims: Claims, leaves: Sequence[Leaf], facts: Facts) -> bool:
+    """Return True if a field that the word compares holds the extreme value of its column."""
+    fields = [
+        leaf for leaf in _select_leaves(claims, leaves, facts) if _is_measured_field(word, leaf)
+    ]
+    return any(_is_extreme(leaf, _choose_column_end(word, leaf), facts) for leaf in fields)
 
 
-def _meant(claims: Claims, leaves: Sequence[Leaf], facts: Facts) -> Sequence[Leaf]:
+def _select_leaves(claims: Claims, leaves: Sequence[Leaf], facts: Facts) -> Sequence[Leaf]:
     """The values that the sentence tells, else those of the records it names."""
     named = (
         f.leaf
@@ -84,33 +92,33 @@ def _meant(claims: Claims, leaves: Sequence[Leaf], facts: Facts) -> Sequence[Lea
     return leaves or list(itertools.islice(named, 40))
 
 
-def _measures(word: str, leaf: Leaf) -> bool:
-    """Whether the field is what the word compares: "cheapest" a price, "fastest" a speed or a
+def _is_measured_field(word: str, leaf: Leaf) -> bool:
+    """Return True if the word compares this field: "cheapest" a price, "fastest" a speed or a
     time.
     """
-    meant = concepts(word)
-    return bool(meant & key_concepts(leaf.key)) or ("=speed" in meant and _lasting(leaf))
+    meant = find_concepts(word)
+    return bool(meant & key_concepts(leaf.key)) or ("=speed" in meant and _is_duration(leaf))
 
 
-def _lasting(leaf: Leaf) -> bool:
+def _is_duration(leaf: Leaf) -> bool:
     return bool(leaf.unit) and UNITS[leaf.unit].dimension == "time"
 
 
-def _ends(word: str, leaf: Leaf) -> str:
+def _choose_column_end(word: str, leaf: Leaf) -> str:
     """At which end of its column the value must stand; the fastest takes the least time."""
     ends = EXTREMES[word]
-    if ends in ("min", "max") and concepts(word) & {"=speed"} and _lasting(leaf):
+    if ends in ("min", "max") and find_concepts(word) & {"=speed"} and _is_duration(leaf):
         return "min" if ends == "max" else "max"
     return ends
 
 
-def _extreme(leaf: Leaf, ends: str, facts: Facts) -> bool:
-    """Whether a leaf's value is the lowest or highest of its column: of its own result's, else of
-    all.
+def _is_extreme(leaf: Leaf, ends: str, facts: Facts) -> bool:
+    """Return True if a leaf's value is the lowest or highest of its column: in its own result, else
+    in all.
     """
     column = [f for f in facts.keys.get(leaf.key, ()) if f.leaf.result == leaf.result]
     column = column if len({f.leaf.path for f in column}) > 1 else facts.keys.get(leaf.key, [])
-    values = [(_order(f), f.leaf is leaf) for f in column]
+    values = [(_get_sort_key(f), f.leaf is leaf) for f in column]
     own = [v for v, mine in values if mine]
     if not own or len(values) < 2:
         return False
@@ -118,7 +126,7 @@ def _extreme(leaf: Leaf, ends: str, facts: Facts) -> bool:
     return ("max" in ends and own[0] == max(every)) or ("min" in ends and own[0] == min(every))
 
 
-def _order(figure: Figure) -> float:
+def _get_sort_key(figure: Figure) -> float:
     return (
         figure.number.value
         if figure.number is not None
@@ -126,9 +134,9 @@ def _order(figure: Figure) -> float:
     )
 
 
-def _word_known(word: str, facts: Facts) -> bool:
+def _is_known_word(word: str, facts: Facts) -> bool:
     if word in facts.vocabulary:
         return True
     if word in EXTREMES and word.endswith("est"):
         return False  # that prices are told does not make any of them the lowest
-    return stem(word) in facts.vocabulary or facts.knows(word)
+    return stem_word(word) in facts.vocabulary or facts.knows(word)

@@ -15,7 +15,7 @@ _ENDINGS: Mapping[str, str] = ENGLISH.table("stemming.light")
 
 
 @lru_cache(maxsize=20_000)
-def stem(word: str) -> str:
+def stem_word(word: str) -> str:
     """A light English stem: enough to join arrive, arrives, arrival; not a dictionary."""
     if len(word) <= 3 or not word.isascii():
         return word
@@ -29,20 +29,26 @@ def stem(word: str) -> str:
 _GROUPS: dict[str, frozenset[str]] = {}
 for _head, _others in ENGLISH.table("attributes.concepts").items():
     for _word in (_head, *_others.split()):
-        _stem = stem(_word)
+        _stem = stem_word(_word)
         _GROUPS[_stem] = _GROUPS.get(_stem, frozenset()) | {"=" + _head}
 
-_NOT_ATTRIBUTES = {stem(w) for w in ENGLISH.words("fields.not_attributes")}
+_NOT_ATTRIBUTES = {stem_word(w) for w in ENGLISH.words("fields.not_attributes")}
 
 
 @lru_cache(maxsize=20_000)
-def concepts(word: str) -> frozenset[str]:
-    """What a word may name: its stem and the attribute concepts it belongs to."""
-    root = stem(word)
+def find_concepts(word: str) -> frozenset[str]:
+    """Return the concepts that a word may name: its stem and the attribute concepts it belongs
+    to.
+    """
+    root = stem_word(word)
     if root not in _GROUPS:  # cheaper, warmest
         bare = re.sub(r"(?:i?er|i?est)$", "", word)
         root = next(
-            (r for r in (stem(bare), stem(bare + "e"), bare[:-1]) if bare != word and r in _GROUPS),
+            (
+                r
+                for r in (stem_word(bare), stem_word(bare + "e"), bare[:-1])
+                if bare != word and r in _GROUPS
+            ),
             root,
         )
     if root in _NOT_ATTRIBUTES or len(root) < 2:
@@ -53,5 +59,5 @@ def concepts(word: str) -> frozenset[str]:
 def all_concepts(words: Iterable[str]) -> frozenset[str]:
     found: set[str] = set()
     for word in words:
-        found |= concepts(word)
+        found |= find_concepts(word)
     return frozenset(found)

@@ -1,4 +1,4 @@
-"""Which IP addresses are public: the one table behind every egress decision.
+"""Classifies IP addresses as public or not: the one table behind every egress decision.
 
 Sources: IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and updates), RFC 6052
 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), RFC 5214 (ISATAP). Written out here because
@@ -69,8 +69,8 @@ NEVER_BY_NAME = frozenset({"metadata", "multicast", "unspecified", "reserved", "
 """Kinds that allowing a *host name* never opens: only the address itself, written out, does."""
 
 
-def kind_of(address: Address) -> str:
-    """Why this address is not public ("loopback", "private", …), or "" when it is public
+def classify_address(address: Address) -> str:
+    """Return the kind of an address that is not public ("loopback", "private", …), or "" for public
     unicast.
     """
     if isinstance(address, IPv4Address):
@@ -80,12 +80,12 @@ def kind_of(address: Address) -> str:
     if (
         address in _NAT64
     ):  # what an IPv6-only network's DNS gives for public IPv4 hosts: judge the host inside
-        return kind_of(IPv4Address(int(address) & 0xFFFFFFFF))
+        return classify_address(IPv4Address(int(address) & 0xFFFFFFFF))
     why = next((why for why, net in _V6 if address in net), "")
     if why or address not in _GLOBAL:
         return why or "reserved"
     if (int(address) >> 32) & 0xFFFFFFFF in _ISATAP:
-        return kind_of(IPv4Address(int(address) & 0xFFFFFFFF))
+        return classify_address(IPv4Address(int(address) & 0xFFFFFFFF))
     return ""
 
 

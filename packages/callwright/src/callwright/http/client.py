@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from callwright.http.egress import Egress, refused
-from callwright.http.redirect import STATUSES, Outgoing, redirected
+from callwright.http.egress import Egress, build_refusal
+from callwright.http.redirect import STATUSES, Outgoing, follow_redirect
 from callwright.http.response import HttpResponse, retry_after
 from callwright.http.retry import NEVER, Retry
 from callwright.http.stream import HttpStream, too_large
@@ -77,7 +77,7 @@ class HttpClient:
         self.max_bytes = max_bytes
         self.max_redirects = max_redirects
         self.retry = retry or Retry()
-        self._headers = {"user-agent": "callwright", **_lowered(headers)}
+        self._headers = {"user-agent": "callwright", **_lower_header_names(headers)}
         self._limit = connections
         self._ssl_context = ssl_context
         self._lookup = lookup
@@ -123,8 +123,8 @@ class HttpClient:
         outgoing = self._outgoing(method, url, headers, params, json, data)
         if isinstance(outgoing, Failure):
             return outgoing
-        limits = _timeout(timeout, self.timeout)
-        deadline = _deadline(limits)
+        limits = _choose_timeout(timeout, self.timeout)
+        deadline = _compute_deadline(limits)
         policy = self.retry if repeat else NEVER
         attempt, acted = 0, False
         while True:
@@ -133,7 +133,7 @@ class HttpClient:
                 outgoing, limits, deadline, self.max_bytes if max_bytes is None else max_bytes
             )
             if acted:
-                result = _acted_before(result)
+                result = _mark_acted(result)
             acted = not (isinstance(result, Failure) and result.not_done)
             asked = (
                 retry_after(result.headers, self._now())
@@ -172,8 +172,8 @@ class HttpClient:
         if isinstance(outgoing, Failure):
             yield outgoing
             return
-        limits = _timeout(timeout, self._unlimited)
-        exchange = await self._follow(outgoing, limits, _deadline(limits))
+        limits = _choose_timeout(timeout, self._unlimited)
+        exchange = await self._follow(outgoing, limits, _compute_deadline(limits))
         if isinstance(exchange, Failure):
             yield exchange
             return
@@ -192,7 +192,7 @@ class HttpClient:
             if outgoing.method != "HEAD" and (exchange.announced or 0) > max_bytes:
                 return too_large(max_bytes)
             result = await exchange.stream(max_bytes).read()
-            return _acted_before(result) if exchange.redirected else result
+            return _mark_acted(result) if exchange.redirected else result
         finally:
             exchange.close()
 
@@ -211,16 +211,16 @@ class HttpClient:
             if location is None:
                 return exchange
             exchange.close()
-            following = redirected(outgoing, exchange.target, exchange.status, location)
+            following = follow_redirect(outgoing, exchange.target, exchange.status, location)
             if isinstance(following, Failure):
                 return replace(
                     following, not_done=False
                 )  # who redirects may have acted first (RFC 9110, 15.4.4)
             if self.egress.anywhere and not following.url.startswith(exchange.target.origin + "/"):
                 said = "redirect to another origin not followed: enter that address instead"
-                return replace(refused(said), not_done=False)
+                return replace(build_refusal(said), not_done=False)
             outgoing = following
-        return replace(refused(f"more than {self.max_redirects} redirects"), not_done=False)
+        return replace(build_refusal(f"more than {self.max_redirects} redirects"), not_done=False)
 
     async def _hop(
         self, outgoing: Outgoing, limits: Timeout, deadline: float | None
@@ -256,7 +256,7 @@ class HttpClient:
     ) -> Outgoing | Failure:
         if not _METHOD.fullmatch(method.upper()):
             raise ValueError(f"{method!r} is not an HTTP method")
-        merged = {**self._headers, **_lowered(headers)}
+        merged = {**self._headers, **_lower_header_names(headers)}
         if (
             not all(merged)
             or not _TOKEN.fullmatch("".join(merged))
@@ -276,7 +276,7 @@ class HttpClient:
         return Outgoing(method.upper(), with_params(url, params), merged, body)
 
 
-def _acted_before(result: HttpResponse | Failure) -> HttpResponse | Failure:
+def _mark_acted(result: HttpResponse | Failure) -> HttpResponse | Failure:
     """A result that does not tell what an earlier sending of the same request did."""
     if isinstance(result, Failure):
         return replace(result, not_done=False)
@@ -289,7 +289,7 @@ def with_params(url: str, params: Params | None) -> str:
         return url
     pairs = params.items() if isinstance(params, Mapping) else (params or ())
     query = "&".join(
-        f"{quote(str(k), safe='', errors='replace')}={quote(_text(v), safe='', errors='replace')}"
+        f"{quote(str(k), safe='', errors='replace')}={quote(_format_param(v), safe='', errors='replace')}"
         for k, v in pairs
     )
     if not query:
@@ -299,19 +299,19 @@ def with_params(url: str, params: Params | None) -> str:
     return f"{address}{joint}{query}{mark}{fragment}"
 
 
-def _text(value: Any) -> str:
+def _format_param(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _lowered(headers: Mapping[str, str] | None) -> dict[str, str]:
+def _lower_header_names(headers: Mapping[str, str] | None) -> dict[str, str]:
     return {k.lower(): v for k, v in (headers or {}).items()}
 
 
-def _timeout(asked: float | Timeout | None, default: Timeout) -> Timeout:
+def _choose_timeout(asked: float | Timeout | None, default: Timeout) -> Timeout:
     if isinstance(asked, Timeout):
         return asked
     return default if asked is None else replace(default, total=asked)
 
 
-def _deadline(limits: Timeout) -> float | None:
+def _compute_deadline(limits: Timeout) -> float | None:
     return None if limits.total is None else asyncio.get_running_loop().time() + limits.total

@@ -16,7 +16,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from callwright.http.egress import Egress, Target, refused
+from callwright.http.egress import Egress, Target, build_refusal
 from callwright.http.redirect import Outgoing
 from callwright.http.stream import HttpStream
 from callwright.nouns.errors import Failure
@@ -75,8 +75,8 @@ class CheckedResolver(AbstractResolver):
                 raise OSError(f"{host} was resolved to something that is no address") from None
             problem = self._egress.problem(host, port, address)
             if problem:
-                raise Refused(refused(f"not allowed: {problem}"))
-            results.append(_result(host, port, address))
+                raise Refused(build_refusal(f"not allowed: {problem}"))
+            results.append(_build_resolve_result(host, port, address))
         if not results:
             raise OSError(f"{host} has no address")
         return results
@@ -85,7 +85,7 @@ class CheckedResolver(AbstractResolver):
         return None
 
 
-def _result(host: str, port: int, address: Any) -> ResolveResult:
+def _build_resolve_result(host: str, port: int, address: Any) -> ResolveResult:
     family = socket.AF_INET if isinstance(address, IPv4Address) else socket.AF_INET6
     return ResolveResult(
         hostname=host,
@@ -130,7 +130,9 @@ class Connections:
             problem = self._egress.problem(target.host, target.port, ip_address(sockaddr[0]))
         if problem or target is None or sockaddr[1] != target.port:
             raise Refused(
-                refused(f"not allowed: {problem or 'the port is not the one that was checked'}")
+                build_refusal(
+                    f"not allowed: {problem or 'the port is not the one that was checked'}"
+                )
             )
         return socket.socket(family=family, type=kind, proto=proto)
 
@@ -157,7 +159,7 @@ class Connections:
                 middlewares=(
                     () if outgoing.method == "POST" else (_send_once,)
                 ),  # a POST it never repeats
-                timeout=_timeouts(connect, idle),
+                timeout=_build_client_timeout(connect, idle),
             )
             if deadline is None:
                 response = await asked
@@ -165,7 +167,7 @@ class Connections:
                 async with asyncio.timeout_at(deadline):
                     response = await asked
         except WIRE_ERRORS as exc:
-            return failure_of(exc, target)
+            return build_failure(exc, target)
         finally:
             _CURRENT.reset(token)
         return Exchange(target, response, deadline)
@@ -184,7 +186,7 @@ class Exchange:
     ) -> None:
         self.target = target
         self.status = response.status
-        self.headers = _headers(response)
+        self.headers = _join_headers(response)
         self.redirected = False  # whether another answer has led here
         self._response = response
         self._deadline = deadline
@@ -210,7 +212,7 @@ class Exchange:
             async with asyncio.timeout_at(self._deadline):
                 return await self._response.content.readany()
         except WIRE_ERRORS as exc:
-            return failure_of(exc, self.target)
+            return build_failure(exc, self.target)
 
 
 async def _send_once(
@@ -228,7 +230,7 @@ async def _send_once(
 WIRE_ERRORS = (Refused, aiohttp.ClientError, OSError, TimeoutError)
 
 
-def failure_of(exc: Exception, target: Target) -> Failure:
+def build_failure(exc: Exception, target: Target) -> Failure:
     """The Failure for what went wrong on the way. Names the origin only: paths and queries may hold
     secrets.
     """
@@ -245,15 +247,17 @@ def failure_of(exc: Exception, target: Target) -> Failure:
         )
     if isinstance(exc, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
         return Failure(
-            "unavailable", f"no trusted TLS connection to {where}: {_reason(exc)}", not_done=True
+            "unavailable",
+            f"no trusted TLS connection to {where}: {_describe_cause(exc)}",
+            not_done=True,
         )
     if isinstance(exc, aiohttp.ClientConnectorDNSError):
-        said = f"the name of {where} cannot be resolved: {_reason(exc)}"
+        said = f"the name of {where} cannot be resolved: {_describe_cause(exc)}"
         return Failure("unavailable", said, retryable=True, not_done=True)
     if isinstance(exc, aiohttp.ClientConnectorError):
         return Failure(
             "unavailable",
-            f"cannot connect to {where}: {_reason(exc)}",
+            f"cannot connect to {where}: {_describe_cause(exc)}",
             retryable=True,
             not_done=True,
         )
@@ -265,11 +269,11 @@ def failure_of(exc: Exception, target: Target) -> Failure:
 
 
 @lru_cache(16)
-def _timeouts(connect: float, idle: float) -> aiohttp.ClientTimeout:
+def _build_client_timeout(connect: float, idle: float) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=idle)
 
 
-def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
+def _join_headers(response: aiohttp.ClientResponse) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in response.headers.items():
         key = name.lower()
@@ -277,7 +281,7 @@ def _headers(response: aiohttp.ClientResponse) -> dict[str, str]:
     return found
 
 
-def _reason(exc: Exception) -> str:
+def _describe_cause(exc: Exception) -> str:
     cause = (
         getattr(exc, "os_error", None)
         or getattr(exc, "certificate_error", None)

@@ -1,9 +1,9 @@
-"""Where a request may go. Pure: no socket is opened here; the client asks before every hop and
-every connection.
+"""Decides which destinations a request may go to. Pure: no socket is opened here; the client asks
+before every hop and every connection.
 
-A URL is taken apart once, strictly, and put together again from the parts that were checked, so
-that nobody after us can read it differently (RFC 3986; WHATWG URL's number-like hosts are refused
-rather than interpreted).
+A URL is taken apart once, strictly, and put together again from the checked parts, so that later
+code cannot read it differently. The rules are those of RFC 3986; WHATWG URL's number-like hosts are
+refused rather than interpreted.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Target:
         return self.origin + self.path + (f"?{self.query}" if self.query else "")
 
 
-def refused(message: str, detail: str = "") -> Failure:
+def build_refusal(message: str, detail: str = "") -> Failure:
     return Failure("egress", message, detail=detail or None, not_done=True)
 
 
@@ -66,56 +66,58 @@ def parse_target(url: str) -> Target | Failure:
     refused.
     """
     if _FORBIDDEN.search(url):
-        return refused(
+        return build_refusal(
             "the URL contains blanks, control characters or a backslash: percent-encode them"
         )
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        return refused("the URL cannot be read: its host or port is malformed")
+        return build_refusal("the URL cannot be read: its host or port is malformed")
     scheme = parts.scheme.lower()
     if scheme not in _DEFAULT_PORT:
-        return refused(
+        return build_refusal(
             f"only http and https are spoken, not {scheme[:20] or 'a URL without a scheme'!r}"
         )
     if "@" in parts.netloc:
-        return refused(
+        return build_refusal(
             "the URL carries a user name or password: send credentials as a header instead"
         )
     if port == 0 or parts.netloc.endswith(":"):
-        return refused("the URL's port is empty or 0")
-    host = _host(parts.hostname or "", bracketed="[" in parts.netloc)
+        return build_refusal("the URL's port is empty or 0")
+    host = _parse_host(parts.hostname or "", bracketed="[" in parts.netloc)
     if isinstance(host, Failure):
         return host
     if _REFUSED_IN_QUERY.search(parts.path + parts.query):
-        return refused("the URL's path or query is not percent-encoded")
+        return build_refusal("the URL's path or query is not percent-encoded")
     name, address = host
     return Target(
         scheme, name, port or _DEFAULT_PORT[scheme], parts.path or "/", parts.query, address
     )
 
 
-def _host(raw: str, *, bracketed: bool) -> tuple[str, Address | None] | Failure:
+def _parse_host(raw: str, *, bracketed: bool) -> tuple[str, Address | None] | Failure:
     if bracketed or ":" in raw:
         address = addresses.parse(raw)
         if address is None or isinstance(address, IPv4Address) or not bracketed:
-            return refused(f"{raw[:60]!r} is not an IPv6 address")
+            return build_refusal(f"{raw[:60]!r} is not an IPv6 address")
         return str(address), address
-    name = _ascii(raw)
+    name = _encode_host(raw)
     if name is None:
-        return refused(f"{raw[:60]!r} is not a host name")
+        return build_refusal(f"{raw[:60]!r} is not a host name")
     if _NUMBER.fullmatch(name.rsplit(".", 1)[-1]):
         # 2130706433, 127.1, 0x7f.1, 0177.0.0.1: socket libraries read these as addresses, each in
         # its own way.
         address = addresses.parse(name)
         if address is None:
-            return refused(f"{raw[:60]!r} is a number: write IPv4 addresses as four decimal parts")
+            return build_refusal(
+                f"{raw[:60]!r} is a number: write IPv4 addresses as four decimal parts"
+            )
         return str(address), address
     return name, None
 
 
-def _ascii(raw: str) -> str | None:
+def _encode_host(raw: str) -> str | None:
     """The host in lower-case ASCII (IDNA, UTS 46), without one trailing dot; None when it is no
     host name.
     """
@@ -154,7 +156,7 @@ class Allowed:
             return cls(network=ip_network(host), port=port)
         except ValueError:
             pass
-        name = _ascii(host)
+        name = _encode_host(host)
         if (
             name is None
             or _NUMBER.fullmatch(name.rsplit(".", 1)[-1])
@@ -167,24 +169,24 @@ class Allowed:
         return cls(name=name, port=port)
 
     def opens(self, host: str, port: int, address: Address) -> bool:
-        """Whether this entry lets ``host`` be reached at ``address``."""
+        """Return True if this entry allows connecting to ``host`` at ``address``."""
         if self.port is not None and self.port != port:
             return False
         if self.network is not None:
             return address.version == self.network.version and address in self.network
         if self.name != host:
             return False
-        kind = addresses.kind_of(address)
+        kind = addresses.classify_address(address)
         return kind == "loopback" if host == "localhost" else kind not in addresses.NEVER_BY_NAME
 
 
 @dataclass(frozen=True, slots=True)
 class Egress:
-    """Which addresses may be connected to: by default public unicast only, plus what ``allow``
-    opens.
+    """Rules for the addresses that may be connected to: by default public unicast only, plus the
+    entries of ``allow``.
 
-    A function of host, port and address alone, so a kept-alive connection was allowed for whoever
-    asks for it again.
+    The result depends on host, port and address alone. So a kept-alive connection is allowed for
+    every caller that requests it again.
     """
 
     allowed: tuple[Allowed, ...] = ()
@@ -203,10 +205,10 @@ class Egress:
         return cls(anywhere=True)
 
     def problem(self, host: str, port: int, address: Address) -> str:
-        """Why ``host`` may not be reached at ``address``, or ""."""
+        """Return the reason why ``host`` may not be reached at ``address``, or ""."""
         if self.anywhere or any(entry.opens(host, port, address) for entry in self.allowed):
             return ""
-        kind = addresses.kind_of(address)
+        kind = addresses.classify_address(address)
         if not kind:
             return ""
         entry = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -225,4 +227,4 @@ class Egress:
         if isinstance(target, Failure) or target.address is None:
             return target
         problem = self.problem(target.host, target.port, target.address)
-        return refused(f"not allowed: {problem}") if problem else target
+        return build_refusal(f"not allowed: {problem}") if problem else target

@@ -1,4 +1,6 @@
-"""What a redirect turns a request into (RFC 9110 section 15.4), credentials kept at home. Pure."""
+"""Builds the request that follows a redirect (RFC 9110 section 15.4), without credentials for
+another origin. Pure.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import quote, urljoin
 
-from callwright.http.egress import Target, parse_target, refused
+from callwright.http.egress import Target, build_refusal, parse_target
 from callwright.nouns.errors import Failure
 
 STATUSES = frozenset({301, 302, 303, 307, 308})
@@ -27,7 +29,9 @@ class Outgoing:
     body: bytes | None = None
 
 
-def redirected(sent: Outgoing, target: Target, status: int, location: str) -> Outgoing | Failure:
+def follow_redirect(
+    sent: Outgoing, target: Target, status: int, location: str
+) -> Outgoing | Failure:
     """The request that follows ``location``.
 
     Another origin gets no header but Accept, Accept-Language and User-Agent, and never a body;
@@ -39,17 +43,17 @@ def redirected(sent: Outgoing, target: Target, status: int, location: str) -> Ou
             target.url, quote(location.strip(), safe=_URL_CHARACTERS, errors="surrogateescape")
         )
     except (ValueError, UnicodeError):
-        return refused("the server redirects to a URL that cannot be read")
+        return build_refusal("the server redirects to a URL that cannot be read")
     following = parse_target(url)
     if isinstance(following, Failure):
-        return refused(f"redirect not followed: {following.message}")
+        return build_refusal(f"redirect not followed: {following.message}")
     if target.scheme == "https" and following.scheme == "http":
-        return refused(f"redirect not followed: from https to unencrypted {following.origin}")
+        return build_refusal(f"redirect not followed: from https to unencrypted {following.origin}")
     plain = _without_body(sent) if _becomes_get(sent.method, status) else sent
     if same_origin(target, following):
         return replace(plain, url=following.url)
     if plain.body is not None:
-        return refused(
+        return build_refusal(
             f"redirect not followed: the request's body is not handed on to {following.origin}"
         )
     headers = {k: v for k, v in plain.headers.items() if k in _PUBLIC_HEADERS}

@@ -1,4 +1,4 @@
-"""What came back: a whole response, or the reason why there is none."""
+"""Defines the result of a request: a whole response, or the reason why there is none."""
 
 from __future__ import annotations
 

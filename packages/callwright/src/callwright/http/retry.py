@@ -1,4 +1,4 @@
-"""When a request is sent again: only where the caller says that repeating is safe."""
+"""Defines the retry rules of a request: it is repeated only if the caller declares that safe."""
 
 from __future__ import annotations
 

@@ -5,26 +5,26 @@ by guessing.
 from callwright.jsontext.broken import (
     MAX_CHARS,
     LenientResult,
-    literal,
-    opened,
+    parse_complete,
     parse_lenient,
-    uncut,
+    parse_literal,
+    parse_tool_text,
 )
 from callwright.jsontext.extent import is_deeper, most_values
-from callwright.jsontext.strict import MAX_DEPTH, JsonError, parse, unwritable, write
+from callwright.jsontext.strict import MAX_DEPTH, JsonError, explain_unwritable, parse, write
 
 __all__ = [
     "MAX_CHARS",
     "MAX_DEPTH",
     "JsonError",
     "LenientResult",
+    "explain_unwritable",
     "is_deeper",
-    "literal",
     "most_values",
-    "opened",
     "parse",
+    "parse_complete",
     "parse_lenient",
-    "uncut",
-    "unwritable",
+    "parse_literal",
+    "parse_tool_text",
     "write",
 ]

@@ -13,7 +13,7 @@ import re
 import warnings
 from dataclasses import dataclass
 
-from callwright.jsontext.commas import Complete, complete
+from callwright.jsontext.commas import Complete, parse_adding_commas
 from callwright.jsontext.scan import Span, first_span
 from callwright.jsontext.strict import JsonError, parse
 from callwright.nouns.types import Json
@@ -47,10 +47,11 @@ _TICK = (  # stands for a backtick while the library works, which would take fen
 
 @dataclass(frozen=True, slots=True)
 class LenientResult:
-    """What could be read of a broken document, and everything that was wrong with it.
+    """Value read from a broken document, and all problems found in it.
 
-    ``truncated``: the text stops before its value ends. ``value`` then holds what was there, closed
-    where it stopped (None where nothing could be read): good enough to show, never to act upon.
+    ``truncated``: the text stops before its value ends. ``value`` then holds the part that was
+    there, closed where it stopped (None if nothing could be read). It may be shown, but must never
+    be acted upon.
     """
 
     value: Json
@@ -59,13 +60,13 @@ class LenientResult:
 
     @property
     def is_mark(self) -> bool:
-        """Whether the value is a list with text beside it, as of "[FILE] a.txt": a mark in
-        brackets, and no list.
+        """Return True if the value is a list with text beside it, as in "[FILE] a.txt". This is a
+        mark in brackets, and no list.
         """
         return isinstance(self.value, list) and any(problem in _BESIDE for problem in self.problems)
 
 
-def opened(content: Json) -> Json:
+def parse_tool_text(content: Json) -> Json:
     """The value that a tool's text is, or the text itself where it is none.
 
     A text that only begins with a mark in brackets is no value: of "[FILE] a.txt" nothing may be
@@ -80,7 +81,7 @@ def opened(content: Json) -> Json:
     return content if found.is_mark else found.value
 
 
-def uncut(text: str | bytes) -> Json:
+def parse_complete(text: str | bytes) -> Json:
     """The value of a document as :func:`parse_lenient` reads it, for what is acted upon: JsonError too where
     it is cut off.
     """
@@ -109,7 +110,7 @@ def parse_lenient(text: str | bytes) -> LenientResult:
     problems: list[str] = []
     if isinstance(text, bytes) and "\ufffd" in plain:
         problems.append("bytes that are not UTF-8 replaced")
-    body = _unfenced(plain.replace(_BOM, ""), problems)
+    body = _strip_code_fence(plain.replace(_BOM, ""), problems)
     if body != plain:
         try:
             return LenientResult(
@@ -121,19 +122,19 @@ def parse_lenient(text: str | bytes) -> LenientResult:
     if opened is None:
         raise refused
     start = opened.start()
-    whole = complete(body[start:], None if start else refused)
+    whole = parse_adding_commas(body[start:], None if start else refused)
     if not start and (whole is None or body[whole.end :].strip(_SURPLUS)):
         found = list(problems)
         try:
-            return LenientResult(parse(_tidied(body, found)), tuple(found))
+            return LenientResult(parse(_fix_common_slips(body, found)), tuple(found))
         except JsonError:
             pass
     if whole:
-        return _taken(body, start, whole, problems)
+        return _accept_complete(body, start, whole, problems)
     return _from_span(body, start, problems)
 
 
-def _taken(body: str, start: int, whole: Complete, problems: list[str]) -> LenientResult:
+def _accept_complete(body: str, start: int, whole: Complete, problems: list[str]) -> LenientResult:
     """A value that needs nothing but commas, without what stands around it."""
     _note_around(body, Span(start, start + whole.end, True), problems)
     if whole.commas:
@@ -141,7 +142,7 @@ def _taken(body: str, start: int, whole: Complete, problems: list[str]) -> Lenie
     return LenientResult(whole.value, tuple(problems))
 
 
-def _unfenced(text: str, problems: list[str]) -> str:
+def _strip_code_fence(text: str, problems: list[str]) -> str:
     """The inside of the first code fence, unless the fence stands inside the value itself."""
     found = _FENCE.search(text) if "```" in text else None
     if not found or _OPENING.search(text, 0, found.start()):
@@ -159,7 +160,7 @@ def _from_span(body: str, start: int, problems: list[str]) -> LenientResult:
     _note_around(body, span, problems)
     try:
         return LenientResult(
-            _read(inside, span, problems, inside == body),
+            _parse_with_fallbacks(inside, span, problems, inside == body),
             tuple(problems),
             truncated=not span.closed,
         )
@@ -174,8 +175,8 @@ def _from_span(body: str, start: int, problems: list[str]) -> LenientResult:
 
 
 def _note_around(body: str, span: Span, problems: list[str]) -> None:
-    """What surrounds a value: prose and surplus closing brackets are dropped, another value is not
-    ours to choose.
+    """Record the problems around a value: prose and surplus closing brackets are dropped. Raises
+    JsonError if a different second value stands beside it.
     """
     if body[: span.start].strip():
         problems.append("text before the value dropped")
@@ -191,7 +192,7 @@ def _note_around(body: str, span: Span, problems: list[str]) -> None:
     problems.append("text after the value dropped")
 
 
-def _read(text: str, span: Span, problems: list[str], tidied: bool) -> Json:
+def _parse_with_fallbacks(text: str, span: Span, problems: list[str], tidied: bool) -> Json:
     try:
         return parse(text)
     except JsonError as exc:
@@ -199,7 +200,7 @@ def _read(text: str, span: Span, problems: list[str], tidied: bool) -> Json:
     if span.closed and not tidied:
         found: list[str] = []
         try:
-            value = parse(_tidied(text, found))
+            value = parse(_fix_common_slips(text, found))
         except JsonError:
             pass
         else:
@@ -207,17 +208,17 @@ def _read(text: str, span: Span, problems: list[str], tidied: bool) -> Json:
             return value
     if span.closed and _PYTHON_WORD.search(text):
         try:
-            return _python(text, problems)
+            return _parse_python(text, problems)
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             pass
-    if len(text) > _LIBRARY_CHARS or _depth(text) * len(text) > _LIBRARY_WORK:
+    if len(text) > _LIBRARY_CHARS or _measure_depth(text) * len(text) > _LIBRARY_WORK:
         raise JsonError(
             f"not JSON ({refused.reason}), and too long or too deep to mend", span.start
         )
-    return _repaired(text, refused, problems)
+    return _repair_with_library(text, refused, problems)
 
 
-def _tidied(text: str, problems: list[str]) -> str:
+def _fix_common_slips(text: str, problems: list[str]) -> str:
     """The commonest slips mended without touching what strings say: everything else stays as it
     is.
     """
@@ -226,10 +227,10 @@ def _tidied(text: str, problems: list[str]) -> str:
     def mended(found: re.Match[str]) -> str:
         kind, token = found.lastgroup, found[0]
         if kind == "text":
-            return token if _is_sound(token) else _rewritten(token, made)
+            return token if _is_sound(token) else _requote_string(token, made)
         if kind == "single":
             made.add("single quotes for double ones")
-            return _rewritten(token, made)
+            return _requote_string(token, made)
         if kind in ("comma", "comment"):
             made.add("trailing comma dropped" if kind == "comma" else "comment dropped")
             return ""
@@ -246,20 +247,22 @@ def _tidied(text: str, problems: list[str]) -> str:
 
 
 def _is_sound(token: str) -> bool:
-    """Whether a string in double quotes needs no look inside."""
+    """Return True if a double-quoted string needs no further inspection."""
     return token.isprintable() and token.find('"', 1) in (-1, len(token) - 1) and "\\" not in token
 
 
-def _rewritten(token: str, made: set[str]) -> str:
+def _requote_string(token: str, made: set[str]) -> str:
     """A string of JSON: quotes inside escaped, control characters too, escapes that JSON does not
     have undone.
     """
     closed = len(token) > 1 and token[-1] == token[0]
-    inner = _INNER.sub(lambda found: _escape(found[0], made), token[1:-1] if closed else token[1:])
+    inner = _INNER.sub(
+        lambda found: _escape_match(found[0], made), token[1:-1] if closed else token[1:]
+    )
     return f'"{inner}"' if closed else f'"{inner}'
 
 
-def _escape(char: str, made: set[str]) -> str:
+def _escape_match(char: str, made: set[str]) -> str:
     if char == '"':
         made.add("a quote inside a string")
         return '\\"'
@@ -274,7 +277,7 @@ def _escape(char: str, made: set[str]) -> str:
     return "'" if char[1] == "'" else f"\\\\{char[1]}"
 
 
-def literal(text: str) -> Json:
+def parse_literal(text: str) -> Json:
     """The value of a text that is JSON or a Python literal, as programs print it. JsonError where
     it is neither.
     """
@@ -282,12 +285,12 @@ def literal(text: str) -> Json:
         return parse(text)
     except JsonError as refused:
         try:
-            return _python(text, [])
+            return _parse_python(text, [])
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             raise refused from None
 
 
-def _python(text: str, problems: list[str]) -> Json:
+def _parse_python(text: str, problems: list[str]) -> Json:
     """A Python literal. Raises what ``ast.literal_eval`` raises, or ValueError for what JSON cannot
     say.
     """
@@ -295,20 +298,20 @@ def _python(text: str, problems: list[str]) -> Json:
         warnings.simplefilter(
             "ignore"
         )  # an invalid escape in a model's text is not this program's warning
-        value = _jsonable(ast.literal_eval(text))
+        value = _to_json_value(ast.literal_eval(text))
     problems.append("Python literal read as JSON")
     return value
 
 
-def _jsonable(value: object) -> Json:
+def _to_json_value(value: object) -> Json:
     if isinstance(value, dict):
         if not all(isinstance(k, str) for k in value):
             raise ValueError("a key that is not text")
-        return {k.replace(_TICK, "`"): _jsonable(v) for k, v in value.items()}
+        return {k.replace(_TICK, "`"): _to_json_value(v) for k, v in value.items()}
     if isinstance(value, str):
         return value.replace(_TICK, "`")
     if isinstance(value, list | tuple):
-        return [_jsonable(v) for v in value]
+        return [_to_json_value(v) for v in value]
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float) and value - value == 0:  # neither infinite nor NaN
@@ -316,7 +319,7 @@ def _jsonable(value: object) -> Json:
     raise ValueError(f"{type(value).__name__} is not JSON")
 
 
-def _repaired(text: str, refused: JsonError, problems: list[str]) -> Json:
+def _repair_with_library(text: str, refused: JsonError, problems: list[str]) -> Json:
     import json_repair  # 20 ms to import, and most processes never need it
 
     try:
@@ -324,7 +327,7 @@ def _repaired(text: str, refused: JsonError, problems: list[str]) -> Json:
             text.replace("`", _TICK), return_objects=True, skip_json_loads=True, logging=True
         )
         value, log = found if isinstance(found, tuple) else (found, [])
-        value = _jsonable(value)
+        value = _to_json_value(value)
     except (
         Exception
     ) as exc:  # a library for broken input may break on it: then the document stays refused
@@ -337,7 +340,7 @@ def _repaired(text: str, refused: JsonError, problems: list[str]) -> Json:
     return value
 
 
-def _depth(text: str) -> int:
+def _measure_depth(text: str) -> int:
     deepest = depth = 0
     for char in text:
         if char in "{[":

@@ -27,7 +27,7 @@ class Complete:
     commas: int = 0
 
 
-def complete(text: str, refused: JsonError | None = None) -> Complete | None:
+def parse_adding_commas(text: str, refused: JsonError | None = None) -> Complete | None:
     """The object or array that the text begins with, where nothing is wrong with it but commas left
     out.
 
@@ -48,14 +48,14 @@ def complete(text: str, refused: JsonError | None = None) -> Complete | None:
         before = at - 1
         while before >= 0 and text[before] in _SPACES:
             before -= 1
-        if (closed := _closed(text, before + 1, added)) is not None:
+        if (closed := _parse_prefix(text, before + 1, added)) is not None:
             return closed
         if added == MAX_COMMAS or not _comma_missing(text, before, at):
             return None
         text, added, refused = f"{text[: before + 1]},{text[before + 1 :]}", added + 1, None
 
 
-def _closed(text: str, end: int, added: int) -> Complete | None:
+def _parse_prefix(text: str, end: int, added: int) -> Complete | None:
     """The value that ends there, if one does."""
     if text[end - 1 : end] not in ("}", "]"):
         return None

@@ -1,5 +1,5 @@
-"""Where a JSON-like value begins and ends in a text, quotes and brackets only: tolerant, linear,
-builds nothing.
+"""Finds the start and the end of a JSON-like value in a text, by quotes and brackets only:
+tolerant, linear, builds nothing.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import json
 
 import orjson
 
-from callwright.nouns.types import Json, canonical
+from callwright.nouns.types import Json, to_canonical_json
 
 # arrays and objects inside each other; RFC 8259 section 9 lets a parser set a limit
 MAX_DEPTH = 1024
@@ -55,14 +55,14 @@ def parse(text: str | bytes) -> Json:
     except orjson.JSONDecodeError as exc:
         raise JsonError(exc.msg or "not JSON", exc.pos, exc.lineno, exc.colno) from None
     if _LONG in (text if isinstance(text, bytes) else text.encode()).translate(_ZEROS):
-        return _exact(text if isinstance(text, str) else text.decode("utf-8"))
+        return _parse_exact(text if isinstance(text, str) else text.decode("utf-8"))
     return value
 
 
 def write(value: Json) -> bytes:
     """A value as JSON in UTF-8: no spaces, keys sorted, so that equal values give equal bytes.
 
-    Several times faster than :func:`callwright.nouns.types.canonical`, which digests are taken of:
+    Several times faster than :func:`callwright.nouns.types.to_canonical_json`, which digests are taken of:
     some floats are spelled differently.
     """
     try:
@@ -70,16 +70,16 @@ def write(value: Json) -> bytes:
     except (
         TypeError
     ):  # integers beyond 64 bits, lone surrogates, keys that are no texts, what is no JSON
-        return canonical(value).encode("utf-8", "surrogatepass")
+        return to_canonical_json(value).encode("utf-8", "surrogatepass")
 
 
-def unwritable(value: Json, deepest: int = 200) -> str:
-    """Why a value is not one that JSON can say, or is nested too deep for what walks along it; ""
-    where it is fine.
+def explain_unwritable(value: Json, deepest: int = 200) -> str:
+    """Return the reason why JSON cannot express a value, or why it is nested too deep; "" if it is
+    fine.
 
-    Integers may be beyond 64 bits and texts may hold halves of characters; nothing else that JSON
+    Integers may be beyond 64 bits and texts may hold halves of characters. Nothing else that JSON
     lacks passes, in lists and objects of Python's own kinds. Values of more than ``deepest`` levels
-    do not (a few more where plain).
+    do not pass (a few more levels if plain).
     """
     try:
         orjson.dumps(value, option=_OWN_KINDS_ONLY)
@@ -108,7 +108,7 @@ def _why_unwritable(value: Json, deepest: int) -> str:
     return f"it is nested more than {deepest} levels deep" if level else ""
 
 
-def _exact(text: str) -> Json:
+def _parse_exact(text: str) -> Json:
     try:
         return _EXACT.decode(text)
     except (ValueError, RecursionError) as exc:

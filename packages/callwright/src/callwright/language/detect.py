@@ -14,24 +14,24 @@ from functools import cache
 from typing import Any, Final
 
 from callwright.language.vocabulary import Vocabulary
-from callwright.nouns.memo import remembered
+from callwright.nouns.memo import cache_by_text
 
 DETECTION: Final = Vocabulary("detection")
 LONGEST: Final = 4_000  # characters of a text that are looked at
 _WORD = re.compile(r"[^\W\d_]{2,}(?:['’][^\W\d_]+)*")  # a letter by itself is a sign: "31 m/s"
 
 
-@remembered(most=4_096, longest=1_024)
+@cache_by_text(most=4_096, longest=1_024)
 def language_of(text: str) -> str:
     """The code of the language that a text is written in ("en", "de", …); "" where it cannot be
     told.
     """
     text = text[:LONGEST]
     script = script_of(text)
-    if script not in _table("scripts_with_words"):
-        return str(_table("languages_of_scripts").get(script, ""))
+    if script not in _read_table("scripts_with_words"):
+        return str(_read_table("languages_of_scripts").get(script, ""))
     found = _WORD.findall(text.casefold())
-    return _told_by(found) if found else ""
+    return _detect_by_words(found) if found else ""
 
 
 def is_foreign(text: str, code: str = "en") -> bool:
@@ -44,7 +44,7 @@ def is_foreign(text: str, code: str = "en") -> bool:
     return script_of(text[:LONGEST]) not in ("", "Latn")
 
 
-@remembered(most=4_096, longest=1_024)
+@cache_by_text(most=4_096, longest=1_024)
 def script_of(text: str) -> str:
     """The script that most letters of a text are in, as ISO 15924 names it; "" for a text without
     letters and for scripts that are not listed.
@@ -54,7 +54,7 @@ def script_of(text: str) -> str:
         return ""
     counts: dict[str, int] = {}
     for code in letters:
-        script = _script(code)
+        script = _find_script(code)
         counts[script] = counts.get(script, 0) + _letters_in_a_sign(script)
     if counts.get("Kana"):
         counts["Kana"] += counts.pop("Hani", 0)  # Japanese is written in both
@@ -62,27 +62,27 @@ def script_of(text: str) -> str:
 
 
 def _letters_in_a_sign(script: str) -> int:
-    return int(_table("letters_in_a_sign").get(script, 1))
+    return int(_read_table("letters_in_a_sign").get(script, 1))
 
 
-def _script(code: int) -> str:
-    return next((name for low, high, name in _ranges() if low <= code <= high), "")
+def _find_script(code: int) -> str:
+    return next((name for low, high, name in _read_ranges() if low <= code <= high), "")
 
 
 @cache
-def _ranges() -> tuple[tuple[int, int, str], ...]:
+def _read_ranges() -> tuple[tuple[int, int, str], ...]:
     rows = (row.split() for row in DETECTION.listed("scripts.ranges"))
     return tuple((int(low, 16), int(high, 16), name) for low, high, name in rows)
 
 
-def _table(name: str) -> Mapping[str, Any]:
+def _read_table(name: str) -> Mapping[str, Any]:
     return DETECTION.table(f"scripts.{name}")
 
 
-def _told_by(words: list[str]) -> str:
+def _detect_by_words(words: list[str]) -> str:
     """The language whose function words cover most of the words, clearly more than the next one."""
     cuts = DETECTION.table("thresholds.function_words")
-    weights = _weights()
+    weights = _weigh_function_words()
     scores: dict[str, float] = {}
     for word in words:
         for code, weight in weights.get(word, {}).items():
@@ -97,7 +97,7 @@ def _told_by(words: list[str]) -> str:
 
 
 @cache
-def _weights() -> Mapping[str, Mapping[str, float]]:
+def _weigh_function_words() -> Mapping[str, Mapping[str, float]]:
     """Function word -> language -> what it counts: less, the more languages have the word."""
     languages: dict[str, list[str]] = {}
     for code in DETECTION.file("stop_words"):

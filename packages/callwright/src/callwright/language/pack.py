@@ -106,8 +106,8 @@ class Pack:
 
     @cached_property
     def _number(self) -> re.Pattern[str]:
-        scales = _alternatives(self._table("numbers.scales"))
-        units = _alternatives({u: name for u, name in self.units.items() if self._is_sure(u)})
+        scales = _build_alternation(self._table("numbers.scales"))
+        units = _build_alternation({u: name for u, name in self.units.items() if self._is_sure(u)})
         return re.compile(
             rf"(?P<digits>{self._digits.pattern})(?:\s?(?P<scale>{scales})(?!\w))?"
             rf"(?:\s?(?P<unit>{units})(?![\w°²³/]))?",
@@ -120,7 +120,7 @@ class Pack:
 
     @cached_property
     def _date(self) -> re.Pattern[str]:
-        names = _alternatives(self.months)
+        names = _build_alternation(self.months)
         return re.compile(
             rf"(?<![\w.])(?:(?P<day>\d{{1,2}})\.?\s+)?(?P<month>{names})\b\.?"
             rf"(?:\s+(?P<day_after>\d{{1,2}})(?![\d:.,]\d|\d))?(?:,?\s+(?P<year>\d{{4}})\b)?",
@@ -134,7 +134,7 @@ class Pack:
         return self.vocabulary.table(name) if self.vocabulary.has(name) else {}
 
 
-def _alternatives(words: Mapping[str, object]) -> str:
+def _build_alternation(words: Mapping[str, object]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 

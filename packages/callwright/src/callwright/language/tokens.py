@@ -10,7 +10,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_ALNUM = re.compile(r"[\W_]+")
 
 
-def fold(text: str) -> str:
+def fold_text(text: str) -> str:
     """The text without case and accents."""
     if text.isascii():
         return text.lower()
@@ -19,14 +19,14 @@ def fold(text: str) -> str:
     return (decomposed.translate(marks) if marks else decomposed).casefold()
 
 
-def squash(text: str) -> str:
+def squash_text(text: str) -> str:
     """Letters and digits only, folded."""
-    return _NOT_ALNUM.sub("", fold(text))
+    return _NOT_ALNUM.sub("", fold_text(text))
 
 
-def tokens(text: str) -> list[str]:
+def split_tokens(text: str) -> list[str]:
     """The words of a text in order, folded."""
-    return _TOKEN.findall(fold(text))
+    return _TOKEN.findall(fold_text(text))
 
 
 def split_name(name: str) -> list[str]:
@@ -38,4 +38,4 @@ def split_name(name: str) -> list[str]:
 
 def key_tokens(key: str) -> list[str]:
     """The words of a key, folded."""
-    return tokens(_CAMEL.sub(" ", key))
+    return split_tokens(_CAMEL.sub(" ", key))

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.types import digest
+from callwright.nouns.types import compute_digest
 
 _FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 
@@ -69,21 +69,21 @@ class Vocabulary:
 
     def file(self, name: str) -> Mapping[str, Any]:
         """All entries of one file."""
-        return _read(self.folder, name)
+        return _read_file(self.folder, name)
 
     def names(self) -> tuple[str, ...]:
         """The names of the files, sorted."""
-        return _files(self.folder)
+        return _list_files(self.folder)
 
     @property
     def digest(self) -> str:
         """16 hexadecimal digits over the content of all entries; sources, comments and line breaks
         do not count.
         """
-        return digest({name: _content(self.file(name)) for name in self.names()})
+        return compute_digest({name: _read_entries(self.file(name)) for name in self.names()})
 
 
-def _content(entries: Mapping[str, Any]) -> dict[str, Any]:
+def _read_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
     """What the entries of a file say, without their sources."""
     found: dict[str, Any] = {}
     for key, entry in entries.items():
@@ -96,16 +96,16 @@ def _content(entries: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _path(folder: str, name: str) -> Any:
+def _locate_file(folder: str, name: str) -> Any:
     return files(__package__).joinpath(folder, f"{name}.toml")
 
 
 @cache
-def _read(folder: str, name: str) -> Mapping[str, Any]:
-    return tomllib.loads(_path(folder, name).read_text(encoding="utf-8"))
+def _read_file(folder: str, name: str) -> Mapping[str, Any]:
+    return tomllib.loads(_locate_file(folder, name).read_text(encoding="utf-8"))
 
 
 @cache
-def _files(folder: str) -> tuple[str, ...]:
+def _list_files(folder: str) -> tuple[str, ...]:
     found = (path.name for path in files(__package__).joinpath(folder).iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))

@@ -1,5 +1,5 @@
-"""Whom we ask: the embedded model, or any OpenAI-compatible endpoint. Nothing heavy is loaded with
-this package.
+"""Opens language models: the embedded model, or any OpenAI-compatible endpoint. Importing this
+package loads nothing heavy.
 """
 
 from __future__ import annotations
@@ -59,21 +59,21 @@ def open_model(spec: str | ModelSpec | ChatModel | None = None, **options: Any) 
         return spec
     kind, _, rest = (spec or "local").partition(":")
     if kind == "local":
-        return _local(rest, options)
+        return _open_local(rest, options)
     if kind in ("http", "https"):
         address, _, model = (spec or "").partition("#")
-        return _endpoint(address, model, key_variable, options)
+        return _open_endpoint(address, model, key_variable, options)
     if kind == "openai" and rest:
         address = os.environ.get("OPENAI_BASE_URL", "")
         if not address:
             raise ConfigError(
                 f"{spec!r} needs an endpoint", hint="set OPENAI_BASE_URL, or write its http address"
             )
-        return _endpoint(address, rest, key_variable, options)
+        return _open_endpoint(address, rest, key_variable, options)
     raise ConfigError(f"{spec!r} is not a model", hint=_FORMS)
 
 
-def _local(name: str, options: dict[str, Any]) -> ChatModel:
+def _open_local(name: str, options: dict[str, Any]) -> ChatModel:
     from callwright import weights
     from callwright.models.local import DEFAULT, LocalModel
 
@@ -91,7 +91,9 @@ def _local_names() -> list[str]:
     return [w.name for w in weights.REGISTRY.values() if w.filename.endswith(".gguf")]
 
 
-def _endpoint(address: str, model: str, key_variable: str, options: dict[str, Any]) -> ChatModel:
+def _open_endpoint(
+    address: str, model: str, key_variable: str, options: dict[str, Any]
+) -> ChatModel:
     from callwright.models.openai import OpenAIModel
 
     variables = [key_variable] if key_variable else ["CALLWRIGHT_API_KEY", "OPENAI_API_KEY"]

@@ -54,7 +54,7 @@ def tool_out(tool: Tool) -> JsonObject:
 
 
 def body_out(request: ChatRequest) -> JsonObject:
-    """What every chat-completions server takes alike: messages, limits, sampling."""
+    """Return the body that every chat-completions server accepts: messages, limits, sampling."""
     body: JsonObject = {
         "messages": messages_out(request.messages),
         "max_tokens": request.max_tokens,
@@ -66,7 +66,7 @@ def body_out(request: ChatRequest) -> JsonObject:
     return body
 
 
-def estimate(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Tokens of a text nobody counted: four characters each, at least one."""
     return max(1, len(text) // 4)
 
@@ -101,7 +101,7 @@ class Gathered:
         self.reasoning += str(delta.get("reasoning_content") or delta.get("reasoning") or "")
         for index, call in enumerate(delta.get("tool_calls") or ()):
             self._call(call.get("index", index), call)
-        added = self._split(_content(delta.get("content")))
+        added = self._split(_join_text_parts(delta.get("content")))
         self.text += added
         return added
 
@@ -124,8 +124,8 @@ class Gathered:
         """
         calls = self.calls()
         usage = self.usage or Usage(
-            estimate(prompt),
-            estimate(self.text + self.reasoning + "".join(str(c.arguments) for c in calls)),
+            estimate_tokens(prompt),
+            estimate_tokens(self.text + self.reasoning + "".join(str(c.arguments) for c in calls)),
         )
         ended = finish or self.finish or "stop"
         return Reply(
@@ -144,7 +144,9 @@ class Gathered:
         for number, (_, call) in enumerate(sorted(self._calls.items()), 1):
             made.append(
                 ToolCall(
-                    call["id"] or f"call_{number}", call["name"], _arguments(call["arguments"])
+                    call["id"] or f"call_{number}",
+                    call["name"],
+                    _parse_arguments(call["arguments"]),
                 )
             )
         return tuple(made)
@@ -169,12 +171,16 @@ class Gathered:
             details = usage.get("prompt_tokens_details") or {}
             cached = details.get("cached_tokens") if isinstance(details, Mapping) else 0
             self.usage = Usage(
-                _int(usage.get("prompt_tokens")), _int(usage.get("completion_tokens")), _int(cached)
+                _to_count(usage.get("prompt_tokens")),
+                _to_count(usage.get("completion_tokens")),
+                _to_count(cached),
             )
         elif isinstance(timings, Mapping):
-            cached = _int(timings.get("cache_n"))
+            cached = _to_count(timings.get("cache_n"))
             self.usage = Usage(
-                cached + _int(timings.get("prompt_n")), _int(timings.get("predicted_n")), cached
+                cached + _to_count(timings.get("prompt_n")),
+                _to_count(timings.get("predicted_n")),
+                cached,
             )
 
     def _split(self, piece: str) -> str:
@@ -200,14 +206,14 @@ class Gathered:
         return text
 
 
-def _content(content: Json) -> str:
+def _join_text_parts(content: Json) -> str:
     """Text, or the text parts of a list of parts."""
     if isinstance(content, list):
         return "".join(str(p.get("text") or "") for p in content if isinstance(p, Mapping))
     return content if isinstance(content, str) else ""
 
 
-def _arguments(text: str) -> JsonObject | str:
+def _parse_arguments(text: str) -> JsonObject | str:
     """An object if it is one, else the text for the gate to judge."""
     try:
         value = parse(text)
@@ -216,5 +222,5 @@ def _arguments(text: str) -> JsonObject | str:
     return value if isinstance(value, dict) else text
 
 
-def _int(value: Json) -> int:
+def _to_count(value: Json) -> int:
     return int(value) if isinstance(value, int | float) and value >= 0 else 0

@@ -17,7 +17,7 @@ WARM = 0.7  # the temperature of another attempt, at least
 T = TypeVar("T")
 
 
-async def converse(
+async def run_dialogue(
     dialogue: Generator[ChatRequest, Reply, T], ask: Callable[[ChatRequest], Awaitable[Reply]]
 ) -> T:
     """Answer a dialogue's questions until it ends and return its value. What ``ask`` raises ends
@@ -34,7 +34,7 @@ async def converse(
         dialogue.close()
 
 
-def tried(request: ChatRequest, attempt: int) -> ChatRequest:
+def vary_request(request: ChatRequest, attempt: int) -> ChatRequest:
     """The request for its ``attempt``, from 0. Another attempt has another seed and is warm: a
     model that answers greedily would give the same broken reply again, token for token.
     """
@@ -45,7 +45,7 @@ def tried(request: ChatRequest, attempt: int) -> ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Conversed(Generic[T]):
-    """What a dialogue came to, and what its questions cost."""
+    """Result of a dialogue, and the cost of its questions."""
 
     value: T
     usage: Usage
@@ -73,7 +73,7 @@ class BlockingModel:
         self._runner.close()
 
     def capabilities(self) -> Capabilities:
-        """What the model supports."""
+        """Return the capabilities of the model."""
         return self._runner.run(self.model.capabilities())
 
     def converse(self, dialogue: Generator[ChatRequest, Reply, T]) -> Conversed[T]:
@@ -89,5 +89,5 @@ class BlockingModel:
             usage, seconds = usage + reply.usage, seconds + reply.seconds
             return reply
 
-        value = await converse(dialogue, ask)
+        value = await run_dialogue(dialogue, ask)
         return Conversed(value, usage, seconds)

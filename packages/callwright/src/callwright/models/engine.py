@@ -41,7 +41,7 @@ class Engine:
         """Load the file, once. Raises MissingExtra or ModelError."""
         if self._server is not None:
             return
-        xllamacpp = _library()
+        xllamacpp = _import_library()
         try:
             self._server = xllamacpp.Server(self._parameters(xllamacpp))
         except Exception as exc:
@@ -97,7 +97,7 @@ class Engine:
         self._server = None
 
 
-def _library() -> Any:
+def _import_library() -> Any:
     """llama.cpp, its threads told to sleep while they wait for each other.
 
     They spin by default: on a machine that does anything else as well, two threads were measured 20
@@ -121,7 +121,7 @@ _loaded: dict[Path, Engine] = {}
 _guard = threading.Lock()
 
 
-def acquire(path: Path, context: int, threads: int) -> Engine:
+def acquire_engine(path: Path, context: int, threads: int) -> Engine:
     """The engine of this file, shared with whoever uses it already. Raises ModelError if that one's
     context is smaller than asked for: the same file is never loaded twice.
     """
@@ -140,7 +140,7 @@ def acquire(path: Path, context: int, threads: int) -> Engine:
         return engine
 
 
-def release(engine: Engine) -> None:
+def release_engine(engine: Engine) -> None:
     """Give an engine back; the last one frees it. Blocks until what is running has ended."""
     with _guard:
         engine.users -= 1

@@ -2,7 +2,7 @@
 
 Decoders understand part of JSON Schema, and what they do with the rest differs: llguidance (built
 into xllamacpp's llama.cpp) drops the whole constraint without a word, llama.cpp's own GBNF
-converter refuses the request or ignores the keyword, hosted services answer 400. :func:`decodable`
+converter refuses the request or ignores the keyword, hosted services answer 400. :func:`reduce_schema`
 keeps what all of them follow: types, properties in order, required, enums, nested and recursive
 shapes, alternatives, simple patterns, known formats, small bounds. What cannot be followed becomes
 a wider type, never a narrower one, with one exception that is meant: an object that lists its
@@ -60,7 +60,7 @@ _DEFS = "#/$defs/"
 _EXACT = 2**53  # integers beyond it are not read alike everywhere
 
 
-def decodable(schema: Json) -> JsonObject:
+def reduce_schema(schema: Json) -> JsonObject:
     """The schema reduced to what decoders follow. Takes anything; ``{}`` means "any JSON value"."""
     reduction = _Reduction(schema)
     made = reduction.schema(schema, 0)
@@ -70,7 +70,7 @@ def decodable(schema: Json) -> JsonObject:
     return {**made, "$defs": reduction.defs} if _DEFS in json.dumps(made) else made
 
 
-def guidance(schema: Json, *, short_numbers: bool = False) -> str:
+def build_grammar(schema: Json, *, short_numbers: bool = False) -> str:
     """A grammar for llama.cpp built with llguidance: the decodable schema, with one space after
     comma and colon.
 
@@ -88,7 +88,7 @@ def guidance(schema: Json, *, short_numbers: bool = False) -> str:
         "key_separator": ": ",
         "lenient": True,
     }
-    reduced = decodable(schema)
+    reduced = reduce_schema(schema)
     if short_numbers:
         reduced = _with_short_numbers(reduced)
     return "%llguidance {}\nstart: %json " + json.dumps({**reduced, "x-guidance": layout})
@@ -168,7 +168,7 @@ class _Reduction:
         return {"$ref": _DEFS + self._names[ref]}
 
     def _target(self, ref: Json) -> Json:
-        """What a reference within this document points to (RFC 6901), or None."""
+        """Return the target of a reference within this document (RFC 6901), or None."""
         if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
             return None
         found = self.root
@@ -200,7 +200,7 @@ class _Reduction:
                 seen.add(ref)
                 inner.insert(0, self._target(ref))
             parts = [*inner, *parts]
-            _fold(merged, {k: v for k, v in part.items() if k not in ("allOf", "$ref")})
+            _merge_keywords(merged, {k: v for k, v in part.items() if k not in ("allOf", "$ref")})
         return merged
 
     def _branches(self, merged: JsonObject, branches: list[Json], depth: int) -> JsonObject:
@@ -221,7 +221,7 @@ class _Reduction:
 
     def _plain(self, raw: JsonObject, depth: int) -> JsonObject:
         """A schema without alternatives, references or allOf."""
-        types = _types(raw)
+        types = _list_types(raw)
         values = [raw["const"]] if "const" in raw else raw.get("enum")
         if isinstance(values, list):
             kept = {
@@ -232,7 +232,7 @@ class _Reduction:
             if kept and len(kept) <= MAX_ENUM:
                 return {"enum": list(kept.values())}
             types = list(dict.fromkeys(_type_of(v) for v in kept.values())) or types
-        return _any_of([self._typed(t, raw, depth) for t in _widest(types)])
+        return _any_of([self._typed(t, raw, depth) for t in _drop_redundant_integer(types)])
 
     def _typed(self, kind: str, raw: JsonObject, depth: int) -> JsonObject:
         if kind == "object":
@@ -240,8 +240,8 @@ class _Reduction:
         if kind == "array":
             return self._array(raw, depth)
         if kind == "string":
-            return _string(raw)
-        return _number(kind, raw) if kind in ("integer", "number") else {"type": kind}
+            return _reduce_string(raw)
+        return _reduce_number(kind, raw) if kind in ("integer", "number") else {"type": kind}
 
     def _object(self, raw: JsonObject, depth: int) -> JsonObject:
         listed = raw.get("properties")
@@ -250,7 +250,7 @@ class _Reduction:
             for k, v in (listed.items() if isinstance(listed, Mapping) else ())
             if _is_text(k) and v is not False
         }
-        names = [k for k in dict.fromkeys(_texts(raw.get("required"))) if _is_text(k)]
+        names = [k for k in dict.fromkeys(_keep_strings(raw.get("required"))) if _is_text(k)]
         made: JsonObject = {"type": "object"}
         if properties or names:
             made["properties"] = {**properties, **{k: {} for k in names if k not in properties}}
@@ -274,7 +274,7 @@ class _Reduction:
         if isinstance(items, list):  # drafts before 2020-12
             items, first = raw.get("additionalItems"), items
         leading = [self.schema(i, depth + 1) for i in first] if isinstance(first, list) else []
-        low, high = _bounds(raw.get("minItems"), raw.get("maxItems"))
+        low, high = _read_length_bounds(raw.get("minItems"), raw.get("maxItems"))
         if leading and len(leading) <= MAX_BRANCHES and (items is False or high == len(leading)):
             size = len(leading)
             return {"type": "array", "prefixItems": leading, "minItems": size, "maxItems": size}
@@ -311,7 +311,7 @@ def _break_cycles(defs: dict[str, JsonObject]) -> None:
         if name in path:
             defs[name] = {}
         elif name not in done:
-            for other in _direct(defs[name]):
+            for other in _list_direct_refs(defs[name]):
                 visit(other, (*path, name))
             done.add(name)
 
@@ -319,15 +319,15 @@ def _break_cycles(defs: dict[str, JsonObject]) -> None:
         visit(name, ())
 
 
-def _direct(made: JsonObject) -> list[str]:
+def _list_direct_refs(made: JsonObject) -> list[str]:
     """Definitions that a schema may start with: itself or an alternative, not inside an object or
     array.
     """
     found = [made["$ref"].removeprefix(_DEFS)] if "$ref" in made else []
-    return found + [name for branch in made.get("anyOf", ()) for name in _direct(branch)]
+    return found + [name for branch in made.get("anyOf", ()) for name in _list_direct_refs(branch)]
 
 
-def _fold(merged: JsonObject, part: Mapping[str, Any]) -> None:
+def _merge_keywords(merged: JsonObject, part: Mapping[str, Any]) -> None:
     """Add what ``part`` says; where both speak, join what joins (properties, required) and keep the
     earlier rest.
     """
@@ -336,34 +336,34 @@ def _fold(merged: JsonObject, part: Mapping[str, Any]) -> None:
         if key == "properties" and isinstance(old, Mapping) and isinstance(value, Mapping):
             merged[key] = {**value, **old}
         elif key == "required":
-            merged[key] = [*_texts(old), *_texts(value)]
+            merged[key] = [*_keep_strings(old), *_keep_strings(value)]
         elif key == "type" and old is not None:
-            common = [t for t in _listed(old) if t in _listed(value)]
+            common = [t for t in _as_list(old) if t in _as_list(value)]
             merged[key] = common or old
         elif key not in merged:
             merged[key] = value
 
 
-def _types(raw: Mapping[str, Any]) -> list[str]:
+def _list_types(raw: Mapping[str, Any]) -> list[str]:
     """The types that are allowed, as said or as the keywords imply; empty for any."""
-    said = [t for t in _listed(raw.get("type")) if t in _TYPES]
+    said = [t for t in _as_list(raw.get("type")) if t in _TYPES]
     if said and raw.get("nullable") is True and "null" not in said:  # OpenAPI 3.0
         said.append("null")
     if said:
         return list(dict.fromkeys(said))
-    if isinstance(raw.get("properties"), Mapping) or _texts(raw.get("required")):
+    if isinstance(raw.get("properties"), Mapping) or _keep_strings(raw.get("required")):
         return ["object"]
     if "items" in raw or "prefixItems" in raw:
         return ["array"]
     return ["string"] if "pattern" in raw or raw.get("format") in FORMATS else []
 
 
-def _widest(types: list[str]) -> list[str]:
+def _drop_redundant_integer(types: list[str]) -> list[str]:
     """Without integer where number is, because a decoder sees two ways to the same text."""
     return [t for t in types if t != "integer" or "number" not in types]
 
 
-def _listed(value: Json) -> list[Json]:
+def _as_list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else [value]
 
 
@@ -374,13 +374,13 @@ def _any_of(made: list[JsonObject]) -> JsonObject:
     return made[0] if len(made) == 1 else {"anyOf": made}
 
 
-def _string(raw: JsonObject) -> JsonObject:
+def _reduce_string(raw: JsonObject) -> JsonObject:
     if pattern := plain_pattern(raw.get("pattern")):
         return {"type": "string", "pattern": pattern}
     if raw.get("format") in FORMATS:
         return {"type": "string", "format": raw["format"]}
     made: JsonObject = {"type": "string"}
-    low, high = _bounds(raw.get("minLength"), raw.get("maxLength"))
+    low, high = _read_length_bounds(raw.get("minLength"), raw.get("maxLength"))
     if low:
         made["minLength"] = low
     if high is not None:
@@ -388,7 +388,7 @@ def _string(raw: JsonObject) -> JsonObject:
     return made
 
 
-def _bounds(low: Json, high: Json) -> tuple[int | None, int | None]:
+def _read_length_bounds(low: Json, high: Json) -> tuple[int | None, int | None]:
     """Counts that a grammar can write out and that leave something possible."""
     least = low if _is_count(low) else None
     most = high if _is_count(high) else None
@@ -401,14 +401,14 @@ def _is_count(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_LENGTH
 
 
-def _number(kind: str, raw: JsonObject) -> JsonObject:
+def _reduce_number(kind: str, raw: JsonObject) -> JsonObject:
     """Integers keep their bounds; those of fractions are left to the gate (digit grammars for them
     are brittle).
     """
     if kind == "number":
         return {"type": "number"}
-    low = _limit(raw.get("minimum"), raw.get("exclusiveMinimum"), 1)
-    high = _limit(raw.get("maximum"), raw.get("exclusiveMaximum"), -1)
+    low = _find_tightest_bound(raw.get("minimum"), raw.get("exclusiveMinimum"), 1)
+    high = _find_tightest_bound(raw.get("maximum"), raw.get("exclusiveMaximum"), -1)
     if low is not None and high is not None and low > high:
         low = high = None
     made: JsonObject = {"type": "integer"}
@@ -419,7 +419,7 @@ def _number(kind: str, raw: JsonObject) -> JsonObject:
     return made
 
 
-def _limit(bound: Json, beyond: Json, step: int) -> int | None:
+def _find_tightest_bound(bound: Json, beyond: Json, step: int) -> int | None:
     """The tightest whole bound; ``step`` 1 for lower bounds, -1 for upper. Draft 4 says ``beyond``
     with true.
     """
@@ -454,12 +454,12 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
 
 
-def _texts(value: Json) -> list[str]:
+def _keep_strings(value: Json) -> list[str]:
     return [v for v in value if isinstance(v, str)] if isinstance(value, list) else []
 
 
 def _is_clean(value: Json, depth: int = 0) -> bool:
-    """Whether every JSON parser reads the value as we do."""
+    """Return True if every JSON parser reads the value as this one does."""
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, int | float):

@@ -15,7 +15,7 @@ from callwright import weights
 from callwright.models import engine as engines
 from callwright.models.chat import Gathered, body_out, tool_out
 from callwright.models.engine import Engine
-from callwright.models.grammar import decodable, guidance
+from callwright.models.grammar import build_grammar, reduce_schema
 from callwright.models.threads import default_threads
 from callwright.nouns.errors import ModelError
 from callwright.nouns.protocols import Capabilities, ChatRequest, Watcher
@@ -89,7 +89,7 @@ class LocalModel:
         cancelled = threading.Event()
         question = _Question(engine, request, watch, cancelled, self.name, self._reuse)
         try:
-            return await _in(engine, question.ask)
+            return await _run_in_worker(engine, question.ask)
         finally:
             cancelled.set()
 
@@ -100,24 +100,24 @@ class LocalModel:
         with self._loading:
             engine, self._engine = self._engine, None
         if engine is not None:
-            await asyncio.to_thread(engines.release, engine)
+            await asyncio.to_thread(engines.release_engine, engine)
 
     def _acquired(self) -> Engine:
         with self._loading:
             if self._engine is None:
-                engine = engines.acquire(
+                engine = engines.acquire_engine(
                     weights.fetch(self._model, self._progress), self._context, self._threads
                 )
                 try:
                     engine.worker.submit(engine.load).result()
                 except BaseException:
-                    engines.release(engine)
+                    engines.release_engine(engine)
                     raise
                 self._engine = engine
             return self._engine
 
 
-async def _in(engine: Engine, work: Callable[[], _T]) -> _T:
+async def _run_in_worker(engine: Engine, work: Callable[[], _T]) -> _T:
     try:
         return await asyncio.get_running_loop().run_in_executor(engine.worker, work)
     except RuntimeError as exc:
@@ -159,7 +159,7 @@ class _Question:
         self._cancelled = cancelled
         self._name = name
         self._reuse = reuse
-        self._schema = None if request.schema is None else decodable(request.schema)
+        self._schema = None if request.schema is None else reduce_schema(request.schema)
         self._shown = 0  # characters of the reply that the watcher has
 
     def ask(self) -> Reply:
@@ -171,9 +171,9 @@ class _Question:
                 {"tools": [tool_out(t) for t in self._request.tools]} if self._request.tools else {}
             )
         try:
-            return self._once({"grammar": guidance(self._schema)}, longest=LONGEST_NUMBER)
+            return self._once({"grammar": build_grammar(self._schema)}, longest=LONGEST_NUMBER)
         except _Runaway as first:
-            reply = self._once({"grammar": guidance(self._schema, short_numbers=True)})
+            reply = self._once({"grammar": build_grammar(self._schema, short_numbers=True)})
             return replace(reply, usage=first.usage + reply.usage)
         except _Unconstrained:
             named = {"name": "reply", "schema": self._schema}
@@ -186,7 +186,7 @@ class _Question:
         def on_chunk(chunk: JsonObject) -> bool:
             nonlocal finish
             if "error" in chunk:
-                raise _refusal(chunk["error"])
+                raise _build_model_error(chunk["error"])
             before = bool(gathered.text)
             piece = gathered.feed(chunk)
             if (
@@ -236,8 +236,8 @@ class _Question:
 
 
 def _may_begin(schema: JsonObject, piece: str) -> bool:
-    """Whether the first piece can start JSON of this schema: catches a grammar that was silently
-    dropped.
+    """Return True if the first piece can start JSON of this schema. This detects a grammar that was
+    silently dropped.
     """
     first = piece.lstrip()[:1]
     allowed = "{" if schema.get("type") == "object" else '{["-0123456789tfn'
@@ -245,12 +245,14 @@ def _may_begin(schema: JsonObject, piece: str) -> bool:
 
 
 def _open_number(text: str) -> int:
-    """How long the number is that a JSON text ends with so far: it may go on, or be taken back."""
+    """Return the length of the number at the end of an unfinished JSON text. The number may still
+    grow, or be taken back.
+    """
     found = _NUMBER.search(text[-2 * LONGEST_NUMBER :])
     return len(found[0]) if found else 0
 
 
-def _refusal(error: object) -> ModelError:
+def _build_model_error(error: object) -> ModelError:
     said = error if isinstance(error, dict) else {}
     message = str(said.get("message") or error)
     if said.get("type") == "exceed_context_size_error":

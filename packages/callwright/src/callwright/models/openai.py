@@ -23,9 +23,9 @@ from callwright.http import (
 )
 from callwright.jsontext import JsonError, parse
 from callwright.models.chat import Gathered, body_out, tool_out
-from callwright.models.grammar import decodable
-from callwright.models.probe import capabilities_of, remembered
-from callwright.models.refusal import refusal
+from callwright.models.grammar import reduce_schema
+from callwright.models.probe import capabilities_of, open_memory
+from callwright.models.refusal import build_model_error
 from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError, Failure, ModelError
 from callwright.nouns.protocols import Capabilities, ChatRequest, ReplyMode, Watcher
@@ -62,10 +62,10 @@ class OpenAIModel:
         memory: Path | None = None,
         sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
     ) -> None:
-        self.base_url = _checked(base_url)
+        self.base_url = _check_base_url(base_url)
         self._model = model
         self._key = api_key if isinstance(api_key, Secret) else Secret(api_key or "")
-        self._declared = _declared(mode, context)
+        self._declared = _declare_capabilities(mode, context)
         self._context = context
         self._retry = retry or Retry(attempts=4)
         self._sleep = sleep
@@ -93,7 +93,9 @@ class OpenAIModel:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What this model sends that no trace may hold: its key, if it has one."""
+        """Return the secrets that this model sends and no trace may hold: its key, if it has
+        one.
+        """
         return (self._key.reveal(),) if self._key else ()
 
     async def capabilities(self) -> Capabilities:
@@ -117,7 +119,7 @@ class OpenAIModel:
         if self._known is None:
             if waited and self._unanswered is not None:
                 raise self._unanswered
-            memory = remembered(self._memory)
+            memory = open_memory(self._memory)
             key = f"{self.base_url} {self._model}"
             self._known = memory.get(key, self._context)
             if self._known is None:
@@ -171,7 +173,7 @@ class OpenAIModel:
         if self._model:
             body["model"] = self._model
         if request.schema is not None:
-            schema = decodable(request.schema)
+            schema = reduce_schema(request.schema)
             named = {
                 "name": _NAME.sub("_", request.purpose) or "reply",
                 "schema": schema,
@@ -235,8 +237,8 @@ class OpenAIModel:
         return sent
 
     def _learn(self, answer: HttpResponse | Failure, sent: JsonObject) -> bool:
-        """Whether the refusal names an optional parameter: it is left out from now on, and we ask
-        again.
+        """Return True if the refusal names an optional parameter. It is left out from now on, and
+        the request is repeated.
         """
         if isinstance(answer, Failure) or answer.status not in (400, 422):
             return False
@@ -289,12 +291,14 @@ class OpenAIModel:
         if not isinstance(value, Mapping):
             raise ModelError(f"{self.name} answered JSON that is not an object")
         if value.get("error") and not value.get("choices"):
-            raise refusal(self.name, self.base_url, 200, data.decode("utf-8", "replace"), self._key)
+            raise build_model_error(
+                self.name, self.base_url, 200, data.decode("utf-8", "replace"), self._key
+            )
         return dict(value)
 
     def _refusal(self, answer: HttpResponse | Failure) -> ModelError:
         if isinstance(answer, Failure):
-            return refusal(
+            return build_model_error(
                 self.name,
                 self.base_url,
                 None,
@@ -302,14 +306,14 @@ class OpenAIModel:
                 self._key,
                 retryable=answer.retryable,
             )
-        return refusal(self.name, self.base_url, answer.status, answer.text, self._key)
+        return build_model_error(self.name, self.base_url, answer.status, answer.text, self._key)
 
     @property
     def _url(self) -> str:
         return f"{self.base_url}/chat/completions"
 
 
-def _declared(mode: ReplyMode | None, context: int) -> Capabilities | None:
+def _declare_capabilities(mode: ReplyMode | None, context: int) -> Capabilities | None:
     if mode is None:
         return None
     if mode not in ("native", "schema", "text"):
@@ -317,7 +321,7 @@ def _declared(mode: ReplyMode | None, context: int) -> Capabilities | None:
     return Capabilities(mode == "native", mode == "schema", context, "overridden")
 
 
-def _checked(base_url: str) -> str:
+def _check_base_url(base_url: str) -> str:
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ConfigError(
@@ -332,8 +336,8 @@ def _checked(base_url: str) -> str:
 
 
 def is_strict(schema: Any) -> bool:
-    """Whether a schema meets OpenAI's rule for ``strict``: every object closed, every property
-    required.
+    """Return True if a schema meets OpenAI's rule for ``strict``: every object closed, every
+    property required.
     """
     if isinstance(schema, list):
         return all(is_strict(s) for s in schema)

@@ -44,11 +44,11 @@ def plain_pattern(pattern: object) -> str | None:
         return None
     if not pattern.startswith("^") or not pattern.endswith("$"):
         return None
-    body = _rewritten(pattern[1:-1])
+    body = _rewrite_pattern(pattern[1:-1])
     return None if body is None else f"^{body}$"
 
 
-def _rewritten(body: str) -> str | None:
+def _rewrite_pattern(body: str) -> str | None:
     """The body token by token; None at the first thing outside the subset."""
     out: list[str] = []
     depth, product, position, before = 0, 1, 0, ""
@@ -57,8 +57,8 @@ def _rewritten(body: str) -> str | None:
         if match is None or match.lastgroup is None:
             return None
         kind, position = match.lastgroup, match.end()
-        product *= _times(match.group()) if kind == "times" else 1
-        text = _spelled(kind, match.group())
+        product *= _count_repeats(match.group()) if kind == "times" else 1
+        text = _spell_token(kind, match.group())
         if not text or product > MAX_REPEAT or not _may_follow(kind, before, depth):
             return None
         depth += (kind == "open") - (kind == "close")
@@ -78,15 +78,15 @@ def _may_follow(kind: str, before: str, depth: int) -> bool:
     return True
 
 
-def _spelled(kind: str, text: str) -> str:
+def _spell_token(kind: str, text: str) -> str:
     if kind == "open":
         return "("
     if kind == "set":
         return _OUTSIDE[text]
-    return _class(text) if kind == "class" else text
+    return _rewrite_class(text) if kind == "class" else text
 
 
-def _class(text: str) -> str:
+def _rewrite_class(text: str) -> str:
     """A character class with its sets written out; "" when it makes no sense ("[z-a]",
     "[\\d-x]").
     """
@@ -108,8 +108,10 @@ def _class(text: str) -> str:
     return "".join(out) + "]"
 
 
-def _times(text: str) -> int:
-    """How often, at most, what stands before is written out. {3,} is three and a star."""
+def _count_repeats(text: str) -> int:
+    """Return the maximum number of times that a quantifier writes out the item before it. {3,} is
+    three and a star.
+    """
     if text in "?*+":
         return 1
     low, _, high = text[1:-1].partition(",")

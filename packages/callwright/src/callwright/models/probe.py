@@ -1,5 +1,5 @@
-"""What an endpoint really supports: asked once with tiny questions, remembered per address and
-model.
+"""Probes the real capabilities of an endpoint with tiny questions. The result is remembered per
+address and model.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ async def capabilities_of(ask: Ask, context: int) -> Capabilities:
     schema = await _follows_schema(ask)
     native = await _calls_natively(ask)
     if not schema and not native:  # tell "supports neither" from "cannot be asked"
-        await ask(_question("Say hello."))
+        await ask(_build_probe("Say hello."))
     return Capabilities(native, schema, context, "probed")
 
 
 async def _follows_schema(ask: Ask) -> bool:
-    body = _question("Reply with the single word: hello")
+    body = _build_probe("Reply with the single word: hello")
     body["response_format"] = {
         "type": "json_schema",
         "json_schema": {"name": "probe", "schema": _SCHEMA, "strict": True},
     }
-    reply = await _tried(ask, body)
+    reply = await _try_request(ask, body)
     try:
         return reply is not None and parse(reply.text) == {"zq": "k7"}
     except JsonError:
@@ -68,13 +68,13 @@ async def _follows_schema(ask: Ask) -> bool:
 
 
 async def _calls_natively(ask: Ask) -> bool:
-    body = _question("Switch the lamp on.")
+    body = _build_probe("Switch the lamp on.")
     body |= {"tools": [_TOOL], "tool_choice": "auto"}
-    reply = await _tried(ask, body)
+    reply = await _try_request(ask, body)
     return reply is not None and any(c.tool == "switch_lamp" for c in reply.calls())
 
 
-async def _tried(ask: Ask, body: JsonObject) -> Gathered | None:
+async def _try_request(ask: Ask, body: JsonObject) -> Gathered | None:
     """The reply, or None where the endpoint says that it does not do this."""
     try:
         answer = await ask(body)
@@ -88,7 +88,7 @@ async def _tried(ask: Ask, body: JsonObject) -> Gathered | None:
     return gathered
 
 
-def _question(text: str) -> JsonObject:
+def _build_probe(text: str) -> JsonObject:
     return {
         "messages": [{"role": "user", "content": text}],
         "max_tokens": 64,
@@ -134,6 +134,6 @@ class Memory:
         return value if isinstance(value, dict) else {}
 
 
-def remembered(path: Path | None = None) -> Memory:
+def open_memory(path: Path | None = None) -> Memory:
     """The memory file: ``endpoints.json`` in the cache directory unless a path is given."""
     return Memory(path or weights.cache_dir() / "endpoints.json")

@@ -1,4 +1,4 @@
-"""What an endpoint's refusal means and what to do about it. Pure."""
+"""Converts an endpoint's refusal into an error with a hint what to do. Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _CONTEXT = ENGLISH.pattern("errors.context_length")
 _MAX_TEXT = 300
 
 
-def refusal(
+def build_model_error(
     name: str, base_url: str, status: int | None, text: str, key: Secret, *, retryable: bool = False
 ) -> ModelError:
     """The ModelError for an answer that is no reply. ``status`` None: there was no answer at
     all.
     """
-    said = key.hide(_said(text))
+    said = key.hide(_extract_message(text))
     if status is None:
         return ModelError(
             f"{name}: {said}",
@@ -37,13 +37,13 @@ def refusal(
     again = status in (408, 409, 425, 429) or status >= 500
     return ModelError(
         f"{name} answered {status}: {said}",
-        hint=_hint(status, base_url),
+        hint=_choose_hint(status, base_url),
         status=status,
         retryable=again,
     )
 
 
-def _hint(status: int, base_url: str) -> str:
+def _choose_hint(status: int, base_url: str) -> str:
     if status in (401, 403):
         return "the key is missing or wrong: set CALLWRIGHT_API_KEY (or OPENAI_API_KEY)"
     if status == 404:
@@ -56,7 +56,7 @@ def _hint(status: int, base_url: str) -> str:
     return "the endpoint has trouble of its own; its log may say more" if status >= 500 else ""
 
 
-def _said(text: str) -> str:
+def _extract_message(text: str) -> str:
     """The server's own words: OpenAI's ``error.message`` and its relatives, or the beginning of the
     body.
     """

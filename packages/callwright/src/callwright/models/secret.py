@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callwright.nouns.redaction import redacted
+from callwright.nouns.redaction import redact_secrets
 
 
 class Secret:
@@ -24,7 +24,7 @@ class Secret:
         plain = (
             text.replace(self._text, "[secret]") if self._text else text
         )  # also where it is very short
-        return str(redacted(plain, (self._text,)))
+        return str(redact_secrets(plain, (self._text,)))
 
     def __bool__(self) -> bool:
         return bool(self._text)

@@ -1,4 +1,4 @@
-"""How many threads a decoder should take."""
+"""Determines the number of threads for a decoder."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def default_threads() -> int:
     said = os.environ.get("CALLWRIGHT_THREADS", "")
     if said.isdecimal() and int(said) > 0:
         return int(said)
-    usable = _usable()
-    count = _physical(usable) if usable else (os.cpu_count() or 1)
-    return max(1, min(count, _quota(), 16))
+    usable = _list_usable_cpus()
+    count = _count_cores(usable) if usable else (os.cpu_count() or 1)
+    return max(1, min(count, _read_cpu_quota(), 16))
 
 
-def _usable() -> set[int]:
+def _list_usable_cpus() -> set[int]:
     """CPU numbers this process may run on; empty where the system does not say."""
     try:
         return set(os.sched_getaffinity(0))
@@ -29,8 +29,10 @@ def _usable() -> set[int]:
         return set()
 
 
-def _physical(cpus: set[int], root: Path = Path("/sys/devices/system/cpu")) -> int:
-    """How many different cores the CPUs belong to; their number where the system does not say."""
+def _count_cores(cpus: set[int], root: Path = Path("/sys/devices/system/cpu")) -> int:
+    """Return the number of different cores that the CPUs belong to. If the system does not say, it
+    is the number of CPUs.
+    """
     cores = set()
     for cpu in cpus:
         try:
@@ -44,7 +46,7 @@ def _physical(cpus: set[int], root: Path = Path("/sys/devices/system/cpu")) -> i
     return len(cores)
 
 
-def _quota(path: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
+def _read_cpu_quota(path: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
     """Whole CPUs that the container's quota grants (cgroup v2), or a large number."""
     try:
         quota, period = path.read_text(encoding="ascii").split()

@@ -25,7 +25,9 @@ def escape_controls(text: str) -> str:
 
     Inside JSON text these characters stand in strings only, so that JSON keeps its meaning.
     """
-    return _CONTROLS.sub(_escaped, text.replace("\r\n", "\n")) if _CONTROLS.search(text) else text
+    return (
+        _CONTROLS.sub(_escape_match, text.replace("\r\n", "\n")) if _CONTROLS.search(text) else text
+    )
 
 
 def one_line(text: str) -> str:
@@ -35,7 +37,7 @@ def one_line(text: str) -> str:
     return escape_controls(" ".join(text.split()))
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape_match(found: re.Match[str]) -> str:
     code = ord(found[0])
     if code < 0x10000:
         return f"\\u{code:04x}"

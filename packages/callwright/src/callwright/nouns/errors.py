@@ -1,4 +1,4 @@
-"""What can go wrong, in three kinds.
+"""Defines the errors, in three kinds.
 
 * :class:`Violation` - the *model's* mistake: a value, returned by the gate, shown to the model or
   the user.
@@ -163,7 +163,7 @@ class JournalError(CallwrightError):
 
 
 class EvidenceError(CallwrightError):
-    """What is known of tools cannot be read or kept."""
+    """The evidence about tools cannot be read or kept."""
 
 
 class TrustError(CallwrightError):
@@ -189,8 +189,8 @@ class ToolError(Exception):
     """
 
 
-def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
-    """Why a file that was named cannot be read, and what to do next."""
+def build_read_error(path: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
+    """Return an error that says why a named file cannot be read, and what to do next."""
     if isinstance(error, UnicodeDecodeError):
         return ConfigError(
             f"cannot read {path}: it is no UTF-8 text ({error.reason})", hint="save it as UTF-8"
@@ -204,7 +204,7 @@ def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
 
 
 @contextmanager
-def boundary(error: type[CallwrightError], what: str, *, hint: str = "") -> Iterator[None]:
+def convert_errors(error: type[CallwrightError], what: str, *, hint: str = "") -> Iterator[None]:
     """Turn any foreign exception inside the block into ``error``, naming the boundary it
     crossed.
     """

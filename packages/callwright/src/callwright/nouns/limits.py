@@ -15,7 +15,7 @@ _MOST = (
 )  # what JSON's readers agree on (RFC 8259, section 6): a journal keeps the limits of its run
 
 
-def _limit(default: Any, about: str, least: float = 0) -> Any:
+def _make_limit_field(default: Any, about: str, least: float = 0) -> Any:
     return field(default=default, metadata={"about": about, "least": least})
 
 
@@ -28,22 +28,28 @@ class Limits:
     steps of recovery, over the whole run.
     """
 
-    repairs: int = _limit(5, "the repair budget B, over the whole run")
-    model_calls: int = _limit(24, "questions to the model, over the run")
-    tokens: int = _limit(60_000, "tokens of prompts and replies, over the run")
-    seconds: float = _limit(900.0, "seconds of the whole run")
-    tool_calls: int = _limit(40, "calls of tools, over the run")
-    tool_seconds: float = _limit(30.0, "seconds of one call", 0.001)
-    concurrency: int = _limit(8, "calls in flight at a time", 1)
-    result_chars: int = _limit(
+    repairs: int = _make_limit_field(5, "the repair budget B, over the whole run")
+    model_calls: int = _make_limit_field(24, "questions to the model, over the run")
+    tokens: int = _make_limit_field(60_000, "tokens of prompts and replies, over the run")
+    seconds: float = _make_limit_field(900.0, "seconds of the whole run")
+    tool_calls: int = _make_limit_field(40, "calls of tools, over the run")
+    tool_seconds: float = _make_limit_field(30.0, "seconds of one call", 0.001)
+    concurrency: int = _make_limit_field(8, "calls in flight at a time", 1)
+    result_chars: int = _make_limit_field(
         6_000, "characters of earlier results shown to the model, all together"
     )
-    result_bytes: int = _limit(2_000_000, "bytes of one result that is kept at all", 1)
-    reply_tokens: int = _limit(512, "tokens of one reply", 1)
-    program_seconds: float = _limit(2.0, "seconds that one program of the model computes", 0.001)
-    program_bytes: int = _limit(64 << 20, "bytes of memory of the model's programs", 1 << 20)
-    program_chars: int = _limit(20_000, "characters that one program of the model prints", 1)
-    turns: int = _limit(12, "turns of strategies that grow their plan turn by turn", 1)
+    result_bytes: int = _make_limit_field(2_000_000, "bytes of one result that is kept at all", 1)
+    reply_tokens: int = _make_limit_field(512, "tokens of one reply", 1)
+    program_seconds: float = _make_limit_field(
+        2.0, "seconds that one program of the model computes", 0.001
+    )
+    program_bytes: int = _make_limit_field(
+        64 << 20, "bytes of memory of the model's programs", 1 << 20
+    )
+    program_chars: int = _make_limit_field(
+        20_000, "characters that one program of the model prints", 1
+    )
+    turns: int = _make_limit_field(12, "turns of strategies that grow their plan turn by turn", 1)
 
     def __post_init__(self) -> None:
         for name, limit in LIMITS.items():
@@ -66,7 +72,9 @@ class Limit:
     about: str
 
     def wrong(self, value: object) -> str:
-        """Why a value cannot be this limit, as the end of a sentence; "" if it can."""
+        """Return the reason why a value cannot be this limit, as the end of a sentence; "" if it
+        can.
+        """
         if isinstance(value, bool) or not isinstance(
             value, int if self.kind is int else int | float
         ):
@@ -88,7 +96,7 @@ LIMITS: Mapping[str, Limit] = {told.name: _as_limit(told) for told in fields(Lim
 
 @dataclass(slots=True)
 class Budget:
-    """What one run has spent of its Limits. Not thread-safe: one event loop owns it."""
+    """Amounts that one run has spent of its Limits. Not thread-safe: one event loop owns it."""
 
     limits: Limits
     clock: Callable[[], float] = time.monotonic

@@ -1,7 +1,8 @@
-"""What a function makes of a text, remembered: of many short texts, and of the last few long ones.
+"""Remembers the results of a function of a text: of many short texts, and of the last few long
+ones.
 
-Names and descriptions come again and again. What somebody said, or a call writes into a file, does
-not: remembered like a name, it would pile up in a process that runs for months.
+Names and descriptions recur. The text of a message, or of a call that writes a file, does not.
+Remembered like a name, it would pile up in a process that runs for months.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ T = TypeVar("T")
 LAST = 8  # long texts: the request and the values of the reply at hand
 
 
-def remembered(most: int, longest: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+def cache_by_text(most: int, longest: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
     """Decorates a pure function of one text: what it gives is remembered for the ``most`` last
     texts of at most ``longest`` characters, and for the ``LAST`` last longer ones.
     """

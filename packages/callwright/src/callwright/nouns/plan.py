@@ -38,7 +38,7 @@ class Slot:
 
     @property
     def is_open(self) -> bool:
-        """Whether anything of its call is left to be filled at run time."""
+        """Return True if any part of its call remains to be filled at run time."""
         return self.arguments is None or OPEN in self.arguments.values()
 
 
@@ -60,8 +60,8 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What makes a plan unusable: ``cycle``, ``dangling`` dependency or reference, ``unknown_tool``
-    or ``duplicate`` id.
+    """Problem that makes a plan unusable. It is a ``cycle``, a ``dangling`` dependency or
+    reference, an ``unknown_tool`` or a ``duplicate`` id.
     """
 
     kind: str
@@ -216,7 +216,7 @@ class Plan:
                 s,
                 id=named[s.id],
                 after=frozenset(named.get(b, b) for b in s.after) or ends,
-                arguments=renamed(s.arguments, named),
+                arguments=rename_references(s.arguments, named),
             )
             for s in fresh.slots
         )
@@ -225,7 +225,9 @@ class Plan:
     def wired(self) -> Plan:
         """The same plan in which every slot waits for those it refers to."""
         ids = {s.id for s in self.slots}
-        feeds = {s.id: {r.slot for r in references(s.arguments, ids)} & ids for s in self.slots}
+        feeds = {
+            s.id: {r.slot for r in find_references(s.arguments, ids)} & ids for s in self.slots
+        }
         return replace(
             self, slots=tuple(replace(s, after=s.after | feeds[s.id]) for s in self.slots)
         )
@@ -282,7 +284,7 @@ class Plan:
     def _unfounded(self, known: Collection[str]) -> Iterator[Problem]:
         """References to slots that are not there, or that need not have finished."""
         for slot in self.slots:
-            for ref in references(slot.arguments, known):
+            for ref in find_references(slot.arguments, known):
                 said = f"{slot.id!r} refers to {ref.text}"
                 if ref.slot not in known:
                     yield Problem(
@@ -336,7 +338,7 @@ class SlotIds:
         return found
 
 
-def references(arguments: Json, slots: Collection[str]) -> tuple[Ref, ...]:
+def find_references(arguments: Json, slots: Collection[str]) -> tuple[Ref, ...]:
     """The references in a JSON value, in order. ``slots`` are the ids there are: an id may hold
     dots itself.
 
@@ -344,15 +346,19 @@ def references(arguments: Json, slots: Collection[str]) -> tuple[Ref, ...]:
     left as it is.
     """
     if isinstance(arguments, str):
-        return tuple(_in_text(arguments, slots))
-    return tuple(ref for text in _texts(arguments) for ref in _in_text(text, slots))
+        return tuple(_iter_text_references(arguments, slots))
+    return tuple(
+        ref
+        for text in _iter_reference_texts(arguments)
+        for ref in _iter_text_references(text, slots)
+    )
 
 
-def renamed(arguments: JsonObject | None, names: Mapping[str, str]) -> JsonObject | None:
+def rename_references(arguments: JsonObject | None, names: Mapping[str, str]) -> JsonObject | None:
     """The same arguments with references to other slots: old id -> new id."""
 
     def other(found: re.Match[str]) -> str:
-        slot, rest = _parted(found[1].strip(), names)
+        slot, rest = _split_reference(found[1].strip(), names)
         return "${" + names[slot] + rest + "}" if slot in names else found[0]
 
     def walk(value: Json) -> Json:
@@ -365,34 +371,34 @@ def renamed(arguments: JsonObject | None, names: Mapping[str, str]) -> JsonObjec
     return None if arguments is None else {key: walk(value) for key, value in arguments.items()}
 
 
-def _texts(value: Json) -> Iterator[str]:
+def _iter_reference_texts(value: Json) -> Iterator[str]:
     if isinstance(value, str):
         if "${" in value:
             yield value
     elif isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner)
+            yield from _iter_reference_texts(inner)
 
 
-def _in_text(text: str, slots: Collection[str]) -> Iterator[Ref]:
+def _iter_text_references(text: str, slots: Collection[str]) -> Iterator[Ref]:
     for found in _REFERENCE.finditer(text):
         whole = len(found[0]) == len(text) or found[0] == text.strip()
-        slot, rest = _parted(found[1].strip(), slots)
+        slot, rest = _split_reference(found[1].strip(), slots)
         if (whole and found[0] != OPEN) or slot in slots:
-            yield _ref(slot, rest, found[0], whole)
+            yield _make_ref(slot, rest, found[0], whole)
 
 
-def _path(text: str) -> tuple[str | int, ...]:
+def _parse_path(text: str) -> tuple[str | int, ...]:
     return tuple(
         key or (place if place == "*" else int(place)) for key, place in _STEP.findall(text)
     )
 
 
-def _parted(inner: str, slots: Collection[str]) -> tuple[str, str]:
+def _split_reference(inner: str, slots: Collection[str]) -> tuple[str, str]:
     """The longest id that ``inner`` begins with, and the path behind it; else what stands before
     the first mark.
     """
-    ways = _partings(inner)
+    ways = _list_splits(inner)
     for way in ways:
         if way[0] in slots:
             return way
@@ -400,7 +406,7 @@ def _parted(inner: str, slots: Collection[str]) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=4_096)
-def _partings(inner: str) -> tuple[tuple[str, str], ...]:
+def _list_splits(inner: str) -> tuple[tuple[str, str], ...]:
     """Every way to take a text as an id and a path, the longest id first; and what stands before
     its first mark.
     """
@@ -414,5 +420,5 @@ def _partings(inner: str) -> tuple[tuple[str, str], ...]:
 
 
 @lru_cache(maxsize=4_096)
-def _ref(slot: str, path: str, text: str, whole: bool) -> Ref:
-    return Ref(slot, _path(path), text, whole)
+def _make_ref(slot: str, path: str, text: str, whole: bool) -> Ref:
+    return Ref(slot, _parse_path(path), text, whole)

@@ -42,7 +42,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an endpoint supports. ``origin`` says how that is known: declared, probed or
+    """Capabilities of an endpoint. ``origin`` says how they are known: declared, probed or
     overridden.
     """
 
@@ -62,7 +62,7 @@ class Capabilities:
 
 
 class ChatModel(Protocol):
-    """Whom we ask. Raises ModelError when it cannot be asked."""
+    """Protocol of a language model. Raises ModelError if the model cannot be asked."""
 
     @property
     def name(self) -> str: ...
@@ -94,13 +94,13 @@ that it is counted as any other. False has the client hand back what came, a 503
 
 
 class ToolSource(Protocol):
-    """Where tools come from and who runs them. ``open`` raises CatalogError; ``call`` never raises
-    for the world.
+    """Protocol of a source that lists and executes tools. ``open`` raises CatalogError; ``call``
+    never raises for the world.
 
     A source may also have ``outcome`` (:class:`Askable`), and hand :data:`CALL_KEY` on for tools
-    that are ``keyed``; and ``place(tool)``, known when it is open: a text that differs where calls
-    of the same tool are answered by somebody else (another server, a function that was changed, no
-    credential), for what is kept of their answers.
+    that are ``keyed``. It may have ``place(tool)``, known when it is open, which serves to store
+    answers. That text differs if something else answers calls of the same tool: another server, a
+    changed function, no credential.
     """
 
     @property
@@ -126,7 +126,9 @@ class Askable(Protocol):
 
 
 class Confirmations(Protocol):
-    """What the user has confirmed, by digest (:class:`callwright.tools.trust.TrustStore`)."""
+    """Protocol of the user's confirmations, by digest
+    (:class:`callwright.tools.trust.TrustStore`).
+    """
 
     def is_trusted(self, kind: Literal["document", "tools"], where: str, digest: str) -> bool: ...
 

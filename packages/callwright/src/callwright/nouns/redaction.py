@@ -1,6 +1,4 @@
-"""Which values are secrets, and how they are taken out of texts, however they are spelled there.
-Pure.
-"""
+"""Finds secret values, and removes them from texts in every spelling. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ def secret_values(table: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*found, *alone]))
 
 
-def in_every_form(secrets: Iterable[str]) -> tuple[str, ...]:
+def select_redactable(secrets: Iterable[str]) -> tuple[str, ...]:
     """The secrets that are to be found in every spelling, for ``Trace(secrets=…)``: each once, the
     longest first.
 
@@ -47,22 +45,22 @@ def in_every_form(secrets: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def redacted(value: Json, secrets: Sequence[str]) -> Json:
+def redact_secrets(value: Json, secrets: Sequence[str]) -> Json:
     """A JSON value with every one of these secrets replaced in its texts, keys included, however it
     is spelled there (:mod:`callwright.nouns.secret_spellings`). A number is replaced where its
     digits are a secret.
     """
-    finder = _finder(tuple(secrets))
-    made = _replacements(list(dict.fromkeys(_texts(value))), finder) if finder else {}
-    return _with(value, made) if made else value
+    finder = _get_finder(tuple(secrets))
+    made = _build_replacements(list(dict.fromkeys(_iter_texts(value))), finder) if finder else {}
+    return _replace_texts(value, made) if made else value
 
 
 @lru_cache(maxsize=64)
-def _finder(secrets: tuple[str, ...]) -> SecretFinder:
+def _get_finder(secrets: tuple[str, ...]) -> SecretFinder:
     return SecretFinder(secrets)
 
 
-def _texts(value: Json) -> Iterator[str]:
+def _iter_texts(value: Json) -> Iterator[str]:
     """Whatever in a value is or may be read as a text."""
     left = [value]
     while left:
@@ -77,50 +75,55 @@ def _texts(value: Json) -> Iterator[str]:
             yield str(one)
 
 
-def _replacements(texts: list[str], finder: SecretFinder) -> dict[str, str]:
-    """What those of the texts that hold a secret become. Many short texts are looked through as
-    one, and by halves where there is something to be found.
+def _build_replacements(texts: list[str], finder: SecretFinder) -> dict[str, str]:
+    """Return the replacements of those texts that hold a secret. Many short texts are searched as
+    one, and by halves if something may be found.
     """
     if not finder.may_be_in(texts):
         return {}
     if len(texts) > _AS_ONE:
         middle = len(texts) // 2
-        return _replacements(texts[:middle], finder) | _replacements(texts[middle:], finder)
+        return _build_replacements(texts[:middle], finder) | _build_replacements(
+            texts[middle:], finder
+        )
     made = ((text, finder.replace(text, _TAKEN_OUT)) for text in texts)
     return {text: without for text, without in made if text != without}
 
 
-def _with(value: Json, made: Mapping[str, str]) -> Json:
+def _replace_texts(value: Json, made: Mapping[str, str]) -> Json:
     if isinstance(value, str):
         return made.get(value, value)
     if isinstance(value, dict):
-        return {made.get(str(k), k): _with(v, made) for k, v in value.items()}
+        return {made.get(str(k), k): _replace_texts(v, made) for k, v in value.items()}
     if isinstance(value, list):
-        return [_with(v, made) for v in value]
+        return [_replace_texts(v, made) for v in value]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return made.get(str(value), value)
     return value
 
 
-def masked(value: Json, secrets: Sequence[str] = ()) -> Json:
+def mask_secrets(value: Json, secrets: Sequence[str] = ()) -> Json:
     """The value as it may be kept for long: without these secrets, and without what only looks like
     one.
 
     That is a text or number under a name that speaks of a credential, and ``token=…`` or ``Bearer
     …`` in a text.
     """
-    return _unnamed(redacted(value, secrets))
+    return _mask_credentials(redact_secrets(value, secrets))
 
 
-def _unnamed(value: Json) -> Json:
+def _mask_credentials(value: Json) -> Json:
     if isinstance(value, str):
         return _IN_TEXT.sub(_TAKEN_OUT, value)
     if isinstance(value, dict):
-        return {k: _TAKEN_OUT if _tells(k, v) else _unnamed(v) for k, v in value.items()}
-    return [_unnamed(v) for v in value] if isinstance(value, list) else value
+        return {
+            k: _TAKEN_OUT if _is_credential(k, v) else _mask_credentials(v)
+            for k, v in value.items()
+        }
+    return [_mask_credentials(v) for v in value] if isinstance(value, list) else value
 
 
-def _tells(name: Json, value: Json) -> bool:
+def _is_credential(name: Json, value: Json) -> bool:
     if isinstance(value, bool | dict | list) or value is None or value == "":
         return False
     return bool(_SPEAKS_OF_A_SECRET.search(str(name)))

@@ -82,8 +82,10 @@ class SecretFinder:
         looked_for = sorted(
             {one for one in secrets if len(one) >= SHORTEST}, key=lambda one: (-len(one), one)
         )
-        self._secrets = tuple(_utf8(one).lower() for one in looked_for)
-        self._needles = tuple(dict.fromkeys(form for one in looked_for for form in _forms(one)))
+        self._secrets = tuple(_encode_utf8(one).lower() for one in looked_for)
+        self._needles = tuple(
+            dict.fromkeys(form for one in looked_for for form in _iter_spellings(one))
+        )
         least = min(map(len, self._secrets), default=0)
         self._run64 = re.compile(rb"[A-Za-z0-9+/_-]{%d}" % (least * 4 // 3))
         self._run16 = re.compile(rb"[0-9A-Fa-f]{%d}" % (least * 2))
@@ -93,10 +95,10 @@ class SecretFinder:
         return bool(self._secrets)
 
     def may_be_in(self, texts: Iterable[str]) -> bool:
-        """Whether any of these texts may spell a secret: one look at all of them, and certain only
-        where it is no.
+        """Return True if any of these texts may spell a secret. One search covers all of them, and
+        only False is certain.
         """
-        data = b"\0".join(map(_utf8, texts))
+        data = b"\0".join(map(_encode_utf8, texts))
         low = data.lower()
         cut = any(secret[: max(_PREFIX, (len(secret) + 1) // 2)] in low for secret in self._secrets)
         return cut or any(True for _ in self._spans(data, _DEPTH))
@@ -107,13 +109,13 @@ class SecretFinder:
         """
         if not self._secrets or len(text) < SHORTEST:
             return text
-        data, mark = _utf8(text), by.encode()
+        data, mark = _encode_utf8(text), by.encode()
         found = [span for span in self._spans(data, _DEPTH) if not _is_inside(span, data, mark)]
         found += self._cut_off(data)
         if not found:
             return text
         parts, at = [], 0
-        for start, end in _merged(found):
+        for start, end in _merge_spans(found):
             parts += [data[at:start], mark]
             at = end
         return b"".join([*parts, data[at:]]).decode("utf-8", "surrogatepass")
@@ -128,12 +130,12 @@ class SecretFinder:
                     break
 
     def _spans(self, data: bytes, depth: int) -> Iterator[Span]:
-        for view in _readings(data):
-            yield from _traced(view.back, self._as_written(view.data))
+        for view in _iter_readings(data):
+            yield from _trace_spans(view.back, self._as_written(view.data))
             if depth:
                 for inner in self._decoded(view.data):
-                    yield from _traced(
-                        view.back, _traced(inner.back, self._within(inner.data, depth - 1))
+                    yield from _trace_spans(
+                        view.back, _trace_spans(inner.back, self._within(inner.data, depth - 1))
                     )
 
     def _as_written(self, data: bytes) -> Iterator[Span]:
@@ -145,8 +147,8 @@ class SecretFinder:
                 at = low.find(needle, at + len(needle))
 
     def _within(self, decoded: bytes, depth: int) -> Iterator[Span]:
-        """What was decoded may be noise: a secret is looked for in all of it, its encodings only
-        where text is.
+        """Yield the spans of secrets in decoded data, which may be noise. Secrets are searched
+        everywhere, their encodings only in parts that are text.
         """
         yield from self._as_written(decoded)
         for text in self._text.finditer(decoded):
@@ -154,8 +156,8 @@ class SecretFinder:
                 (text.start() + a, text.start() + b) for a, b in self._spans(text[0], depth)
             )
         if decoded.count(0) > len(decoded) // 3:  # UTF-16
-            narrow = _substituted(decoded, _NUL, _nothing)
-            yield from _traced(narrow.back, self._spans(narrow.data, depth))
+            narrow = _substitute_matches(decoded, _NUL, _drop_match)
+            yield from _trace_spans(narrow.back, self._spans(narrow.data, depth))
 
     def _decoded(self, data: bytes) -> Iterator[_View]:
         if self._run64.search(data):
@@ -163,70 +165,74 @@ class SecretFinder:
         if self._run16.search(data):
             yield from _from_hex(data)
         if _SPACED_HEX.search(data):
-            dense = _substituted(data, _BETWEEN_HEX, _nothing)
+            dense = _substitute_matches(data, _BETWEEN_HEX, _drop_match)
             yield from (
-                _View(one.data, _chained(dense.back, one.back)) for one in _from_hex(dense.data)
+                _View(one.data, _chain_maps(dense.back, one.back)) for one in _from_hex(dense.data)
             )
 
 
-def _forms(secret: str) -> Iterator[bytes]:
+def _iter_spellings(secret: str) -> Iterator[bytes]:
     """A secret as it is, in a form's query, backwards, in UTF-16, and in base32 at any offset; in
     lower case.
     """
-    whole = _utf8(secret)
+    whole = _encode_utf8(secret)
     low = whole.lower().decode("utf-8", "surrogatepass")  # ASCII letters only, as in the texts
     yield whole.lower()
-    yield from (_utf8(form) for form in (low.replace(" ", "+"), low[::-1]))
+    yield from (_encode_utf8(form) for form in (low.replace(" ", "+"), low[::-1]))
     yield low.encode("utf-16-le", "surrogatepass").removesuffix(b"\0")
     for before in range(5):  # bytes in front of it that its first letter shares
         letters = b32encode(bytes(before) + whole).lower()
         yield letters[-(-before * 8 // 5) : (before + len(whole)) * 8 // 5]
 
 
-def _readings(data: bytes) -> Iterator[_View]:
+def _iter_readings(data: bytes) -> Iterator[_View]:
     """The text as it is; with each kind of escapes resolved, then all of them, repeatedly; without
     line breaks.
     """
     seen = {data}
-    yield from _joined(whole := _View(data, lambda start, end: (start, end)), seen)
+    yield from _iter_unbroken(whole := _View(data, lambda start, end: (start, end)), seen)
     begins = [
         whole,
-        *(_substituted(data, pattern, _unescaped) for mark, pattern in _ESCAPES if mark in data),
+        *(
+            _substitute_matches(data, pattern, _unescape_match)
+            for mark, pattern in _ESCAPES
+            if mark in data
+        ),
     ]
     for begun in begins:  # which grows once
         last = begun
         for depth in range(_DEPTH + 1):
             if last.data not in seen:
                 seen.add(last.data)
-                yield from _joined(last, seen)
+                yield from _iter_unbroken(last, seen)
             elif depth and last is not whole:
                 break
-            made = _substituted(last.data, _ANY_ESCAPE, _unescaped)
-            last = _View(made.data, _chained(last.back, made.back))
+            made = _substitute_matches(last.data, _ANY_ESCAPE, _unescape_match)
+            last = _View(made.data, _chain_maps(last.back, made.back))
         if begun is whole and b"=" in last.data and last.data != data:
-            made = _substituted(last.data, _ESCAPES[-1][1], _unescaped)
-            begins.append(_View(made.data, _chained(last.back, made.back)))
+            made = _substitute_matches(last.data, _ESCAPES[-1][1], _unescape_match)
+            begins.append(_View(made.data, _chain_maps(last.back, made.back)))
 
 
-def _joined(view: _View, seen: set[bytes]) -> Iterator[_View]:
+def _iter_unbroken(view: _View, seen: set[bytes]) -> Iterator[_View]:
     """A reading, and the same without the line breaks in it."""
     yield view
     if b"\n" in view.data:
-        joined = _substituted(view.data, _BREAK, _nothing)
+        joined = _substitute_matches(view.data, _BREAK, _drop_match)
         if joined.data not in seen:
             seen.add(joined.data)
-            yield _View(joined.data, _chained(view.back, joined.back))
+            yield _View(joined.data, _chain_maps(view.back, joined.back))
 
 
-def _nothing(_: re.Match[bytes]) -> bytes:
+def _drop_match(_: re.Match[bytes]) -> bytes:
     return b""
 
 
-def _utf8(text: str) -> bytes:
+def _encode_utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _substituted(
+def _substitute_matches(
     data: bytes, pattern: re.Pattern[bytes], by: Callable[[re.Match[bytes]], bytes]
 ) -> _View:
     """The text with every match replaced."""
@@ -248,14 +254,14 @@ def _substituted(
                     )
                 )
                 shift += len(new) - len(found[0])
-        return _source(places, start, outward=False), _source(places, end, outward=True)
+        return _map_position(places, start, outward=False), _map_position(places, end, outward=True)
 
-    return _View(pattern.sub(b"" if by is _nothing else by, data), back)
+    return _View(pattern.sub(b"" if by is _drop_match else by, data), back)
 
 
-def _source(places: list[tuple[int, int, int, int]], at: int, *, outward: bool) -> int:
-    """Where a boundary in the replaced text stands in the text: before an escape that it falls
-    into, or behind it.
+def _map_position(places: list[tuple[int, int, int, int]], at: int, *, outward: bool) -> int:
+    """Return the position in the original text of a boundary in the replaced text. A boundary
+    inside an escape moves before it, or with ``outward`` behind it.
     """
     low, high = 0, len(places)
     while low < high:  # the last replacement that begins before it
@@ -274,13 +280,13 @@ def _source(places: list[tuple[int, int, int, int]], at: int, *, outward: bool) 
     return end + at - stop if at >= stop else start
 
 
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    return _resolved(found[0])
+def _unescape_match(found: re.Match[bytes]) -> bytes:
+    return _resolve_escape(found[0])
 
 
 @lru_cache(maxsize=4096)
-def _resolved(text: bytes) -> bytes:
-    """What one escape stands for."""
+def _resolve_escape(text: bytes) -> bytes:
+    """Return the bytes that one escape stands for."""
     kind, rest = text[:1], text[1:]
     if kind == b"&":
         return unescape(text.decode()).encode("utf-8", "surrogatepass")
@@ -338,21 +344,21 @@ def _if_all(others: re.Pattern[bytes], data: bytes, span: Span) -> Span:
     return (span[0], span[0]) if others.search(data, *span) else span
 
 
-def _chained(outer: Back, inner: Back) -> Back:
+def _chain_maps(outer: Back, inner: Back) -> Back:
     return lambda start, end: outer(*inner(start, end))
 
 
-def _traced(back: Back, spans: Iterable[Span]) -> Iterator[Span]:
-    """Where they stand in the text that was decoded, without those that prove empty."""
+def _trace_spans(back: Back, spans: Iterable[Span]) -> Iterator[Span]:
+    """Return the spans' positions in the text before decoding, without those that become empty."""
     return (there for there in (back(*span) for span in spans) if there[0] < there[1])
 
 
 def _is_inside(span: Span, data: bytes, mark: bytes) -> bool:
-    """Whether it is a part of a mark that stands there already."""
+    """Return True if the span is part of a mark that is already in place."""
     return 0 <= data.find(mark, max(0, span[1] - len(mark)), span[0] + len(mark)) <= span[0]
 
 
-def _merged(spans: Iterable[Span]) -> list[Span]:
+def _merge_spans(spans: Iterable[Span]) -> list[Span]:
     """In order, overlapping and touching ones as one."""
     made: list[Span] = []
     for start, end in sorted(spans):

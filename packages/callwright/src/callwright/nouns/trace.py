@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Protocol, TextIO
 
 from callwright.nouns.errors import TraceError
-from callwright.nouns.redaction import redacted
+from callwright.nouns.redaction import redact_secrets
 from callwright.nouns.types import PLAIN, to_json
 from callwright.nouns.wire_names import WIRE_NAMES, current_literal
 
@@ -50,7 +50,7 @@ class Event:
 
 
 class Sink(Protocol):
-    """Where events go. Called in order, once per event, from one thread."""
+    """Protocol of a receiver of events. Called in order, once per event, from one thread."""
 
     def __call__(self, event: Event) -> None: ...
 
@@ -142,7 +142,7 @@ class Trace:
         return event
 
     def note(self, *texts: str) -> None:
-        """What a reader of the run should know, an event each."""
+        """Add notes for the reader of the run, one event each."""
         for text in texts:
             self.add("note", text=text)
 
@@ -156,11 +156,11 @@ class Trace:
 
     def redact(self, value: Any) -> Any:
         """A JSON value with every secret replaced, keys included."""
-        return redacted(value, self.secrets)
+        return redact_secrets(value, self.secrets)
 
 
 def round_text(data: Mapping[str, Any]) -> str:
-    """What a ``round`` event tells, in one line; "" where the answer says it."""
+    """Return one line that describes a ``round`` event; "" if the answer already says it."""
     if data["given_up"] is not None:
         return f"the model gave up: {data['given_up']}"
     stopped = f" (stopped: {data['stop']})" if data["stop"] else ""
@@ -205,7 +205,7 @@ def stale_text(data: Mapping[str, Any]) -> str:
     return f"stale since {data['by']}: {', '.join(data['results'])} ({data['reason']}){stays}"
 
 
-def blobs(events: Iterable[Event]) -> dict[str, str]:
+def collect_blobs(events: Iterable[Event]) -> dict[str, str]:
     """digest -> text of every blob in a trace."""
     return {e.data["digest"]: e.data["text"] for e in events if e.kind == "blob"}
 
@@ -226,7 +226,7 @@ def read_jsonl(path: Path | str) -> list[Event]:
         if not line.strip():
             continue
         try:
-            events.append(_event(json.loads(line)))
+            events.append(_parse_event(json.loads(line)))
         except (ValueError, KeyError, TypeError) as exc:
             if number == len(lines):
                 break  # the process was killed while writing
@@ -234,7 +234,7 @@ def read_jsonl(path: Path | str) -> list[Event]:
     return events
 
 
-def _event(row: dict[str, Any]) -> Event:
+def _parse_event(row: dict[str, Any]) -> Event:
     if row["v"] > VERSION:
         raise TraceError(
             f"the trace has format version {row['v']}, this Callwright reads up to {VERSION}"

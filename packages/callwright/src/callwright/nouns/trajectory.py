@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from callwright.nouns.types import Simulated, Tool, ToolCall, ToolResult, digest
+from callwright.nouns.types import Simulated, Tool, ToolCall, ToolResult, compute_digest
 
 Pair: TypeAlias = tuple[ToolCall, ToolResult | None]
 
@@ -39,7 +39,7 @@ class Step:
 
     @property
     def ok(self) -> bool:
-        """Whether something was called and all of it came back well."""
+        """Return True if the step has calls and all of them succeeded."""
         return bool(self.calls) and all(
             result is not None and result.ok for _, result in self.pairs
         )
@@ -77,7 +77,7 @@ class Trajectory:
     @property
     def key(self) -> str:
         """Digest of request and tools: rows with the same key ask the same."""
-        return digest([self.query, sorted(tool.digest for tool in self.tools)])
+        return compute_digest([self.query, sorted(tool.digest for tool in self.tools)])
 
     def tool(self, name: str) -> Tool | None:
         """The offered tool of that name; None where nobody offered it."""

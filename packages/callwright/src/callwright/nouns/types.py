@@ -42,7 +42,7 @@ def to_json(value: Any) -> Json:
     return [to_json(v) for v in value] if isinstance(value, list | tuple) else value
 
 
-def members(value: Any) -> dict[str, Any]:
+def get_public_fields(value: Any) -> dict[str, Any]:
     """The public fields of a dataclass, by name, as they are."""
     return {name: getattr(value, name) for name in _field_names(type(value))}
 
@@ -62,22 +62,22 @@ def _field_names(kind: type) -> tuple[str, ...]:
     return _FIELDS[kind]
 
 
-def scalars(value: Json) -> Iterator[Json]:
+def iter_scalars(value: Json) -> Iterator[Json]:
     """Every leaf of a JSON value, in order: texts, numbers, booleans and nulls."""
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from scalars(inner)
+            yield from iter_scalars(inner)
     else:
         yield value
 
 
 def required_keys(schema: JsonObject) -> tuple[str, ...]:
-    """What an object's schema says must be there; what is no list of names says nothing."""
+    """Return the required keys of an object's schema; a malformed ``required`` yields none."""
     found = schema.get("required")
     return tuple(k for k in found if isinstance(k, str)) if isinstance(found, list) else ()
 
 
-def canonical(value: Any) -> str:
+def to_canonical_json(value: Any) -> str:
     """One text per JSON value: keys sorted, no spaces. What digests are taken of."""
     if type(value) is int:
         return str(value)
@@ -87,30 +87,31 @@ def canonical(value: Any) -> str:
         return _CANONICAL.encode(to_json(value))
 
 
-def _plain(value: Any) -> Json:
+def _to_json_or_text(value: Any) -> Json:
     made = to_json(value)
     return str(value) if made is value else made
 
 
 _CANONICAL = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_to_json_or_text
 )
 
 
-def digest(value: Any) -> str:
+def compute_digest(value: Any) -> str:
     """First 16 hex digits of the sha256 of the canonical form."""
-    return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(to_canonical_json(value).encode("utf-8", "surrogatepass")).hexdigest()[
+        :16
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a call may do to the world. The defaults are MCP's worst case: what is unknown counts as
-    a write.
+    """Effects that a call may have on the world. The defaults are MCP's worst case: an unknown tool
+    counts as a write.
 
-    ``keyed``: the tool takes an idempotency key and carries out the calls of one key once.
-    ``atomic``: a call that the tool reports as failed has changed nothing, so it may be repaired
-    and made again. ``declared``: somebody said so of this tool; otherwise these are the worst that
-    is assumed of it.
+    ``keyed``: the tool takes an idempotency key and executes the calls of one key once. ``atomic``:
+    a call that the tool reports as failed has changed nothing, so it may be repaired and made
+    again. ``declared``: the effects were stated for this tool; otherwise they are the worst case.
     """
 
     read_only: bool = False
@@ -127,7 +128,7 @@ class Effects:
 
     @property
     def may_repeat(self) -> bool:
-        """Whether repeating a call whose outcome is unknown can do no further harm."""
+        """Return True if repeating a call whose outcome is unknown can do no further harm."""
         return self.read_only or self.idempotent or self.keyed
 
 
@@ -163,7 +164,9 @@ class Tool:
             not self.effects.atomic
         ):  # as digests were before tools could declare it: journals and evidence hold them
             del effects["atomic"]
-        return digest([self.name, self.description, self.input_schema, self.output_schema, effects])
+        return compute_digest(
+            [self.name, self.description, self.input_schema, self.output_schema, effects]
+        )
 
     @property
     def properties(self) -> JsonObject:
@@ -173,7 +176,7 @@ class Tool:
     @cached_property
     def schema_digest(self) -> str:
         """Changes whenever the input schema does: what compiled schemas are kept under."""
-        return digest(self.input_schema)
+        return compute_digest(self.input_schema)
 
     @cached_property
     def required(self) -> tuple[str, ...]:
@@ -258,7 +261,9 @@ model that imitates it; "" where the tool itself did. What is simulated proves n
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a tool source hands back for one call: a JSON value or the reason why there is none."""
+    """Result that a tool source returns for one call: a JSON value, or the reason why there is
+    none.
+    """
 
     content: Json = None
     failure: Failure | None = None
@@ -314,12 +319,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model answered. ``text`` is raw; ``tool_calls`` only what the *server* parsed
-    natively.
+    """Reply of a model. ``text`` is raw; ``tool_calls`` only what the *server* parsed natively.
 
-    ``reasoning`` is what the model thought aloud before its answer (``reasoning_content``,
-    ``<think>``), kept apart. ``estimated``: the server counted no tokens, ``usage`` is our
-    estimate.
+    ``reasoning`` is the model's reasoning before its answer (``reasoning_content``, ``<think>``),
+    kept apart. ``estimated``: the server counted no tokens, and ``usage`` is our estimate.
     """
 
     text: str
@@ -370,7 +373,7 @@ class Assumption:
     result: str = ""
 
     def __str__(self) -> str:
-        value = self.value if isinstance(self.value, str) else canonical(self.value)
+        value = self.value if isinstance(self.value, str) else to_canonical_json(self.value)
         return f"{self.tool}: assumed {self.parameter} {value}: not in the request or in a result"
 
 

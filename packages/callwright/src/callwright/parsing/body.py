@@ -1,5 +1,5 @@
-"""What may stand between the tags of a call, whichever they are: models mix one family's tags with
-another's body.
+"""Reads the body between the tags of a call, in any format. Models mix the tags of one family with
+the body of another.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from callwright.parsing import names
 from callwright.parsing.formats import gemma, pythonic
 from callwright.parsing.formats.markup import NAMELESS, OPENS, Markup
-from callwright.parsing.marker_set import MarkerSet, marks
+from callwright.parsing.marker_set import MarkerSet, get_marker_set
 from callwright.parsing.pieces import Meant, Steps
 from callwright.parsing.scanner import Scanner
 from callwright.parsing.tool_vocabulary import ToolVocabulary, named_tool
@@ -36,20 +36,22 @@ class Body:
     def __init__(self, tape: Scanner, offer: ToolVocabulary, closes: MarkerSet) -> None:
         self._tape, self._offer = tape, offer
         self._closes = closes
-        self._stops = marks(frozenset([*closes.words, "<tool_call>", "<|tool_call"]))
-        self._after_name = marks(frozenset([*closes.words, "(", "{", "\n", "<arg_key>"]))
+        self._stops = get_marker_set(frozenset([*closes.words, "<tool_call>", "<|tool_call"]))
+        self._after_name = get_marker_set(frozenset([*closes.words, "(", "{", "\n", "<arg_key>"]))
         self.kind = ""
         self.calls: list[Meant] = []
 
     def read(self) -> Steps[bool]:
-        """Whether calls were read."""
+        """Read the body, and return True if it holds calls."""
         char = yield from self._tape.space()
         fence = char == "`" and (yield from self._tape.marker(FENCES))
         if fence:
             self._tape.at += len(FENCE)
             yield from self._tape.take(_INFO)
             char = yield from self._tape.space()
-        odd = (yield from names.stands(self._tape, self._offer, self._after_name)) if char else ""
+        odd = (
+            (yield from names.find_name(self._tape, self._offer, self._after_name)) if char else ""
+        )
         if not (yield from (self._named() if odd else self._dispatch(char))):
             return False
         if fence:
@@ -117,11 +119,11 @@ class Body:
         if not char:
             return False
         self._tape.at += 1 + ahead
-        name = yield from names.take(self._tape, self._offer, pythonic.OPENS)
+        name = yield from names.take_name(self._tape, self._offer, pythonic.OPENS)
         if not name or (yield from self._tape.char()) != "(":
             return False
         self.kind = "python"
-        self.calls, closed = yield from pythonic.calls(self._tape, name, self._offer)
+        self.calls, closed = yield from pythonic.take_calls(self._tape, name, self._offer)
         if not closed and not self.calls[-1].truncated:
             self.calls[-1].problems.append("the closing bracket of the list is missing")
         return True
@@ -139,7 +141,7 @@ class Body:
         """A name, and what follows it: ``(…)``, ``{…}``, ``<arg_key>``, nothing, or a Harmony or
         Gemma header.
         """
-        name = yield from names.take(self._tape, self._offer, self._after_name)
+        name = yield from names.take_name(self._tape, self._offer, self._after_name)
         if name.startswith("call:") and name not in self._offer.tools:
             return (yield from self._gemma(name))
         char = yield from self._tape.char()
@@ -166,15 +168,15 @@ class Body:
     def _python(self, name: str) -> Steps[bool]:
         self.kind = "python"
         while True:
-            self.calls.append((yield from pythonic.call(self._tape, name, self._offer)))
+            self.calls.append((yield from pythonic.take_call(self._tape, name, self._offer)))
             ahead = yield from self._tape.glance()
             if self.calls[-1].truncated or ahead < 0:
                 return True
-            odd = yield from names.stands(self._tape, self._offer, pythonic.OPENS, ahead)
+            odd = yield from names.find_name(self._tape, self._offer, pythonic.OPENS, ahead)
             if not odd and not _begins_name(self._tape.text[self._tape.at + ahead]):
                 return True
             self._tape.at += ahead
-            name = yield from names.take(self._tape, self._offer, pythonic.OPENS)
+            name = yield from names.take_name(self._tape, self._offer, pythonic.OPENS)
             if (yield from self._tape.char()) != "(":
                 self.calls[-1].problems.append("text after the call dropped")
                 return True
@@ -182,7 +184,7 @@ class Body:
     def _gemma(self, name: str) -> Steps[bool]:
         self._tape.at -= len(name) - len("call:")
         self.kind = "gemma"
-        call = yield from gemma.call(self._tape, self._offer, self._closes)
+        call = yield from gemma.take_call(self._tape, self._offer, self._closes)
         self.calls = [call] if call is not None else []
         return call is not None
 
@@ -190,7 +192,8 @@ class Body:
         """``to=functions.N …{…}``: the rest of a Harmony header, then JSON."""
         self._tape.at += 1
         name = named_tool(
-            (yield from names.take(self._tape, self._offer, _AFTER_RECIPIENT)), self._offer.tools
+            (yield from names.take_name(self._tape, self._offer, _AFTER_RECIPIENT)),
+            self._offer.tools,
         )
         _, brace = yield from self._tape.until(_HEADER, 96)
         if brace != "{" or not name:

@@ -1,9 +1,9 @@
-"""Where a reply ends although the model goes on: after its first complete answer, before turns that
-are not its own.
+"""Finds the end of a reply that the model continues: after its first complete answer, before
+foreign turns.
 
 Small models play the whole conversation alone (RETO A.11.1): they write the user's next words,
 invent tool results, or repeat themselves until the token limit. The same cut is made for every
-strategy, and what it removes is kept.
+strategy, and the removed text is kept.
 """
 
 from __future__ import annotations
@@ -80,27 +80,31 @@ class Cutter:
             return False
         self._looked = len(self._text)
         found = cut(self._text, calls=self._calls)
-        self.done = bool(found.why) or (_complete(self._text, self._calls)[0] >= 0)
+        self.done = bool(found.why) or (_find_answer_end(self._text, self._calls)[0] >= 0)
         return self.done
 
     @property
     def cut(self) -> Cut:
-        """What has arrived so far, cut."""
+        """Return the text that has arrived so far, cut."""
         return cut(self._text, calls=self._calls)
 
 
 def _first_end(text: str, calls: int | None) -> tuple[int, str] | None:
-    """Where the answer ends before the text does, spaces aside."""
+    """Return the position and the reason of the first end before the end of the text; None if there
+    is none.
+    """
     ends = [
         (at, why)
-        for at, why in (_turn(text), _complete(text, calls), _loop(text))
+        for at, why in (_find_turn(text), _find_answer_end(text, calls), _find_loop(text))
         if 0 <= at < len(text)
     ]
     return min(ends, default=None)
 
 
-def _turn(text: str) -> tuple[int, str]:
-    """Where another's turn begins, values in brackets and quotes inside them aside."""
+def _find_turn(text: str) -> tuple[int, str]:
+    """Return the position at which another role's turn begins, ignoring values in brackets and
+    their quotes; -1 for none.
+    """
     own = _OWN_LABEL.match(text)
     at = own.end() if own else 0
     while (found := _TURN.search(text, at)) is not None:
@@ -119,13 +123,13 @@ def _value_around(text: str, start: int, end: int) -> int | None:
     while (span := first_span(text, at)) is not None and span.start < start:
         if start < span.end:
             own_call = span.closed and end <= span.end
-            return span.end if own_call or _in_string(text[span.start : start]) else None
+            return span.end if own_call or _is_in_string(text[span.start : start]) else None
         at = span.end
     return None
 
 
-def _in_string(text: str) -> bool:
-    """Whether a value that begins here is inside a double-quoted string at its end."""
+def _is_in_string(text: str) -> bool:
+    """Return True if a value that begins here ends inside a double-quoted string."""
     inside = escaped = False
     for char in text:
         if escaped:
@@ -137,8 +141,8 @@ def _in_string(text: str) -> bool:
     return inside
 
 
-def _complete(text: str, calls: int | None) -> tuple[int, str]:
-    """Where the first complete answer ends: a value that is the whole reply, or the last of
+def _find_answer_end(text: str, calls: int | None) -> tuple[int, str]:
+    """Return the end of the first complete answer: a value that is the whole reply, or the last of
     ``calls`` calls.
     """
     found = [
@@ -152,7 +156,7 @@ def _complete(text: str, calls: int | None) -> tuple[int, str]:
 def _hermes_end(text: str, calls: int | None) -> int:
     closed = [
         b.end
-        for b in hermes.blocks(text)
+        for b in hermes.iter_blocks(text)
         if b.closed and text[b.end - len(hermes.CLOSE) : b.end] == hermes.CLOSE
     ]
     if not closed:
@@ -167,7 +171,7 @@ def _react_end(text: str, calls: int | None) -> int:
     """After the last action wanted, or where a thought follows a finished action: it would follow a
     result.
     """
-    closed = [s for s in react.steps(text) if s.closed]
+    closed = [s for s in react.iter_steps(text) if s.closed]
     if not closed:
         return -1
     if calls is not None:
@@ -210,8 +214,8 @@ def _is_call(text: str) -> bool:
     return found is not None and bool(found.calls)
 
 
-def _loop(text: str) -> tuple[int, str]:
-    """Where a line or segment has been said once and is said again and again."""
+def _find_loop(text: str) -> tuple[int, str]:
+    """Return the position from which a line or a segment is repeated."""
     at = _line_loop(text)
     return (at, "loop") if at >= 0 else _segment_loop(text)
 

@@ -16,14 +16,14 @@ _WORD = ""  # the key under which a node of the trie says that a marker ends her
 
 
 @lru_cache(256)
-def marks(words: frozenset[str]) -> MarkerSet:
+def get_marker_set(words: frozenset[str]) -> MarkerSet:
     """The same, made once for each set of words."""
     return MarkerSet(words)
 
 
 class MarkerSet:
-    """Which of several literal markers stands at a place of a text that is still arriving; the
-    longest wins.
+    """Set of literal markers that are matched in a text that is still arriving; the longest match
+    wins.
 
     ``listed``: the markers are compared one by one instead of by a pattern, which costs
     milliseconds to make.
@@ -45,11 +45,11 @@ class MarkerSet:
             for char in word:
                 node = node.setdefault(char, {})
             node[_WORD] = True
-        self._growing = re.compile(_branches(trie, partial=True))
-        self._whole = re.compile(_branches(trie, partial=False))
+        self._growing = re.compile(_compile_branches(trie, partial=True))
+        self._whole = re.compile(_compile_branches(trie, partial=False))
 
     def begins(self, char: str) -> bool:
-        """Whether one of the markers begins with this character."""
+        """Return True if one of the markers begins with this character."""
         return char in self._listed if self._listed else any(word[0] == char for word in self.words)
 
     def match(self, text: str, at: int, ended: bool) -> str | None:
@@ -81,8 +81,8 @@ class MarkerSet:
         return next((word for word in here if text.startswith(word, at)), None)
 
     def search(self, text: str, at: int, ended: bool) -> tuple[int, str]:
-        """Where the first marker stands, and which; or how far there is none for certain, and
-        "".
+        """Return the position of the first marker, and the marker. If there is none, return the
+        position up to which none can begin, and "".
         """
         if not self._listed:
             found = (self._whole if ended else self._growing).search(text, at)
@@ -98,16 +98,20 @@ class MarkerSet:
         return len(text), ""
 
 
-def _branches(node: dict[str, Any], partial: bool) -> str:
+def _compile_branches(node: dict[str, Any], partial: bool) -> str:
     parts = [
-        re.escape(char) + _tail(child, partial) for char, child in node.items() if char != _WORD
+        re.escape(char) + _compile_tail(child, partial)
+        for char, child in node.items()
+        if char != _WORD
     ]
     return "(?:" + "|".join(parts) + ")" if parts else "(?!)"
 
 
-def _tail(node: dict[str, Any], partial: bool) -> str:
+def _compile_tail(node: dict[str, Any], partial: bool) -> str:
     rest = [
-        re.escape(char) + _tail(child, partial) for char, child in node.items() if char != _WORD
+        re.escape(char) + _compile_tail(child, partial)
+        for char, child in node.items()
+        if char != _WORD
     ]
     if not rest:
         return ""

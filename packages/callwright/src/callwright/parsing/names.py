@@ -12,35 +12,35 @@ from callwright.parsing.scanner import Scanner
 from callwright.parsing.tool_vocabulary import MAX_NAME, NAME, ToolVocabulary
 
 
-def take(tape: Scanner, offer: ToolVocabulary, after: MarkerSet) -> Steps[str]:
+def take_name(tape: Scanner, offer: ToolVocabulary, after: MarkerSet) -> Steps[str]:
     """Takes the name that begins here: the longest offered one that is followed by one of
     ``after``, spaces aside, else what looks like a name.
     """
-    name = yield from stands(tape, offer, after)
+    name = yield from find_name(tape, offer, after)
     if name:
         tape.at += len(name)
         return name
     return (yield from tape.take(NAME, MAX_NAME))
 
 
-def stands(tape: Scanner, offer: ToolVocabulary, after: MarkerSet, ahead: int = 0) -> Steps[str]:
+def find_name(tape: Scanner, offer: ToolVocabulary, after: MarkerSet, ahead: int = 0) -> Steps[str]:
     """The longest of the offered names no pattern covers that stands ``ahead`` characters on,
     followed by one of ``after`` or by the end of the reply; not taken; "" where none does.
     """
     if offer.odd is None:
         return ""
     longest = yield from tape.marker(offer.odd, ahead)
-    for name in _beginnings(longest, offer.odd.words) if longest else ():
-        if (yield from _follows(tape, after, ahead + len(name))):
+    for name in _list_prefix_names(longest, offer.odd.words) if longest else ():
+        if (yield from _is_followed(tape, after, ahead + len(name))):
             return name
     return ""
 
 
-def _beginnings(longest: str, names: Iterable[str]) -> list[str]:
+def _list_prefix_names(longest: str, names: Iterable[str]) -> list[str]:
     return sorted((name for name in names if longest.startswith(name)), key=len, reverse=True)
 
 
-def _follows(tape: Scanner, after: MarkerSet, ahead: int) -> Steps[bool]:
+def _is_followed(tape: Scanner, after: MarkerSet, ahead: int) -> Steps[bool]:
     if (yield from tape.marker(after, ahead)):
         return True
     spaces = yield from tape.glance(ahead)
@@ -49,7 +49,7 @@ def _follows(tape: Scanner, after: MarkerSet, ahead: int) -> Steps[bool]:
     return spaces > 0 and bool((yield from tape.marker(after, ahead + spaces)))
 
 
-def in_header(header: str, offer: ToolVocabulary) -> str:
+def find_header_name(header: str, offer: ToolVocabulary) -> str:
     """The offered name that a header's text begins with, up to a space, a tag or its end; "" where
     none.
     """

@@ -1,4 +1,4 @@
-"""What a reply turned out to hold."""
+"""Defines the result of parsing a reply."""
 
 from __future__ import annotations
 

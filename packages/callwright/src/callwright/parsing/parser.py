@@ -13,8 +13,8 @@ from callwright.jsontext import JsonError, parse
 from callwright.jsontext.surrogates import HALVES, join_surrogates
 from callwright.nouns.types import Tool, ToolCall
 from callwright.parsing.formats import untagged
-from callwright.parsing.formats.families import Reader, openings, starts
-from callwright.parsing.marker_set import MarkerSet, marks
+from callwright.parsing.formats.families import Reader, select_readers, select_start_readers
+from callwright.parsing.marker_set import MarkerSet, get_marker_set
 from callwright.parsing.pieces import Block, CallPiece, Data, Meant, Piece, Reading, TextPiece
 from callwright.parsing.scanner import Scanner
 from callwright.parsing.strict import ATTEMPTS, Strict
@@ -71,7 +71,7 @@ class Parser:
             else ToolVocabulary(tools, unknown=unknown)
         )
         self._tape = Scanner()
-        self._tables = tables(None if dialects is None else frozenset(dialects))
+        self._tables = build_tables(None if dialects is None else frozenset(dialects))
         self._readers, self._marks = self._tables.readers, self._tables.marks
         self._began = False
         self._reading: Reading | None = None
@@ -93,8 +93,8 @@ class Parser:
         return len(tape.text) - tape.at + (len(tape.raw()) if self._reading is not None else 0)
 
     def feed(self, text: str) -> list[Piece]:
-        """What is certain after this much more text: text that is no call at once, calls when they
-        are complete.
+        """Add text, and return the pieces that are now certain. Text that is no call is returned at
+        once, a call when it is complete.
         """
         if self._tape.ended:
             raise ValueError(
@@ -108,8 +108,8 @@ class Parser:
         return self._run()
 
     def _flows(self, text: str) -> bool:
-        """Whether nothing is held and nothing begins in this text, as in most of most replies: then
-        it is read.
+        """Read the text and return True if the parser holds nothing back and no marker begins in
+        it. This is the usual case.
         """
         tape = self._tape
         if (
@@ -220,8 +220,8 @@ class Parser:
             return True
 
     def _start(self) -> bool | None:
-        """Where the reply begins: whether a marker opens that counts only here (False: not known
-        yet; None: none).
+        """Process the beginning of a reply, and return True if a marker opens that counts only
+        there. False: not known yet; None: there is none.
         """
         tape = self._tape
         if tape.at >= len(tape.text):
@@ -229,7 +229,7 @@ class Parser:
         found = None
         if tape.text[tape.at] not in _TAGS_BEGIN:
             scripts = self._offer.scripts if self._tables.scripts else None
-            for words, reader in ((self._tables.starts, None), (scripts, untagged.script)):
+            for words, reader in ((self._tables.starts, None), (scripts, untagged.read_script)):
                 word = words.match(tape.text, tape.at, tape.ended) if words else None
                 if word == "":
                     return False
@@ -248,7 +248,7 @@ class Parser:
         self._reading = reader(self._tape, self._offer, word)
 
     def _passed(self, at: int) -> int:
-        """Where a quotation or data ends: nothing in them is a call."""
+        """Return the end of a quotation or of data, in which nothing is a call."""
         if self._data:
             at, done = self._data.end(self._tape.text, at, self._tape.ended)
             self._data = None if done else self._data
@@ -328,7 +328,7 @@ class Parser:
         for i, meant in enumerate(block.calls):
             self._count += 1
             if halved:
-                _mend_halves(meant)
+                _join_argument_surrogates(meant)
             call = ToolCall(f"call_{self._count}", meant.tool, meant.arguments, meant.slot)
             problems = tuple(dict.fromkeys(meant.problems))
             self._out.call(
@@ -336,7 +336,7 @@ class Parser:
             )
 
 
-def _mend_halves(meant: Meant) -> None:
+def _join_argument_surrogates(meant: Meant) -> None:
     """Arguments without half characters, which no strict parser takes. Text that stops stays what
     it is.
     """
@@ -364,7 +364,7 @@ class _Data:
         self._inside = False
 
     def end(self, text: str, at: int, ended: bool) -> tuple[int, bool]:
-        """How far it reaches in what has arrived, and whether it ends there."""
+        """Return how far the data reaches in the text so far, and whether it ends there."""
         while (found := (_INSIDE if self._inside else _OUTSIDE).search(text, at)) is not None:
             at = found.start()
             char = text[at]
@@ -421,9 +421,9 @@ class _Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What depends on the families alone: readers by marker, all markers, the tags among them, and
-    the markers that count only where the reply begins; whether a reply may begin with a call as a
-    line of Python.
+    """Tables that depend on the format families alone: readers by marker, all markers, and the tags
+    among them. They also hold the markers that count only at the start of a reply, and whether a
+    reply may begin with a Python call.
     """
 
     readers: Mapping[str, Reader]
@@ -435,13 +435,13 @@ class Tables:
 
 
 @lru_cache(64)
-def tables(dialects: frozenset[str] | None = None) -> Tables:
-    readers, begin = openings(dialects), starts(dialects)
+def build_tables(dialects: frozenset[str] | None = None) -> Tables:
+    readers, begin = select_readers(dialects), select_start_readers(dialects)
     return Tables(
         readers,
-        marks(frozenset(readers) | frozenset(_THOUGHTS)),
-        marks(frozenset(m for m in readers if m[0] == "<") or frozenset("<")),
+        get_marker_set(frozenset(readers) | frozenset(_THOUGHTS)),
+        get_marker_set(frozenset(m for m in readers if m[0] == "<") or frozenset("<")),
         begin,
-        marks(frozenset([*begin, _SELF])),
+        get_marker_set(frozenset([*begin, _SELF])),
         dialects is None or "pythonic" in dialects,
     )

@@ -1,5 +1,5 @@
-"""What a parser hands out: text that flows on, calls that were found in it, and what a reader found
-in one block.
+"""Defines the pieces that a parser emits: plain text, calls found in it, and the content of one
+block.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Meant:
 
 @dataclass(slots=True)
 class Block:
-    """What one reader took. Without calls it is text after all (``reason``: why the model says it
-    called nothing).
+    """Text that one reader consumed. Without calls it is plain text (``reason``: the model's reason
+    for calling nothing).
     """
 
     dialect: str

@@ -9,7 +9,7 @@ from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.parsing.formats import react
 from callwright.parsing.parsed import Finish, Parsed
-from callwright.parsing.parser import Parser, tables
+from callwright.parsing.parser import Parser, build_tables
 from callwright.parsing.pieces import CallPiece, TextPiece
 from callwright.parsing.strict import ATTEMPTS
 from callwright.parsing.tool_vocabulary import FINISH, ToolVocabulary
@@ -26,12 +26,12 @@ def parse_calls(text: str, tools: Iterable[Tool] = ()) -> Parsed:
     of ``Finish`` and ``Final Answer:`` become ``finish``, never a call.
     """
     given = tuple(tools)
-    return _clean(text, given) or _gathered(text, given)
+    return _read_strict_reply(text, given) or _read_lenient_reply(text, given)
 
 
-def _clean(text: str, tools: tuple[Tool, ...]) -> Parsed | None:
+def _read_strict_reply(text: str, tools: tuple[Tool, ...]) -> Parsed | None:
     """The reply that is text and one strict block of calls; None where it is anything else."""
-    marks = tables().marks
+    marks = build_tables().marks
     at, word = marks.search(text, 0, True)
     attempt = ATTEMPTS.get(word)
     if attempt is None or (at and (text[at - 1] == "`" or _MAY_START.search(text, 0, at))):
@@ -48,13 +48,13 @@ def _clean(text: str, tools: tuple[Tool, ...]) -> Parsed | None:
     return Parsed(made, (text[:at] + text[end:]).strip(), None, dialect)
 
 
-def _gathered(text: str, tools: tuple[Tool, ...]) -> Parsed:
+def _read_lenient_reply(text: str, tools: tuple[Tool, ...]) -> Parsed:
     parser = Parser(tools, unknown=True)
     pieces = parser.read(text)
     found = [p for p in pieces if isinstance(p, CallPiece)]
     rest = "".join(p.text for p in pieces if isinstance(p, TextPiece))
     calls = [p.call for p in found if p.call.tool != FINISH]
-    finish = next((_finish(p.call.arguments) for p in found if p.call.tool == FINISH), None)
+    finish = next((_read_finish(p.call.arguments) for p in found if p.call.tool == FINISH), None)
     dialect = (
         found[0].dialect if found else next((b.dialect for b in parser.blocks if b.reason), "")
     )
@@ -73,7 +73,7 @@ def _gathered(text: str, tools: tuple[Tool, ...]) -> Parsed:
     return Parsed(numbered, rest.strip(), finish, dialect, reason, truncated)
 
 
-def _finish(arguments: JsonObject | str) -> Finish:
+def _read_finish(arguments: JsonObject | str) -> Finish:
     value: Json = arguments
     if isinstance(value, str):
         try:

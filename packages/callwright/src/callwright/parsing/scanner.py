@@ -98,8 +98,8 @@ class Scanner:
             yield
 
     def glance(self, ahead: int = 0) -> Steps[int]:
-        """How many spaces stand ``ahead`` characters on, none taken; -1 where the text ends or they
-        are too many.
+        """Return the number of spaces ``ahead`` characters on, without consuming them. -1 if the
+        text ends or there are too many.
         """
         while True:
             start = self.at + ahead
@@ -114,8 +114,8 @@ class Scanner:
             yield
 
     def ends(self, ahead: int = 0) -> bool:
-        """Whether the reply ends ``ahead`` characters on, no more white space aside than ``glance``
-        passes.
+        """Return True if the reply ends ``ahead`` characters on. White space is ignored up to the
+        limit of ``glance``.
         """
         rest = self.text[self.at + ahead : self.at + ahead + GLANCE + 1]
         return self.ended and len(rest) <= GLANCE and not rest.strip()
@@ -234,8 +234,8 @@ class Scanner:
 
 
 class _Scan:
-    """Where a bracketed value ends, a piece at a time. Keeps counts per bracket, so that a closer
-    costs the same however deep it stands.
+    """Incremental search for the end of a bracketed value. It keeps counts per bracket, so that a
+    closer costs the same at any depth.
     """
 
     __slots__ = ("after", "alone", "counts", "look", "quote", "stack")

@@ -28,23 +28,25 @@ _FENCE = re.compile(r"```[\w+\-]{0,32}\s*(?=[{\[])")
 _ARGS = re.compile(r"\[TOOL_CALLS\]([^\W\d][\w.\-/]{0,127})\[ARGS\](?=\{)")
 
 
-def _calls(text: str) -> tuple[Plain, bool] | None:
+def _parse_calls(text: str) -> tuple[Plain, bool] | None:
     """The calls that a JSON text means, and whether it is a list of them: in the two spellings that
     nearly all models use, with nothing beside name and arguments.
     """
     if text[:1] not in _VALUES:
         return None
-    value = _value(text)
+    value = _parse_value(text)
     if type(value) is dict:
-        call = _call(value)
+        call = _parse_call(value)
         return ([call], False) if call is not None else None
     if type(value) is not list or not value:
         return None
-    calls = [call for entry in value if type(entry) is dict and (call := _call(entry)) is not None]
+    calls = [
+        call for entry in value if type(entry) is dict and (call := _parse_call(entry)) is not None
+    ]
     return (calls, True) if len(calls) == len(value) else None
 
 
-def _call(value: JsonObject) -> tuple[str, JsonObject] | None:
+def _parse_call(value: JsonObject) -> tuple[str, JsonObject] | None:
     if len(value) != 2:
         return None
     name: Json = value.get("name")
@@ -61,7 +63,7 @@ def _call(value: JsonObject) -> tuple[str, JsonObject] | None:
     return name, given
 
 
-def _value(text: str) -> Json:
+def _parse_value(text: str) -> Json:
     """The value that a text is; None where it is none, or where a reader, who looks no further
     ahead than a glance, would not see that its list begins with an object, or what closes it.
     """
@@ -74,7 +76,7 @@ def _value(text: str) -> Json:
         return None
 
 
-def _enveloped(opening: str) -> Attempt:
+def _make_envelope_attempt(opening: str) -> Attempt:
     """At one JSON value between the tags of this row of ``ENVELOPES``."""
     envelope = ENVELOPES[opening]
     closing, start = envelope.closes[0], len(opening)
@@ -83,7 +85,7 @@ def _enveloped(opening: str) -> Attempt:
 
     def attempt(text: str, at: int, _offer: ToolVocabulary, _ended: bool) -> Strict | None:
         end = text.find(closing, at + start)
-        found = _calls(text[at + start : end].lstrip()) if end >= 0 else None
+        found = _parse_calls(text[at + start : end].lstrip()) if end >= 0 else None
         if found is None or found[0][0][0] == NOTHING:
             return None
         return several if found[1] else family, found[0], end + len(closing)
@@ -91,51 +93,51 @@ def _enveloped(opening: str) -> Attempt:
     return attempt
 
 
-def _bare(text: str, at: int, offer: ToolVocabulary, ended: bool) -> Strict | None:
+def _attempt_bare(text: str, at: int, offer: ToolVocabulary, ended: bool) -> Strict | None:
     """At a reply that ends with the JSON that begins here."""
     if not ended or len(text) - at > MAX_UNDECIDED:
         return None
-    found = _calls(text[at:])
+    found = _parse_calls(text[at:])
     if found is None or not all(offer.calls(name) for name, _ in found[0]):
         return None
     return "json", found[0], len(text.rstrip())
 
 
-def _fenced(text: str, at: int, offer: ToolVocabulary, _ended: bool) -> Strict | None:
+def _attempt_fenced(text: str, at: int, offer: ToolVocabulary, _ended: bool) -> Strict | None:
     head = _FENCE.match(text, at)
     end = text.find("```", head.end()) if head else -1
     if head is None or not 0 <= end - at < MAX_UNDECIDED:
         return None
-    found = _calls(text[head.end() : end])
+    found = _parse_calls(text[head.end() : end])
     if found is None or not all(offer.calls(name) for name, _ in found[0]):
         return None
     return "fenced", found[0], end + 3
 
 
-def _mistral(text: str, at: int, offer: ToolVocabulary, ended: bool) -> Strict | None:
+def _attempt_mistral(text: str, at: int, offer: ToolVocabulary, ended: bool) -> Strict | None:
     """At a list that the reply ends with, or a name, ``[ARGS]`` and JSON up to the next marker or
     the end.
     """
     head = _ARGS.match(text, at)
     if head is None:
-        found = _calls(text[at + len(mistral.MARKER) :].strip()) if ended else None
+        found = _parse_calls(text[at + len(mistral.MARKER) :].strip()) if ended else None
         return ("mistral", found[0], len(text.rstrip())) if found is not None and found[1] else None
     end = text.find(mistral.MARKER, head.end())
     if offer.bracketed or (end < 0 and not ended):
         return None
     body = text[head.end() : end if end >= 0 else len(text)].rstrip()
-    given = _object(body)
+    given = _parse_object(body)
     return (
         ("mistral_args", [(head[1], given)], head.end() + len(body)) if given is not None else None
     )
 
 
-def _object(text: str) -> JsonObject | None:
-    value = _value(text)
+def _parse_object(text: str) -> JsonObject | None:
+    value = _parse_value(text)
     return value if type(value) is dict else None
 
 
-def _section(family: str, head: str, closing: str, outer: str) -> Attempt:
+def _make_section_attempt(family: str, head: str, closing: str, outer: str) -> Attempt:
     """At calls that each have a head with the name and a closing marker, in a section of their own
     (``outer`` ends it) or alone.
     """
@@ -145,7 +147,7 @@ def _section(family: str, head: str, closing: str, outer: str) -> Attempt:
         calls: Plain = []
         while (found := heads.match(text, at)) is not None:
             end = text.find(closing, found.end())
-            given = _object(text[found.end() : end]) if end >= 0 else None
+            given = _parse_object(text[found.end() : end]) if end >= 0 else None
             if given is None:
                 return None
             calls.append((found[1], given))
@@ -163,26 +165,26 @@ def _section(family: str, head: str, closing: str, outer: str) -> Attempt:
 
 
 _N = r"([^\W\d][\w.\-/]{0,127})"
-_V31 = _section(
+_V31 = _make_section_attempt(
     "deepseek_v31",
     rf"(?:<｜tool▁calls▁begin｜>)?<｜tool▁call▁begin｜>(?!(?:function|tool)<){_N}<｜tool▁sep｜>(?=\{{)",
     "<｜tool▁call▁end｜>",
     "<｜tool▁calls▁end｜>",
 )
-_V3 = _section(
+_V3 = _make_section_attempt(
     "deepseek",
     rf"(?:<｜tool▁calls▁begin｜>|\n)?<｜tool▁call▁begin｜>function<｜tool▁sep｜>{_N}\n```json\n(?=\{{)",
     "\n```<｜tool▁call▁end｜>",
     "<｜tool▁calls▁end｜>",
 )
-_KIMI = _section(
+_KIMI = _make_section_attempt(
     "kimi",
     r"(?:<\|tool_calls_section_begin\|>)?<\|tool_call_begin\|>(?:functions\.)?"
     rf"(?!functions\.){_N}:\d+<\|tool_call_argument_begin\|>(?=\{{)",
     "<|tool_call_end|>",
     "<|tool_calls_section_end|>",
 )
-_HARMONY = _section(
+_HARMONY = _make_section_attempt(
     "harmony",
     r"(?:<\|start\|>assistant)?<\|channel\|>commentary to=functions\."
     rf"(?!functions\.|(?:user|self)\b){_N} <\|constrain\|>json<\|message\|>(?=\{{)",
@@ -191,20 +193,20 @@ _HARMONY = _section(
 )
 
 
-def _deepseek(text: str, at: int, offer: ToolVocabulary, ended: bool) -> Strict | None:
+def _attempt_deepseek(text: str, at: int, offer: ToolVocabulary, ended: bool) -> Strict | None:
     return _V31(text, at, offer, ended) or _V3(text, at, offer, ended)
 
 
 ATTEMPTS: Mapping[str, Attempt] = {
     **{
-        tag: _enveloped(tag)
+        tag: _make_envelope_attempt(tag)
         for tag, row in ENVELOPES.items()
         if tag.endswith((">", "]")) and tag != PAIR
     },
-    **dict.fromkeys("{[", _bare),
-    "```": _fenced,
-    mistral.MARKER: _mistral,
-    "<｜tool▁calls▁begin｜>": _deepseek,
+    **dict.fromkeys("{[", _attempt_bare),
+    "```": _attempt_fenced,
+    mistral.MARKER: _attempt_mistral,
+    "<｜tool▁calls▁begin｜>": _attempt_deepseek,
     "<|tool_calls_section_begin|>": _KIMI,
     "<|channel|>": _HARMONY,
     "<|start|>": _HARMONY,

@@ -53,7 +53,7 @@ class ToolVocabulary:
 
     @cached_property
     def longest(self) -> int:
-        """How many characters a name may have."""
+        """Return the maximum number of characters in a name."""
         return max([MAX_NAME, *map(len, self.tools)])
 
     @cached_property
@@ -72,12 +72,12 @@ class ToolVocabulary:
 
     @cached_property
     def bracketed(self) -> bool:
-        """Whether an offered name may hold a marker."""
+        """Return True if an offered name may contain a marker."""
         return any("[" in tool.name or "<" in tool.name for tool in self._given)
 
     @cached_property
     def _plain(self) -> dict[str, str]:
-        return {_plain(name): name for name in self.tools}
+        return {_fold_name(name): name for name in self.tools}
 
     def means(self, name: str) -> str:
         """The offered name that this name is or resembles (case, separators, prefix, typo); ""
@@ -94,10 +94,10 @@ class ToolVocabulary:
         return self._known[name]
 
     def _resembled(self, name: str) -> str:
-        plain = _plain(name)
+        plain = _fold_name(name)
         if plain in self._plain:
             return self._plain[plain]
-        last = _plain(re.split(r"[./:]|__", name)[-1])
+        last = _fold_name(re.split(r"[./:]|__", name)[-1])
         if last in self._plain:
             return self._plain[last]
         ends = [
@@ -111,7 +111,7 @@ class ToolVocabulary:
         return self._plain[near[0]] if near else ""
 
     def calls(self, name: str) -> bool:
-        """Whether a call of this name counts where nothing but its shape says that it is one."""
+        """Return True if a call of this name counts when only its shape says that it is a call."""
         if self.unknown:
             return (0 < len(name) <= MAX_NAME and "\n" not in name) or name in self.tools
         return name == FINISH or bool(self.means(name))
@@ -147,5 +147,5 @@ def named_tool(name: str, tools: Collection[str]) -> str:
     return stripped if stripped in tools else stripped.removeprefix("functions.").strip()
 
 
-def _plain(name: str) -> str:
+def _fold_name(name: str) -> str:
     return _NOT_LETTERS.sub("", name).casefold()

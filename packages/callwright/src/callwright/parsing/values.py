@@ -15,7 +15,7 @@ from callwright.parsing.formats.objects import (
     LISTS,
     NAME_KEYS,
     Found,
-    meant,
+    build_call,
     read_object,
 )
 from callwright.parsing.pieces import Meant, Steps
@@ -51,13 +51,13 @@ def read_value(text: str, closed: bool, offer: ToolVocabulary, *, at_end: bool) 
         try:
             mended = offer.read(text)
         except JsonError:
-            return _torn(text, offer, at_end=False)
+            return _salvage_calls(text, offer, at_end=False)
         if not mended.truncated:
             found = read_object(mended.value, offer.tools)
             for call in found.calls if found else ():
                 call.problems += mended.problems
             return found
-    return _torn(text, offer, at_end)
+    return _salvage_calls(text, offer, at_end)
 
 
 def read_arguments(
@@ -72,28 +72,28 @@ def read_arguments(
         return Meant(name, text, [f"{BROKEN}: {exc.reason}"])
     if mended.truncated:
         return Meant(name, text, [STOPPED], truncated=True)
-    call = meant(name, mended.value)
+    call = build_call(name, mended.value)
     call.problems += mended.problems
     return call
 
 
-def _torn(text: str, offer: ToolVocabulary, at_end: bool) -> Found | None:
+def _salvage_calls(text: str, offer: ToolVocabulary, at_end: bool) -> Found | None:
     """The calls of a value that cannot be read as a whole."""
     tape = Scanner(text, ended=True)
     if text[:1] == "[":
-        return _torn_list(tape, offer, at_end)
-    return _torn_object(drain(members(tape)), offer, at_end)
+        return _salvage_list(tape, offer, at_end)
+    return _salvage_object(run_reader(take_members(tape)), offer, at_end)
 
 
-def _torn_list(tape: Scanner, offer: ToolVocabulary, at_end: bool) -> Found | None:
+def _salvage_list(tape: Scanner, offer: ToolVocabulary, at_end: bool) -> Found | None:
     found = Found()
     tape.at += 1
     while True:
-        while drain(tape.space()) == ",":
+        while run_reader(tape.space()) == ",":
             tape.at += 1
         if tape.text[tape.at : tape.at + 1] != "{":
             break
-        text, closed = drain(tape.value())
+        text, closed = run_reader(tape.value())
         inner = read_value(text, closed, offer, at_end=at_end)
         if inner is None:
             break
@@ -101,7 +101,7 @@ def _torn_list(tape: Scanner, offer: ToolVocabulary, at_end: bool) -> Found | No
     return found if found.calls else None
 
 
-def _torn_object(given: list[Member], offer: ToolVocabulary, at_end: bool) -> Found | None:
+def _salvage_object(given: list[Member], offer: ToolVocabulary, at_end: bool) -> Found | None:
     first = {m.key: m for m in reversed(given)}
     for key in LISTS:
         if key in first and first[key].value[:1] == "[":
@@ -115,20 +115,20 @@ def _torn_object(given: list[Member], offer: ToolVocabulary, at_end: bool) -> Fo
     arguments = next((first[k] for k in ARGUMENT_KEYS if k in first), None)
     if name is None or not name.closed:
         return None
-    label = named_tool(unquoted(name.value), offer.tools)
+    label = named_tool(unquote_text(name.value), offer.tools)
     if not 0 < len(label) <= offer.longest:
         return None
     if arguments is None:
         stops = at_end and label in offer.tools
         return Found([Meant(label, "", [STOPPED], truncated=True)]) if stops else None
-    call = _torn_call(label, arguments, offer, at_end)
+    call = _salvage_call(label, arguments, offer, at_end)
     call.slot = next(
-        (unquoted(first[k].value) for k in LABELS if k in first and first[k].closed), ""
+        (unquote_text(first[k].value) for k in LABELS if k in first and first[k].closed), ""
     )
     return Found([call])
 
 
-def _torn_call(name: str, arguments: Member, offer: ToolVocabulary, at_end: bool) -> Meant:
+def _salvage_call(name: str, arguments: Member, offer: ToolVocabulary, at_end: bool) -> Meant:
     text = arguments.value
     if arguments.closed and text[:1] in ("{", "["):
         call = read_arguments(name, text, True, offer, at_end=at_end)
@@ -136,14 +136,14 @@ def _torn_call(name: str, arguments: Member, offer: ToolVocabulary, at_end: bool
         return call
     if arguments.closed and text[:1] == '"':
         try:
-            return meant(name, offer.strict(text.strip()))
+            return build_call(name, offer.strict(text.strip()))
         except JsonError:
             pass
     cut = at_end and not arguments.closed
     return Meant(name, text.strip(), [STOPPED if cut else BROKEN], truncated=cut)
 
 
-def members(tape: Scanner) -> Steps[list[Member]]:
+def take_members(tape: Scanner) -> Steps[list[Member]]:
     """The members of the object that begins here, as far as they can be told apart."""
     given: list[Member] = []
     tape.at += 1
@@ -154,7 +154,7 @@ def members(tape: Scanner) -> Steps[list[Member]]:
             continue
         if char in "\"'" and char:
             text, closed = yield from tape.string(MAX_NAME)
-            key = unquoted(text)
+            key = unquote_text(text)
             if not closed:
                 break
         else:
@@ -163,11 +163,11 @@ def members(tape: Scanner) -> Steps[list[Member]]:
         if not key or char != ":":
             break
         tape.at += 1
-        given.append((yield from _member(tape, key)))
+        given.append((yield from _take_member(tape, key)))
     return given
 
 
-def _member(tape: Scanner, key: str) -> Steps[Member]:
+def _take_member(tape: Scanner, key: str) -> Steps[Member]:
     char = yield from tape.space()
     if char in "{[" and char:
         return Member(key, *(yield from tape.value()))
@@ -177,8 +177,8 @@ def _member(tape: Scanner, key: str) -> Steps[Member]:
     return Member(key, text.strip(), tape.at < len(tape.text))
 
 
-def unquoted(text: str) -> str:
-    """What a quoted string says: for names and keys, which rarely hold an escape."""
+def unquote_text(text: str) -> str:
+    """Return the content of a quoted string: for names and keys, which rarely hold an escape."""
     text = text.strip()
     if "\\" in text:
         try:
@@ -192,7 +192,7 @@ def unquoted(text: str) -> str:
     )
 
 
-def drain(steps: Steps[T]) -> T:
+def run_reader(steps: Steps[T]) -> T:
     """Runs a reader on text that is all there."""
     try:
         next(steps)

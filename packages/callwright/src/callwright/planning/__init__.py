@@ -1,4 +1,4 @@
-"""Who runs after whom: planners that put tools into an order before anything runs."""
+"""Opens planners, which put tools into an order before anything runs."""
 
 from __future__ import annotations
 

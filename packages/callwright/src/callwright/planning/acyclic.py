@@ -35,15 +35,15 @@ def heaviest_acyclic(weights: Array) -> list[tuple[int, int]]:
     np.fill_diagonal(gains, 0.0)
     place = np.zeros(len(gains), dtype=int)
     component = np.zeros(len(gains), dtype=int)
-    for number, members in enumerate(components(gains > 0)):
+    for number, members in enumerate(find_components(gains > 0)):
         component[members] = number
-        place[_ordered(gains, members)] = range(len(members))
+        place[_order_members(gains, members)] = range(len(members))
     same = component[:, None] == component[None, :]
     kept = (gains > 0) & (~same | (place[:, None] < place[None, :]))
     return sorted(((int(i), int(j)) for i, j in np.argwhere(kept)), key=lambda e: (-gains[e], e))
 
 
-def components(linked: Array) -> list[list[int]]:
+def find_components(linked: Array) -> list[list[int]]:
     """The strongly connected components of a graph given as (N, N) booleans, each sorted, by their
     least member.
     """
@@ -54,12 +54,16 @@ def components(linked: Array) -> list[list[int]]:
     return [np.flatnonzero(both[i]).tolist() for i in range(len(linked)) if not both[i, :i].any()]
 
 
-def _ordered(gains: Array, members: Sequence[int]) -> list[int]:
+def _order_members(gains: Array, members: Sequence[int]) -> list[int]:
     """The members in the order that keeps the most weight between them."""
     if len(members) == 1:
         return [*members]
     inner = gains[np.ix_(members, members)]
-    order = best_order(inner) if len(members) <= EXACT else _improved(inner, _greedy(inner))
+    order = (
+        best_order(inner)
+        if len(members) <= EXACT
+        else _improve_order(inner, _order_greedily(inner))
+    )
     return [members[k] for k in order]
 
 
@@ -68,10 +72,10 @@ def best_order(gains: Array) -> list[int]:
     O(2^N N).
     """
     count = len(gains)
-    before = _sums(gains)  # [v, set]: weight into v from the tools of the set
+    before = _sum_gains_by_set(gains)  # [v, set]: weight into v from the tools of the set
     best = np.zeros(1 << count)
     last = np.zeros(1 << count, dtype=np.int8)
-    for sets in _by_size(count)[1:]:
+    for sets in _group_sets_by_size(count)[1:]:
         found = np.full((count, len(sets)), -np.inf)
         for v in range(count):
             holds = (sets >> v) & 1 == 1
@@ -87,7 +91,7 @@ def best_order(gains: Array) -> list[int]:
     return order[::-1]
 
 
-def _sums(gains: Array) -> Array:
+def _sum_gains_by_set(gains: Array) -> Array:
     """[v, set]: sum of ``gains[u, v]`` over the members u of the set; sets are bit masks."""
     count = len(gains)
     made = np.zeros((count, 1 << count))
@@ -97,24 +101,28 @@ def _sums(gains: Array) -> Array:
 
 
 @cache
-def _by_size(count: int) -> list[Array]:
+def _group_sets_by_size(count: int) -> list[Array]:
     """All sets of ``count`` things as bit masks, by how many things they hold."""
     sets = np.arange(1 << count)
     size = sum((sets >> k) & 1 for k in range(count))
     return [np.flatnonzero(size == k) for k in range(count + 1)]
 
 
-def _greedy(gains: Array) -> list[int]:
+def _order_greedily(gains: Array) -> list[int]:
     """Tools by what they give minus what they take, or the reverse of that if it keeps more."""
     order = sorted(range(len(gains)), key=lambda k: (gains[:, k].sum() - gains[k].sum(), k))
-    return order if _kept(gains, order) >= _kept(gains, order[::-1]) else order[::-1]
+    return (
+        order
+        if _sum_kept_weight(gains, order) >= _sum_kept_weight(gains, order[::-1])
+        else order[::-1]
+    )
 
 
-def _improved(gains: Array, order: list[int]) -> list[int]:
+def _improve_order(gains: Array, order: list[int]) -> list[int]:
     """Every window in its best order, over and over until nothing is gained any more."""
     kept = -1.0
-    while _kept(gains, order) > kept + 1e-12:
-        kept = _kept(gains, order)
+    while _sum_kept_weight(gains, order) > kept + 1e-12:
+        kept = _sum_kept_weight(gains, order)
         for start in range(len(order) - WINDOW + 1):
             window = order[start : start + WINDOW]
             order[start : start + WINDOW] = [
@@ -123,11 +131,11 @@ def _improved(gains: Array, order: list[int]) -> list[int]:
     return order
 
 
-def _kept(gains: Array, order: Sequence[int]) -> float:
+def _sum_kept_weight(gains: Array, order: Sequence[int]) -> float:
     return float(np.triu(gains[np.ix_(order, order)]).sum())
 
 
-def joined_up(
+def connect_members(
     weights: Array, edges: Sequence[tuple[int, int]], members: Sequence[int]
 ) -> list[tuple[int, int]]:
     """``edges`` and the heaviest further ones that make one connected graph of ``members``,
@@ -139,16 +147,16 @@ def joined_up(
     part = {k: k for k in members}
     kept = list(edges)
     for i, j in kept:
-        _unite(part, i, j)
+        _merge_parts(part, i, j)
     pairs = ((i, j) for i in members for j in members if i != j)
     for i, j in sorted(pairs, key=lambda e: (-weights[e], e)):
         if part[i] != part[j]:
-            _unite(part, i, j)
+            _merge_parts(part, i, j)
             kept.append((i, j))
     return kept
 
 
-def _unite(part: dict[int, int], i: int, j: int) -> None:
+def _merge_parts(part: dict[int, int], i: int, j: int) -> None:
     old, new = part[i], part[j]
     for k, name in part.items():
         if name == old:

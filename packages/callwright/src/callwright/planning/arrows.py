@@ -19,7 +19,7 @@ from callwright.jsontext import JsonError, parse
 from callwright.nouns.plan import Plan, Problem, Slot
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import JsonObject, Tool
-from callwright.repair.by_model.refiner import signature
+from callwright.repair.by_model.refiner import render_signature
 from callwright.schema.normalize import closed_object
 
 KEY = "DAG"
@@ -93,7 +93,7 @@ def read_reply(text: str, tools: Sequence[Tool]) -> Plan | Problem:
     the Problem ``syntax``. Further keys (an intent, a thought) are allowed.
     """
     try:
-        found = parse(unfenced(_THOUGHT.sub("", text, count=1)))
+        found = parse(strip_code_fence(_THOUGHT.sub("", text, count=1)))
     except JsonError as error:
         return Problem("syntax", (), f"the reply is not JSON: {error}")
     dag = found.get(KEY) if isinstance(found, dict) else None
@@ -102,7 +102,7 @@ def read_reply(text: str, tools: Sequence[Tool]) -> Plan | Problem:
     return read_arrows(dag, tools)
 
 
-def unfenced(text: str) -> str:
+def strip_code_fence(text: str) -> str:
     """A reply without the code fence around it."""
     body = text.strip()
     fenced = _FENCE.fullmatch(body)
@@ -110,8 +110,8 @@ def unfenced(text: str) -> str:
 
 
 def is_connected(plan: Plan) -> bool:
-    """Whether the plan hangs together when arrows are read both ways; one tool does, and so does no
-    tool at all.
+    """Return True if the plan is connected when arrows are read both ways. Plans of one tool or of
+    none are connected.
     """
     beside: dict[str, set[str]] = {s.id: set() for s in plan.slots}
     for a, b in plan.edges:
@@ -133,29 +133,29 @@ def edges_by_tool(plan: Plan) -> set[tuple[str, str]]:
     return {(tool[a], tool[b]) for a, b in plan.edges if tool[a] != tool[b]}
 
 
-def numbered(lines: Iterable[str]) -> str:
+def number_lines(lines: Iterable[str]) -> str:
     """Lines with the numbers that arrows use."""
     return "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1))
 
 
-def listed(tools: Sequence[Tool], most: int = 200) -> str:
+def render_tools(tools: Sequence[Tool], most: int = 200) -> str:
     """The tools as a planner is shown them: number, signature, and the first ``most`` characters of
     what they do.
     """
-    return numbered(
-        f"{signature(t)}{': ' if t.description else ''}{_briefly(t.description, most)}"
+    return number_lines(
+        f"{render_signature(t)}{': ' if t.description else ''}{_shorten_text(t.description, most)}"
         for t in tools
     )
 
 
-def schema(count: int, *before: str) -> JsonObject:
-    """What a reply about ``count`` tools is decoded by: the texts ``before``, then arrows between
+def build_schema(count: int, *before: str) -> JsonObject:
+    """Return the schema of a reply about ``count`` tools: the texts ``before``, then arrows between
     their numbers.
 
-    As far as a decoder's pattern can say it: no tool points at itself, and there are no more items
-    than an acyclic graph of so many tools can have. Small models go on for ever otherwise.
+    The decoder's pattern limits the reply: no tool points at itself. There are no more items than
+    an acyclic graph of so many tools can have. Small models go on for ever otherwise.
     """
-    item, most = _item(count), min(max(count, count * (count - 1) // 2), _MOST) - 1
+    item, most = _build_item_pattern(count), min(max(count, count * (count - 1) // 2), _MOST) - 1
     more = f"{{0,{most}}}" if count <= _LISTED else "*"
     texts: JsonObject = {key: {"type": "string", "maxLength": _TEXT} for key in before}
     return closed_object(
@@ -163,7 +163,7 @@ def schema(count: int, *before: str) -> JsonObject:
     )
 
 
-def _item(count: int) -> str:
+def _build_item_pattern(count: int) -> str:
     """One tool, or an arrow from one to another, as a regular expression short enough for
     decoders.
     """
@@ -182,14 +182,16 @@ def _item(count: int) -> str:
     return f"{number}(->{number})?"
 
 
-def _briefly(text: str, most: int) -> str:
+def _shorten_text(text: str, most: int) -> str:
     text = " ".join(text.split())
     return text if len(text) <= most else text[:most].rsplit(" ", 1)[0] + " …"
 
 
-def question(query: str, tools: Sequence[Tool], max_tokens: int = 256) -> ChatRequest:
-    """What a planner of this form is asked, trained or not: the same words in training, measuring
-    and use.
+def build_question(query: str, tools: Sequence[Tool], max_tokens: int = 256) -> ChatRequest:
+    """Return the request to a planner of this form, trained or not: the same words in training,
+    measuring and use.
     """
-    messages = prompts.render("planner", tools=listed(tools), query=query)
-    return ChatRequest(messages, purpose="plan", schema=schema(len(tools)), max_tokens=max_tokens)
+    messages = prompts.render("planner", tools=render_tools(tools), query=query)
+    return ChatRequest(
+        messages, purpose="plan", schema=build_schema(len(tools)), max_tokens=max_tokens
+    )

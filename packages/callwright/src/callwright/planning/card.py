@@ -32,7 +32,7 @@ Precision = Literal["float32", "float16", "int8"]
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What is known of a weight file. ``about`` is free-form: data, licences, command, scores,
+    """Description of a weight file. ``about`` is free-form: data, licences, command, scores,
     settings.
     """
 
@@ -58,7 +58,7 @@ def write(
     """Store ``network`` as ``folder/name.npz`` with its card ``folder/name.json``. Same weights,
     same bytes.
     """
-    data = _npz(_packed(network.weights, precision))
+    data = _serialize_npz(_pack_arrays(network.weights, precision))
     card = Card(
         name,
         hashlib.sha256(data).hexdigest(),
@@ -91,7 +91,7 @@ def read(path: Path) -> tuple[Network, Card]:
         )
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            arrays = _unpacked(dict(found))
+            arrays = _unpack_arrays(dict(found))
     except (ValueError, OSError, zipfile.BadZipFile) as exc:
         raise WeightsError(f"{path} holds no arrays: {exc}") from exc
     return Network(card.shape, arrays), card
@@ -120,12 +120,12 @@ def read_card(path: Path) -> Card:
     )
 
 
-def rounded(network: Network, precision: Precision) -> Network:
+def round_weights(network: Network, precision: Precision) -> Network:
     """The network as it will be after storing and reading it back: what ought to be scored."""
-    return Network(network.shape, _unpacked(_packed(network.weights, precision)))
+    return Network(network.shape, _unpack_arrays(_pack_arrays(network.weights, precision)))
 
 
-def _packed(arrays: Mapping[str, Array], precision: Precision) -> dict[str, Array]:
+def _pack_arrays(arrays: Mapping[str, Array], precision: Precision) -> dict[str, Array]:
     if precision != "int8":
         return {name: found.astype(precision) for name, found in arrays.items()}
     packed: dict[str, Array] = {}
@@ -139,7 +139,7 @@ def _packed(arrays: Mapping[str, Array], precision: Precision) -> dict[str, Arra
     return packed
 
 
-def _unpacked(arrays: Mapping[str, Array]) -> dict[str, Array]:
+def _unpack_arrays(arrays: Mapping[str, Array]) -> dict[str, Array]:
     plain = {
         name: found.astype(np.float32) for name, found in arrays.items() if not name.endswith(SCALE)
     }
@@ -151,7 +151,7 @@ def _unpacked(arrays: Mapping[str, Array]) -> dict[str, Array]:
     }
 
 
-def _npz(arrays: Mapping[str, Any]) -> bytes:
+def _serialize_npz(arrays: Mapping[str, Any]) -> bytes:
     """An .npz whose bytes depend on the arrays only: names sorted, no time stamps."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:

@@ -20,7 +20,7 @@ from typing import Any
 
 from callwright import prompts
 from callwright.nouns.errors import PlanError
-from callwright.nouns.plan import Plan, Problem, Slot, references
+from callwright.nouns.plan import Plan, Problem, Slot, find_references
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import JsonObject, Message, Reply, Tool
 from callwright.planning.notation import read_plan
@@ -45,12 +45,12 @@ _FORMATS: Mapping[ReplyMode, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a plan is asked for. ``shown`` are the tools as the model sees them, in the order of
+    """Request for a plan. ``shown`` are the tools as the model sees them, in the order of
     ``tools``.
 
-    ``known``: what else the model is told, as lines (an order that was found without it, results so
-    far). ``finished`` are slots of the run's plan so far, to whose results a new plan may refer by
-    their ids.
+    ``known``: further information for the model, as lines (an order that was found without it,
+    results so far). ``finished`` are slots of the run's plan so far; a new plan may refer to their
+    results by their ids.
     """
 
     query: str
@@ -79,24 +79,24 @@ def plan_dialogue(asked: Asked, rounds: int = ROUNDS) -> Generator[ChatRequest, 
     """Ask for a plan, and at most ``rounds`` times again, saying what was wrong. Raises nothing for
     what is said.
     """
-    request = question(asked)
+    request = build_question(asked)
     best: Plan | None = None
     while True:
         reply = yield request
-        plan, wrong = judged(reply.text, asked)
+        plan, wrong = judge_reply(reply.text, asked)
         best = plan if plan is not None else best
         if not wrong or not rounds:
             part = (
                 None
                 if best is None
-                else sound_part(best, {t.name for t in asked.tools}, asked.finished)
+                else keep_sound_part(best, {t.name for t in asked.tools}, asked.finished)
             )
             return Draft(part, wrong)
         rounds -= 1
-        request = sent_back(asked, reply.text, wrong)
+        request = build_retry_question(asked, reply.text, wrong)
 
 
-def question(asked: Asked) -> ChatRequest:
+def build_question(asked: Asked) -> ChatRequest:
     """The first question for a plan. In native mode, too, it is asked for in text: nothing is
     called yet.
     """
@@ -113,30 +113,30 @@ def question(asked: Asked) -> ChatRequest:
     )
 
 
-def sent_back(asked: Asked, text: str, wrong: Sequence[str]) -> ChatRequest:
+def build_retry_question(asked: Asked, text: str, wrong: Sequence[str]) -> ChatRequest:
     """The question again, with the reply that held no plan that can run, and what was wrong with
     it.
     """
-    first = question(asked)
+    first = build_question(asked)
     again = prompts.render(
         "dag_again", problems="\n".join(f"- {line}" for line in wrong[:_PROBLEMS])
     )
     return replace(first, messages=(*first.messages, Message("assistant", text[:_SHOWN]), *again))
 
 
-def judged(text: str, asked: Asked) -> tuple[Plan | None, tuple[str, ...]]:
+def judge_reply(text: str, asked: Asked) -> tuple[Plan | None, tuple[str, ...]]:
     """The plan that a reply holds, and what is wrong with it, as it is told to the model."""
     try:
         plan = read_plan(text, asked.tools)
     except PlanError as exc:
         return None, (exc.message,)
     return plan, tuple(
-        describe_problem(problem, asked.tools) for problem in wrong_with(plan, asked)
+        describe_problem(problem, asked.tools) for problem in find_problems(plan, asked)
     )
 
 
-def wrong_with(plan: Plan, asked: Asked) -> list[Problem]:
-    """What is wrong with a plan; that a step names one which has finished is not."""
+def find_problems(plan: Plan, asked: Asked) -> list[Problem]:
+    """Return the problems of a plan. A reference to a step that has finished is not a problem."""
     found = plan.problems(tool.name for tool in asked.tools)
     return [p for p in found if not (p.kind == "dangling" and p.slots[-1] in asked.finished)]
 
@@ -148,11 +148,12 @@ def describe_problem(problem: Problem, tools: Sequence[Tool]) -> str:
     return f"{problem.message}; the tools are {', '.join(t.name for t in tools)}"
 
 
-def sound_part(plan: Plan, tools: Collection[str], finished: Collection[str] = ()) -> Plan:
-    """What of a plan can run: without steps of unknown tools, waits for nothing, and circles.
+def keep_sound_part(plan: Plan, tools: Collection[str], finished: Collection[str] = ()) -> Plan:
+    """Return the part of a plan that can run: without steps of unknown tools, dangling dependencies
+    and cycles.
 
-    A circle is cut where a step waits for one written behind it. Arguments that refer to what is
-    gone are left open: they are filled when it is the step's turn.
+    A cycle is cut where a step waits for one written behind it. Arguments that refer to removed
+    steps are left open: they are filled when it is the step's turn.
     """
     first: dict[str, Slot] = {}
     for slot in plan.slots:
@@ -170,7 +171,9 @@ def sound_part(plan: Plan, tools: Collection[str], finished: Collection[str] = (
             for b in slot.after
             if b in place and not (slot.id in stuck and place[b] >= place[slot.id])
         )
-        gone = {r.slot for r in references(slot.arguments, {*first, *earlier})} - after - earlier
+        gone = (
+            {r.slot for r in find_references(slot.arguments, {*first, *earlier})} - after - earlier
+        )
         made.append(replace(slot, after=after, arguments=None if gone else slot.arguments))
     return Plan(tuple(made), plan.revision)
 
@@ -185,19 +188,19 @@ def plan_schema(tools: Sequence[Tool]) -> JsonObject:
             step=number,
             tool={"const": tool.name},
             after={"type": "array", "items": number, "maxItems": 8},
-            arguments=_or_references(required_first(tool)),
+            arguments=_allow_references(required_first(tool)),
         )
         for tool in tools
     ]
     return closed_object(steps={"type": "array", "items": {"anyOf": steps}, "maxItems": _MOST})
 
 
-def _or_references(schema: JsonObject) -> JsonObject:
-    properties = {key: _or_reference(part) for key, part in schema.get("properties", {}).items()}
+def _allow_references(schema: JsonObject) -> JsonObject:
+    properties = {key: _allow_reference(part) for key, part in schema.get("properties", {}).items()}
     return {**schema, "properties": properties} if properties else schema
 
 
-def _or_reference(part: Any) -> Any:
+def _allow_reference(part: Any) -> Any:
     """A plain text may hold a reference as it is; anything else may be one instead."""
     if not isinstance(part, dict) or (
         part.get("type") == "string" and not {"enum", "const", "format", "pattern"} & part.keys()

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from callwright.dataflow.flow import links_between, profile
+from callwright.dataflow.flow import get_profile, links_between
 from callwright.language.frozen import knows_vocabulary
 from callwright.nouns.errors import ConfigError, WeightsError
 from callwright.nouns.plan import Plan
@@ -30,7 +30,7 @@ from callwright.planning.meaning import DIGEST as MEANINGS
 from callwright.planning.meaning import pair_meanings
 from callwright.planning.planner import require_distinct
 from callwright.planning.query import QueryView
-from callwright.planning.witness import UNWITNESSED, unwitnessed
+from callwright.planning.witness import UNWITNESSED, find_unwitnessed
 from callwright.weights.trees import Forest, read
 
 Array = np.ndarray[Any, Any]
@@ -64,7 +64,9 @@ class EdgeModel:
         count = len(tools)
         if count < 2:
             return np.zeros((count, count))
-        return likelihood(self.odds(query, tools, edge_features(query, tools, self.encoder)))
+        return compute_likelihood(
+            self.odds(query, tools, edge_features(query, tools, self.encoder))
+        )
 
     def odds(self, query: str, tools: Sequence[Tool], features: Array) -> Array:
         """The calibrated log-odds of every ordered pair by its numbers, (N, N); minus infinity on the diagonal.
@@ -77,18 +79,18 @@ class EdgeModel:
         return (
             made
             if self.card.get("labels") == "sequence"
-            else with_witnesses(made, query, tools, features)
+            else cap_unwitnessed(made, query, tools, features)
         )
 
 
-def with_witnesses(odds: Array, query: str, tools: Sequence[Tool], features: Array) -> Array:
+def cap_unwitnessed(odds: Array, query: str, tools: Sequence[Tool], features: Array) -> Array:
     """Log-odds in which no pair without a witness is likelier than :data:`UNWITNESSED`."""
     most = np.log(UNWITNESSED / (1 - UNWITNESSED))
-    found: Array = np.where(unwitnessed(query, tools, features), np.minimum(odds, most), odds)
+    found: Array = np.where(find_unwitnessed(query, tools, features), np.minimum(odds, most), odds)
     return found
 
 
-def likelihood(odds: Array) -> Array:
+def compute_likelihood(odds: Array) -> Array:
     """Chances of log-odds; 0 for minus infinity."""
     with np.errstate(over="ignore"):
         made: Array = 1.0 / (1.0 + np.exp(-odds))
@@ -96,8 +98,8 @@ def likelihood(odds: Array) -> Array:
 
 
 def edge_features(query: str, tools: Sequence[Tool], encoder: Encoder | None = None) -> Array:
-    """What the trees read of every ordered pair, (N, N, F); with an encoder its numbers come after
-    the others.
+    """Return the features of every ordered pair for the trees, (N, N, F); with an encoder its
+    features follow the others.
     """
     found = pair_features(query, tools)
     if encoder is None:
@@ -133,7 +135,7 @@ def _require_encoder(path: Path, card: JsonObject, encoder: Encoder | None) -> N
     if trained == given:
         return
     raise ConfigError(
-        f"the weights {path.stem} were trained {_with(trained)}, and are opened {_with(given)}",
+        f"the weights {path.stem} were trained {_describe_encoder(trained)}, and are opened {_describe_encoder(given)}",
         hint=(
             "open them as they were trained, or train others: callwright train layers --model edges"
             " [--encoder …]"
@@ -141,7 +143,7 @@ def _require_encoder(path: Path, card: JsonObject, encoder: Encoder | None) -> N
     )
 
 
-def _with(encoder: object) -> str:
+def _describe_encoder(encoder: object) -> str:
     return f"with vectors of {encoder!r}" if encoder else "without an encoder"
 
 
@@ -212,7 +214,7 @@ class EdgePlanner:
         the query speaks of least stay in the first layer.
         """
         require_distinct(tools)
-        looked_at = sorted(most_asked(query, tools), key=lambda t: t.name)
+        looked_at = sorted(select_most_asked(query, tools), key=lambda t: t.name)
         chances = self.model.probabilities(query, looked_at)
         pairs = acyclic_edges(chances)
         edges = [(looked_at[i].name, looked_at[j].name) for i, j in pairs]
@@ -221,7 +223,8 @@ class EdgePlanner:
             said = self._reason(looked_at[i], looked_at[j], chances[i, j])
             why.setdefault(looked_at[j].name, []).append(said)
         rows = {
-            t.name: _trimmed(row) for t, row in zip(looked_at, layer_chances(chances), strict=True)
+            t.name: _trim_layers(row)
+            for t, row in zip(looked_at, layer_chances(chances), strict=True)
         }
         plan = Plan.from_edges([t.name for t in tools], edges)
         slots = (
@@ -235,7 +238,7 @@ class EdgePlanner:
     def _reason(self, before: Tool, after: Tool, chance: float) -> str:
         if self.model.card.get("labels") == "sequence":
             return f"is usually called after {before.name} ({chance:.0%})"
-        return waits(before, after, chance)
+        return explain_wait(before, after, chance)
 
 
 @cache
@@ -244,24 +247,26 @@ def shipped_model() -> EdgeModel:
     return open_model(SHIPPED)
 
 
-def _trimmed(row: Array) -> tuple[float, ...]:
+def _trim_layers(row: Array) -> tuple[float, ...]:
     """Probabilities without the layers nobody can be in."""
     last = max((k for k, p in enumerate(row) if p > 0), default=0)
     return tuple(round(float(p), 3) for p in row[: last + 1])
 
 
-def most_asked(query: str, tools: Sequence[Tool]) -> list[Tool]:
+def select_most_asked(query: str, tools: Sequence[Tool]) -> list[Tool]:
     """All tools, or the :data:`MAX_TOOLS` the query speaks of most."""
     if len(tools) <= MAX_TOOLS:
         return list(tools)
-    view = QueryView(query, [profile(t) for t in tools])
+    view = QueryView(query, [get_profile(t) for t in tools])
     ranked = sorted(zip(tools, view.parts, strict=True), key=lambda x: (-x[1].cover, x[0].name))
     return [t for t, _ in ranked[:MAX_TOOLS]]
 
 
-def waits(producer: Tool, consumer: Tool, chance: float) -> str:
-    """Why ``consumer`` waits, in words: the input it lacks if the schemas show one."""
-    links = links_between(profile(producer), profile(consumer))
+def explain_wait(producer: Tool, consumer: Tool, chance: float) -> str:
+    """Return the reason why ``consumer`` waits: the input that it lacks, if the schemas show
+    one.
+    """
+    links = links_between(get_profile(producer), get_profile(consumer))
     best = next((x for x in links if x.score >= 0.5), None)
     shown = best.reason if best else f"the query asks for it with what {producer.name} returns"
     return f"{shown} ({chance:.0%})"

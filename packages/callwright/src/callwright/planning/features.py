@@ -23,17 +23,17 @@ from callwright.dataflow.flow import (
     Field,
     Link,
     Profile,
-    bag,
+    get_profile,
     links_between,
-    named_in,
-    profile,
+    measure_naming,
+    parse_word_set,
 )
-from callwright.nouns.types import Tool, digest
+from callwright.nouns.types import Tool, compute_digest
 from callwright.planning.query import Given, Part, QueryView
 
 Array = np.ndarray[Any, Any]
 
-PAYLOAD = bag(
+PAYLOAD = parse_word_set(
     """text data content message body input value amount title item query keyword description note number list image
     file document subject string source total"""
 )
@@ -150,13 +150,13 @@ NAMES = (
     *CONTEXT,
     *(f"back_{n}" for n in _MIRRORED),  # the same for b -> a
 )
-DIGEST = digest(list(NAMES))
+DIGEST = compute_digest(list(NAMES))
 _MIRROR = [NAMES.index(n) for n in _MIRRORED]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Traits:
-    """What is the same for a tool under every query."""
+    """Traits of a tool that are the same for every query."""
 
     profile: Profile
     telling: frozenset[str]  # what it is about, without general words
@@ -187,7 +187,7 @@ class _Tool:
 
 
 @lru_cache(maxsize=4_096)
-def _traits(p: Profile) -> _Traits:
+def _build_traits(p: Profile) -> _Traits:
     names = {frozenset(w for w in f.name if w not in STOP) for f in p.outputs[:40] if f.declared}
     words_in = frozenset(w for f in p.inputs for w in f.name if w not in GENERIC)
     return _Traits(
@@ -213,21 +213,26 @@ def pair_features(query: str, tools: Sequence[Tool]) -> Array:
     Rows and columns follow ``tools``; permuting the tools permutes the result and changes nothing
     else.
     """
-    profiles = [profile(t) for t in tools]
+    profiles = [get_profile(t) for t in tools]
     view = QueryView(query, profiles)
-    seen = [_look(view, p, part) for p, part in zip(profiles, view.parts, strict=True)]
+    seen = [_build_tool_view(view, p, part) for p, part in zip(profiles, view.parts, strict=True)]
     count = len(seen)
     made = np.zeros((count, count, len(NAMES)), dtype=np.float32)
     if count < 2:
         return made
-    place = _ranks([t.part.place for t in seen])
+    place = _rank_values([t.part.place for t in seen])
     per_tool = [_tool_features(t, place[i]) for i, t in enumerate(seen)]
     values = len(view.values) / max(1, sum(len(t.wanted) for t in seen))
     for i, a in enumerate(seen):
         for j, b in enumerate(seen):
             if i != j:
-                asked = _asked(a, b, place[i], place[j], count)
-                head = (*_flow(a, b), *_text(a.profile, b.profile), *_said(view, a, b), *asked)
+                asked = _compare_parts(a, b, place[i], place[j], count)
+                head = (
+                    *_compare_flow(a, b),
+                    *_compare_texts(a.profile, b.profile),
+                    *_score_mentions(view, a, b),
+                    *asked,
+                )
                 made[i, j, : len(head)] = head
                 made[i, j, len(head) : len(head) + 2 * len(TOOL)] = (*per_tool[i], *per_tool[j])
     _fill_context(made, count, len(view.breaks), values)
@@ -235,11 +240,11 @@ def pair_features(query: str, tools: Sequence[Tool]) -> Array:
     return made
 
 
-def _look(view: QueryView, p: Profile, part: Part) -> _Tool:
+def _build_tool_view(view: QueryView, p: Profile, part: Part) -> _Tool:
     given = [view.given(f, part) for f in p.inputs]
     wanted = [(f, g) for f, g in zip(p.inputs, given, strict=True) if f.required]
     return _Tool(
-        traits=_traits(p),
+        traits=_build_traits(p),
         profile=p,
         part=part,
         given={f.text: g for f, g in zip(p.inputs, given, strict=True)},
@@ -249,12 +254,12 @@ def _look(view: QueryView, p: Profile, part: Part) -> _Tool:
 
 
 @lru_cache(maxsize=16_384)
-def _links(a: Profile, b: Profile) -> tuple[Link, ...]:
+def _find_links(a: Profile, b: Profile) -> tuple[Link, ...]:
     return tuple(links_between(a, b))
 
 
-def _flow(a: _Tool, b: _Tool) -> tuple[float, ...]:
-    found = _links(a.profile, b.profile)
+def _compare_flow(a: _Tool, b: _Tool) -> tuple[float, ...]:
+    found = _find_links(a.profile, b.profile)
     given = b.given
     required = [x for x in found if x.input.required]
     best = max(
@@ -285,40 +290,40 @@ def _flow(a: _Tool, b: _Tool) -> tuple[float, ...]:
     )
 
 
-def _over(a: frozenset[str], b: frozenset[str]) -> float:
+def _compute_overlap(a: frozenset[str], b: frozenset[str]) -> float:
     """Overlap coefficient: shared words over the smaller set."""
     return len(a & b) / min(len(a), len(b)) if a and b else 0.0
 
 
-def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+def _compute_jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     return len(a & b) / len(a | b) if a or b else 0.0
 
 
 @lru_cache(maxsize=16_384)
-def _text(pa: Profile, pb: Profile) -> tuple[float, ...]:
-    """What the documentation of two tools has in common, whatever is asked."""
-    ta, tb = _traits(pa), _traits(pb)
+def _compare_texts(pa: Profile, pb: Profile) -> tuple[float, ...]:
+    """Return the features of two tools' documentation, independent of the query."""
+    ta, tb = _build_traits(pa), _build_traits(pb)
     return (
-        _jaccard(pa.subject, pb.subject),
-        _over(ta.telling, tb.words_in),
-        _over(ta.telling, tb.about_in),
-        _over(ta.telling, pb.about),
-        _over(tb.telling, pa.about),
-        _jaccard(pa.about, pb.about),
-        _over(ta.words_out, tb.words_in),
-        _jaccard(ta.about_out, tb.about_in),
-        _over(ta.words_out, pb.about),
-        max((named_in(pa, f) for f in pb.inputs if f.required), default=0.0),
-        max((named_in(pa, f) for f in pb.inputs), default=0.0),
-        _over(pa.called, pb.about),
-        _over(pb.called, pa.about),
-        _jaccard(ta.input_names, tb.input_names),
-        _jaccard(ta.words_out, tb.words_out),
+        _compute_jaccard(pa.subject, pb.subject),
+        _compute_overlap(ta.telling, tb.words_in),
+        _compute_overlap(ta.telling, tb.about_in),
+        _compute_overlap(ta.telling, pb.about),
+        _compute_overlap(tb.telling, pa.about),
+        _compute_jaccard(pa.about, pb.about),
+        _compute_overlap(ta.words_out, tb.words_in),
+        _compute_jaccard(ta.about_out, tb.about_in),
+        _compute_overlap(ta.words_out, pb.about),
+        max((measure_naming(pa, f) for f in pb.inputs if f.required), default=0.0),
+        max((measure_naming(pa, f) for f in pb.inputs), default=0.0),
+        _compute_overlap(pa.called, pb.about),
+        _compute_overlap(pb.called, pa.about),
+        _compute_jaccard(ta.input_names, tb.input_names),
+        _compute_jaccard(ta.words_out, tb.words_out),
     )
 
 
-def _said(view: QueryView, a: _Tool, b: _Tool) -> tuple[float, ...]:
-    """What b's part of the query says of a."""
+def _score_mentions(view: QueryView, a: _Tool, b: _Tool) -> tuple[float, ...]:
+    """Return the features of tool a in b's part of the query."""
     own = b.traits.own
     telling = a.traits.telling - own
     after = (
@@ -348,7 +353,9 @@ def _spoken_output(view: QueryView, a: _Traits, b: _Tool) -> float:
     return best
 
 
-def _asked(a: _Tool, b: _Tool, rank_a: float, rank_b: float, count: int) -> tuple[float, ...]:
+def _compare_parts(
+    a: _Tool, b: _Tool, rank_a: float, rank_b: float, count: int
+) -> tuple[float, ...]:
     ma, mb = a.part, b.part
     return (
         mb.place - ma.place,
@@ -385,8 +392,10 @@ def _tool_features(t: _Tool, rank: float) -> tuple[float, ...]:
     )
 
 
-def _ranks(values: Sequence[float]) -> list[float]:
-    """How many values are smaller, ties counted half: the same whatever the order."""
+def _rank_values(values: Sequence[float]) -> list[float]:
+    """Return the rank of each value: the number of smaller values, with ties counted half, whatever
+    the order.
+    """
     return [sum(v < x for v in values) + 0.5 * (sum(v == x for v in values) - 1) for x in values]
 
 
@@ -394,10 +403,12 @@ def _fill_context(made: Array, count: int, clauses: int, values: float) -> None:
     """The features that compare a pair with the other pairs of the same query."""
     required = made[:, :, 0]
     link = required + np.float32(0.25) * made[:, :, 1]
-    rivals = _others(
+    rivals = _mask_own_entries(
         link[:, None, :].repeat(count, 1), count, -1.0
     )  # [k, i, j]: link k -> j, for k not i or j
-    ahead = _others(link.T[:, :, None].repeat(count, 2), count, -1.0)  # [k, i, j]: link i -> k
+    ahead = _mask_own_entries(
+        link.T[:, :, None].repeat(count, 2), count, -1.0
+    )  # [k, i, j]: link i -> k
     start = len(FLOW) + len(TEXT) + len(SAID) + len(ASKED) + 2 * len(TOOL)
     columns = (
         (rivals > link).sum(0),
@@ -417,7 +428,7 @@ def _fill_context(made: Array, count: int, clauses: int, values: float) -> None:
         made[off, start + n] = column[off]
 
 
-def _others(table: Array, count: int, fill: float) -> Array:
+def _mask_own_entries(table: Array, count: int, fill: float) -> Array:
     """``table[k, i, j]`` with ``fill`` where k is i or j."""
     same = np.eye(count, dtype=bool)
     made: Array = np.where(same[:, :, None] | same[:, None, :], np.float32(fill), table)

@@ -21,14 +21,14 @@ from callwright.nouns.errors import WeightsError
 from callwright.nouns.plan import Plan
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import JsonObject, Tool
-from callwright.planning.acyclic import joined_up
+from callwright.planning.acyclic import connect_members
 from callwright.planning.edges import (
     EdgeModel,
     acyclic_edges,
-    likelihood,
-    most_asked,
+    compute_likelihood,
+    explain_wait,
+    select_most_asked,
     shipped_model,
-    waits,
 )
 from callwright.planning.features import pair_features
 from callwright.planning.needed import DIGEST, needed_features
@@ -46,8 +46,8 @@ be declined.
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """What was decided: places of the tools needed, (from, to) pairs of them, likeliest first, and
-    all chances.
+    """Decided graph: places of the needed tools, their (from, to) pairs, likeliest first, and all
+    probabilities.
     """
 
     members: tuple[int, ...]
@@ -76,13 +76,13 @@ class GraphModel:
         pairs = pair_features(query, tools)
         odds = self.edges.odds(query, tools, pairs)
         found = self.tools(needed_features(query, tools, pairs, odds))
-        members = chosen(
-            likelihood(self.slope * found + self.offset), NEEDED, 2 if connected else 1
+        members = choose_tools(
+            compute_likelihood(self.slope * found + self.offset), NEEDED, 2 if connected else 1
         )
-        return linked(likelihood(odds), members, connected)
+        return link_members(compute_likelihood(odds), members, connected)
 
 
-def chosen(chances: Array, cut: float, least: int = 1) -> list[int]:
+def choose_tools(chances: Array, cut: float, least: int = 1) -> list[int]:
     """The places of the tools whose chance makes the cut, or of the ``least`` likeliest ones where
     fewer do.
     """
@@ -90,7 +90,7 @@ def chosen(chances: Array, cut: float, least: int = 1) -> list[int]:
     return sorted(k for rank, k in enumerate(order) if rank < least or chances[k] >= cut)
 
 
-def linked(chances: Array, members: Sequence[int], connected: bool = False) -> Graph:
+def link_members(chances: Array, members: Sequence[int], connected: bool = False) -> Graph:
     """The heaviest acyclic graph of the members alone, and joined up if it is to be
     ``connected``.
     """
@@ -99,7 +99,7 @@ def linked(chances: Array, members: Sequence[int], connected: bool = False) -> G
     inner[place] = chances[place]
     edges = acyclic_edges(inner)
     if connected:
-        edges = joined_up(inner, edges, members)
+        edges = connect_members(inner, edges, members)
     return Graph(tuple(members), tuple(sorted(edges, key=lambda e: (-chances[e], e))), chances)
 
 
@@ -115,7 +115,7 @@ class GraphPlanner:
         """``connected``: plans hang together even where nothing is known to flow; for scorers that
         want it so.
         """
-        self.model = model or _shipped()
+        self.model = model or _open_shipped()
         self.name = "graph-connected" if connected else "graph"
         self._connected = connected
 
@@ -124,13 +124,13 @@ class GraphPlanner:
         on equal names.
         """
         require_distinct(tools)
-        looked_at = sorted(most_asked(query, tools), key=lambda t: t.name)
+        looked_at = sorted(select_most_asked(query, tools), key=lambda t: t.name)
         if not looked_at:
             return Plan()
         graph = self.model.decide(query, looked_at, self._connected)
         why: dict[str, list[str]] = {}
         for i, j in graph.edges:
-            said = waits(looked_at[i], looked_at[j], graph.chances[i, j])
+            said = explain_wait(looked_at[i], looked_at[j], graph.chances[i, j])
             why.setdefault(looked_at[j].name, []).append(said)
         kept = {looked_at[k].name for k in graph.members}
         edges = [(looked_at[i].name, looked_at[j].name) for i, j in graph.edges]
@@ -141,7 +141,7 @@ class GraphPlanner:
 
 
 @cache
-def _shipped() -> GraphModel:
+def _open_shipped() -> GraphModel:
     return open_graph(SHIPPED)
 
 

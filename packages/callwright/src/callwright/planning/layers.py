@@ -24,9 +24,15 @@ from callwright.planning.card import Card, read
 from callwright.planning.edges import shipped_model
 from callwright.planning.features import DIGEST, NAMES, pair_features
 from callwright.planning.layers_to_edges import find_flows, layers_to_edges
-from callwright.planning.network import Array, Network, decode, document, probabilities
+from callwright.planning.network import (
+    Array,
+    Network,
+    compute_probabilities,
+    decode_layers,
+    render_document,
+)
 from callwright.planning.planner import require_distinct
-from callwright.planning.schema_order import Move, claims, constrain
+from callwright.planning.schema_order import Move, constrain_layers, find_claims
 
 SHIPPED = Path(__file__).parent / "data" / "layers-text.npz"
 """The paper's network, text only, trained on every source whose licence allows it; the card beside
@@ -36,8 +42,8 @@ it says how.
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What the network says of one tool, before the constraint. ``probabilities[k]`` is P(layer =
-    k).
+    """Prediction of the network for one tool, before the constraint. ``probabilities[k]`` is
+    P(layer = k).
     """
 
     tool: str
@@ -66,11 +72,11 @@ class LayerPredictor:
         """Eq. (1)-(9): the network's layer of every tool, in the order given."""
         if not tools:
             return ()
-        cumulative = predict(self._network, self._open_encoder(), query, tools)  # T K
+        cumulative = predict_layers(self._network, self._open_encoder(), query, tools)  # T K
         return tuple(
             Prediction(tool.name, int(layer), tuple(round(float(p), 4) for p in row))
             for tool, layer, row in zip(
-                tools, decode(cumulative), probabilities(cumulative), strict=True
+                tools, decode_layers(cumulative), compute_probabilities(cumulative), strict=True
             )
         )
 
@@ -83,12 +89,14 @@ class LayerPredictor:
         """
         require_distinct(tools)
         found = {p.tool: p for p in self.predict(query, tools)}
-        placed, moves = constrain({name: p.layer for name, p in found.items()}, claims(tools))
+        placed, moves = constrain_layers(
+            {name: p.layer for name, p in found.items()}, find_claims(tools)
+        )
         count = max(placed.values(), default=-1) + 1
         plan = Plan.from_layers(
             [[name for name, k in placed.items() if k == layer] for layer in range(count)]
         )
-        why = {move.tool: _reason(move) for move in moves}
+        why = {move.tool: _render_move(move) for move in moves}
         slots = (
             replace(s, probabilities=found[s.tool].probabilities, reason=why.get(s.tool, ""))
             for s in plan.slots
@@ -107,11 +115,11 @@ class LayerPredictor:
         return self._encoder
 
 
-def predict(network: Network, encoder: Encoder, query: str, tools: Sequence[Tool]) -> Array:
+def predict_layers(network: Network, encoder: Encoder, query: str, tools: Sequence[Tool]) -> Array:
     """P(l > k) of every tool, (T, K): encode, compute features if the network wants them, run
     it.
     """
-    vectors = encoder.encode([query, *(document(t) for t in tools)])
+    vectors = encoder.encode([query, *(render_document(t) for t in tools)])
     extra: tuple[Array | None, Array | None] = (None, None)
     if network.shape.tool_features:
         features, pairs = layer_features(query, tools)
@@ -159,5 +167,5 @@ def _require_same(card: Card, encoder: Encoder) -> None:
         )
 
 
-def _reason(move: Move) -> str:
+def _render_move(move: Move) -> str:
     return f"moved from layer {move.before} to {move.after}: {move.reason}"

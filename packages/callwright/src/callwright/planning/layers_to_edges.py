@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.types import Tool
-from callwright.planning.edges import EdgeModel, acyclic_edges, most_asked, waits
-from callwright.planning.schema_order import claims
+from callwright.planning.edges import EdgeModel, acyclic_edges, explain_wait, select_most_asked
+from callwright.planning.schema_order import find_claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,15 @@ def find_flows(
     Each pair once, the schemas' word before the model's.
     """
     found = {
-        (c.producer, c.consumer): Flow(c.producer, c.consumer, c.reason) for c in claims(tools)
+        (c.producer, c.consumer): Flow(c.producer, c.consumer, c.reason) for c in find_claims(tools)
     }
     if model is not None:
-        looked_at = sorted(most_asked(query, tools), key=lambda t: t.name)
+        looked_at = sorted(select_most_asked(query, tools), key=lambda t: t.name)
         chances = model.probabilities(query, looked_at)
         for i, j in acyclic_edges(chances):
             a, b = looked_at[i], looked_at[j]
             found.setdefault(
-                (a.name, b.name), Flow(a.name, b.name, waits(a, b, float(chances[i, j])))
+                (a.name, b.name), Flow(a.name, b.name, explain_wait(a, b, float(chances[i, j])))
             )
     return tuple(found.values())
 
@@ -61,11 +61,12 @@ def layers_to_edges(plan: Plan, flows: Sequence[Flow]) -> Plan:
             feeding.setdefault(flow.consumer, []).append(flow)
     id_of = {slot.tool: slot.id for slot in plan.slots}
     return replace(
-        plan, slots=tuple(_edged(slot, feeding.get(slot.tool, []), id_of) for slot in plan.slots)
+        plan,
+        slots=tuple(_add_edges(slot, feeding.get(slot.tool, []), id_of) for slot in plan.slots),
     )
 
 
-def _edged(slot: Slot, found: Sequence[Flow], id_of: dict[str, str]) -> Slot:
+def _add_edges(slot: Slot, found: Sequence[Flow], id_of: dict[str, str]) -> Slot:
     if not found:
         return slot
     reasons = [slot.reason, *(flow.reason for flow in found if flow.reason not in slot.reason)]

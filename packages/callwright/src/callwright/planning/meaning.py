@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from callwright.dataflow.flow import Field, profile, words
+from callwright.dataflow.flow import Field, get_profile, split_words
 from callwright.nouns.protocols import Encoder
-from callwright.nouns.types import Tool, digest
+from callwright.nouns.types import Tool, compute_digest
 from callwright.planning.query import Part, QueryView
 
 Array = np.ndarray[Any, Any]
@@ -67,14 +67,16 @@ _MIRRORED = (
     "input_part_open",
 )
 NAMES = tuple(f"meaning_{n}" for n in (*PAIR, *CONTEXT, *(f"back_{n}" for n in _MIRRORED)))
-DIGEST = digest(list(NAMES))
+DIGEST = compute_digest(list(NAMES))
 _OWN = (*PAIR, *CONTEXT)
 _MIRROR = [_OWN.index(n) for n in _MIRRORED]
 
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """What of a tool is encoded. ``wanted`` are the required inputs that ``inputs`` describe."""
+    """Texts of one tool that are encoded. ``wanted`` are the required inputs that ``inputs``
+    describe.
+    """
 
     tool: str
     outputs: tuple[str, ...]
@@ -106,47 +108,48 @@ def pair_meanings(query: str, tools: Sequence[Tool], encoder: Encoder) -> Array:
     made = np.zeros((count, count, len(NAMES)), dtype=np.float32)
     if count < 2:
         return made
-    view = QueryView(query, [profile(t) for t in tools])
-    texts = [_texts(t) for t in tools]
+    view = QueryView(query, [get_profile(t) for t in tools])
+    texts = [_build_texts(t) for t in tools]
     clauses = [clause[:LENGTH] or " " for clause in view.clauses()]
-    vectors = _encode(
+    vectors = _encode_distinct(
         encoder, [*clauses, *(x for t in texts for x in (t.tool, *t.outputs, *t.inputs))]
     )
     spoken = np.stack([vectors[c] for c in clauses])
     seen = [
-        _meant(t, part, view, spoken, vectors) for t, part in zip(texts, view.parts, strict=True)
+        _build_meaning(t, part, view, spoken, vectors)
+        for t, part in zip(texts, view.parts, strict=True)
     ]
     asked = _Asked.of(np.stack([m.tool for m in seen]), spoken)
     for i, a in enumerate(seen):
         for j, b in enumerate(seen):
             if i != j:
-                made[i, j, : len(PAIR)] = _pair(a, b, asked, i, j)
+                made[i, j, : len(PAIR)] = _compare_pair(a, b, asked, i, j)
     _fill_context(made, count)
     made[:, :, len(_OWN) :] = np.swapaxes(made, 0, 1)[:, :, _MIRROR]
     return made
 
 
-def _texts(tool: Tool) -> _Texts:
-    p = profile(tool)
+def _build_texts(tool: Tool) -> _Texts:
+    p = get_profile(tool)
     outputs = [f for f in p.outputs if f.declared and f.name not in p.echoed][:FIELDS]
     wanted = [f for f in p.inputs if f.required][:FIELDS]
-    named = " ".join(words(tool.name)) or tool.name
+    named = " ".join(split_words(tool.name)) or tool.name
     return _Texts(
         f"{named}: {tool.description.strip()}"[:LENGTH],
-        tuple(_field(f, tool.output_schema) for f in outputs),
-        tuple(_field(f, tool.input_schema) for f in wanted),
+        tuple(_render_field(f, tool.output_schema) for f in outputs),
+        tuple(_render_field(f, tool.input_schema) for f in wanted),
         tuple(wanted),
     )
 
 
-def _field(field: Field, schema: Any) -> str:
+def _render_field(field: Field, schema: Any) -> str:
     """The last two names on the way to a field, and its description."""
-    name = " ".join(w for part in field.path[-2:] for w in words(part))
-    about = _described(schema, field.path).strip()
+    name = " ".join(w for part in field.path[-2:] for w in split_words(part))
+    about = _find_description(schema, field.path).strip()
     return (f"{name}: {about}" if about else name or " ")[:LENGTH]
 
 
-def _described(schema: Any, path: Iterable[str]) -> str:
+def _find_description(schema: Any, path: Iterable[str]) -> str:
     """The description at ``path``; arrays on the way are walked through."""
     at = schema
     for key in path:
@@ -157,33 +160,33 @@ def _described(schema: Any, path: Iterable[str]) -> str:
     return str(at.get("description") or "") if isinstance(at, dict) else ""
 
 
-def _encode(encoder: Encoder, texts: Iterable[str]) -> dict[str, Array]:
+def _encode_distinct(encoder: Encoder, texts: Iterable[str]) -> dict[str, Array]:
     distinct = sorted(set(texts))
     return dict(zip(distinct, encoder.encode(distinct), strict=True))
 
 
-def _meant(
+def _build_meaning(
     texts: _Texts, part: Part, view: QueryView, spoken: Array, vectors: dict[str, Array]
 ) -> _Meant:
     inside = [k for k, start in enumerate(view.breaks) if part.start <= start < part.stop]
     nothing = np.zeros((0, spoken.shape[1]), np.float32)
     return _Meant(
         tool=vectors[texts.tool],
-        part=_unit((spoken[inside] if inside else spoken).mean(0)),
+        part=_normalize_vector((spoken[inside] if inside else spoken).mean(0)),
         outputs=np.stack([vectors[x] for x in texts.outputs]) if texts.outputs else nothing,
         inputs=np.stack([vectors[x] for x in texts.inputs]) if texts.inputs else nothing,
         open=np.array([1 - view.given(f, part).local for f in texts.wanted], np.float32),
     )
 
 
-def _unit(vector: Array) -> Array:
+def _normalize_vector(vector: Array) -> Array:
     made: Array = vector / max(1e-6, float(np.linalg.norm(vector)))
     return made
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Asked:
-    """Where in the query each tool is meant, judged by likeness to its clauses alone."""
+    """Position of each tool in the query, judged only by similarity to its clauses."""
 
     place: Array  # N, 0..1: the mean clause, weighed by likeness
     clause: Array  # N: the likest clause
@@ -198,22 +201,22 @@ class _Asked:
             np.arange(len(spoken)) / max(1, len(spoken) - 1)
         )
         rank = np.array([(place < x).sum() + 0.5 * ((place == x).sum() - 1) for x in place])
-        return cls(place, alike.argmax(1), rank, tools @ _unit(spoken.mean(0)))
+        return cls(place, alike.argmax(1), rank, tools @ _normalize_vector(spoken.mean(0)))
 
 
-def _pair(a: _Meant, b: _Meant, asked: _Asked, i: int, j: int) -> tuple[float, ...]:
+def _compare_pair(a: _Meant, b: _Meant, asked: _Asked, i: int, j: int) -> tuple[float, ...]:
     fed = (
         (a.outputs @ b.inputs.T).max(0, initial=-1.0) if len(a.outputs) else np.zeros(len(b.inputs))
     )
     named = b.inputs @ a.tool
     return (
-        _best(fed),
-        _best(fed * b.open),
-        _best(named),
-        _best(named * b.open),
+        _find_highest(fed),
+        _find_highest(fed * b.open),
+        _find_highest(named),
+        _find_highest(named * b.open),
         float(a.tool @ b.tool),
-        _best(a.outputs @ b.tool),
-        _best(a.outputs @ b.part),
+        _find_highest(a.outputs @ b.tool),
+        _find_highest(a.outputs @ b.part),
         float(a.tool @ b.part),
         float(a.tool @ b.part) - float(a.tool @ a.part),
         float(b.tool @ b.part),
@@ -226,11 +229,11 @@ def _pair(a: _Meant, b: _Meant, asked: _Asked, i: int, j: int) -> tuple[float, .
         float(len(a.outputs) > 0),
         float(asked.rank[j] - asked.rank[i]) / max(1, len(asked.rank) - 1),
         float((b.inputs @ b.part).min()) if len(b.inputs) else 0.0,
-        _best((b.inputs @ a.part) * b.open),
+        _find_highest((b.inputs @ a.part) * b.open),
     )
 
 
-def _best(values: Array) -> float:
+def _find_highest(values: Array) -> float:
     return float(values.max()) if len(values) else 0.0
 
 
@@ -239,11 +242,11 @@ def _fill_context(made: Array, count: int) -> None:
     off = ~np.eye(count, dtype=bool)
     for n, name in enumerate(("output_input", "tool_input", "output_part")):
         table = made[:, :, PAIR.index(name)]
-        made[:, :, len(PAIR) + n] = np.where(off, table - _rival(table), 0)
+        made[:, :, len(PAIR) + n] = np.where(off, table - _find_rival_values(table), 0)
     made[:, :, len(PAIR) + 3] = np.where(off, made[:, :, 0].max(0)[None, :], 0)
 
 
-def _rival(table: Array) -> Array:
+def _find_rival_values(table: Array) -> Array:
     """[i, j]: the largest ``table[k, j]`` with k neither i nor j; 0 where there is none."""
     count = len(table)
     same = np.eye(count, dtype=bool)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from callwright.dataflow.flow import GENERIC, STAGES, STOP, Profile, content_words, profile
-from callwright.nouns.types import Tool, digest
+from callwright.dataflow.flow import GENERIC, STAGES, STOP, Profile, content_words, get_profile
+from callwright.nouns.types import Tool, compute_digest
 from callwright.planning.features import NAMES as PAIRS
 from callwright.planning.features import TOOL
 from callwright.planning.query import QueryView
@@ -67,7 +67,7 @@ NAMES = (
     *CHANCED,
     *TOOL,
 )
-DIGEST = digest(list(NAMES))
+DIGEST = compute_digest(list(NAMES))
 
 
 def needed_features(query: str, tools: Sequence[Tool], pairs: Array, odds: Array) -> Array:
@@ -79,24 +79,24 @@ def needed_features(query: str, tools: Sequence[Tool], pairs: Array, odds: Array
     count = len(tools)
     if not count:
         return np.zeros((0, len(NAMES)), np.float32)
-    profiles = [profile(t) for t in tools]
+    profiles = [get_profile(t) for t in tools]
     view = QueryView(query, profiles)
-    spoken = _spoken(query, view, profiles)
+    spoken = _compute_spoken(query, view, profiles)
     chosen = spoken[:, [SPOKEN.index(n) for n in _RANKED]]
     rows = (
         spoken,
-        _ranks(chosen),
-        chosen - _rivals(chosen),
-        _whole(view, profiles, spoken),
-        _fed(pairs[:, :, PAIRS.index("flow_required")].astype(float), spoken),
-        _chanced(odds, spoken),
-        _tooled(pairs),
+        _rank_columns(chosen),
+        chosen - _find_rivals(chosen),
+        _compute_whole(view, profiles, spoken),
+        _compute_fed(pairs[:, :, PAIRS.index("flow_required")].astype(float), spoken),
+        _compute_chances(odds, spoken),
+        _select_tool_columns(pairs),
     )
     found: Array = np.concatenate(rows, axis=1).astype(np.float32)
     return found
 
 
-def _spoken(query: str, view: QueryView, profiles: Sequence[Profile]) -> Array:
+def _compute_spoken(query: str, view: QueryView, profiles: Sequence[Profile]) -> Array:
     asked = sorted({w for w in content_words(query) if w not in GENERIC})
     known = [p.called | p.about for p in profiles]
     owners = {w: [k for k, own in enumerate(known) if w in own] for w in asked}
@@ -114,10 +114,10 @@ def _spoken(query: str, view: QueryView, profiles: Sequence[Profile]) -> Array:
         own = [w for w in asked if k in owners[w]]
         rows.append(
             (
-                _share(p.called, said),
-                _share(telling or p.called, said),
+                _compute_share(p.called, said),
+                _compute_share(telling or p.called, said),
                 sum(v for w, v in weight.items() if w in said) / max(1e-6, sum(weight.values())),
-                _share(p.about - GENERIC, said),
+                _compute_share(p.about - GENERIC, said),
                 sum(bool(view.where(w)) for w in inputs) / max(1, len(inputs)),
                 part.cover,
                 len(own) / max(1, len(asked)),
@@ -129,11 +129,11 @@ def _spoken(query: str, view: QueryView, profiles: Sequence[Profile]) -> Array:
     return np.array(rows, dtype=float)
 
 
-def _share(wanted: frozenset[str], said: set[str]) -> float:
+def _compute_share(wanted: frozenset[str], said: set[str]) -> float:
     return len(wanted & said) / len(wanted) if wanted else 0.0
 
 
-def _ranks(values: Array) -> Array:
+def _rank_columns(values: Array) -> Array:
     """Per column: the share of the other rows that are larger, ties counted half."""
     larger = (values[None] > values[:, None]).sum(1) + 0.5 * (
         (values[None] == values[:, None]).sum(1) - 1
@@ -142,7 +142,7 @@ def _ranks(values: Array) -> Array:
     return made
 
 
-def _rivals(values: Array) -> Array:
+def _find_rivals(values: Array) -> Array:
     """Per column: the largest value of another row; 0 where there is none."""
     if len(values) < 2:
         return np.zeros_like(values)
@@ -151,7 +151,7 @@ def _rivals(values: Array) -> Array:
     return made
 
 
-def _whole(view: QueryView, profiles: Sequence[Profile], spoken: Array) -> Array:
+def _compute_whole(view: QueryView, profiles: Sequence[Profile], spoken: Array) -> Array:
     count = len(profiles)
     subjects = [p.subject for p in profiles]
     return np.array(
@@ -171,12 +171,12 @@ def _whole(view: QueryView, profiles: Sequence[Profile], spoken: Array) -> Array
     )
 
 
-def _fed(link: Array, spoken: Array) -> Array:
+def _compute_fed(link: Array, spoken: Array) -> Array:
     count = len(link)
     if count < 2:
         return np.zeros((count, len(FED)))
     asked = spoken[:, SPOKEN.index("cover")]
-    lone = link - np.stack([_rivals(link[:, [j]])[:, 0] for j in range(count)], axis=1)
+    lone = link - np.stack([_find_rivals(link[:, [j]])[:, 0] for j in range(count)], axis=1)
     return np.stack(
         [
             link.max(1),
@@ -189,7 +189,7 @@ def _fed(link: Array, spoken: Array) -> Array:
     )
 
 
-def _chanced(odds: Array, spoken: Array) -> Array:
+def _compute_chances(odds: Array, spoken: Array) -> Array:
     count = len(odds)
     if count < 2:
         return np.zeros((count, len(CHANCED)))
@@ -209,7 +209,7 @@ def _chanced(odds: Array, spoken: Array) -> Array:
     )
 
 
-def _tooled(pairs: Array) -> Array:
+def _select_tool_columns(pairs: Array) -> Array:
     count = len(pairs)
     if count < 2:
         return np.zeros((count, len(TOOL)))

@@ -205,13 +205,13 @@ class Network:
         return out
 
 
-def decode(cumulative: Array) -> Array:
+def decode_layers(cumulative: Array) -> Array:
     """Eq. (9): the layer is the number of thresholds exceeded. (…, K) -> (…) of int."""
     out: Array = (cumulative > 0.5).sum(-1)
     return out
 
 
-def probabilities(cumulative: Array) -> Array:
+def compute_probabilities(cumulative: Array) -> Array:
     """P(l = k) from P(l > k): (…, K) -> (…, K + 1), non-negative, summing to 1.
 
     Eq. (8) does not force the biases to fall with k; where they do not, the running minimum is
@@ -223,7 +223,7 @@ def probabilities(cumulative: Array) -> Array:
     return out
 
 
-def document(tool: Tool, outputs: bool = False) -> str:
+def render_document(tool: Tool, outputs: bool = False) -> str:
     """doc(t) of Eq. (2): name, description and parameter schema as one text for the encoder.
 
     Encoders cut long texts, so what tells tools apart stands first: name, description, required
@@ -231,20 +231,22 @@ def document(tool: Tool, outputs: bool = False) -> str:
     metadata when available".
     """
     names = sorted(tool.properties, key=lambda name: name not in tool.required)
-    parts = [_parameter(name, tool.properties[name], name in tool.required) for name in names]
+    parts = [
+        _render_parameter(name, tool.properties[name], name in tool.required) for name in names
+    ]
     text = f"{tool.name}: {tool.description.strip()}\nParameters: {'; '.join(parts) or 'none'}"
     if not outputs:
         return text
     found = (tool.output_schema or {}).get("properties")
     given = (
-        [_parameter(name, spec, False) for name, spec in found.items()]
+        [_render_parameter(name, spec, False) for name, spec in found.items()]
         if isinstance(found, dict)
         else []
     )
     return f"{text}\nReturns: {'; '.join(given) or 'unknown'}"
 
 
-def _parameter(name: str, schema: Any, required: bool) -> str:
+def _render_parameter(name: str, schema: Any, required: bool) -> str:
     row = schema if isinstance(schema, dict) else {}
     kind = row.get("type", "any")
     kind = "|".join(map(str, kind)) if isinstance(kind, list) else str(kind)

@@ -76,7 +76,7 @@ def read_plan(text: str, tools: Sequence[Tool]) -> Plan:
         return plan
     numbered = numbered_steps(text, tools)
     if numbered or _NO_STEP.match(text):
-        return assembled(numbered, tools, loose=True)
+        return assemble_plan(numbered, tools, loose=True)
     arrows = _of_arrows(text.strip().strip("`").strip(), tools)
     if arrows is None:
         raise PlanError("the reply holds no plan", hint=_FORMS)
@@ -93,10 +93,10 @@ def plan_of(value: Json, tools: Sequence[Tool]) -> Plan:
 
 def serialize_plan(plan: Plan) -> JsonObject:
     """A plan in our JSON form; ``plan_of`` reads it back."""
-    return {"steps": [_step(slot) for slot in plan.slots]}
+    return {"steps": [_serialize_step(slot) for slot in plan.slots]}
 
 
-def written_steps(text: str, tools: Sequence[Tool]) -> list[Written]:
+def parse_steps(text: str, tools: Sequence[Tool]) -> list[Written]:
     """The complete steps of a reply, in our JSON form or LLMCompiler's, also of a reply that is
     still being written: more text adds steps behind those that were there.
     """
@@ -121,23 +121,23 @@ def numbered_steps(text: str, tools: Sequence[Tool]) -> list[Written]:
     offer = ToolVocabulary(tools, unknown=True)
     found: list[Written] = []
     for match in _CALL.finditer(text):
-        end = _closed(text, match.end() - 1)
+        end = _find_call_end(text, match.end() - 1)
         if match[2] == "join" or not end:
             continue
-        called = read_call(match[2], _quoted(text[match.end() - 1 : end]), offer)
+        called = read_call(match[2], _quote_references(text[match.end() - 1 : end]), offer)
         arguments = called.arguments if isinstance(called.arguments, dict) else None
         found.append(Written(match[1], match[2], arguments))
     return found
 
 
-def assembled(steps: Sequence[Written], tools: Sequence[Tool], *, loose: bool = False) -> Plan:
+def assemble_plan(steps: Sequence[Written], tools: Sequence[Tool], *, loose: bool = False) -> Plan:
     """A plan of written steps: labels become slot ids, references ``${id.path}``, and who refers
     waits.
 
     Labels that are words stay; numbers become the tool's name. ``loose``: ``$1`` is a reference
     inside a text too, where such a step exists.
     """
-    steps = _distinct(steps)
+    steps = _relabel_duplicates(steps)
     ids = SlotIds(step.label for step in steps if not _NUMBER.match(step.label))
     slot_of = {s.label: ids.next(s.tool) if _NUMBER.match(s.label) else s.label for s in steps}
     tool_of: dict[str, list[str]] = {}
@@ -151,7 +151,9 @@ def assembled(steps: Sequence[Written], tools: Sequence[Tool], *, loose: bool = 
             step.tool,
             frozenset(names.slot(label) or label for label in step.after),
             step.reason,
-            arguments=_filled(names.rewritten(step.arguments, loose), by_name.get(step.tool)),
+            arguments=_open_empty_arguments(
+                names.rewritten(step.arguments, loose), by_name.get(step.tool)
+            ),
         )
         for step in steps
     ]
@@ -160,7 +162,7 @@ def assembled(steps: Sequence[Written], tools: Sequence[Tool], *, loose: bool = 
 
 @dataclass(frozen=True, slots=True)
 class _Labels:
-    """What steps are called, and the slots that they became."""
+    """Labels of the steps of a plan, and the slots that they became."""
 
     slots: Mapping[str, str]
     tools: Mapping[str, str]  # of tools that stand in the plan once
@@ -211,7 +213,7 @@ def _of_value(value: Json, tools: Sequence[Tool], truncated: bool) -> Plan | Non
         return _of_arrows(graph, tools)
     if isinstance(value, dict):
         key = next((k for k in _LISTS if isinstance(value.get(k), list)), None)
-        listed, links = (value[key], _links(value)) if key else (None, [])
+        listed, links = (value[key], _parse_links(value)) if key else (None, [])
     else:
         listed, links = value, []
     if not isinstance(listed, list) or (not listed and not isinstance(value, dict)):
@@ -222,7 +224,7 @@ def _of_value(value: Json, tools: Sequence[Tool], truncated: bool) -> Plan | Non
     if any(isinstance(step, dict) and {*_AFTER} & step.keys() for step in listed):
         links = []  # what the steps say themselves counts: edges beside them are a view of it
     made = [step for step in steps if step is not None]
-    return assembled(_linked(made[:-1] if truncated else made, links), tools)
+    return assemble_plan(_apply_links(made[:-1] if truncated else made, links), tools)
 
 
 def _of_step(step: Json, place: int) -> Written | None:
@@ -230,22 +232,22 @@ def _of_step(step: Json, place: int) -> Written | None:
         return Written(step, step)
     if not isinstance(step, dict):
         return None
-    tool = _first(step, _TOOL)
+    tool = _get_first(step, _TOOL)
     if not isinstance(tool, str) or not tool:
         return None
-    label, after = _first(step, _LABEL), _first(step, _AFTER)
+    label, after = _get_first(step, _LABEL), _get_first(step, _AFTER)
     waits = after if isinstance(after, list) else [] if after is None else [after]
     reason = step.get("reason")
     return Written(
         str(place if label is None else label),
         tool,
-        _arguments(_first(step, _ARGUMENTS)),
+        _read_arguments(_get_first(step, _ARGUMENTS)),
         tuple(str(one) for one in waits if one not in (-1, None, "")),
         reason if isinstance(reason, str) else "",
     )
 
 
-def _arguments(value: Json) -> JsonObject | None:
+def _read_arguments(value: Json) -> JsonObject | None:
     """The arguments of a step; a list of names and values is an object as well, anything else is
     filled later.
     """
@@ -255,11 +257,11 @@ def _arguments(value: Json) -> JsonObject | None:
     return value if isinstance(value, dict) else None
 
 
-def _first(step: JsonObject, keys: Sequence[str]) -> Json:
+def _get_first(step: JsonObject, keys: Sequence[str]) -> Json:
     return next((step[key] for key in keys if key in step), None)
 
 
-def _links(value: JsonObject) -> list[tuple[str, str]]:
+def _parse_links(value: JsonObject) -> list[tuple[str, str]]:
     """(from, to) labels of a graph's edges, as pairs or as objects."""
     listed: list[Json] = next((value[k] for k in _LINKS if isinstance(value.get(k), list)), [])
     found: list[tuple[str, str]] = []
@@ -275,7 +277,7 @@ def _links(value: JsonObject) -> list[tuple[str, str]]:
     return found
 
 
-def _linked(steps: Sequence[Written], links: Sequence[tuple[str, str]]) -> list[Written]:
+def _apply_links(steps: Sequence[Written], links: Sequence[tuple[str, str]]) -> list[Written]:
     """The steps, those at the end of a link waiting for its beginning. Links name labels, or
     tools.
     """
@@ -287,7 +289,7 @@ def _linked(steps: Sequence[Written], links: Sequence[tuple[str, str]]) -> list[
     ]
 
 
-def _distinct(steps: Sequence[Written]) -> list[Written]:
+def _relabel_duplicates(steps: Sequence[Written]) -> list[Written]:
     """Steps whose numbers can tell them apart: where two share one, their places count instead."""
     labels = [step.label for step in steps]
     numbers = [label for label in labels if _NUMBER.match(label)]
@@ -296,7 +298,7 @@ def _distinct(steps: Sequence[Written]) -> list[Written]:
     return [*steps]
 
 
-def _filled(arguments: JsonObject | None, tool: Tool | None) -> JsonObject | None:
+def _open_empty_arguments(arguments: JsonObject | None, tool: Tool | None) -> JsonObject | None:
     """No arguments at all for a tool that requires some are arguments that were left open."""
     return None if not arguments and tool is not None and tool.required else arguments
 
@@ -324,15 +326,15 @@ def _of_arrows(text: str, tools: Sequence[Tool]) -> Plan | None:
     )
 
 
-def _step(slot: Slot) -> JsonObject:
+def _serialize_step(slot: Slot) -> JsonObject:
     step: JsonObject = {"id": slot.id, "tool": slot.tool, "after": sorted(slot.after)}
     if slot.arguments is not None:
         step["arguments"] = slot.arguments
     return step | ({"reason": slot.reason} if slot.reason else {})
 
 
-def _closed(text: str, start: int) -> int:
-    """Where the call whose bracket opens at ``start`` ends; 0 while it, or a text in it, is
+def _find_call_end(text: str, start: int) -> int:
+    """Return the end of the call whose bracket opens at ``start``; 0 while it, or a text in it, is
     open.
     """
     depth = 0
@@ -345,7 +347,7 @@ def _closed(text: str, start: int) -> int:
     return 0
 
 
-def _quoted(text: str) -> str:
+def _quote_references(text: str) -> str:
     """A call in which bare references (``$1``, ``${1.key}``) are texts, as Python needs them."""
 
     def one(found: re.Match[str]) -> str:

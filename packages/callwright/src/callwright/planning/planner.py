@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from callwright.dataflow.flow import profile
+from callwright.dataflow.flow import get_profile
 from callwright.nouns.errors import PlanError
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import Tool
 from callwright.planning.query import QueryView
-from callwright.planning.schema_order import claims
+from callwright.planning.schema_order import find_claims
 
 
 def require_distinct(tools: Sequence[Tool]) -> None:
@@ -38,7 +38,7 @@ class SchemaPlanner:
         """
         del query  # this planner looks at the tools only
         require_distinct(tools)
-        found = claims(tools)
+        found = find_claims(tools)
         plan = Plan.from_edges([t.name for t in tools], [(c.producer, c.consumer) for c in found])
         reasons: dict[str, list[str]] = {}
         for claim in found:
@@ -69,7 +69,7 @@ class MentionPlanner:
     def plan(self, query: str, tools: Sequence[Tool]) -> Plan:
         """A chain of all tools; ties by name. Raises PlanError on names used twice."""
         require_distinct(tools)
-        parts = QueryView(query, [profile(t) for t in tools]).parts
+        parts = QueryView(query, [get_profile(t) for t in tools]).parts
         order = [
             t.name
             for _, t in sorted(

@@ -1,5 +1,5 @@
-"""What a query says about tools and their inputs: which part asks for each tool, and which values
-are given.
+"""Analyses a query about tools and their inputs: the part that asks for each tool, and the values
+that are given.
 
 Everything here is relative to one query and one list of tools, so that it means the same in every
 domain.
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log
 
-from callwright.dataflow.flow import GENERIC, STOP, Field, Profile, bag, words
+from callwright.dataflow.flow import GENERIC, STOP, Field, Profile, parse_word_set, split_words
 from callwright.language import FEATURES_V1
 
 _CLAUSE = FEATURES_V1.pattern("query.clause")
@@ -27,8 +27,10 @@ _VALUES = tuple(
 )
 
 
-_KINDS = tuple((kind, bag(telling)) for kind, telling in FEATURES_V1.table("query.kinds").items())
-_FITS = {kind: bag(fitting) for kind, fitting in FEATURES_V1.table("query.fits").items()}
+_KINDS = tuple(
+    (kind, parse_word_set(telling)) for kind, telling in FEATURES_V1.table("query.kinds").items()
+)
+_FITS = {kind: parse_word_set(fitting) for kind, fitting in FEATURES_V1.table("query.fits").items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What speaks for the query giving an input's value; 0..1 but ``count``."""
+    """Evidence that the query gives an input's value; 0..1 except ``count``."""
 
     named: float  # share of the input's telling words found in the query
     near: float  # a fitting value stands close to such a word
@@ -72,7 +74,7 @@ class QueryView:
         self.places: dict[str, list[int]] = {}
         for i, m in enumerate(_TOKEN.finditer(text)):
             self.starts.append(m.start())
-            for word in words(m.group()):
+            for word in split_words(m.group()):
                 self.places.setdefault(word, []).append(i)
         self.own = dict(
             self.places
@@ -88,7 +90,7 @@ class QueryView:
         self.breaks = sorted(
             {0, *(min(self.size - 1, self._word_at(m.end())) for m in _CLAUSE.finditer(text))}
         )
-        counts = Counter(w for p in tools for w in {*p.subject, *p.about, *words(p.name)})
+        counts = Counter(w for p in tools for w in {*p.subject, *p.about, *split_words(p.name)})
         self.rarity = {w: log(1 + len(tools) / n) for w, n in counts.items()}
         self.parts = self._divide(tools)
 
@@ -115,26 +117,26 @@ class QueryView:
         found = self.places.get(word)
         if found is None:
             near = self.stems.get(word[:5], ()) if len(word) > 4 else ()
-            found = sorted(i for w in near for i in self.own[w] if _akin(w, word))
+            found = sorted(i for w in near for i in self.own[w] if _has_common_stem(w, word))
             self.places[word] = found
         return found
 
     def speaks(self, word: str, part: Part) -> bool:
-        """Whether a word stands in a part of the query that was found."""
+        """Return True if a word stands in a part of the query that was found."""
         mask = self.masks.get(word)
         if mask is None:
             mask = self.masks[word] = sum(1 << i for i in self.where(word))
         return mask & part.bits != 0
 
     def after(self, word: str, part: Part) -> bool:
-        """Whether a word stands after a part."""
+        """Return True if a word stands after a part."""
         found = self.where(word)
         return bool(found) and found[-1] >= part.stop
 
     def weights(self, tool: Profile) -> dict[str, float]:
         """The telling words of a tool, by how much they tell it from the others."""
         made = {w: 0.3 * self.rarity.get(w, 1.0) for w in tool.about}
-        for w in words(tool.name):
+        for w in split_words(tool.name):
             if w not in STOP and not w.isdigit():
                 made[w] = (
                     0.4 if w in GENERIC else 1.0 if w in tool.subject else 0.8
@@ -152,7 +154,7 @@ class QueryView:
             for w, at in found.items():
                 for clause in {self._clause(i) for i in at}:
                     scores[k, clause] = scores.get((k, clause), 0.0) + weighed[k][w]
-        chosen = _choose(scores)
+        chosen = _assign_clauses(scores)
         opened = sorted(set(chosen.values()))
         return [self._part(chosen.get(k), opened, weighed[k], hits[k]) for k in range(len(tools))]
 
@@ -208,8 +210,8 @@ class QueryView:
         return sum(self.speaks(w, part) for w in wanted) / len(wanted) if wanted else 0.0
 
     def done(self, verb: str, part: Part) -> bool:
-        """Whether a part of the query holds the past participle of a verb: what it did is already
-        there.
+        """Return True if a part of the query holds the past participle of a verb. The result of
+        that action is then already there.
         """
         if not part.found or len(verb) < 4:
             return False
@@ -240,7 +242,9 @@ class QueryView:
         return found
 
     def given(self, wanted: Field, part: Part) -> Given:
-        """What speaks for the query giving this input's value itself; ``part`` is its tool's."""
+        """Return the evidence that the query itself gives this input's value; ``part`` is the part
+        of its tool.
+        """
         telling = [w for w in wanted.name if w not in STOP]
         hits = [at for w in telling if (at := self.where(w))]
         named = len(hits) / max(1, len(telling))
@@ -264,7 +268,7 @@ class QueryView:
         return Given(named, near, enum, len(fitting), local if part.found else strength, strength)
 
 
-def _choose(scores: dict[tuple[int, int], float]) -> dict[int, int]:
+def _assign_clauses(scores: dict[tuple[int, int], float]) -> dict[int, int]:
     """Tool -> clause, greedily by score; a clause taken before counts half. Independent of the
     order of tools.
     """
@@ -285,7 +289,7 @@ def _choose(scores: dict[tuple[int, int], float]) -> dict[int, int]:
 
 
 def kind_of(wanted: Field) -> str:
-    """Which kind of value an input expects, judged by its type, name and description."""
+    """Return the kind of value that an input expects, judged by its type, name and description."""
     if wanted.type in ("integer", "number") and wanted.name[-1:] != ("id",):
         return "number"
     if wanted.type in ("boolean", "object"):
@@ -296,6 +300,6 @@ def kind_of(wanted: Field) -> str:
     return "text"
 
 
-def _akin(a: str, b: str) -> bool:
+def _has_common_stem(a: str, b: str) -> bool:
     n = min(len(a), len(b))
     return n >= 5 and a[: max(5, n - 2)] == b[: max(5, n - 2)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from callwright.dataflow.flow import links
+from callwright.dataflow.flow import find_links
 from callwright.nouns.plan import Plan
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
@@ -13,7 +13,7 @@ from callwright.nouns.types import Tool
 FEEDS = threshold("callwright.planning", "feeds")
 
 
-def feeders(tool: Tool, blamed: Collection[str], tools: Sequence[Tool]) -> tuple[str, ...]:
+def find_feeders(tool: Tool, blamed: Collection[str], tools: Sequence[Tool]) -> tuple[str, ...]:
     """The reading tools that may provide what a failed call lacked: the blamed inputs, else those
     required.
     """
@@ -23,11 +23,11 @@ def feeders(tool: Tool, blamed: Collection[str], tools: Sequence[Tool]) -> tuple
         for other in tools
         if other.name != tool.name
         and other.effects.read_only
-        and any(x.input.path[0] in keys for x in links(other, tool, FEEDS))
+        and any(x.input.path[0] in keys for x in find_links(other, tool, FEEDS))
     )
 
 
-def relayered(
+def relayer_plan(
     made: Plan, left: Sequence[str], waits: Mapping[str, Collection[str]], why: Mapping[str, str]
 ) -> Plan:
     """A planner's plan of the tools ``left``, changed so that each tool of ``waits`` comes after
@@ -36,10 +36,10 @@ def relayered(
     Each tool stands in it once. What waited for a tool still does; only the tools that it has to
     wait for itself are taken out from behind it. ``why`` become the reasons of the slots moved.
     """
-    before = _among(made, left)
+    before = _find_predecessors(made, left)
     for tool, named in waits.items():
         first = {name for name in named if name in before and name != tool}
-        later = _behind(tool, before)
+        later = _collect_dependents(tool, before)
         for name in first & later:
             before[name] = (before[name] - later) | (before[tool] - first)
         before[tool] |= first
@@ -50,7 +50,7 @@ def relayered(
     return plan.annotated({name: why.get(name, reasons.get(name, "")) for name in left})
 
 
-def _among(made: Plan, left: Sequence[str]) -> dict[str, set[str]]:
+def _find_predecessors(made: Plan, left: Sequence[str]) -> dict[str, set[str]]:
     """Tool -> the tools of ``left`` that come right before it; what was dropped between two keeps
     them in order.
     """
@@ -64,7 +64,7 @@ def _among(made: Plan, left: Sequence[str]) -> dict[str, set[str]]:
     return {name: before.get(name, set()) for name in left}
 
 
-def _behind(tool: str, before: Mapping[str, set[str]]) -> set[str]:
+def _collect_dependents(tool: str, before: Mapping[str, set[str]]) -> set[str]:
     """The tool and all that waits for it."""
     found = {tool}
     while more := {name for name, firsts in before.items() if name not in found and firsts & found}:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from callwright.dataflow.flow import Link, Profile, links_between, profile
+from callwright.dataflow.flow import Link, Profile, get_profile, links_between
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 
@@ -44,17 +44,17 @@ class Move:
     reason: str
 
 
-def claims(tools: Sequence[Tool], threshold: float = THRESHOLD) -> tuple[Claim, ...]:
+def find_claims(tools: Sequence[Tool], threshold: float = THRESHOLD) -> tuple[Claim, ...]:
     """The claims that hold between ``tools``, free of cycles, strongest first.
 
     For each required input only its best producers count.
     """
-    profiles = [profile(t) for t in tools]
+    profiles = [get_profile(t) for t in tools]
     found: list[Claim] = []
     for consumer in profiles:
         if any(f.required for f in consumer.inputs):
             found += _claims_on(consumer, profiles, threshold)
-    return acyclic(sorted(found, key=lambda c: (-c.score, c.producer, c.consumer)))
+    return drop_cycles(sorted(found, key=lambda c: (-c.score, c.producer, c.consumer)))
 
 
 def _claims_on(consumer: Profile, producers: Sequence[Profile], threshold: float) -> list[Claim]:
@@ -74,7 +74,7 @@ def _claims_on(consumer: Profile, producers: Sequence[Profile], threshold: float
     return [Claim(x.producer, x.consumer, x.score, x) for x in strongest.values()]
 
 
-def acyclic(found: Iterable[Claim]) -> tuple[Claim, ...]:
+def drop_cycles(found: Iterable[Claim]) -> tuple[Claim, ...]:
     """The claims in the order given, without those that would close a cycle with earlier ones."""
     after: dict[str, set[str]] = {}  # tool -> everything that comes later than it
     kept: list[Claim] = []
@@ -90,7 +90,7 @@ def acyclic(found: Iterable[Claim]) -> tuple[Claim, ...]:
     return tuple(kept)
 
 
-def constrain(
+def constrain_layers(
     layers: Mapping[str, int], found: Sequence[Claim]
 ) -> tuple[dict[str, int], tuple[Move, ...]]:
     """Layers in which every claim holds, and what moved. ``found`` must be free of cycles, see

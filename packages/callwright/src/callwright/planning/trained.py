@@ -17,12 +17,12 @@ from dataclasses import replace
 from typing import Literal
 
 from callwright.models import open_model
-from callwright.models.dialogue import converse
+from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import PlanError
 from callwright.nouns.plan import Plan, Problem
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import Tool
-from callwright.planning.arrows import listed, question, read_reply
+from callwright.planning.arrows import build_question, read_reply, render_tools
 from callwright.planning.dag import Asked, plan_dialogue
 from callwright.planning.planner import require_distinct
 
@@ -62,15 +62,15 @@ class TrainedPlanner:
         return found
 
     async def _arrows(self, query: str, tools: Sequence[Tool]) -> Plan | Problem:
-        request = question(query, tools)
+        request = build_question(query, tools)
         if not (await self.model.capabilities()).json_schema:
             request = replace(request, schema=None)
         return read_reply((await self.model.complete(request)).text, tools)
 
     async def _steps(self, query: str, tools: Sequence[Tool]) -> Plan | Problem:
-        shown = "\n".join(line.partition(". ")[2] for line in listed(tools).splitlines())
+        shown = "\n".join(line.partition(". ")[2] for line in render_tools(tools).splitlines())
         mode = (await self.model.capabilities()).mode
-        draft = await converse(
+        draft = await run_dialogue(
             plan_dialogue(Asked(query, tuple(tools), shown, mode)), self.model.complete
         )
         return (

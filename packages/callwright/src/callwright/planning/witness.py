@@ -1,13 +1,14 @@
-"""What a wait rests on: a tool waits for another one only where something speaks for it.
+"""Finds the evidence for a dependency: a tool waits for another one only if there is a witness.
 
-Trees answer by what is usual where nothing speaks for a pair, and among the plans they learned from to wait is usual.
-So "the weather in Oslo and what the Equinor stock costs" became two layers, over tools that share no word. A pair has
-a **witness** where a schema, a name or a description ties the one tool to the other, or where the request speaks of
-the one in the part that asks for the other, or points back there, or where the request lacks what the other requires
-and the one could give it. A pair without one costs no layer.
+Without evidence, trees predict the usual answer, and in the plans they learned from, waiting is
+usual. So "the weather in Oslo and what the Equinor stock costs" became two layers, over tools that
+share no word. A pair has a **witness** in these cases. A schema, a name or a description ties the
+one tool to the other. The request mentions the one in the part that asks for the other, or points
+back there. The request lacks an input that the other requires and the one could give. A pair
+without a witness costs no layer.
 
-A tie by schemas alone is no witness where the tool's own part of the request gives all that it requires: who is told
-"a timer for 10 minutes" needs nobody's minutes.
+A tie by schemas alone is no witness if the tool's own part of the request gives all that it
+requires. For example, "a timer for 10 minutes" needs no minutes from another tool.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from callwright.dataflow.flow import Profile, profile
+from callwright.dataflow.flow import Profile, get_profile
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 from callwright.planning.features import NAMES
@@ -51,30 +52,45 @@ _NUMERIC = frozenset({"integer", "number"})
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
-def unwitnessed(query: str, tools: Sequence[Tool], pairs: Array) -> Array:
-    """Which ordered pairs nothing speaks for, (N, N). ``pairs``: their :mod:`callwright.planning.features`.
+def find_unwitnessed(query: str, tools: Sequence[Tool], pairs: Array) -> Array:
+    """Return the ordered pairs without any witness, (N, N). ``pairs``: their
+    :mod:`callwright.planning.features`.
 
-    Words are not read where no part of the request asks for the tool: then documentation and numbers alone speak.
+    Words are not read if no part of the request asks for the tool: then only documentation and
+    numbers count.
     """
-    supplied = _supplied(pairs)
-    pointing = _any(pairs, POINTING) & ~supplied
-    taking = _any(pairs, TAKING) & (_column(pairs, "b_deficit") > 0)
-    silent = ~_any(pairs, (*DOCUMENTED, *SPOKEN)) & ~pointing & ~taking & ~_counting(query, tools)
-    given = supplied & (_column(pairs, "b_given_min") >= GIVEN) & ~_any(pairs, (*NAMED, *SPOKEN))
+    supplied = _mask_supplied(pairs)
+    pointing = _has_any(pairs, POINTING) & ~supplied
+    taking = _has_any(pairs, TAKING) & (_get_column(pairs, "b_deficit") > 0)
+    silent = (
+        ~_has_any(pairs, (*DOCUMENTED, *SPOKEN))
+        & ~pointing
+        & ~taking
+        & ~_mask_counting(query, tools)
+    )
+    given = (
+        supplied
+        & (_get_column(pairs, "b_given_min") >= GIVEN)
+        & ~_has_any(pairs, (*NAMED, *SPOKEN))
+    )
     found: Array = silent | given
     return found
 
 
-def _supplied(pairs: Array) -> Array:
-    """Whether a part of its own asks for the second tool and gives a value for each of its required inputs."""
-    own = (_column(pairs, "b_found") > 0) & (_column(pairs, "same_part") == 0)
-    found: Array = own & (_column(pairs, "b_deficit") <= 0)
+def _mask_supplied(pairs: Array) -> Array:
+    """Return for each pair whether the second tool is fully supplied. A part of its own asks for it
+    and gives a value for each of its required inputs.
+    """
+    own = (_get_column(pairs, "b_found") > 0) & (_get_column(pairs, "same_part") == 0)
+    found: Array = own & (_get_column(pairs, "b_deficit") <= 0)
     return found
 
 
-def _counting(query: str, tools: Sequence[Tool]) -> Array:
-    """Whether the request holds fewer numbers than the second tool requires, and the first may return some."""
-    profiles = [profile(t) for t in tools]
+def _mask_counting(query: str, tools: Sequence[Tool]) -> Array:
+    """Return for each pair whether the first tool may supply missing numbers. The request holds
+    fewer numbers than the second tool requires, and the first may return some.
+    """
+    profiles = [get_profile(t) for t in tools]
     said = len(_NUMBER.findall(query))
     wanted = [sum(f.required and f.type in _NUMERIC for f in p.inputs) for p in profiles]
     lacking = np.array([count > said for count in wanted], dtype=bool)
@@ -87,10 +103,10 @@ def _may_count(tool: Profile) -> bool:
     return not tool.declares_output or any(f.type in _NUMERIC or not f.type for f in tool.outputs)
 
 
-def _column(pairs: Array, name: str) -> Array:
+def _get_column(pairs: Array, name: str) -> Array:
     found: Array = pairs[..., NAMES.index(name)]
     return found
 
 
-def _any(pairs: Array, names: tuple[str, ...]) -> Array:
+def _has_any(pairs: Array, names: tuple[str, ...]) -> Array:
     return np.asarray((pairs[..., [NAMES.index(n) for n in names]] > 0).any(axis=-1))

@@ -1,5 +1,5 @@
-"""What the rules know besides the calls: tools, what was said, how far they may go. Indexes are
-made when needed.
+"""Holds the context of the rules besides the calls: the tools, the conversation, the settings.
+Indexes are made when needed.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from functools import cached_property
 
 from callwright.dataflow.flow import content_words
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.types import Json, Message, Tool, canonical
+from callwright.nouns.types import Json, Message, Tool, to_canonical_json
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.result import Settings
-from callwright.repair.rules.names import asked_share, telling_words
+from callwright.repair.rules.names import score_request_words, telling_words
 
 
 class RepairContext:
@@ -48,8 +48,8 @@ class RepairContext:
 
     @cached_property
     def talk(self) -> ConversationText:
-        """What was said, as text to pick values from. A system prompt that names an offered tool
-        explains tools.
+        """Return the conversation as text from which values can be picked. A system prompt that
+        names an offered tool is left out, since it explains tools.
         """
         system = [m.content for m in self.messages if m.content and m.role == "system"]
         system = [text for text in system if not any(name in text for name in self.by_name)]
@@ -67,8 +67,8 @@ class RepairContext:
 
     @cached_property
     def shares(self) -> dict[str, float]:
-        """How much the request speaks of each tool."""
-        return {tool.name: asked_share(self.asked_words, tool) for tool in self.tools}
+        """Return for each tool how much the request speaks of it."""
+        return {tool.name: score_request_words(self.asked_words, tool) for tool in self.tools}
 
     @cached_property
     def spoken_of(self) -> list[tuple[Tool, frozenset[str]]]:
@@ -99,20 +99,18 @@ class RepairContext:
 
     @property
     def informed(self) -> bool:
-        """Whether anything was said at all: without a conversation nobody can tell what is
-        unsourced.
+        """Return True if there is any conversation. Without one, no value can be called
+        ungrounded.
         """
         return bool(self.said)
 
 
 def call_print(name: str, arguments: Json) -> str:
-    """What two calls share that are the same: numbers and truth values may have been written as
-    text.
-    """
+    """Return a key that equal calls share. Numbers and truth values may be written as text."""
     if isinstance(arguments, dict):
         arguments = {
-            k: v if isinstance(v, str) else canonical(v)
+            k: v if isinstance(v, str) else to_canonical_json(v)
             for k, v in arguments.items()
             if v is not None
         }
-    return canonical([name, arguments])
+    return to_canonical_json([name, arguments])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language import ENGLISH
 from callwright.nouns.errors import Failure, FailureKind
-from callwright.nouns.types import Json, JsonObject, Tool, ToolResult, canonical
+from callwright.nouns.types import Json, JsonObject, Tool, ToolResult, to_canonical_json
 from callwright.repair.learned_overlay import SchemaOverlay, overlay_from_error
 from callwright.repair.outcome import with_outcome
 
@@ -65,11 +65,11 @@ _BEGINS_AS_ERROR = ENGLISH.pattern("failures.begins")
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What is known of a failed execution. ``failure`` is None where nothing is wrong.
+    """Diagnosis of an execution. ``failure`` is None if nothing is wrong.
 
     ``points_at_arguments``: changing them may help. ``overlay``: what the error says beyond the
-    tool's schema. ``message`` is the error text for a repair prompt; ``path`` the argument it is
-    about, where that is known.
+    tool's schema. ``message`` is the error text for a repair prompt; ``path`` is the argument it is
+    about, if that is known.
     """
 
     failure: Failure | None
@@ -90,7 +90,7 @@ def diagnose(result: ToolResult, tool: Tool) -> Diagnosis:
     ):
         return _FINE  # a tool that changes something may well have nothing to say about it
     failure = with_outcome(failure, tool.effects)
-    text = _text(failure)
+    text = _render_error(failure)
     overlay = (
         overlay_from_error(text, tool, result.arguments) if failure.kind not in _BLAMELESS else None
     )
@@ -105,7 +105,7 @@ def diagnose(result: ToolResult, tool: Tool) -> Diagnosis:
 
 
 def is_replaced(error: str, tool: str) -> bool:
-    """Whether an error says that the tool itself is not there any more: renamed, replaced,
+    """Return True if an error says that the tool itself no longer exists: renamed, replaced,
     retired.
     """
     return _REPLACED.search(error) is not None and (
@@ -127,24 +127,24 @@ def points_at_arguments(failure: Failure) -> bool:
 
 def failure_in(content: Json) -> Failure | None:
     """The failure that a delivered content is, or None for a content that is a result."""
-    value = _opened(content)
+    value = _parse_content(content)
     if _is_empty(value):
         return Failure("empty", "the tool returned an empty result", detail=content)
     if isinstance(value, dict):
         if _is_error_envelope(value):
             return _read_error_envelope(value)
         said = _error_of(value)
-        return _payload(said, _status(value), content) if said else None
+        return _build_failure(said, _find_http_status(value), content) if said else None
     if isinstance(value, str):
         if _reads_as_error(value):
-            return _payload(value, None, content)
+            return _build_failure(value, None, content)
         named = _NAMES_ERROR.match(value)  # a value too long or too broken to be read whole
         if named is not None and not _LABELS.match(named[1]):
-            return _payload(named[1], None, content)
+            return _build_failure(named[1], None, content)
     return None
 
 
-def _opened(content: Json) -> Json:
+def _parse_content(content: Json) -> Json:
     """The value inside a text, where the text is JSON or a Python literal; a long or cut one stays
     text.
     """
@@ -172,22 +172,22 @@ def _read_error_envelope(value: JsonObject) -> Failure | None:
     only where there is no response.
     """
     label = value["error"].strip()
-    inner = _opened(value["response"])
+    inner = _parse_content(value["response"])
     if not _is_empty(inner):
         found = failure_in(inner)
         if found is not None:
             return found
         if isinstance(inner, str) and label and _cut_error(inner):
-            return _payload(inner, None, value)
+            return _build_failure(inner, None, value)
         return None
     if label.lower() in _NO_ERROR:
         return Failure("empty", "the tool returned an empty result", detail=value)
-    return _payload(label, None, value)
+    return _build_failure(label, None, value)
 
 
 def _cut_error(text: str) -> bool:
-    """Whether a text that could not be read as a value is an error: data that was cut off is data
-    all the same.
+    """Return True if a text that could not be read as a value is an error. Data that was cut off is
+    still data.
     """
     if text.lstrip()[:1] in ("{", "["):
         return _BEGINS_WITH_ERROR_KEY.match(text) is not None
@@ -199,37 +199,39 @@ def _error_of(value: JsonObject) -> str:
     if _TELLING.isdisjoint(value):
         return ""
     for key in _ERROR_KEYS:
-        if key in value and (said := _said(value[key])):
+        if key in value and (said := _extract_error_text(value[key])):
             if key == "detail" and not _validation_detail(value[key]) and len(value) > 1:
                 continue
             beside = _first_text(value, ("message", "error_description", "description"))
             return f"{said}: {beside}" if beside and beside != said and beside not in said else said
-    status = _status(value)
+    status = _find_http_status(value)
     if (
         any(value.get(flag) is False for flag in _FALSE_FLAGS)
         or _bad_status(value)
         or (status or 0) >= 400
     ):
-        return _first_text(value, _MESSAGE_KEYS) or canonical(value)[:400]
+        return _first_text(value, _MESSAGE_KEYS) or to_canonical_json(value)[:400]
     if set(value) <= {"message", "msg", *_STATUS_KEYS, "path", "timestamp"}:
         said = _first_text(value, ("message", "msg"))
         return (
-            said if _SAYS_ERROR.search(said) or (_refuses(said) and not _good_status(value)) else ""
+            said
+            if _SAYS_ERROR.search(said) or (_is_refusal_message(said) and not _good_status(value))
+            else ""
         )
     return ""
 
 
-def _refuses(said: str) -> bool:
-    """Whether a message that is all of a reply says of a value that it is none, or why nobody is
+def _is_refusal_message(said: str) -> bool:
+    """Return True if a message that is the whole reply refuses a value, or explains why nobody is
     served.
     """
     return _REFUSES_VALUE.match(said) is not None or (
-        len(said) <= 200 and _kind(said, None) != "error_payload"
+        len(said) <= 200 and _classify_error(said, None) != "error_payload"
     )
 
 
-def _said(value: Json) -> str:
-    """What an ``error`` member says; "" for one that reports no error."""
+def _extract_error_text(value: Json) -> str:
+    """Return the message of an ``error`` member; "" if it reports no error."""
     if isinstance(value, str):
         return "" if value.strip().lower() in _NO_ERROR else value.strip()
     if isinstance(value, dict) and value:
@@ -238,9 +240,12 @@ def _said(value: Json) -> str:
             isinstance(where, list) and where and isinstance(value.get("msg"), str)
         ):  # pydantic, FastAPI
             return f"{where[-1]}: {value['msg']}"
-        return _first_text(value, _MESSAGE_KEYS) or canonical(value)[:400]
+        return _first_text(value, _MESSAGE_KEYS) or to_canonical_json(value)[:400]
     if isinstance(value, list) and value:
-        return "; ".join(filter(None, map(_said, value[:5]))) or canonical(value)[:400]
+        return (
+            "; ".join(filter(None, map(_extract_error_text, value[:5])))
+            or to_canonical_json(value)[:400]
+        )
     return "the tool reports an error" if value is True else ""
 
 
@@ -255,7 +260,7 @@ def _first_text(value: JsonObject, keys: tuple[str, ...]) -> str:
     return next((v.strip() for k in keys if isinstance(v := value.get(k), str) and v.strip()), "")
 
 
-def _status(value: JsonObject) -> int | None:
+def _find_http_status(value: JsonObject) -> int | None:
     """An HTTP status that the object states, 400 to 599 only: many APIs use ``code`` for other
     things.
     """
@@ -269,7 +274,7 @@ def _status(value: JsonObject) -> int | None:
 
 
 def _good_status(value: JsonObject) -> bool:
-    """Whether any status in it says that all went well."""
+    """Return True if any status in the reply reports success."""
     stated = [value[key] for key in _STATUS_KEYS if key in value]
     return any(_GOOD_STATUS.fullmatch(str(one).strip()) for one in stated)
 
@@ -284,8 +289,8 @@ def _reads_as_error(text: str) -> bool:
     return len(text) <= 600 and _BEGINS_AS_ERROR.match(text) is not None
 
 
-def _payload(said: str, status: int | None, detail: Json) -> Failure:
-    kind = _kind(said, status)
+def _build_failure(said: str, status: int | None, detail: Json) -> Failure:
+    kind = _classify_error(said, status)
     message = (
         "the tool reported an unnamed error"
         if _LABELS.match(said) and kind == "error_payload"
@@ -294,7 +299,7 @@ def _payload(said: str, status: int | None, detail: Json) -> Failure:
     return Failure(kind, message, retryable=kind in _RETRYABLE, status=status, detail=detail)
 
 
-def _kind(said: str, status: int | None) -> FailureKind:
+def _classify_error(said: str, status: int | None) -> FailureKind:
     if status in (401, 403):
         return "auth"
     if status == 429:
@@ -307,7 +312,7 @@ def _kind(said: str, status: int | None) -> FailureKind:
     return next((kind for kind, pattern in _KINDS if pattern.search(head)), "error_payload")
 
 
-def _text(failure: Failure) -> str:
+def _render_error(failure: Failure) -> str:
     """The error as the tool worded it, with what its detail adds."""
     inner = failure_in(failure.detail) if failure.kind == "tool_error" and failure.detail else None
     said = inner.message if inner is not None and inner.kind != "empty" else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from callwright.language import ENGLISH
-from callwright.nouns.types import Json, JsonObject, canonical, scalars
+from callwright.nouns.types import Json, JsonObject, iter_scalars, to_canonical_json
 
 _BOOKKEEPING = ENGLISH.words("fields.bookkeeping")
 _EMPTIED = ENGLISH.words("errors.emptied")
@@ -11,8 +11,8 @@ _NOTHING_FOUND = ENGLISH.pattern("errors.nothing_found")
 
 
 def is_empty_result(content: Json, arguments: JsonObject) -> bool:
-    """Whether a reply holds nothing: empty lists, nulls, counts of zero, and what it was given
-    itself.
+    """Return True if a reply is empty: empty lists, nulls, counts of zero, and repeated
+    arguments.
     """
     if isinstance(content, str):
         return content.strip().lower() in _EMPTIED or _NOTHING_FOUND.match(content) is not None
@@ -24,7 +24,7 @@ def is_empty_result(content: Json, arguments: JsonObject) -> bool:
         return isinstance(content, list) and all(
             is_empty_result(one, arguments) for one in content if one is not None
         )
-    given = {canonical(value) for value in scalars(arguments)}
+    given = {to_canonical_json(value) for value in iter_scalars(arguments)}
     void = False
     for key, value in content.items():
         if (
@@ -33,7 +33,7 @@ def is_empty_result(content: Json, arguments: JsonObject) -> bool:
             or (isinstance(value, dict | list) and is_empty_result(value, arguments))
         ):
             void = True
-        elif not (_says_nothing(key, value) or canonical(value) in given):
+        elif not (_says_nothing(key, value) or to_canonical_json(value) in given):
             return False
     return void
 

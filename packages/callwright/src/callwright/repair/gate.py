@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
-from callwright.jsontext import JsonError, parse, unwritable
+from callwright.jsontext import JsonError, explain_unwritable, parse
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import SEAL, CheckedCall, Edit, Json, JsonObject, Tool, ToolCall
 from callwright.repair.diagnostics import Severity, from_located, from_violation
@@ -18,7 +18,7 @@ from callwright.repair.draft import Change, Draft, Drafts
 from callwright.repair.location import NAME, Location, in_arguments
 from callwright.repair.pipeline import run_rules, run_without_questions
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.rule import check
+from callwright.repair.rule import is_valid_draft
 from callwright.repair.rules.lossless import (
     LOSSLESS_RULES,
     MAX_DEPTH,
@@ -96,14 +96,16 @@ class Gate:
         if (
             context is not None
             and type(arguments) is dict
-            and not unwritable(arguments, MAX_DEPTH)
+            and not explain_unwritable(arguments, MAX_DEPTH)
             and context.accepts(arguments)
         ):
             if sources is None:
-                notes = _notes(context, arguments)
+                notes = _warn_unasserted(context, arguments)
                 return CheckedCall(call.id, context.tool, arguments, (), notes, call.slot, SEAL)
-            return _verdict(call, _ground(Draft(0, call, is_right=True), context, sources), context)
-        return _verdict(call, self.repair(call, sources), context)
+            return _build_verdict(
+                call, _ground_draft(Draft(0, call, is_right=True), context, sources), context
+            )
+        return _build_verdict(call, self.repair(call, sources), context)
 
     def repair(self, call: ToolCall, sources: ProvenanceIndex | None = None, id: int = 0) -> Draft:
         """The call as the lossless rules, and with sources provenance, leave it: its edits and
@@ -117,7 +119,7 @@ class Gate:
             drafts.apply(Change([], [from_violation(found, Location(id, NAME))]))
             return draft
         given = call.arguments
-        unreadable = "" if isinstance(given, str) else unwritable(given, MAX_DEPTH)
+        unreadable = "" if isinstance(given, str) else explain_unwritable(given, MAX_DEPTH)
         if unreadable:
             found = say_unreadable(unreadable)
             drafts.apply(Change([], [from_violation(found, in_arguments(id))], closed={id}))
@@ -125,8 +127,8 @@ class Gate:
         run_without_questions(run_rules(LOSSLESS_RULES, drafts, context))
         if draft.is_closed:
             return draft
-        if check(draft, context):
-            return draft if sources is None else _ground(draft, context, sources)
+        if is_valid_draft(draft, context):
+            return draft if sources is None else _ground_draft(draft, context, sources)
         found_errors = violations.located_errors(context.schema, draft.arguments)
         drafts.apply(Change([], from_located(id, found_errors)))
         return draft
@@ -149,7 +151,7 @@ class Gate:
             return Refusal(call, tool, None, (say_not_object(arguments),))
         if not (unchecked or context.schema.accepts(arguments)):
             return Refusal(call, tool, arguments, violations.from_errors(context.schema, arguments))
-        notes = _notes(context, arguments)
+        notes = _warn_unasserted(context, arguments)
         return CheckedCall(call.id, tool, arguments, (), notes, call.slot, SEAL)
 
     def _context(self, name: str) -> SchemaContext | None:
@@ -168,36 +170,40 @@ def arguments_of(call: ToolCall) -> JsonObject | None:
     return None if isinstance(found, Violation) else found[0]
 
 
-def _ground(draft: Draft, context: SchemaContext, sources: ProvenanceIndex) -> Draft:
+def _ground_draft(draft: Draft, context: SchemaContext, sources: ProvenanceIndex) -> Draft:
     """A draft that its schema accepts, after its values were looked up."""
     grounded = context.with_sources(sources)
     run_without_questions(run_rules(PROVENANCE_RULES, Drafts.of(draft), grounded))
     return draft
 
 
-def _verdict(call: ToolCall, draft: Draft, context: SchemaContext | None) -> CheckedCall | Refusal:
+def _build_verdict(
+    call: ToolCall, draft: Draft, context: SchemaContext | None
+) -> CheckedCall | Refusal:
     """A draft as the gate's results show it: sealed, or refused."""
-    edits = tuple(Edit(_path(e.location), e.before, e.after, e.rule) for e in draft.edits)
+    edits = tuple(
+        Edit(_render_argument_path(e.location), e.before, e.after, e.rule) for e in draft.edits
+    )
     tool = None if context is None else context.tool
     if draft.errors or tool is None or context is None:
         arguments = None if draft.is_closed or tool is None else draft.arguments
-        return Refusal(call, tool, arguments, _render(draft, "error"), edits)
+        return Refusal(call, tool, arguments, _render_violations(draft, "error"), edits)
     arguments = draft.arguments
-    warnings = (*_render(draft, "warning"), *_notes(context, arguments))
+    warnings = (*_render_violations(draft, "warning"), *_warn_unasserted(context, arguments))
     return CheckedCall(call.id, tool, arguments, edits, warnings, call.slot, SEAL)
 
 
-def _render(draft: Draft, severity: Severity) -> tuple[Violation, ...]:
+def _render_violations(draft: Draft, severity: Severity) -> tuple[Violation, ...]:
     found = (d for d in draft.diagnostics if d.severity == severity)
-    return tuple(d.to_violation(_path(d.location)) for d in found)
+    return tuple(d.to_violation(_render_argument_path(d.location)) for d in found)
 
 
-def _path(location: Location) -> str:
+def _render_argument_path(location: Location) -> str:
     """The pointer into the arguments; "" for what is no part of them."""
     return render_pointer(location.argument or ())
 
 
-def _notes(context: SchemaContext, arguments: JsonObject) -> tuple[Violation, ...]:
+def _warn_unasserted(context: SchemaContext, arguments: JsonObject) -> tuple[Violation, ...]:
     """That not all of the schema was asserted of the arguments, if so."""
     parts = context.schema.unasserted_of(arguments)
-    return (violations.unasserted(context.tool.name, parts),) if parts else ()
+    return (violations.build_unasserted_note(context.tool.name, parts),) if parts else ()

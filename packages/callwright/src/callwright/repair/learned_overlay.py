@@ -1,5 +1,5 @@
-"""What a tool's own error says that its schema does not: learned for one run, marked, never written
-back.
+"""Extracts facts beyond the schema from a tool's own error: learned for one run, marked, never
+written back.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from callwright.language import ENGLISH
 from callwright.nouns.types import Edit, Json, JsonObject, Tool
-from callwright.tools.overlay import Change, OverlayChange, keyword_set
+from callwright.tools.overlay import Change, OverlayChange, set_keyword
 
 _FORBIDDEN = tuple(re.compile(p, re.I) for p in ENGLISH.listed("errors.forbidden"))
 _REQUIRED = tuple(re.compile(p, re.I) for p in ENGLISH.listed("errors.required"))
@@ -61,7 +61,7 @@ class SchemaOverlay:
         properties: JsonObject = dict(tool.properties)
         required = list(tool.required)
         for change in self.changes:
-            _apply(change, properties, required, self.error)
+            _apply_change(change, properties, required, self.error)
         schema["properties"] = properties
         schema["required"] = required
         if any(change.change == "forbid" for change in self.changes):
@@ -84,8 +84,8 @@ class SchemaOverlay:
 
 
 def overlay_from_error(error: str, tool: Tool, arguments: JsonObject) -> SchemaOverlay | None:
-    """What an error says about keys, types, options and formats beyond the schema; None where it
-    says nothing.
+    """Return the keys, types, options and formats that an error states beyond the schema. None if
+    there are none.
     """
     text = _PYDANTIC.sub(
         r"'\g<key>': \g<says>;", error[:_MAX_CHARS]
@@ -98,7 +98,9 @@ def overlay_from_error(error: str, tool: Tool, arguments: JsonObject) -> SchemaO
     return SchemaOverlay(news, text) if news else None
 
 
-def _apply(change: OverlayChange, properties: JsonObject, required: list[str], error: str) -> None:
+def _apply_change(
+    change: OverlayChange, properties: JsonObject, required: list[str], error: str
+) -> None:
     if change.change == "forbid":
         properties.pop(change.key, None)
         required[:] = [k for k in required if k != change.key]
@@ -109,7 +111,7 @@ def _apply(change: OverlayChange, properties: JsonObject, required: list[str], e
         if change.key not in required:
             required.append(change.key)
     else:
-        part = keyword_set(part, change)
+        part = set_keyword(part, change)
     properties[change.key] = part
 
 
@@ -125,46 +127,50 @@ def _is_news(change: OverlayChange, tool: Tool) -> bool:
 def _key_changes(text: str, tool: Tool, arguments: JsonObject) -> Iterator[OverlayChange]:
     for pattern in _FORBIDDEN:
         for found in pattern.finditer(text):
-            key = _placed(found["key"], arguments)
+            key = _strip_place_prefix(found["key"], arguments)
             if key in arguments:
                 yield OverlayChange(key, "forbid")
     for found in _RENAMED.finditer(text):
         old, now = (
-            _placed(found["key"], arguments),
-            _known(_placed(found["now"], tool.properties), tool.properties),
+            _strip_place_prefix(found["key"], arguments),
+            _match_declared_key(
+                _strip_place_prefix(found["now"], tool.properties), tool.properties
+            ),
         )
         if old in arguments and now not in arguments and not _is_a_form(now):
             yield OverlayChange(old, "forbid")
             yield OverlayChange(now, "require")
     for pattern in _REQUIRED:
         for found in pattern.finditer(text):
-            key = _known(_placed(found["key"], tool.properties), tool.properties)
-            if key not in arguments and (key in tool.properties or _like_a_key(found, text)):
+            key = _match_declared_key(
+                _strip_place_prefix(found["key"], tool.properties), tool.properties
+            )
+            if key not in arguments and (key in tool.properties or _is_key_like(found, text)):
                 yield OverlayChange(key, "require")
 
 
 def _is_a_form(said: str) -> bool:
-    """Whether what was expected is a kind of value (``integer``, ``YYYY-MM-DD``) and no other
-    name.
+    """Return True if the expected text is a kind of value (``integer``, ``YYYY-MM-DD``) and not
+    another name.
     """
     return said.isupper() or _TYPE_NAMES.get(said.lower(), said.lower()) in _JSON_TYPES
 
 
-def _placed(name: str, known: Container[str]) -> str:
+def _strip_place_prefix(name: str, known: Container[str]) -> str:
     """The key without the place of the request that FastAPI and pydantic put before it
     (``query.city``).
     """
     return name if name in known else _PLACE.sub("", name, count=1) if _PLACE.match(name) else name
 
 
-def _known(name: str, properties: Iterable[str]) -> str:
+def _match_declared_key(name: str, properties: Iterable[str]) -> str:
     """The declared key that is meant, case aside."""
     return next((k for k in properties if k.lower() == name.lower()), name)
 
 
-def _like_a_key(found: re.Match[str], text: str) -> bool:
-    """Whether an undeclared name is quoted, stands before a colon, alone behind one, or has a key's
-    shape: no word of the sentence.
+def _is_key_like(found: re.Match[str], text: str) -> bool:
+    """Return True if an undeclared name is a key and no word of the sentence. It is quoted, stands
+    before a colon, alone behind one, or has a key's shape.
     """
     key = found["key"]
     if _ALONE.match(text, found.end("key")) and text[: found.start("key")].endswith(": "):
@@ -180,21 +186,21 @@ def _value_changes(text: str, tool: Tool, arguments: JsonObject) -> Iterator[Ove
         if any(low <= found.start() < high for low, high in renamed):
             continue  # another name is suggested, not another value
         meant = _in_quotes(found["list"])
-        key = _refused(text[: found.start()], arguments) or _subject(
+        key = _find_refused_key(text[: found.start()], arguments) or _find_subject_key(
             text, found.start(), tool, arguments
         )
         if meant and key and key not in meant:
             yield OverlayChange(key, "enum", meant)
-    for at, change, value in _claims(text):
-        key = _subject(text, at, tool, arguments)
+    for at, change, value in _iter_claims(text):
+        key = _find_subject_key(text, at, tool, arguments)
         if key:
             yield OverlayChange(key, change, value)
 
 
-def _claims(text: str) -> Iterator[tuple[int, Change, Json]]:
+def _iter_claims(text: str) -> Iterator[tuple[int, Change, Json]]:
     """(position, change, value) of everything said about some value."""
     for found in _OPTIONS.finditer(text):
-        options = _options(found["list"])
+        options = _split_options(found["list"])
         if len(options) > 1:
             yield found.start(), "enum", options
     for found in _TYPES.finditer(text):
@@ -206,18 +212,18 @@ def _claims(text: str) -> Iterator[tuple[int, Change, Json]]:
     for found in _DATE_STYLE.finditer(text):
         yield found.start(), "pattern", _date_pattern(found[0])
     for found in _BETWEEN.finditer(text):
-        yield found.start(), "minimum", _figure(found["low"])
-        yield found.start(), "maximum", _figure(found["high"])
+        yield found.start(), "minimum", _parse_number(found["low"])
+        yield found.start(), "maximum", _parse_number(found["high"])
     for pattern, change in ((_AT_MOST, "maximum"), (_AT_LEAST, "minimum")):
         for found in pattern.finditer(text):
-            yield found.start(), change, _figure(found["n"])  # type: ignore[misc]
+            yield found.start(), change, _parse_number(found["n"])  # type: ignore[misc]
 
 
-def _figure(text: str) -> float:
+def _parse_number(text: str) -> float:
     return float(text) if "." in text else int(text)
 
 
-def _options(listed: str) -> list[str]:
+def _split_options(listed: str) -> list[str]:
     parts = _BETWEEN_OPTIONS.split(listed)
     return [p for p in (part.strip().strip("'\"`").strip() for part in parts) if p and len(p) <= 60]
 
@@ -233,7 +239,7 @@ def _date_pattern(style: str) -> str:
     )
 
 
-def _refused(text: str, arguments: JsonObject) -> str:
+def _find_refused_key(text: str, arguments: JsonObject) -> str:
     """The key whose value the text names last, in quotes."""
     keys = {value: key for key, value in arguments.items() if isinstance(value, str)}
     return next((keys[value] for value in reversed(_in_quotes(text)) if value in keys), "")
@@ -243,7 +249,7 @@ def _in_quotes(text: str) -> list[str]:
     return [next(filter(None, quoted)) for quoted in _IN_QUOTES.findall(text)]
 
 
-def _subject(text: str, at: int, tool: Tool, arguments: JsonObject) -> str:
+def _find_subject_key(text: str, at: int, tool: Tool, arguments: JsonObject) -> str:
     """The key that a claim is about: the last one named before it, else the first after, else the
     only argument.
     """

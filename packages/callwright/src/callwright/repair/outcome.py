@@ -1,8 +1,8 @@
-"""Whether a failed call took effect, and whether it may be made again. The one place that decides
-it.
+"""Decides whether a failed call took effect, and whether it may be made again. No other module
+decides this.
 
-A call that only reads changes nothing. A call that may write has an unknown outcome whenever it
-failed, unless the failure is an explicit refusal: its source says that nothing was done
+A call that only reads changes nothing. A failed call that may write has an unknown outcome, unless
+the failure is an explicit refusal. Either its source says that nothing was done
 (:attr:`~callwright.nouns.errors.Failure.not_done`), or its tool declares that a failed call changes
 nothing (:attr:`~callwright.nouns.types.Effects.atomic`). The words of an error decide nothing here:
 a tool that has booked may answer "timed out" about the mail that it sends afterwards.

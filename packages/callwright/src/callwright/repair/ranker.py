@@ -19,14 +19,14 @@ from typing import Any
 from rapidfuzz.distance import JaroWinkler
 from rapidfuzz.fuzz import partial_ratio, token_sort_ratio
 
-from callwright.dataflow.flow import STOP, content_words, verb, words
+from callwright.dataflow.flow import STOP, content_words, find_verb_kind, split_words
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import WeightsError
 from callwright.nouns.thresholds import threshold
-from callwright.nouns.types import Json, JsonObject, Tool, canonical
-from callwright.repair.provenance.grounding import judge
+from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
+from callwright.repair.provenance.grounding import classify_value
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.rules.names import Match, likeness, squashed
+from callwright.repair.rules.names import Match, score_likeness, squash_name
 from callwright.repair.rules.parameters import name_likeness
 
 FORMAT = 1
@@ -62,7 +62,7 @@ class Trees:
 
     def probability(self, row: Sequence[float]) -> float:
         """The probability that a candidate is the right one."""
-        total = self.bias + sum(_walk(tree, row) for tree in self.trees)
+        total = self.bias + sum(_walk_tree(tree, row) for tree in self.trees)
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
     def choose(self, rows: Sequence[Sequence[float]]) -> tuple[int, float] | None:
@@ -97,15 +97,15 @@ class Ranker:
         return None if found is None else (tools[found[0]], found[1])
 
 
-def match(
+def match_by_ranker(
     name: str,
     arguments: JsonObject | str,
     tools: Sequence[Tool],
     query: str,
     ranker: Ranker | None = None,
 ) -> Match | None:
-    """What a ranker takes a name to mean where the rules could not tell: only a tool known not to
-    write. Without ``ranker`` the shipped one; where none is shipped, nothing.
+    """Return the ranker's match for a name that the rules could not resolve. Only a tool known not
+    to write is taken. Without ``ranker`` the shipped one is used; None if none is shipped.
     """
     found = ranker or load()
     chosen = found.tool(name, arguments, tools, query) if found is not None else None
@@ -115,26 +115,30 @@ def match(
 
 
 def _meant_to_write(name: str, tool: Tool) -> bool:
-    """Whether the name says that something is made, changed or removed, and the tool's says another
-    thing.
+    """Return True if the name says that something is made, changed or removed, and the tool's name
+    says otherwise.
     """
-    return verb(name) in _WRITING and verb(name) != verb(tool.name)
+    return find_verb_kind(name) in _WRITING and find_verb_kind(name) != find_verb_kind(tool.name)
 
 
 def load(path: Path | None = None) -> Ranker | None:
     """The ranker of a file, or the shipped one; None where none is shipped. WeightsError for
     another format.
     """
-    return _shipped() if path is None else read(path.read_text(encoding="utf-8"), str(path))
+    return (
+        _load_shipped()
+        if path is None
+        else parse_ranker(path.read_text(encoding="utf-8"), str(path))
+    )
 
 
 @cache
-def _shipped() -> Ranker | None:
+def _load_shipped() -> Ranker | None:
     place = files("callwright.repair").joinpath(SHIPPED)
-    return read(place.read_text(encoding="utf-8"), SHIPPED) if place.is_file() else None
+    return parse_ranker(place.read_text(encoding="utf-8"), SHIPPED) if place.is_file() else None
 
 
-def read(text: str, name: str) -> Ranker:
+def parse_ranker(text: str, name: str) -> Ranker:
     """The ranker that a JSON text describes."""
     try:
         value = parse(text)
@@ -152,12 +156,14 @@ def read(text: str, name: str) -> Ranker:
             f"{name} is no ranker of format {FORMAT}", hint="train it anew with this version"
         )
     tasks = {
-        task: _trees(task, spec, name) for task, spec in value["tasks"].items() if task in FEATURES
+        task: _read_trees(task, spec, name)
+        for task, spec in value["tasks"].items()
+        if task in FEATURES
     }
     return Ranker(tasks, value.get("card") or {})
 
 
-def _trees(task: str, spec: JsonObject, name: str) -> Trees:
+def _read_trees(task: str, spec: JsonObject, name: str) -> Trees:
     if tuple(spec.get("features") or ()) != FEATURES[task]:
         raise WeightsError(
             f"{name} was trained on other features for {task!r}",
@@ -169,7 +175,7 @@ def _trees(task: str, spec: JsonObject, name: str) -> Trees:
     return Trees(FEATURES[task], made, spec["least"], spec["lead"], spec.get("bias", 0.0))
 
 
-def _walk(tree: Sequence[Any], row: Sequence[float]) -> float:
+def _walk_tree(tree: Sequence[Any], row: Sequence[float]) -> float:
     at = 0
     while True:
         node = tree[at]
@@ -178,46 +184,51 @@ def _walk(tree: Sequence[Any], row: Sequence[float]) -> float:
         at = node[2] if row[node[0]] <= node[1] else node[3]
 
 
-def _share(some: frozenset[str], others: frozenset[str]) -> float:
+def _compute_overlap(some: frozenset[str], others: frozenset[str]) -> float:
     return len(some & others) / len(some) if some else 0.0
 
 
-def _telling(text: str) -> frozenset[str]:
-    return frozenset(w for w in words(text) if w not in STOP)
+def _select_telling_words(text: str) -> frozenset[str]:
+    return frozenset(w for w in split_words(text) if w not in STOP)
 
 
 def tool_features(
     name: str, arguments: JsonObject | str, tool: Tool, query: str
 ) -> tuple[float, ...]:
-    """What is seen of "this name means this tool", in the order of :data:`TOOL`."""
-    keys = frozenset(map(squashed, arguments)) if isinstance(arguments, dict) else frozenset()
-    given, own, about = _telling(name), _telling(tool.name), content_words(tool.description)
+    """Return the features of "this name means this tool", in the order of :data:`TOOL`."""
+    keys = frozenset(map(squash_name, arguments)) if isinstance(arguments, dict) else frozenset()
+    given, own, about = (
+        _select_telling_words(name),
+        _select_telling_words(tool.name),
+        content_words(tool.description),
+    )
     asked = content_words(query[-4_000:])
-    a, b = squashed(name), squashed(tool.name)
-    mine, theirs = verb(name), verb(tool.name)
-    required = frozenset(map(squashed, tool.required))
+    a, b = squash_name(name), squash_name(tool.name)
+    mine, theirs = find_verb_kind(name), find_verb_kind(tool.name)
+    required = frozenset(map(squash_name, tool.required))
     return (
-        likeness(name, tuple(arguments) if isinstance(arguments, dict) else (), query, tool),
+        score_likeness(name, tuple(arguments) if isinstance(arguments, dict) else (), query, tool),
         JaroWinkler.similarity(a, b),
-        token_sort_ratio(" ".join(words(name)), " ".join(words(tool.name))) / 100,
+        token_sort_ratio(" ".join(split_words(name)), " ".join(split_words(tool.name))) / 100,
         partial_ratio(a, b) / 100,
-        _share(given, own),
-        _share(own, given),
-        _share(given, about),
+        _compute_overlap(given, own),
+        _compute_overlap(own, given),
+        _compute_overlap(given, about),
         float(bool(mine) and mine == theirs),
         float(bool(mine) and bool(theirs) and mine != theirs),
         float(bool(a) and (a in b or b in a)),
-        _share(keys, frozenset(map(squashed, tool.properties))) if keys else -1.0,
-        _share(required, keys) if required else -1.0,
-        _share(own, asked),
-        _share(about, asked),
+        _compute_overlap(keys, frozenset(map(squash_name, tool.properties))) if keys else -1.0,
+        _compute_overlap(required, keys) if required else -1.0,
+        _compute_overlap(own, asked),
+        _compute_overlap(about, asked),
     )
 
 
 def parameter_features(
     key: str, value: Json, wanted: str, tool: Tool, unknown: int, missing: Sequence[str]
 ) -> tuple[float, ...]:
-    """What is seen of "this unknown key means this parameter", in the order of :data:`PARAMETER`.
+    """Return the features of "this unknown key means this parameter", in the order of
+    :data:`PARAMETER`.
 
     ``unknown`` is how many keys of the call are unknown, ``missing`` which parameters the call
     lacks.
@@ -226,16 +237,20 @@ def parameter_features(
     part = part if isinstance(part, dict) else {}
     said = part.get("description")
     about = said if isinstance(said, str) else ""
-    given, own, told = _telling(key), _telling(wanted), content_words(about)
-    a, b = squashed(key), squashed(wanted)
+    given, own, told = (
+        _select_telling_words(key),
+        _select_telling_words(wanted),
+        content_words(about),
+    )
+    a, b = squash_name(key), squash_name(wanted)
     values = content_words(value) if isinstance(value, str) else frozenset()
     options = part.get("enum")
     return (
         name_likeness(key, wanted, about),
         JaroWinkler.similarity(a, b),
-        _share(given, own),
-        _share(own, given),
-        _share(given, told),
+        _compute_overlap(given, own),
+        _compute_overlap(own, given),
+        _compute_overlap(given, told),
         float(bool(a) and (a in b or b in a)),
         type_fits(value, part.get("type")),
         (
@@ -246,18 +261,22 @@ def parameter_features(
         float(wanted in tool.required),
         float(min(4, sum(m in tool.required for m in missing))),
         float(min(4, unknown)),
-        _share(values, told),
-        float(words(key)[-1:] == words(wanted)[-1:]),
+        _compute_overlap(values, told),
+        float(split_words(key)[-1:] == split_words(wanted)[-1:]),
     )
 
 
 def keep_features(
     key: str, value: Json, tool: Tool, arguments: JsonObject, sources: ProvenanceIndex
 ) -> tuple[float, ...]:
-    """What is seen of "this optional argument was asked for", in the order of :data:`KEEP`."""
+    """Return the features of "this optional argument was asked for", in the order of
+    :data:`KEEP`.
+    """
     part = tool.properties.get(key)
     part = part if isinstance(part, dict) else {}
-    verdict = judge(key, value, part, sources) if not isinstance(value, dict | list) else ""
+    verdict = (
+        classify_value(key, value, part, sources) if not isinstance(value, dict | list) else ""
+    )
     held = sources.holds(value) if isinstance(value, dict | list) else verdict == "held"
     asked = content_words(sources.query[-4_000:])
     said = part.get("description")
@@ -272,11 +291,11 @@ def keep_features(
         float(isinstance(value, bool)),
         float(isinstance(value, int | float) and not isinstance(value, bool)),
         float(isinstance(part.get("enum"), list)),
-        float("default" in part and canonical(part["default"]) == canonical(value)),
-        _share(_telling(key), asked),
-        _share(content_words(value), asked) if isinstance(value, str) else -1.0,
-        float(min(60, len(canonical(value)))),
-        _share(told, asked),
+        float("default" in part and to_canonical_json(part["default"]) == to_canonical_json(value)),
+        _compute_overlap(_select_telling_words(key), asked),
+        _compute_overlap(content_words(value), asked) if isinstance(value, str) else -1.0,
+        float(min(60, len(to_canonical_json(value)))),
+        _compute_overlap(told, asked),
         used / len(optional) if optional else 0.0,
     )
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.types import Json, Tool, ToolCall, canonical
+from callwright.nouns.types import Json, Tool, ToolCall, to_canonical_json
 from callwright.parsing import parse_calls
-from callwright.parsing.formats.objects import label_of
+from callwright.parsing.formats.objects import read_label
 
 FORMS = (
     "a text, an OpenAI message ({'content', 'tool_calls'}), an Anthropic message ({'content':"
@@ -33,7 +33,7 @@ class Reading:
     whole: str = ""  # the text that was read, as it came
 
 
-def read(source: str | Mapping[str, Any] | Sequence[Any], tools: Sequence[Tool]) -> Reading:
+def read_source(source: str | Mapping[str, Any] | Sequence[Any], tools: Sequence[Tool]) -> Reading:
     """Read a reply in any of its :data:`FORMS`. Raises ConfigError for anything else.
 
     A message with calls of its own keeps its text; one without has its text read.
@@ -44,7 +44,7 @@ def read(source: str | Mapping[str, Any] | Sequence[Any], tools: Sequence[Tool])
         return _from_message(source, tools)
     if isinstance(source, Sequence) and not isinstance(source, bytes | bytearray):
         return Reading(
-            tuple(_call(c, i) for i, c in enumerate(source)), "", "native" if source else ""
+            tuple(_parse_call(c, i) for i, c in enumerate(source)), "", "native" if source else ""
         )
     raise ConfigError(f"cannot read calls from a {type(source).__name__}", hint=f"give {FORMS}")
 
@@ -60,23 +60,23 @@ def _from_message(message: Mapping[str, Any], tools: Sequence[Tool]) -> Reading:
     if isinstance(message.get("message"), Mapping):
         return _from_message(message["message"], tools)
     if _is_call(message):
-        return Reading((_call(message, 0),), "", "native")
+        return Reading((_parse_call(message, 0),), "", "native")
     content = (
         message["output"] if isinstance(message.get("output"), list) else message.get("content")
     )
-    text, blocks = (content, []) if isinstance(content, str) else _parts(content)
+    text, blocks = (content, []) if isinstance(content, str) else _split_content(content)
     listed = message.get("tool_calls")
     native = [*(listed if isinstance(listed, list) else []), *blocks]
     if isinstance(message.get("function_call"), Mapping):
         native.append(message["function_call"])
     if native:
-        return Reading(tuple(_call(c, i) for i, c in enumerate(native)), text, "native")
+        return Reading(tuple(_parse_call(c, i) for i, c in enumerate(native)), text, "native")
     return _from_text(text, tools)
 
 
 def _is_call(item: Mapping[str, Any]) -> bool:
-    """Whether this is one call: of ``tool_calls``, a block of Anthropic's, an item of Responses, or
-    a plain one.
+    """Return True if this is one call: of ``tool_calls``, a block of Anthropic's, an item of
+    Responses, or a plain one.
     """
     if isinstance(item.get("function"), Mapping) or item.get("type") in _CALLS:
         return True
@@ -85,7 +85,7 @@ def _is_call(item: Mapping[str, Any]) -> bool:
     )
 
 
-def _parts(content: Any) -> tuple[str, list[Any]]:
+def _split_content(content: Any) -> tuple[str, list[Any]]:
     """Text and calls of a content list, or of the items of a Responses answer."""
     texts, blocks = [], []
     for part in content if isinstance(content, list) else []:
@@ -94,7 +94,7 @@ def _parts(content: Any) -> tuple[str, list[Any]]:
         elif isinstance(part, Mapping) and part.get("type") in _CALLS:
             blocks.append(part)
         elif isinstance(part, Mapping) and part.get("type") == "message":
-            text, inner = _parts(part.get("content"))
+            text, inner = _split_content(part.get("content"))
             texts.append(text)
             blocks += inner
         elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
@@ -102,7 +102,7 @@ def _parts(content: Any) -> tuple[str, list[Any]]:
     return "".join(texts), blocks
 
 
-def _call(raw: Any, place: int) -> ToolCall:
+def _parse_call(raw: Any, place: int) -> ToolCall:
     """One call in OpenAI's, Anthropic's or a plain form."""
     if isinstance(raw, ToolCall):
         return raw
@@ -127,9 +127,13 @@ def _call(raw: Any, place: int) -> ToolCall:
         (inner[k] for k in ("arguments", "parameters", "input", "args") if k in inner), {}
     )
     arguments = (
-        {} if given is None else given if isinstance(given, dict | str) else canonical(given)
+        {}
+        if given is None
+        else given
+        if isinstance(given, dict | str)
+        else to_canonical_json(given)
     )
-    slot = label_of(dict(raw))
+    slot = read_label(dict(raw))
     return ToolCall(
         str(raw.get("call_id") or raw.get("id") or slot or f"call_{place + 1}"),
         name,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from callwright.jsontext import unwritable
+from callwright.jsontext import explain_unwritable
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Message, Tool, ToolCall
 from callwright.repair.context import RepairContext
@@ -19,7 +19,7 @@ from callwright.repair.ordering.producer import WAIT_FOR_RESULT
 from callwright.repair.ordering.references import labels_of
 from callwright.repair.ordering.sequence import SequenceContext, order_drafts
 from callwright.repair.pipeline import order_rules, run_rules, run_without_questions
-from callwright.repair.reading import Reading, read
+from callwright.repair.reading import Reading, read_source
 from callwright.repair.result import Abstention, Refinement, Settings
 from callwright.repair.rule import Rule, reply_rule
 from callwright.repair.rules.argument_repair import is_triggered
@@ -56,14 +56,14 @@ def refine(
         raise ConfigError(
             f"there is no rung {sorted(unknown)[0]!r}", hint=f"rungs: {', '.join(RUNGS)}"
         )
-    reading = read(source, tools)
+    reading = read_source(source, tools)
     if not reading.calls:
         return Refinement((), reading.text, dialect=reading.dialect, truncated=reading.truncated)
     drafts = Drafts(reading.calls, turn=BEFORE_CALLS)
     strange = find_unreadable(reading.calls)
     if strange:
         drafts.apply(Change(diagnostics=strange))
-        return _render(reading, drafts)
+        return _build_refinement(reading, drafts)
     situation = RepairContext(tools, query, messages, settings)
     context = ReplyContext(situation, reading.calls, is_triggered)
     if "rules" in rungs:
@@ -76,7 +76,7 @@ def refine(
             return Refinement((), reading.whole, abstained=(Abstention("", said + "."),))
     if "sequence" in rungs:
         run_without_questions(run_rules(SEQUENCE_RULES, drafts, context))
-    return _render(reading, drafts)
+    return _build_refinement(reading, drafts)
 
 
 def repair_calls(
@@ -109,7 +109,7 @@ def sort_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
     if any(call.slot for call in before):
         labelled = [replace(call, id=call.slot) if call.slot else call for call in before]
         labels = dict(zip(drafts.order, labels_of(labelled, situation.by_name), strict=True))
-    unknown = _made_up(drafts)
+    unknown = _list_ungrounded(drafts)
     sequence = SequenceContext(situation.tools, asked, labels, unknown=unknown)
     change, _ = order_drafts(drafts, sequence)
     if change is None:
@@ -156,7 +156,7 @@ def find_unreadable(calls: Sequence[ToolCall]) -> list[Diagnostic]:
     """
     found = []
     for i, call in enumerate(calls):
-        why = "" if isinstance(call.arguments, str) else unwritable(call.arguments)
+        why = "" if isinstance(call.arguments, str) else explain_unwritable(call.arguments)
         if why:
             said = (
                 f"The arguments of '{call.tool}' cannot be read: {why}. The calls were left as they"
@@ -166,7 +166,7 @@ def find_unreadable(calls: Sequence[ToolCall]) -> list[Diagnostic]:
     return found
 
 
-def _made_up(drafts: Drafts) -> list[tuple[int, str]]:
+def _list_ungrounded(drafts: Drafts) -> list[tuple[int, str]]:
     """The arguments that the rules found to come from nowhere: (draft, name)."""
     found = []
     for draft in drafts:
@@ -214,7 +214,7 @@ def _reads_as_prose(reading: Reading, drafts: Drafts) -> bool:
     )
 
 
-def _render(reading: Reading, drafts: Drafts) -> Refinement:
+def _build_refinement(reading: Reading, drafts: Drafts) -> Refinement:
     """The drafts as results show them."""
     return Refinement(
         calls=drafts.calls,

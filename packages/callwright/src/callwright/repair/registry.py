@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from callwright.jsontext import parse
-from callwright.nouns.types import READ, Json, Tool, ToolCall, canonical
+from callwright.nouns.types import READ, Json, Tool, ToolCall, to_canonical_json
 from callwright.repair.by_model.question import QUESTION_RULES
 from callwright.repair.by_model.refiner import MODEL_RULES
 from callwright.repair.refinement import PROXY_RULES
@@ -65,32 +65,32 @@ def every_rule() -> tuple[Rule[Any], ...]:
 def edit_kinds() -> tuple[EditKind, ...]:
     """Every kind of edit, in the order of the table."""
     tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    tools = {name: _tool(name, parse(text)) for name, text in tables["tools"].items()}
-    return tuple(_kind(row, tools) for row in tables["edits"])
+    tools = {name: _build_tool(name, parse(text)) for name, text in tables["tools"].items()}
+    return tuple(_build_edit_kind(row, tools) for row in tables["edits"])
 
 
-def _tool(name: str, row: Mapping[str, Any]) -> Tool:
+def _build_tool(name: str, row: Mapping[str, Any]) -> Tool:
     schema = {"type": "object", "properties": row["properties"], "required": row["required"]}
     returned = {key: {"type": "string"} for key in row.get("returns", ())}
     returns = {"type": "object", "properties": returned} if returned else None
     return Tool(name, row["about"], schema, returns, READ)
 
 
-def _kind(row: Mapping[str, Any], tools: Mapping[str, Tool]) -> EditKind:
+def _build_edit_kind(row: Mapping[str, Any], tools: Mapping[str, Tool]) -> EditKind:
     example = Example(
-        _calls(row["before"]),
-        _calls(row["after"]),
+        _parse_calls(row["before"]),
+        _parse_calls(row["after"]),
         tuple(tools[name] for name in row["tools"]),
         row.get("query", ""),
         row.get("mode", "refine"),
-        _calls(row.get("earlier", "[]")),
+        _parse_calls(row.get("earlier", "[]")),
         parse(row["results"]) if "results" in row else None,
         row.get("reply", ""),
     )
     return EditKind(row["wire"], row["rule"], row["does"], row.get("only_if", ""), example)
 
 
-def _calls(text: str) -> tuple[ToolCall, ...]:
+def _parse_calls(text: str) -> tuple[ToolCall, ...]:
     rows = enumerate(parse(text), 1)
     return tuple(
         ToolCall(row[2] if len(row) > 2 else f"call_{n}", row[0], row[1]) for n, row in rows
@@ -100,18 +100,19 @@ def _calls(text: str) -> tuple[ToolCall, ...]:
 # ---------------------------------------------------------------- the table
 
 
-def table() -> str:
+def render_table() -> str:
     """The rows of the documentation, in Markdown."""
-    return "\n".join(_rows())
+    return "\n".join(_iter_rows())
 
 
-def _rows() -> Iterator[str]:
+def _iter_rows() -> Iterator[str]:
     needs = {rule.id: rule.needs for rule in every_rule()}
     yield "| edit | what it does | only if | needs | for example |"
     yield "|---|---|---|---|---|"
     for kind in edit_kinds():
         before, after = (
-            "; ".join(map(_show, calls)) for calls in (kind.example.before, kind.example.after)
+            "; ".join(map(_render_call, calls))
+            for calls in (kind.example.before, kind.example.after)
         )
         if kind.example.mode == "none":
             shown = ""
@@ -123,28 +124,28 @@ def _rows() -> Iterator[str]:
         yield f"| `{kind.wire}` | " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _show(call: ToolCall) -> str:
+def _render_call(call: ToolCall) -> str:
     if isinstance(call.arguments, str):
         return f"{call.tool} {call.arguments}".strip()
-    return f"{call.tool}({', '.join(f'{k}={canonical(v)}' for k, v in call.arguments.items())})"
+    return f"{call.tool}({', '.join(f'{k}={to_canonical_json(v)}' for k, v in call.arguments.items())})"
 
 
-def written_into(page: str) -> str:
+def replace_table(page: str) -> str:
     """The page with the table between its markers. Raises ValueError where they are not there."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError(f"the page has no {BEGIN} … {END}")
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return f"{before}{BEGIN}\n{render_table()}\n{END}{after}"
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print the table, or write it into the pages that are named."""
     for name in arguments:
         path = Path(name)
-        path.write_text(written_into(path.read_text(encoding="utf-8")), encoding="utf-8")
+        path.write_text(replace_table(path.read_text(encoding="utf-8")), encoding="utf-8")
     if not arguments:
-        sys.stdout.write(table() + "\n")
+        sys.stdout.write(render_table() + "\n")
     return 0
 
 

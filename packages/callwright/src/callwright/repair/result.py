@@ -1,4 +1,4 @@
-"""What refinement hands back, and what it may do."""
+"""Defines the settings and the result of refinement."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Edit, JsonObject, ToolCall
 from callwright.repair.diagnostics import Abstention
 
-__all__ = ["Abstention", "Refinement", "Settings", "shown"]
+__all__ = ["Abstention", "Refinement", "Settings", "describe_call"]
 
 LEAST = threshold("callwright.repair", "settings.least")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How far the rules may go.
+    """Settings that limit the rules.
 
-    ``leave_out``: optional values that nothing in the conversation supports are left out, and calls
-    that add nothing to the others are dropped (for upstreams that were *made* to fill a schema, as
-    the proxy's guided mode does). ``drop_unasked``: calls that nobody asked for go, were they all
-    of the reply (part of ``leave_out`` too; for upstreams that answer greetings with calls).
-    ``least``: a guess below this confidence is not made but listed as an abstention. The
+    ``leave_out``: optional values without support in the conversation are left out, and calls that
+    add nothing to the others are dropped. It is for upstreams that were *made* to fill a schema, as
+    the proxy's guided mode does. ``drop_unasked``: unrequested calls are dropped, even if they are
+    the whole reply. It is part of ``leave_out`` too, and is for upstreams that answer greetings
+    with calls. ``least``: a guess below this confidence is not made but listed as a suggestion. The
     confidences were measured on public data sets (docs/refine.md).
     """
 
@@ -31,7 +31,7 @@ class Settings:
     least: float = LEAST
 
 
-def shown(call: ToolCall) -> JsonObject:
+def describe_call(call: ToolCall) -> JsonObject:
     """A call as an edit of the rules shows it, and the model rung's prompt."""
     return {"name": call.tool, "arguments": call.arguments}
 

@@ -64,10 +64,14 @@ def select_drafts(drafts: Drafts, context: Context, when: When) -> list[Draft]:
         return open_ones
     if when == "open":
         return [draft for draft in open_ones if context.is_open(draft)]
-    return [draft for draft in open_ones if context.is_open(draft) and not check(draft, context)]
+    return [
+        draft
+        for draft in open_ones
+        if context.is_open(draft) and not is_valid_draft(draft, context)
+    ]
 
 
-def check(draft: Draft, context: Context) -> bool:
+def is_valid_draft(draft: Draft, context: Context) -> bool:
     """Whether a draft is right, asked once as long as its call stays the same."""
     if draft.is_right is None:
         draft.is_right = context.is_right(draft)

@@ -15,11 +15,11 @@ from functools import cached_property
 from math import fsum, log
 from typing import TYPE_CHECKING, Any
 
-from callwright.nouns.memo import remembered
-from callwright.nouns.types import digest
+from callwright.nouns.memo import cache_by_text
+from callwright.nouns.types import compute_digest
 from callwright.retrieval.document import Document
 from callwright.retrieval.features import FEATURES, Asked
-from callwright.retrieval.terms import terms
+from callwright.retrieval.terms import extract_terms
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -48,7 +48,7 @@ NAMES = (
 )
 """The columns of :func:`candidate_features`, in order."""
 
-DIGEST = digest([_FORM, MOST, NAMES])
+DIGEST = compute_digest([_FORM, MOST, NAMES])
 """Changes whenever a ranker's trees would read something else."""
 
 
@@ -108,7 +108,7 @@ class Candidates:
     @cached_property
     def called(self) -> Sequence[frozenset[str]]:
         """The terms of each tool's name."""
-        return [_terms(name) for name in self.names]
+        return [_split_terms(name) for name in self.names]
 
     @cached_property
     def clauses(self) -> Sequence[frozenset[str]]:
@@ -117,7 +117,7 @@ class Candidates:
 
     @cached_property
     def weight(self) -> Mapping[str, float]:
-        """How telling each term is: the fewer candidates have it, the more."""
+        """Return the weight of each term: the fewer candidates contain it, the higher."""
         holding = Counter(term for said in self.said for term in said)
         return {term: log((len(self.said) + 1) / (count + 0.5)) for term, count in holding.items()}
 
@@ -131,12 +131,17 @@ def candidate_features(found: Candidates) -> Array:
     if not found.names:
         return np.zeros((0, len(NAMES)))
     columns: dict[str, Array] = {}
-    for part in (_scores, _clauses, _words, _parents):
+    for part in (
+        _build_score_columns,
+        _build_clause_columns,
+        _build_word_columns,
+        _build_parent_columns,
+    ):
         columns |= part(found)
     return np.stack([columns[name] for name in NAMES], axis=1).astype(np.float64)
 
 
-def _scores(found: Candidates) -> dict[str, Array]:
+def _build_score_columns(found: Candidates) -> dict[str, Array]:
     """The features themselves, how far behind the best a candidate is, and its place by each of
     them.
     """
@@ -147,13 +152,13 @@ def _scores(found: Candidates) -> dict[str, Array]:
     return {
         **columns,
         "behind": found.mean - found.mean.max(initial=0.0),
-        **{f"place_{name}": _place(column) for name, column in columns.items()},
+        **{f"place_{name}": _compute_place(column) for name, column in columns.items()},
         "request_terms": np.full(count, len(found.asked.terms)),
         "clauses": np.full(count, len(found.clauses)),
     }
 
 
-def _place(scores: Array) -> Array:
+def _compute_place(scores: Array) -> Array:
     """1 for the highest, 1/2 for the next, and so on; of equal ones the first is ahead."""
     import numpy as np
 
@@ -162,8 +167,8 @@ def _place(scores: Array) -> Array:
     return 1.0 / place
 
 
-def _clauses(found: Candidates) -> dict[str, Array]:
-    """What each clause alone makes of the candidates, by words and by meaning."""
+def _build_clause_columns(found: Candidates) -> dict[str, Array]:
+    """Return the features of the candidates for each clause alone, by words and by meaning."""
     import numpy as np
 
     asked, count = found.asked, len(found.names)
@@ -174,18 +179,18 @@ def _clauses(found: Candidates) -> dict[str, Array]:
         meaning = list(np.clip(asked.clause_vectors @ vectors.vectors[found.places].T, 0.0, 1.0))
     columns: dict[str, Array] = {}
     for kind, rows in (("words", words), ("meaning", meaning)):
-        made = _of_clauses(np.stack(rows) if rows else np.zeros((1, count)))
+        made = _summarize_clause_scores(np.stack(rows) if rows else np.zeros((1, count)))
         columns |= {f"clause_{kind}_{name}": column for name, column in made.items()}
     return columns
 
 
-def _of_clauses(scores: Array) -> dict[str, Array]:
+def _summarize_clause_scores(scores: Array) -> dict[str, Array]:
     """``scores`` are (clauses, C). ``lead`` is over the next best for the same clause, in the
     clause where most.
     """
     import numpy as np
 
-    places = np.stack([_place(row) for row in scores])
+    places = np.stack([_compute_place(row) for row in scores])
     best = scores.max(axis=1, keepdims=True, initial=0.0)
     ordered = np.sort(scores, axis=1)
     second = ordered[:, -2:-1] if scores.shape[1] > 1 else np.zeros_like(best)
@@ -198,32 +203,38 @@ def _of_clauses(scores: Array) -> dict[str, Array]:
     }
 
 
-def _words(found: Candidates) -> dict[str, Array]:
-    """Which of the request's words the tool has, and which of the tool's the request has."""
+def _build_word_columns(found: Candidates) -> dict[str, Array]:
+    """Return the word features: the request's words that the tool has, and the tool's words that
+    the request has.
+    """
     weight, request = found.weight, frozenset(found.asked.terms)
-    own = _own_terms(found)
+    own = _find_own_terms(found)
     return {
-        "name_in_request": _each(found.called, lambda name: _share(name, request, weight)),
-        "name_in_clause": _each(
-            found.called, lambda name: max(_share(name, c, weight) for c in found.clauses)
+        "name_in_request": _map_to_array(
+            found.called, lambda name: _weigh_share(name, request, weight)
         ),
-        "request_covered": _each(found.said, lambda said: _share(request, said, weight)),
-        "clause_covered": _each(
-            found.said, lambda said: max(_share(c, said, weight) for c in found.clauses)
+        "name_in_clause": _map_to_array(
+            found.called, lambda name: max(_weigh_share(name, c, weight) for c in found.clauses)
         ),
-        "clause_in_name": _each(
-            found.called, lambda name: max(_share(c, name, weight) for c in found.clauses)
+        "request_covered": _map_to_array(
+            found.said, lambda said: _weigh_share(request, said, weight)
         ),
-        "own_name_in_request": _each(own, lambda name: _share(name, request, {})),
-        "own_name_in_clause": _each(
-            own, lambda name: max(_share(name, c, {}) for c in found.clauses)
+        "clause_covered": _map_to_array(
+            found.said, lambda said: max(_weigh_share(c, said, weight) for c in found.clauses)
         ),
-        "name_terms": _each(found.called, len),
-        "tool_terms": _each(found.said, len),
+        "clause_in_name": _map_to_array(
+            found.called, lambda name: max(_weigh_share(c, name, weight) for c in found.clauses)
+        ),
+        "own_name_in_request": _map_to_array(own, lambda name: _weigh_share(name, request, {})),
+        "own_name_in_clause": _map_to_array(
+            own, lambda name: max(_weigh_share(name, c, {}) for c in found.clauses)
+        ),
+        "name_terms": _map_to_array(found.called, len),
+        "tool_terms": _map_to_array(found.said, len),
     }
 
 
-def _own_terms(found: Candidates) -> list[frozenset[str]]:
+def _find_own_terms(found: Candidates) -> list[frozenset[str]]:
     """The terms of each name that not all candidates of the same parent have in theirs: what tells
     them apart.
     """
@@ -239,8 +250,10 @@ def _own_terms(found: Candidates) -> list[frozenset[str]]:
     ]
 
 
-def _parents(found: Candidates) -> dict[str, Array]:
-    """Where the tool's parent stands among parents, and the tool among those of its parent."""
+def _build_parent_columns(found: Candidates) -> dict[str, Array]:
+    """Return the features of the parents: the parent's rank among parents, and the tool's rank
+    within its parent.
+    """
     import numpy as np
 
     parent_of, fields = found.parent_of, found.asked.fields
@@ -250,7 +263,9 @@ def _parents(found: Candidates) -> dict[str, Array]:
     columns = dict(zip(FEATURES, found.scores.T, strict=True)) | {"mean": found.mean}
     best = np.full(len(parent_of), -1.0)
     np.maximum.at(best, parent_of, found.mean)
-    among = {f"parent_in_{k}": _among(parent_of, k) / np.minimum(k, size) for k in _AMONG}
+    among = {
+        f"parent_in_{k}": _count_same_parent(parent_of, k) / np.minimum(k, size) for k in _AMONG
+    }
     behind: dict[str, Array] = {}
     for name in _OWN:
         most = np.zeros(len(parent_of))
@@ -258,15 +273,15 @@ def _parents(found: Candidates) -> dict[str, Array]:
         behind[f"behind_sibling_{name}"] = columns[name] - most[parent_of]
     return {
         "parent_size": np.log1p(size),
-        "parent_place": _place(best)[parent_of] if len(best) else best,
+        "parent_place": _compute_place(best)[parent_of] if len(best) else best,
         **among,
         **behind,
         "parent_in_request": _parent_in_request(found),
     }
 
 
-def _among(parent_of: Array, k: int) -> Array:
-    """How many of the first k candidates have the same parent."""
+def _count_same_parent(parent_of: Array, k: int) -> Array:
+    """Return for each candidate how many of the first k candidates have the same parent."""
     import numpy as np
 
     counts: Array = np.bincount(parent_of[:k], minlength=len(parent_of))[parent_of]
@@ -277,18 +292,22 @@ def _parent_in_request(found: Candidates) -> Array:
     """The share of the source's own words that the request says; words of every source's name say
     nothing.
     """
-    named = {parent: _terms(parent) for parent in set(found.parents)}
+    named = {parent: _split_terms(parent) for parent in set(found.parents)}
     common = frozenset.intersection(*named.values()) if len(named) > 1 else frozenset()
     request = frozenset(found.asked.terms)
-    return _each(found.parents, lambda parent: _share(named[parent] - common, request, {}))
+    return _map_to_array(
+        found.parents, lambda parent: _weigh_share(named[parent] - common, request, {})
+    )
 
 
-@remembered(most=16_384, longest=200)
-def _terms(name: str) -> frozenset[str]:
-    return frozenset(terms(name))
+@cache_by_text(most=16_384, longest=200)
+def _split_terms(name: str) -> frozenset[str]:
+    return frozenset(extract_terms(name))
 
 
-def _share(wanted: Collection[str], held: Collection[str], weight: Mapping[str, float]) -> float:
+def _weigh_share(
+    wanted: Collection[str], held: Collection[str], weight: Mapping[str, float]
+) -> float:
     """The share of the wanted terms that are held, by weight; a term without a weight counts 1."""
     whole = fsum(
         weight.get(term, 1.0) for term in wanted
@@ -298,7 +317,7 @@ def _share(wanted: Collection[str], held: Collection[str], weight: Mapping[str, 
     )
 
 
-def _each(items: Iterable[Any], value: Callable[[Any], float]) -> Array:
+def _map_to_array(items: Iterable[Any], value: Callable[[Any], float]) -> Array:
     import numpy as np
 
     return np.array([value(item) for item in items], np.float64)

@@ -11,7 +11,7 @@ _BETWEEN = FEATURES_V1.pattern("terms.between")
 _JOINED = FEATURES_V1.pattern("terms.joined")
 
 
-def clauses(request: str) -> tuple[str, ...]:
+def split_clauses(request: str) -> tuple[str, ...]:
     """The parts of a request that may ask for different things, in order; a request of one part is
     that part.
 

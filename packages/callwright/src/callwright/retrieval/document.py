@@ -1,4 +1,4 @@
-"""What an index holds of one tool."""
+"""Defines the document that an index holds of one tool."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from callwright.nouns.types import (
     Json,
     JsonObject,
     Tool,
-    canonical,
-    digest,
+    compute_digest,
+    to_canonical_json,
 )
-from callwright.retrieval.terms import spoken, terms
+from callwright.retrieval.terms import extract_terms, humanize_name
 
 # goes up whenever a tool's document would come out otherwise: old indexes are then made anew
 FORM = 2
@@ -54,29 +54,33 @@ class Document:
 
 def document_digest(tool: Tool) -> str:
     """Changes whenever a tool's document might."""
-    return digest([FORM, tool.digest, tool.source])
+    return compute_digest([FORM, tool.digest, tool.source])
 
 
-def document(tool: Tool) -> Document:
+def build_document(tool: Tool) -> Document:
     """A tool's document: its name counts twice, its description and its parameters' names once."""
     description = " ".join(tool.description.split())[:_MOST_DESCRIPTION]
-    name = terms(tool.name)
-    named = [w for key in tool.properties for w in terms(key)]
+    name = extract_terms(tool.name)
+    named = [w for key in tool.properties for w in extract_terms(key)]
     return Document(
         name=tool.name,
         digest=document_digest(tool),
         parent=tool.source,
-        terms=" ".join([*name, *name, *terms(description), *named]),
-        text=_text(tool.name, description, tool.properties),
-        shape=canonical(
+        terms=" ".join([*name, *name, *extract_terms(description), *named]),
+        text=_render_text(tool.name, description, tool.properties),
+        shape=to_canonical_json(
             join_surrogates(
-                [outline(tool.input_schema), outline(tool.output_schema), _reads(tool)]
+                [
+                    outline_schema(tool.input_schema),
+                    outline_schema(tool.output_schema),
+                    _is_read_only(tool),
+                ]
             )[0]
         ),
     )
 
 
-def outline(schema: Json, depth: int = 0) -> Json:
+def outline_schema(schema: Json, depth: int = 0) -> Json:
     """A schema's fields: their names, types and the beginning of what is said of them. None stays
     None.
     """
@@ -90,17 +94,21 @@ def outline(schema: Json, depth: int = 0) -> Json:
     inner = schema.get("properties")
     if isinstance(inner, dict) and depth < _MOST_DEPTH:
         kept["properties"] = {
-            k: outline(v, depth + 1) or {} for k, v in list(inner.items())[:_MOST_FIELDS]
+            k: outline_schema(v, depth + 1) or {} for k, v in list(inner.items())[:_MOST_FIELDS]
         }
     if isinstance(items := schema.get("items"), dict) and depth < _MOST_DEPTH:
-        kept["items"] = outline(items, depth + 1)
+        kept["items"] = outline_schema(items, depth + 1)
     return kept
 
 
-def _reads(tool: Tool) -> bool | None:
+def _is_read_only(tool: Tool) -> bool | None:
     return tool.effects.read_only if tool.effects.declared or tool.effects.read_only else None
 
 
-def _text(name: str, description: str, properties: dict[str, Any]) -> str:
+def _render_text(name: str, description: str, properties: dict[str, Any]) -> str:
     takes = f" Takes {', '.join(properties)}." if properties else ""
-    return f"{spoken(name)}: {description}{takes}" if description else f"{spoken(name)}.{takes}"
+    return (
+        f"{humanize_name(name)}: {description}{takes}"
+        if description
+        else f"{humanize_name(name)}.{takes}"
+    )

@@ -1,5 +1,5 @@
-"""What an index holds of all its tools: their names at hand, the rest read from a map when it is
-asked for.
+"""Holds the documents of all tools of an index: names in memory, the rest read from a map on
+demand.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Documents(Sequence[Document]):
 
     @cached_property
     def place(self) -> Mapping[str, int]:
-        """Where each name is."""
+        """Return the position of each name."""
         return {name: i for i, name in enumerate(self.names)}
 
     def updated(self, fresh: Mapping[str, Document], without: Set[str] = frozenset()) -> Change:
@@ -89,11 +89,11 @@ class Documents(Sequence[Document]):
         place[order] = np.arange(len(order))
         moved = np.full(len(self), -1, np.int64)
         moved[stay] = place[: len(stay)]
-        lines, blob = _lines(added)
+        lines, blob = _serialize_lines(added)
         joined = Documents(
             [names[i] for i in order],
-            _permuted([*(self.digests[i] for i in stay), *(d.digest for d in added)], order),
-            _permuted([*(self.parents[i] for i in stay), *(d.parent for d in added)], order),
+            _reorder_items([*(self.digests[i] for i in stay), *(d.digest for d in added)], order),
+            _reorder_items([*(self.parents[i] for i in stay), *(d.parent for d in added)], order),
             np.concatenate([self._spans[stay], lines + len(self._blob)])[order],
             np.concatenate([self._blob, blob]),
         )
@@ -103,7 +103,9 @@ class Documents(Sequence[Document]):
         """Write them to a folder."""
         import numpy as np
 
-        (folder / "names.json").write_bytes(_written([self.names, self.digests, self.parents]))
+        (folder / "names.json").write_bytes(
+            _serialize_json([self.names, self.digests, self.parents])
+        )
         sizes = self._spans[:, 1] - self._spans[:, 0]
         with (folder / "documents.jsonl").open("wb") as file:
             for start, end in self._spans.tolist():
@@ -113,7 +115,7 @@ class Documents(Sequence[Document]):
 
     @classmethod
     def load(cls, folder: Path) -> Documents:
-        """What :meth:`save` wrote, memory-mapped."""
+        """Return the documents that :meth:`save` wrote, memory-mapped."""
         import numpy as np
 
         names, digests, parents = parse((folder / "names.json").read_bytes())
@@ -132,8 +134,8 @@ class Documents(Sequence[Document]):
 
 @dataclass(frozen=True)
 class Change:
-    """What an update did: each old place's new one (-1: gone), and the fresh documents by their
-    place.
+    """Result of an update: the new place of each old one (-1: gone), and the fresh documents by
+    their place.
     """
 
     documents: Documents
@@ -141,19 +143,19 @@ class Change:
     fresh: Mapping[int, Document]
 
 
-def _lines(documents: Sequence[Document]) -> tuple[Array, Array]:
+def _serialize_lines(documents: Sequence[Document]) -> tuple[Array, Array]:
     import numpy as np
 
-    lines = [_written(asdict(d)) + b"\n" for d in documents]
+    lines = [_serialize_json(asdict(d)) + b"\n" for d in documents]
     ends = np.cumsum([0, *map(len, lines)])
     return np.stack([ends[:-1], ends[1:]], axis=1), np.frombuffer(b"".join(lines), np.uint8)
 
 
-def _permuted(items: Sequence[str], order: Sequence[int]) -> list[str]:
+def _reorder_items(items: Sequence[str], order: Sequence[int]) -> list[str]:
     return [items[i] for i in order]
 
 
-def _written(value: Json) -> bytes:
+def _serialize_json(value: Json) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:  # half a character: a file cannot hold it

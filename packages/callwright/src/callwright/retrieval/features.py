@@ -3,7 +3,7 @@
 There are eight features: of words (BM25) or of meaning (cosine); of the whole request or of the
 best of its clauses; of the tool or of its parent, that is of all tools from the same place. Fusion
 is convex (Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"): every feature
-lies in [0, 1] and so does their weighted mean. :func:`features` is the one place where they are
+lies in [0, 1] and so does their weighted mean. :func:`compute_features` is the one place where they are
 made; the learned ranker reads the same matrix.
 """
 
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import Encoder
-from callwright.retrieval.clauses import clauses
+from callwright.retrieval.clauses import split_clauses
 from callwright.retrieval.dense import Dense
 from callwright.retrieval.lexical import Lexical
 from callwright.retrieval.neighbours import Neighbours
-from callwright.retrieval.ranking import highest
+from callwright.retrieval.ranking import select_highest
 from callwright.retrieval.terms import query_terms
 
 if TYPE_CHECKING:
@@ -38,18 +38,18 @@ _OF_REQUEST = ("dense", "dense_parent")  # what one encoding gives
 _OF_CLAUSES = ("dense_clause", "dense_parent_clause")
 
 
-def _alike(*names: str) -> Mapping[str, float]:
+def _weigh_equally(*names: str) -> Mapping[str, float]:
     return MappingProxyType({name: 1 / len(names) for name in names})
 
 
 MODES: Mapping[Mode, Mapping[str, float]] = MappingProxyType(
     {
-        "ranked": _alike(*_OF_WORDS, *_OF_REQUEST, *_OF_CLAUSES),
-        "hybrid": _alike(*_OF_WORDS, *_OF_REQUEST, *_OF_CLAUSES),
-        "single": _alike(*_OF_WORDS, *_OF_REQUEST),
-        "lexical": _alike(*_OF_WORDS),
-        "bm25": _alike("bm25"),
-        "dense": _alike("dense"),
+        "ranked": _weigh_equally(*_OF_WORDS, *_OF_REQUEST, *_OF_CLAUSES),
+        "hybrid": _weigh_equally(*_OF_WORDS, *_OF_REQUEST, *_OF_CLAUSES),
+        "single": _weigh_equally(*_OF_WORDS, *_OF_REQUEST),
+        "lexical": _weigh_equally(*_OF_WORDS),
+        "bm25": _weigh_equally("bm25"),
+        "dense": _weigh_equally("dense"),
     }
 )
 """How much each feature counts in a mode; the weights of a mode add up to 1. All count alike: none
@@ -62,7 +62,7 @@ them in order.
 
 @dataclass(frozen=True)
 class Fields:
-    """What is searched: N tools, P parents. ``parent_of`` (N,) numbers each tool's parent.
+    """Searchable data of N tools and P parents. ``parent_of`` (N,) numbers each tool's parent.
 
     Without an encoder the dense fields are None.
     """
@@ -85,11 +85,11 @@ def mode_named(name: str) -> Mode:
 
 
 def needs_encoder(mode: Mode) -> bool:
-    """Whether a mode reads vectors."""
+    """Return True if a mode reads vectors."""
     return any(name.startswith("dense") for name in MODES[mode])
 
 
-def features(asked: Asked, wanted: Sequence[str]) -> Scores:
+def compute_features(asked: Asked, wanted: Sequence[str]) -> Scores:
     """The wanted features of every tool, float32 (N, len(wanted)), each in [0, 1]; 0 says nothing
     for a tool.
 
@@ -99,7 +99,7 @@ def features(asked: Asked, wanted: Sequence[str]) -> Scores:
 
     found = {name: _FEATURES[name](asked) for name in wanted if name in _OF_WORDS}
     if asked.fields.near is not None and asked.vectors is not None:
-        asked = replace(asked, only=_worth_a_look(asked.fields.near, asked, list(found.values())))
+        asked = replace(asked, only=_select_nearby(asked.fields.near, asked, list(found.values())))
     found |= {name: _FEATURES[name](asked) for name in wanted if name not in found}
     columns = [found[name] for name in wanted]
     return (
@@ -122,10 +122,10 @@ class Asked:
     def of(
         cls, fields: Fields, request: str, wanted: Sequence[str], encoder: Encoder | None = None
     ) -> Asked:
-        """What the wanted features need: one batch of texts is encoded, the request and its
-        clauses, or nothing.
+        """Return the inputs of the wanted features. At most one batch of texts is encoded: the
+        request and its clauses.
         """
-        parts = clauses(request)
+        parts = split_clauses(request)
         clause_terms = [found for clause in parts if (found := query_terms(clause))]
         if encoder is None or not any(name.startswith("dense") for name in wanted):
             return cls(fields, query_terms(request), clause_terms)
@@ -136,58 +136,65 @@ class Asked:
     @cached_property
     def clause_scores(self) -> Sequence[Scores]:
         """Each clause's BM25 of every tool, (N,), as shares of its highest."""
-        return [_of_best(self.fields.tools.scores(found)) for found in self.clause_terms]
+        return [_scale_to_best(self.fields.tools.scores(found)) for found in self.clause_terms]
 
 
-def _bm25(asked: Asked) -> Scores:
-    return _of_best(asked.fields.tools.scores(asked.terms))
+def _score_bm25(asked: Asked) -> Scores:
+    return _scale_to_best(asked.fields.tools.scores(asked.terms))
 
 
-def _bm25_clause(asked: Asked) -> Scores:
-    return _highest(asked.clause_scores, asked.fields.tools.size)
+def _score_bm25_clause(asked: Asked) -> Scores:
+    return _take_maximum(asked.clause_scores, asked.fields.tools.size)
 
 
-def _bm25_parent(asked: Asked) -> Scores:
-    return _of_parents(asked.fields, lambda: _of_best(asked.fields.parents.scores(asked.terms)))
+def _score_bm25_parent(asked: Asked) -> Scores:
+    return _spread_parent_scores(
+        asked.fields, lambda: _scale_to_best(asked.fields.parents.scores(asked.terms))
+    )
 
 
-def _bm25_parent_clause(asked: Asked) -> Scores:
+def _score_bm25_parent_clause(asked: Asked) -> Scores:
     parents = asked.fields.parents
-    return _of_parents(
+    return _spread_parent_scores(
         asked.fields,
-        lambda: _highest([_of_best(parents.scores(c)) for c in asked.clause_terms], parents.size),
+        lambda: _take_maximum(
+            [_scale_to_best(parents.scores(c)) for c in asked.clause_terms], parents.size
+        ),
     )
 
 
-def _dense(asked: Asked) -> Scores:
-    return _cosines(asked.fields.tool_vectors, asked.vectors, asked.only)
+def _score_dense(asked: Asked) -> Scores:
+    return _score_cosines(asked.fields.tool_vectors, asked.vectors, asked.only)
 
 
-def _dense_clause(asked: Asked) -> Scores:
-    return _cosines(asked.fields.tool_vectors, asked.clause_vectors, asked.only)
+def _score_dense_clause(asked: Asked) -> Scores:
+    return _score_cosines(asked.fields.tool_vectors, asked.clause_vectors, asked.only)
 
 
-def _dense_parent(asked: Asked) -> Scores:
-    return _of_parents(
-        asked.fields, lambda: _cosines(asked.fields.parent_vectors, asked.vectors, _parents(asked))
-    )
-
-
-def _dense_parent_clause(asked: Asked) -> Scores:
-    return _of_parents(
+def _score_dense_parent(asked: Asked) -> Scores:
+    return _spread_parent_scores(
         asked.fields,
-        lambda: _cosines(asked.fields.parent_vectors, asked.clause_vectors, _parents(asked)),
+        lambda: _score_cosines(asked.fields.parent_vectors, asked.vectors, _select_parents(asked)),
     )
 
 
-def _parents(asked: Asked) -> Scores | None:
+def _score_dense_parent_clause(asked: Asked) -> Scores:
+    return _spread_parent_scores(
+        asked.fields,
+        lambda: _score_cosines(
+            asked.fields.parent_vectors, asked.clause_vectors, _select_parents(asked)
+        ),
+    )
+
+
+def _select_parents(asked: Asked) -> Scores | None:
     """The parents whose vectors are looked at."""
     import numpy as np
 
     return None if asked.only is None else np.unique(asked.fields.parent_of[asked.only])
 
 
-def _worth_a_look(near: Neighbours, asked: Asked, of_words: Sequence[Scores]) -> Scores:
+def _select_nearby(near: Neighbours, asked: Asked, of_words: Sequence[Scores]) -> Scores:
     """The tools near the request or one of its clauses, and those that its words alone would
     choose.
     """
@@ -195,10 +202,14 @@ def _worth_a_look(near: Neighbours, asked: Asked, of_words: Sequence[Scores]) ->
 
     vectors = [found for found in (asked.vectors, asked.clause_vectors) if found is not None]
     found = near.nearest(np.concatenate(vectors), LOOKED_AT)
-    return np.union1d(found, highest(np.sum(of_words, axis=0), LOOKED_AT)) if of_words else found
+    return (
+        np.union1d(found, select_highest(np.sum(of_words, axis=0), LOOKED_AT))
+        if of_words
+        else found
+    )
 
 
-def _highest(found: Sequence[Scores], size: int) -> Scores:
+def _take_maximum(found: Sequence[Scores], size: int) -> Scores:
     """The highest of several scores; 0 where there are none."""
     import numpy as np
 
@@ -208,13 +219,13 @@ def _highest(found: Sequence[Scores], size: int) -> Scores:
     return best
 
 
-def _of_best(scores: Scores) -> Scores:
+def _scale_to_best(scores: Scores) -> Scores:
     """Scores as shares of the highest."""
     best = scores.max(initial=0.0)
     return scores / best if best > 0 else scores
 
 
-def _of_parents(fields: Fields, scores: Callable[[], Scores]) -> Scores:
+def _spread_parent_scores(fields: Fields, scores: Callable[[], Scores]) -> Scores:
     """Each tool's parent's score; nothing where all have one parent: it would speak for all of them
     alike.
     """
@@ -226,7 +237,7 @@ def _of_parents(fields: Fields, scores: Callable[[], Scores]) -> Scores:
     return found
 
 
-def _cosines(vectors: Dense | None, asked: Scores | None, only: Scores | None) -> Scores:
+def _score_cosines(vectors: Dense | None, asked: Scores | None, only: Scores | None) -> Scores:
     if vectors is None or asked is None:
         raise ConfigError(
             "this index has no vectors",
@@ -236,14 +247,14 @@ def _cosines(vectors: Dense | None, asked: Scores | None, only: Scores | None) -
 
 
 _FEATURES: dict[str, Callable[[Asked], Scores]] = {
-    "bm25": _bm25,
-    "bm25_clause": _bm25_clause,
-    "bm25_parent": _bm25_parent,
-    "bm25_parent_clause": _bm25_parent_clause,
-    "dense": _dense,
-    "dense_clause": _dense_clause,
-    "dense_parent": _dense_parent,
-    "dense_parent_clause": _dense_parent_clause,
+    "bm25": _score_bm25,
+    "bm25_clause": _score_bm25_clause,
+    "bm25_parent": _score_bm25_parent,
+    "bm25_parent_clause": _score_bm25_parent_clause,
+    "dense": _score_dense,
+    "dense_clause": _score_dense_clause,
+    "dense_parent": _score_dense_parent,
+    "dense_parent_clause": _score_dense_parent_clause,
 }
 
 FEATURES = tuple(_FEATURES)

@@ -11,7 +11,7 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import Encoder
 from callwright.nouns.types import Tool
 from callwright.retrieval.candidates import MOST, Candidates
-from callwright.retrieval.document import Document, document, document_digest
+from callwright.retrieval.document import Document, build_document, document_digest
 from callwright.retrieval.documents import Change, Documents
 from callwright.retrieval.features import (
     FEATURES,
@@ -19,15 +19,15 @@ from callwright.retrieval.features import (
     Asked,
     Fields,
     Mode,
-    features,
+    compute_features,
     mode_named,
 )
 from callwright.retrieval.neighbours import EXACT
 from callwright.retrieval.ranker import Ranker
-from callwright.retrieval.ranking import highest
-from callwright.retrieval.search import BROUGHT, along, best, clause_of
+from callwright.retrieval.ranking import select_highest
+from callwright.retrieval.search import BROUGHT, find_best, find_best_clauses, find_prerequisites
 from callwright.retrieval.searchable import fields_after, fields_of
-from callwright.tools.evidence.prior import UNKNOWN, Known, weight
+from callwright.tools.evidence.prior import UNKNOWN, Known, compute_weight
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -46,7 +46,7 @@ class Hit:
     One that was brought along says which hit it is ``needed_by``, why, and whether calling it
     ``may_write``; its score is that hit's, times how surely it provides what is needed. ``clause``
     is the part of the request that it fits best, from 0
-    (:func:`callwright.retrieval.clauses.clauses`): hits of one clause compete, those of two do not.
+    (:func:`callwright.retrieval.clauses.split_clauses`): hits of one clause compete, those of two do not.
     """
 
     name: str
@@ -57,15 +57,16 @@ class Hit:
     clause: int = 0
 
 
-def weighed(hits: Sequence[Hit], known: Known) -> tuple[Hit, ...]:
+def weigh_hits(hits: Sequence[Hit], known: Known) -> tuple[Hit, ...]:
     """The hits by score and by what is known of their tools; scores stay at most 1."""
-    ranked = [(hit.score * weight(known.get(hit.name, UNKNOWN)), hit) for hit in hits]
+    ranked = [(hit.score * compute_weight(known.get(hit.name, UNKNOWN)), hit) for hit in hits]
     ranked.sort(key=lambda pair: -pair[0])
     return tuple(replace(hit, score=min(1.0, score)) for score, hit in ranked)
 
 
 class ToolIndex:
-    """What is searched. Immutable: an update makes a new index and takes over what has not changed.
+    """Index of searchable tools. Immutable: an update makes a new index and takes over what has not
+    changed.
 
     Neither the order of tools nor the way an index came about changes a score. Equal scores are
     ordered by name.
@@ -111,7 +112,7 @@ class ToolIndex:
         _one_name_each(given)
         known = {name: self.documents.digests[at] for name, at in self.documents.place.items()}
         fresh = {
-            tool.name: document(tool)
+            tool.name: build_document(tool)
             for tool in given
             if known.get(tool.name) != document_digest(tool)
         }
@@ -178,25 +179,26 @@ class ToolIndex:
             return ()
         asked = self._asked(request, tuple(MODES[chosen]))
         pool = max(_POOL, k) if known else k
-        places, scores = best(
+        places, scores = find_best(
             asked, self.documents, chosen, max(pool, MOST) if bring else pool, ranker
         )
-        fits = clause_of(asked, places[:pool])
+        fits = find_best_clauses(asked, places[:pool])
         found = [
             Hit(self.documents.names[i], float(score), clause=clause)
             for i, score, clause in zip(places[:pool], scores[:pool], fits, strict=True)
         ]
-        hits = weighed(found, known)[:k] if known else tuple(found)
+        hits = weigh_hits(found, known)[:k] if known else tuple(found)
         return (*hits, *self._brought(asked, request, hits, places, bring)) if bring else hits
 
     def needed(self, request: str, hits: Sequence[Hit], most: int = BROUGHT) -> tuple[Hit, ...]:
-        """What a choice of hits needs first and does not hold, marked as :meth:`search` marks it;
-        nothing is encoded.
+        """Return the tools that chosen hits need first and do not include, marked as :meth:`search`
+        marks them. Nothing is encoded.
 
-        For choices made of hits, a shortlist say: what they bring along depends on what was chosen.
+        This serves choices made from hits, such as a shortlist: the needed tools depend on what was
+        chosen.
         """
         asked = self._asked(request, tuple(MODES["lexical"]))
-        places, _ = best(asked, self.documents, "lexical", MOST)
+        places, _ = find_best(asked, self.documents, "lexical", MOST)
         return tuple(self._brought(asked, request, hits, places, most))
 
     def _brought(
@@ -204,28 +206,30 @@ class ToolIndex:
     ) -> Iterator[Hit]:
         hit_of = {hit.name: hit for hit in hits}
         found = [self.documents.place[name] for name in hit_of]
-        for link, may_write in along(asked, self.documents, request, found, places, most):
+        for link, may_write in find_prerequisites(
+            asked, self.documents, request, found, places, most
+        ):
             hit = hit_of[link.consumer]
             yield Hit(
                 link.producer, hit.score * link.score, hit.name, link.reason, may_write, hit.clause
             )
 
     def candidates(self, request: str) -> Candidates:
-        """What a ranker sees of a request: the best candidates beside each other. ConfigError
+        """Return the best candidates for a request, as a ranker compares them. Raises ConfigError
         without vectors.
         """
         asked = self._asked(request, FEATURES)
-        found = features(asked, FEATURES)
+        found = compute_features(asked, FEATURES)
         scores = found.mean(axis=1)
         return Candidates.of(
-            asked, self.documents, found, [i for i in highest(scores, MOST) if scores[i] > 0]
+            asked, self.documents, found, [i for i in select_highest(scores, MOST) if scores[i] > 0]
         )
 
     def features(self, request: str, wanted: Sequence[str]) -> Scores:
-        """:func:`callwright.retrieval.features.features` of every document, in the order of
+        """:func:`callwright.retrieval.features.compute_features` of every document, in the order of
         ``documents``.
         """
-        return features(self._asked(request, wanted), wanted)
+        return compute_features(self._asked(request, wanted), wanted)
 
     def _asked(self, request: str, wanted: Sequence[str]) -> Asked:
         return Asked.of(self.fields, request, wanted, self.encoder)

@@ -53,7 +53,7 @@ class Lexical:
         self.texts = texts
         self.counts = counts
         self.lengths = lengths
-        self.scored = _scored(starts, texts, counts, lengths) if scored is None else scored
+        self.scored = _score_postings(starts, texts, counts, lengths) if scored is None else scored
 
     @classmethod
     def build(cls, texts: Sequence[str]) -> Lexical:
@@ -100,7 +100,7 @@ class Lexical:
         old_texts = now[self.texts]
         kept = old_texts >= 0
         old_terms = np.repeat(np.arange(len(self.terms)), np.diff(self.starts))[kept]
-        terms, rank = _ordered(list(numbers), old_terms, new_terms)
+        terms, rank = _sort_used_terms(list(numbers), old_terms, new_terms)
         new_keys, new_counts = np.unique(
             (rank[new_terms] << _ROW_BITS) | new_texts, return_counts=True
         )
@@ -135,7 +135,7 @@ class Lexical:
 
     @classmethod
     def load(cls, folder: Path) -> Lexical:
-        """What :meth:`save` wrote, memory-mapped."""
+        """Return the index that :meth:`save` wrote, memory-mapped."""
         import numpy as np
 
         # as plain arrays over the map: a slice of np.memmap costs ten times a slice of an array
@@ -162,7 +162,7 @@ class Lexical:
         return cls(terms, starts, (keys & (2**_ROW_BITS - 1)).astype(np.int32), counts, lengths)
 
 
-def _ordered(terms: list[str], *used: Array) -> tuple[list[str], Array]:
+def _sort_used_terms(terms: list[str], *used: Array) -> tuple[list[str], Array]:
     """The terms that are used at all, ordered, and every term's number among them."""
     import numpy as np
 
@@ -175,8 +175,9 @@ def _ordered(terms: list[str], *used: Array) -> tuple[list[str], Array]:
     return [terms[i] for i in places], rank
 
 
-def _scored(starts: Array, texts: Array, counts: Array, lengths: Array) -> Array:
-    """What each posting adds: idf · f / (f + k1 (1 - b + b · length / average length)).
+def _score_postings(starts: Array, texts: Array, counts: Array, lengths: Array) -> Array:
+    """Return the score that each posting adds: idf · f / (f + k1 (1 - b + b · length / average
+    length)).
 
     With idf = ln(1 + (N - n + 0.5) / (n + 0.5)) of a term that n of N texts hold.
     """

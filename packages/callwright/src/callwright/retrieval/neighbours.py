@@ -1,9 +1,8 @@
-"""Which of very many vectors lie near others: a graph that is walked instead of a scan of all
-(extra ``scale``).
+"""Finds the nearest of very many vectors with a graph instead of a full scan (extra ``scale``).
 
 The graph is usearch's (HNSW: Malkov and Yashunin 2018, "Efficient and robust approximate nearest
-neighbor search using hierarchical navigable small world graphs"). It only proposes: what is
-proposed is scored by the vectors themselves, so no score is approximate, but a tool may be
+neighbor search using hierarchical navigable small world graphs"). It only proposes candidates,
+which are scored by the vectors themselves. So no score is approximate, but a tool may be
 overlooked.
 """
 
@@ -35,7 +34,7 @@ class Neighbours:
         """``digests`` are those of the documents, in the order of their vectors."""
         import numpy as np
 
-        keys = _keys(digests)
+        keys = _digests_to_keys(digests)
         self._graph = graph
         self._order = np.argsort(keys)
         self._keys = keys[self._order]
@@ -43,23 +42,23 @@ class Neighbours:
     @classmethod
     def build(cls, digests: Sequence[str], vectors: Array) -> Neighbours:
         """A graph of all the vectors (N, D): about 0.3 ms of CPU each."""
-        graph = _usearch().Index(
+        graph = _import_usearch().Index(
             ndim=vectors.shape[1], metric="cos", dtype="bf16", expansion_search=_DEPTH
         )
-        graph.add(_keys(digests), vectors, threads=1)
+        graph.add(_digests_to_keys(digests), vectors, threads=1)
         return cls(graph, digests)
 
     def updated(self, digests: Sequence[str], vectors: Array) -> Neighbours:
         """The graph for these documents: what it lacks is added. Made anew where too much of it is
         gone.
         """
-        keys = _keys(digests)
+        keys = _digests_to_keys(digests)
         lacking = ~self._graph.contains(keys) if len(keys) else keys.astype(bool)
         if len(digests) < (1 - _STALE) * (len(self._graph) + lacking.sum()):
             return self.build(digests, vectors)
         if not lacking.any():
             return Neighbours(self._graph, digests)
-        graph = _restored(self._graph.save())  # a copy; of what is mapped, too
+        graph = _restore_index(self._graph.save())  # a copy; of what is mapped, too
         graph.add(keys[lacking], vectors[lacking], threads=1)
         return Neighbours(graph, digests)
 
@@ -84,28 +83,28 @@ class Neighbours:
 
     @classmethod
     def load(cls, path: Path, digests: Sequence[str]) -> Neighbours:
-        """What :meth:`save` wrote, memory-mapped."""
-        return cls(_restored(str(path), view=True), digests)
+        """Return the graph that :meth:`save` wrote, memory-mapped."""
+        return cls(_restore_index(str(path), view=True), digests)
 
 
-def available() -> bool:
-    """Whether the extra is installed; without it all vectors are compared, however many there
-    are.
+def is_available() -> bool:
+    """Return True if the extra is installed. Without it all vectors are compared, however many
+    there are.
     """
     return find_spec("usearch") is not None
 
 
-def _usearch() -> Any:
+def _import_usearch() -> Any:
     import usearch.index
 
     return usearch.index
 
 
-def _restored(file: str | bytearray, *, view: bool = False) -> Any:
-    return _usearch().Index.restore(file, view=view, expansion_search=_DEPTH)
+def _restore_index(file: str | bytearray, *, view: bool = False) -> Any:
+    return _import_usearch().Index.restore(file, view=view, expansion_search=_DEPTH)
 
 
-def _keys(digests: Sequence[str]) -> Array:
+def _digests_to_keys(digests: Sequence[str]) -> Array:
     """Digests, 16 hexadecimal digits each, as numbers."""
     import numpy as np
 

@@ -37,7 +37,9 @@ class Ranker:
     card: JsonObject
 
     def __call__(self, found: Candidates) -> Array:
-        """How well each candidate answers, (C,) in (0, 1); comparable within one request only."""
+        """Return the relevance of each candidate, (C,) in (0, 1); comparable within one request
+        only.
+        """
         import numpy as np
 
         judged: Array = 1.0 / (

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _BLOCK = 64  # scores that are looked at together
 
 
-def highest(scores: Scores, k: int) -> list[int]:
+def select_highest(scores: Scores, k: int) -> list[int]:
     """The places of the ``k`` highest scores, highest first, of equal ones the first; all if there
     are fewer.
     """
@@ -26,15 +26,15 @@ def highest(scores: Scores, k: int) -> list[int]:
         best = (
             scores[:whole].reshape(_BLOCK, -1).max(axis=0)
         )  # of blocks that lie across: nine times as fast as along
-        places = np.flatnonzero(scores >= _kth(best, k))
+        places = np.flatnonzero(scores >= _find_kth_highest(best, k))
     if k < len(places):
         found = scores[places]
-        places = places[found >= _kth(found, k)]
+        places = places[found >= _find_kth_highest(found, k)]
     ordered: list[int] = places[np.argsort(-scores[places], kind="stable")][:k].tolist()
     return ordered
 
 
-def _kth(scores: Scores, k: int) -> float:
+def _find_kth_highest(scores: Scores, k: int) -> float:
     """The k-th highest."""
     import numpy as np
 

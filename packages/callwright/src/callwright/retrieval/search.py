@@ -1,5 +1,5 @@
-"""How an index is searched: the best by a mode's weights, put in order by the ranker, and what they
-bring along.
+"""Searches an index: the best tools by a mode's weights, ordered by the ranker, with the tools that
+they need.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from callwright.dataflow.flow import Link
-from callwright.dataflow.prerequisites import Need, brought
+from callwright.dataflow.prerequisites import Need, link_prerequisites
 from callwright.nouns.types import Tool
 from callwright.retrieval.candidates import MOST, Candidates
 from callwright.retrieval.document import Document
 from callwright.retrieval.documents import Documents
-from callwright.retrieval.features import MODES, Asked, Mode, features
+from callwright.retrieval.features import MODES, Asked, Mode, compute_features
 from callwright.retrieval.ranker import Ranker, shipped_ranker
-from callwright.retrieval.ranking import highest
+from callwright.retrieval.ranking import select_highest
 from callwright.retrieval.terms import query_terms
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ NEAR = 20  # of the hundred best, looked at as providers
 BESIDE = 60  # of the tools of a consumer's own source
 
 
-def best(
+def find_best(
     asked: Asked,
     documents: Sequence[Document],
     mode: Mode,
@@ -45,10 +45,12 @@ def best(
     import numpy as np
 
     weights = MODES[mode]
-    found = features(asked, tuple(weights))
+    found = compute_features(asked, tuple(weights))
     scores = found @ np.array(list(weights.values()), np.float32)
     ranked = mode == "ranked"
-    places = [i for i in highest(scores, max(count, MOST) if ranked else count) if scores[i] > 0]
+    places = [
+        i for i in select_highest(scores, max(count, MOST) if ranked else count) if scores[i] > 0
+    ]
     if not ranked or not places:
         return places, scores[places]
     judged = (ranker or shipped_ranker())(Candidates.of(asked, documents, found, places))
@@ -58,7 +60,7 @@ def best(
     return places[:count], np.concatenate([judged[order], rest])[:count]
 
 
-def clause_of(asked: Asked, places: Sequence[int]) -> list[int]:
+def find_best_clauses(asked: Asked, places: Sequence[int]) -> list[int]:
     """The clause that each of the documents at ``places`` fits best, of equal ones the first;
     nothing is encoded.
 
@@ -69,21 +71,21 @@ def clause_of(asked: Asked, places: Sequence[int]) -> list[int]:
 
     if len(asked.clause_terms) < 2 or not places:
         return [0] * len(places)
-    scores = _of_their_best(np.stack([row[places] for row in asked.clause_scores]))
+    scores = _scale_rows_to_best(np.stack([row[places] for row in asked.clause_scores]))
     vectors = asked.fields.tool_vectors
     if (
         vectors is not None
         and asked.clause_vectors is not None
         and len(asked.clause_vectors) == len(scores)
     ):
-        scores = scores + _of_their_best(
+        scores = scores + _scale_rows_to_best(
             np.clip(asked.clause_vectors @ vectors.vectors[places].T, 0.0, 1.0)
         )
     fits: list[int] = scores.argmax(axis=0).tolist()
     return fits
 
 
-def _of_their_best(scores: Array) -> Array:
+def _scale_rows_to_best(scores: Array) -> Array:
     """Each row as shares of its highest; of nothing, nothing."""
     import numpy as np
 
@@ -92,7 +94,7 @@ def _of_their_best(scores: Array) -> Array:
     return shares
 
 
-def along(
+def find_prerequisites(
     asked: Asked,
     documents: Documents,
     request: str,
@@ -100,23 +102,24 @@ def along(
     others: Sequence[int],
     most: int,
 ) -> list[tuple[Link, bool]]:
-    """What the found documents bring along: the link, and whether its producer may write. At most
-    ``most``.
+    """Return the links of the found documents to tools that they need, and whether each producer
+    may write. At most ``most``.
 
     Providers are looked for among ``others`` and the tools of the consumer's own source, whose
-    identifiers it takes: of many among those that share most words with what is needed.
+    identifiers it takes. If there are many, those are considered that share most words with the
+    need.
     """
     import numpy as np
 
     fields = asked.fields
 
     def tool(i: int) -> Tool:
-        return _tool(documents, i)
+        return _get_tool(documents, i)
 
     def alike(need: Need, places: Array, count: int) -> list[int]:
         if len(places) > count:
             said = fields.tools.scores(query_terms(need.words))[places]
-            places = places[highest(said, count)]
+            places = places[select_highest(said, count)]
         found: list[int] = places.tolist()
         return found
 
@@ -126,14 +129,14 @@ def along(
         near = alike(need, np.asarray(others[:MOST], np.int64), NEAR)
         return [tool(i) for i in dict.fromkeys([*near, *beside])]
 
-    links = brought([tool(i) for i in found], request, pool, most)
+    links = link_prerequisites([tool(i) for i in found], request, pool, most)
     return [(link, tool(documents.place[link.producer]).effects.may_write) for link in links]
 
 
 _TOOLS: dict[str, Tool] = {}
 
 
-def _tool(documents: Documents, i: int) -> Tool:
+def _get_tool(documents: Documents, i: int) -> Tool:
     """A document's tool, kept by its digest: the same few are found again and again."""
     key = documents.digests[i]
     found = _TOOLS.get(key)

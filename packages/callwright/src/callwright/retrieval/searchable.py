@@ -12,7 +12,7 @@ from callwright.retrieval.dense import Dense
 from callwright.retrieval.documents import Change, Documents
 from callwright.retrieval.features import Fields
 from callwright.retrieval.lexical import Lexical
-from callwright.retrieval.neighbours import Neighbours, available
+from callwright.retrieval.neighbours import Neighbours, is_available
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -56,14 +56,14 @@ def fields_after(
 def _of_words(words: Lexical, documents: Documents) -> Fields:
     import numpy as np
 
-    groups = _numbered(documents)
+    groups = _number_parents(documents)
     parent_of = np.array(
         [groups[parent] for parent in documents.parents], np.int64
     )  # as numpy indexes
     return Fields(words, words.grouped(parent_of, len(groups)), parent_of)
 
 
-def _numbered(documents: Documents) -> Mapping[str, int]:
+def _number_parents(documents: Documents) -> Mapping[str, int]:
     """The parents, ordered."""
     return {parent: i for i, parent in enumerate(sorted(set(documents.parents)))}
 
@@ -73,7 +73,7 @@ def _means_after(
 ) -> Dense:
     import numpy as np
 
-    was, now = _numbered(old), _numbered(change.documents)
+    was, now = _number_parents(old), _number_parents(change.documents)
     touched = {found.parent for found in change.fresh.values()}
     touched |= {old.parents[at] for at in np.flatnonzero(change.moved < 0).tolist()}
     stay = [parent for parent in now if parent in was and parent not in touched]
@@ -91,4 +91,4 @@ def _means_after(
 
 
 def _wants_graph(documents: Documents, exact: int) -> bool:
-    return len(documents) > exact and available()
+    return len(documents) > exact and is_available()

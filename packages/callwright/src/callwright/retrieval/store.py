@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.errors import ConfigError, boundary
+from callwright.nouns.errors import ConfigError, convert_errors
 from callwright.nouns.protocols import Encoder
-from callwright.nouns.types import JsonObject, digest
+from callwright.nouns.types import JsonObject, compute_digest
 from callwright.retrieval.dense import Dense
 from callwright.retrieval.documents import Documents
 from callwright.retrieval.features import Fields
 from callwright.retrieval.index import ToolIndex
 from callwright.retrieval.lexical import Lexical
-from callwright.retrieval.neighbours import EXACT, Neighbours, available
+from callwright.retrieval.neighbours import EXACT, Neighbours, is_available
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -40,17 +40,21 @@ def save(index: ToolIndex, folder: Path) -> None:
     Raises ConfigError if the folder cannot be written.
     """
     name = None if index.encoder is None or index.vectors is None else index.encoder.name
-    tools = digest([FORMAT, index.documents.digests])
-    with boundary(ConfigError, f"the index {folder} cannot be written", hint="name another folder"):
-        if _holds(folder, tools, name):
+    tools = compute_digest([FORMAT, index.documents.digests])
+    with convert_errors(
+        ConfigError, f"the index {folder} cannot be written", hint="name another folder"
+    ):
+        if _is_current(folder, tools, name):
             return
         folder.mkdir(parents=True, exist_ok=True)
-        data = digest([tools, name])
+        data = compute_digest([tools, name])
         part = folder / f"{data}.{os.getpid()}.part"
-        _write(index, part)
+        _write_data(index, part)
         shutil.rmtree(folder / data, ignore_errors=True)  # left by a writer that was stopped
         part.rename(folder / data)
-        _swap(folder / _HEAD, {"format": FORMAT, "data": data, "tools": tools, "encoder": name})
+        _replace_head(
+            folder / _HEAD, {"format": FORMAT, "data": data, "tools": tools, "encoder": name}
+        )
         for old in folder.iterdir():
             if old.is_dir() and old.name != data:
                 shutil.rmtree(
@@ -59,17 +63,17 @@ def save(index: ToolIndex, folder: Path) -> None:
 
 
 def load(folder: Path, encoder: Encoder | None = None, *, exact: int = EXACT) -> ToolIndex:
-    """What :func:`save` wrote. Vectors are used where ``encoder`` is the one that made them, else
-    made anew.
+    """Return the index that :func:`save` wrote. Stored vectors are used if ``encoder`` made them;
+    otherwise they are computed anew.
 
-    Without an encoder the index is searched by words only. Raises ConfigError where there is no
+    Without an encoder the index is searched by words only. Raises ConfigError if there is no
     readable index.
     """
     import numpy as np
 
-    head = _head(folder)
+    head = _read_head(folder)
     data = folder / head["data"]
-    with boundary(
+    with convert_errors(
         ConfigError,
         f"the index {folder} cannot be read",
         hint="delete the folder and build it anew",
@@ -104,27 +108,27 @@ def _with_vectors(
     parents = np.load(data / "parent_vectors.npy", mmap_mode="r")
     near = (
         Neighbours.load(data / "near", digests)
-        if (data / "near").is_file() and available()
+        if (data / "near").is_file() and is_available()
         else None
     )
     return replace(words, tool_vectors=Dense(vectors), parent_vectors=Dense(parents), near=near)
 
 
 def is_index(folder: Path) -> bool:
-    """Whether an index was saved there."""
+    """Return True if the folder holds a saved index."""
     return (folder / _HEAD).is_file()
 
 
-def _holds(folder: Path, tools: str, encoder: str | None) -> bool:
+def _is_current(folder: Path, tools: str, encoder: str | None) -> bool:
     if not is_index(folder):
         return False
     with suppress(ConfigError):
-        head = _head(folder)
+        head = _read_head(folder)
         return head["tools"] == tools and encoder in (None, head["encoder"])
     return False
 
 
-def _head(folder: Path) -> JsonObject:
+def _read_head(folder: Path) -> JsonObject:
     try:
         head = parse((folder / _HEAD).read_bytes())
     except (OSError, JsonError) as error:
@@ -138,7 +142,7 @@ def _head(folder: Path) -> JsonObject:
     return head
 
 
-def _write(index: ToolIndex, folder: Path) -> None:
+def _write_data(index: ToolIndex, folder: Path) -> None:
     import numpy as np
 
     shutil.rmtree(folder, ignore_errors=True)
@@ -159,7 +163,7 @@ def _write(index: ToolIndex, folder: Path) -> None:
         np.save(folder / f"{name}.npy", array)
 
 
-def _swap(path: Path, head: JsonObject) -> None:
+def _replace_head(path: Path, head: JsonObject) -> None:
     import orjson
 
     part = path.with_suffix(f".{os.getpid()}.part")

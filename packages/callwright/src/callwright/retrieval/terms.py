@@ -26,7 +26,7 @@ made with.
 
 
 @cache
-def _stemmer() -> Stemmer:
+def _open_stemmer() -> Stemmer:
     try:
         from Stemmer import Stemmer
     except ImportError:
@@ -34,14 +34,14 @@ def _stemmer() -> Stemmer:
     return Stemmer("english")
 
 
-def spoken(name: str) -> str:
+def humanize_name(name: str) -> str:
     """A tool's name as words, the way one would say it: what an encoder reads best."""
     return " ".join(word.lower() for word in _WORD.findall(name))
 
 
-def terms(text: str) -> list[str]:
+def extract_terms(text: str) -> list[str]:
     """The terms of a text, in order. Raises MissingExtra without the extra ``retrieval``."""
-    stemmed: list[str] = _stemmer().stemWords(
+    stemmed: list[str] = _open_stemmer().stemWords(
         [low for word in _WORD.findall(text) if (low := word.lower()) not in STOP]
     )
     return stemmed
@@ -51,4 +51,4 @@ def query_terms(text: str) -> list[str]:
     """The terms of a query, each once: a word that a long request repeats is not wanted more for
     that.
     """
-    return list(dict.fromkeys(terms(text)))
+    return list(dict.fromkeys(extract_terms(text)))

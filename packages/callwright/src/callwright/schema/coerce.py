@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from callwright.jsontext import JsonError, parse, parse_lenient
-from callwright.nouns.types import Json, canonical
+from callwright.nouns.types import Json, to_canonical_json
 from callwright.schema import value_spellings as spellings
 from callwright.schema.compiled import Compiled, Node
 from callwright.schema.value_edits import Pointer, ValueEdit
@@ -43,7 +43,7 @@ _DAY_STYLES = (
 )
 
 
-def coerce(value: Json, schema: Compiled) -> tuple[Json, tuple[ValueEdit, ...]]:
+def coerce_value(value: Json, schema: Compiled) -> tuple[Json, tuple[ValueEdit, ...]]:
     """The value with every lossless conversion its schema asks for, and what was changed.
 
     Each edit made the place it names acceptable to the schema of that place (an unwrapped object or
@@ -64,8 +64,8 @@ def pointer_join(path: str, key: str | int) -> str:
 
 
 class _Steps:
-    """What all walks of one conversion share: the steps left, and what was tried and came to
-    nothing.
+    """State that all walks of one conversion share: the steps left, and the attempts that
+    failed.
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class _Steps:
         ] = {}  # what no conversion changes at a subschema that refuses it
 
     def accepts(self, node: Node, value: Json) -> bool:
-        """Whether a subschema accepts a value, asked once of each array and object."""
+        """Return True if a subschema accepts a value; arrays and objects are checked only once."""
         if not isinstance(value, dict | list):
             return node.accepts(value)
         key = (node.pointer, id(value))
@@ -91,7 +91,7 @@ class _Steps:
         return verdict
 
     def spent(self, node: Node, value: Json) -> bool:
-        """Whether there is nothing left to try with this value at this subschema."""
+        """Return True if there is nothing left to try with this value at this subschema."""
         self.left -= 1
         return self.left < 0 or (node.pointer, id(value)) in self.hopeless
 
@@ -130,14 +130,16 @@ class _Walk:
         return self._inside(self._itself(value, node, path, depth), node, path, depth)
 
     def _choose(self, value: Json, node: Node, keyword: str, path: Pointer, depth: int) -> Json:
-        """What exactly one branch makes of the value (branches that agree count as one)."""
+        """Return the value converted by the only branch that fits; branches that agree count as
+        one. Otherwise return the value unchanged.
+        """
         found: dict[str, tuple[Json, list[ValueEdit]]] = {}
         for branch in node.branches(keyword):
             self.steps.left -= _BRANCH
             edits: list[ValueEdit] = []
             candidate = _Walk(edits, self.steps).at(value, branch, path, depth + 1)
             if self.steps.accepts(branch, candidate):
-                found.setdefault(canonical(candidate), (candidate, edits))
+                found.setdefault(to_canonical_json(candidate), (candidate, edits))
         if len(found) != 1:
             return value
         candidate, edits = next(iter(found.values()))
@@ -148,12 +150,12 @@ class _Walk:
         """The value replaced as a whole. The first reading wins: readings are ordered from surest
         to least sure.
         """
-        for rule, candidate in _readings(value, node.schema):
+        for rule, candidate in _iter_readings(value, node.schema):
             edits: list[ValueEdit] = []
             finished = candidate
             if isinstance(candidate, dict | list) and not self.steps.accepts(node, candidate):
                 finished = _Walk(edits, self.steps).at(candidate, node, path, depth + 1)
-            unwrapped = rule.endswith("unwrap_json") and "string" not in types_of(node.schema)
+            unwrapped = rule.endswith("unwrap_json") and "string" not in get_types(node.schema)
             if unwrapped or self.steps.accepts(
                 node, finished
             ):  # text where no text may stand is opened even if more is wrong
@@ -195,7 +197,7 @@ class _Walk:
         return item if child is None else self.at(item, child, (*path, i), depth + 1)
 
 
-def types_of(schema: Json) -> frozenset[str]:
+def get_types(schema: Json) -> frozenset[str]:
     """The types a schema names, or that its enum and const show; empty where it says nothing."""
     if not isinstance(schema, dict):
         return frozenset()
@@ -226,52 +228,54 @@ def _type_name(value: Json) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-def _readings(value: Json, schema: dict[str, Any], depth: int = 0) -> Iterator[tuple[str, Json]]:
+def _iter_readings(
+    value: Json, schema: dict[str, Any], depth: int = 0
+) -> Iterator[tuple[str, Json]]:
     """(rule, candidate) pairs for a value that the schema refuses as it stands."""
-    types = types_of(schema)
+    types = get_types(schema)
     if isinstance(value, str):
-        yield from _readings_of_text(value, schema, types)
+        yield from _iter_text_readings(value, schema, types)
     elif isinstance(value, list):
         if "array" not in types and len(value) == 1 and depth < _MOST_WRAPPERS:
             yield "list_to_single", value[0]
-            for rule, candidate in _readings(value[0], schema, depth + 1):
+            for rule, candidate in _iter_readings(value[0], schema, depth + 1):
                 yield f"list_to_single+{rule}", candidate
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield from _readings_of_number(value, schema, types)
+        yield from _iter_number_readings(value, schema, types)
     elif isinstance(value, bool):
-        yield from _of_options(str(value), schema)
+        yield from _iter_matching_options(str(value), schema)
     if "array" in types and not isinstance(value, list) and value is not None:
         yield "single_to_list", [value]
 
 
-def _readings_of_number(
+def _iter_number_readings(
     value: float, schema: dict[str, Any], types: frozenset[str]
 ) -> Iterator[tuple[str, Json]]:
     if "integer" in types and isinstance(value, float) and value.is_integer():
         yield "integral", int(value)
     if "string" in types:
-        text = canonical(value)
+        text = to_canonical_json(value)
         yield "number_to_text", text
-        yield from _of_options(text, schema)
+        yield from _iter_matching_options(text, schema)
 
 
-def _readings_of_text(
+def _iter_text_readings(
     text: str, schema: dict[str, Any], types: frozenset[str]
 ) -> Iterator[tuple[str, Json]]:
     spelling = text if len(text) <= _LONGEST_SPELLING else text.strip()
     if len(spelling) > _LONGEST_SPELLING:  # it spells no word, number or day
         if types & {"object", "array"}:
-            yield from _unwrapped(text, types)
+            yield from _iter_unwrapped(text, types)
         return
-    yield from _of_options(spelling, schema)
+    yield from _iter_matching_options(spelling, schema)
     if types & {"object", "array"}:
-        yield from _unwrapped(text, types)
+        yield from _iter_unwrapped(text, types)
     if types & {"integer", "number"}:
-        found = spellings.number(text, whole="number" not in types)
+        found = spellings.parse_number(text, whole="number" not in types)
         if found is not NONE:
             yield "text_to_number", found
     if "boolean" in types:
-        found = spellings.boolean(text)
+        found = spellings.parse_boolean(text)
         if found is not NONE:
             yield "text_to_boolean", found
     if "null" in types and text.strip().lower() in _NULL_WORDS:
@@ -279,10 +283,10 @@ def _readings_of_text(
     if types & {"integer", "number", "boolean", "null"} and text[:1] == '"':
         yield from _unwrapped_scalar(text, schema)
     if "string" in types:
-        yield from _respelled(text, schema)
+        yield from _iter_respellings(text, schema)
 
 
-def _unwrapped(text: str, types: frozenset[str]) -> Iterator[tuple[str, Json]]:
+def _iter_unwrapped(text: str, types: frozenset[str]) -> Iterator[tuple[str, Json]]:
     """An object or array that came as text, encoded once more than it should."""
     if text.lstrip()[:1] not in ("{", "[", '"', "'"):
         return
@@ -309,11 +313,11 @@ def _unwrapped_scalar(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, 
     except JsonError:
         return
     if isinstance(inner, str) and not inner.startswith('"'):
-        for _, candidate in _readings(inner, schema):
+        for _, candidate in _iter_readings(inner, schema):
             yield "unwrap_json", candidate
 
 
-def _of_options(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:
+def _iter_matching_options(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:
     """The one option of ``enum`` or ``const`` that the text spells, case, spaces and separators
     aside.
     """
@@ -322,10 +326,10 @@ def _of_options(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]
         if "const" not in schema:
             return
         options = [schema["const"]]
-    exact, worded = _spelled(options)
+    exact, worded = _index_options(options)
     for _ in range(_MOST_WRAPPERS):
         found = exact.get(text.strip()) or (
-            worded.get(spellings.word(text), []) if spellings.word(text) else []
+            worded.get(spellings.fold_word(text), []) if spellings.fold_word(text) else []
         )
         if len(found) == 1:
             yield "option_spelling", found[0]
@@ -334,7 +338,7 @@ def _of_options(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]
         text = text[1:-1]
 
 
-def _spelled(options: list[Json]) -> tuple[dict[str, list[Json]], dict[str, list[Json]]]:
+def _index_options(options: list[Json]) -> tuple[dict[str, list[Json]], dict[str, list[Json]]]:
     """The options by their texts, and by their words. A list that is asked about again is read
     once.
     """
@@ -347,7 +351,7 @@ def _spelled(options: list[Json]) -> tuple[dict[str, list[Json]], dict[str, list
         if isinstance(option, str | int | float | bool):
             text = _as_text(option)
             exact.setdefault(text, []).append(option)
-            worded.setdefault(spellings.word(text), []).append(option)
+            worded.setdefault(spellings.fold_word(text), []).append(option)
     if len(_options) >= _MOST_OPTIONS:
         _options.clear()
     _options[id(options)] = (
@@ -362,10 +366,10 @@ _options: dict[int, tuple[list[Json], dict[str, list[Json]], dict[str, list[Json
 
 
 def _as_text(option: Json) -> str:
-    return option if isinstance(option, str) else canonical(option)
+    return option if isinstance(option, str) else to_canonical_json(option)
 
 
-def _respelled(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:
+def _iter_respellings(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:
     """The same text without surrounding space, or the same day as the format or pattern spells
     it.
     """
@@ -379,14 +383,14 @@ def _respelled(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:
         yield "date_spelling", found
     if "pattern" in schema and (day := spellings.calendar_day(text)):
         made = {day.strftime(style) for style in _DAY_STYLES}
-        fitting = sorted(m for m in made if _matches(schema["pattern"], m))
+        fitting = sorted(m for m in made if _is_pattern_match(schema["pattern"], m))
         if len(fitting) == 1:
             yield "date_spelling", fitting[0]
 
 
-def _matches(pattern: Json, text: str) -> bool:
-    """Whether a simple pattern, as date patterns are, matches; anything that could backtrack is not
-    tried.
+def _is_pattern_match(pattern: Json, text: str) -> bool:
+    """Return True if a simple pattern, such as a date pattern, matches. Patterns that could
+    backtrack are not tried.
     """
     if (
         not isinstance(pattern, str)

@@ -19,9 +19,9 @@ from urllib.parse import unquote
 
 import jsonschema_rs
 
-from callwright.nouns.types import Json, Tool, canonical
-from callwright.schema.cost import Visits, extent, measure, visits_of
-from callwright.schema.relaxed import relax
+from callwright.nouns.types import Json, Tool, to_canonical_json
+from callwright.schema.cost import Visits, find_size_problem, measure_extent, visits_of
+from callwright.schema.relaxed import relax_schema
 
 _PATTERNS = jsonschema_rs.FancyRegexOptions(
     backtrack_limit=10_000, size_limit=500_000, dfa_size_limit=500_000
@@ -56,11 +56,11 @@ def compile_schema(
     ``formats``: assert ``format`` (the gate does; by default the specification only annotates).
     Raises BadSchema.
     """
-    options = _options(formats)
+    options = _build_options(formats)
     try:
         if registry:
-            options["registry"] = _registry(schema, registry)
-        return _compiled(schema, options)
+            options["registry"] = _build_registry(schema, registry)
+        return _compile_checked(schema, options)
     except (ValueError, TypeError, jsonschema_rs.ReferencingError) as exc:
         raise BadSchema(_first_line(exc)) from None
 
@@ -69,23 +69,25 @@ def compile_relaxed(schema: Json) -> Compiled:
     """A schema ready to check values, whatever it is: what the validator refuses of it asserts
     nothing and is named in ``unasserted`` (:mod:`callwright.schema.relaxed`). Never raises.
     """
-    options = _options(formats=True)
+    options = _build_options(formats=True)
     try:
-        return _compiled(schema, options)
+        return _compile_checked(schema, options)
     except (ValueError, TypeError, jsonschema_rs.ReferencingError):
-        made, unasserted = relax(schema, lambda part: _refusal(part, options))
-        return _compiled(made, options, unasserted)
+        made, unasserted = relax_schema(schema, lambda part: _explain_refusal(part, options))
+        return _compile_checked(made, options, unasserted)
 
 
-def _options(formats: bool) -> dict[str, Any]:
+def _build_options(formats: bool) -> dict[str, Any]:
     return {"offline": True, "validate_formats": formats, "pattern_options": _PATTERNS}
 
 
-def _compiled(schema: Json, options: dict[str, Any], unasserted: tuple[str, ...] = ()) -> Compiled:
-    """Raises what :func:`_refusal` tells of."""
+def _compile_checked(
+    schema: Json, options: dict[str, Any], unasserted: tuple[str, ...] = ()
+) -> Compiled:
+    """Raises what :func:`_explain_refusal` tells of."""
     if not isinstance(schema, dict | bool):
         raise BadSchema(f"a schema is an object or a boolean, not {type(schema).__name__}")
-    problem = measure(schema)
+    problem = find_size_problem(schema)
     if problem:
         raise BadSchema(problem)
     validator = jsonschema_rs.validator_for(schema, **options)
@@ -99,18 +101,18 @@ def _compiled(schema: Json, options: dict[str, Any], unasserted: tuple[str, ...]
     )
 
 
-def _refusal(schema: Json, options: dict[str, Any]) -> str:
-    """Why a schema cannot be compiled; "" where it can."""
+def _explain_refusal(schema: Json, options: dict[str, Any]) -> str:
+    """Return the reason why a schema cannot be compiled; "" if it can."""
     try:
-        _compiled(schema, options)
+        _compile_checked(schema, options)
     except (ValueError, TypeError, jsonschema_rs.ReferencingError) as exc:
         return _first_line(exc) or type(exc).__name__
     return ""
 
 
 def _has_slow_patterns(schema: Json, options: dict[str, Any]) -> bool:
-    """Whether a pattern looks around or back: on a long text, each of its places is then tried many
-    times.
+    """Return True if a pattern looks around or back. On a long text, each position is then tried
+    many times.
     """
     try:
         jsonschema_rs.validator_for(schema, **{**options, "pattern_options": _LINEAR})
@@ -119,15 +121,15 @@ def _has_slow_patterns(schema: Json, options: dict[str, Any]) -> bool:
     return False
 
 
-def validate(
+def is_valid_instance(
     schema: Json,
     instance: Json,
     *,
     formats: bool = False,
     registry: Mapping[str, Json] | None = None,
 ) -> bool:
-    """Whether the instance is valid. What the official JSON-Schema-Test-Suite is run through.
-    Raises BadSchema.
+    """Return True if the instance is valid. The official JSON-Schema-Test-Suite runs through this
+    function. Raises BadSchema.
     """
     return compile_schema(schema, formats=formats, registry=registry).accepts(instance)
 
@@ -147,14 +149,14 @@ class Compiled:
 
     @property
     def max_depth(self) -> int:
-        """How deeply a value may be nested before not all of the schema is asserted of it."""
+        """Return the nesting depth beyond which not all of the schema is asserted of a value."""
         return self.visits.deepest
 
     def accepts(self, value: Json) -> bool:
-        """Whether the value is valid; a value that cannot be checked at all is not.
+        """Return True if the value is valid. A value that cannot be checked at all is not.
 
-        Of a value that the whole schema cannot be asked about at a bounded cost, only what is
-        asserted without following references is.
+        If checking against the whole schema has no bounded cost, only the parts without references
+        are asserted.
         """
         asked = self.asked_of(value)
         try:
@@ -172,7 +174,9 @@ class Compiled:
         return lighter if lighter is not self and lighter._affords(value) else None
 
     def unasserted_of(self, value: Json) -> tuple[str, ...]:
-        """What of the schema as it was given is not asserted of this value, as ``pointer: why``."""
+        """Return the parts of the original schema that are not asserted of this value, as
+        ``pointer: why``.
+        """
         asked = self.asked_of(value)
         if asked is self:
             return self.unasserted
@@ -190,7 +194,7 @@ class Compiled:
 
     @cached_property
     def _cheap(self) -> bool:
-        """Whether no value costs more than its own size."""
+        """Return True if the cost of checking any value is bounded by the value's own size."""
         return (
             self.visits.deepest >= _MAX_INSTANCE_DEPTH
             and self.visits.counts[-1] <= 64
@@ -198,7 +202,7 @@ class Compiled:
         )
 
     def _affords(self, value: Json, most: int = _MAX_STEPS) -> bool:
-        size = extent(value, _MAX_INSTANCE_DEPTH)
+        size = measure_extent(value, _MAX_INSTANCE_DEPTH)
         if size.depth > self.visits.deepest and self.visits.deepest < _MAX_INSTANCE_DEPTH:
             return False
         if self.slow_patterns and size.longest > _MAX_SLOW_TEXT:
@@ -207,10 +211,10 @@ class Compiled:
 
     @cached_property
     def _without_references(self) -> Compiled:
-        made, unasserted = relax(
-            self.schema, lambda part: _refusal(part, self.options), references=False
+        made, unasserted = relax_schema(
+            self.schema, lambda part: _explain_refusal(part, self.options), references=False
         )
-        return _compiled(made, self.options, unasserted) if unasserted else self
+        return _compile_checked(made, self.options, unasserted) if unasserted else self
 
     @cached_property
     def _parts(self) -> Any:
@@ -228,8 +232,8 @@ class Compiled:
         return self._parts.get(pointer)
 
     def part_accepts(self, pointer: str, value: Json) -> bool | None:
-        """Whether the subschema at a URI-fragment pointer accepts the value; None where there is no
-        such part.
+        """Return True if the subschema at a URI-fragment pointer accepts the value; None if there
+        is no such part.
         """
         asked = self.asked_of(value)
         part = None if asked is None else asked.part(pointer)
@@ -255,7 +259,9 @@ class Node:
     )  # seen so far
 
     def accepts(self, value: Json) -> bool:
-        """Whether this subschema, references resolved against the whole, accepts the value."""
+        """Return True if this subschema, with references resolved against the whole, accepts the
+        value.
+        """
         verdict = self.within.part_accepts(self.pointer, value)
         return (
             bool(self.schema)
@@ -264,10 +270,10 @@ class Node:
         )
 
     def lists(self, value: Json) -> bool:
-        """Whether all that this subschema has against the value can be listed at a bounded cost:
-        each branch of ``anyOf`` that fails holds all errors of its own.
+        """Return True if all errors of a value at this subschema can be listed at a bounded cost.
+        Each failing branch of ``anyOf`` holds all errors of its own.
         """
-        visits, size = self.within.visits, extent(value, _MAX_INSTANCE_DEPTH)
+        visits, size = self.within.visits, measure_extent(value, _MAX_INSTANCE_DEPTH)
         if self.within.asked_of(value) is not self.within:
             return False
         steps = size.parts * visits.at(size.depth)
@@ -284,8 +290,8 @@ class Node:
             return []
 
     def alone(self) -> Node:
-        """What this subschema says of a value by itself, members and items aside; for values too
-        large for more.
+        """Return this subschema without the parts about members and items. It serves values that
+        are too large for a full check.
         """
         said = (
             {k: v for k, v in self.schema.items() if k in _OWN}
@@ -324,7 +330,7 @@ class Node:
         return node
 
     def target(self) -> Node | None:
-        """What a local ``$ref`` names; None for any other reference."""
+        """Return the target of a local ``$ref``; None for any other reference."""
         reference = self.get("$ref")
         if not isinstance(reference, str) or not reference.startswith("#"):
             return None
@@ -409,14 +415,18 @@ def compiled_for(tool: Tool) -> Compiled:
     return found
 
 
-def _registry(schema: Json, others: Mapping[str, Json]) -> Any:
+def _build_registry(schema: Json, others: Mapping[str, Json]) -> Any:
     """The other schemas. One without ``$schema`` that names places the old way (``"$id": "#name"``,
     up to draft 7) is read by the draft of the schema that refers to it.
     """
     named = schema.get("$schema") if isinstance(schema, dict) else None
 
     def dialected(other: Json) -> Json:
-        old = isinstance(named, str) and isinstance(other, dict) and '"$id":"#' in canonical(other)
+        old = (
+            isinstance(named, str)
+            and isinstance(other, dict)
+            and '"$id":"#' in to_canonical_json(other)
+        )
         return {"$schema": named, **other} if old else other
 
     return jsonschema_rs.Registry([(uri, dialected(other)) for uri, other in others.items()])

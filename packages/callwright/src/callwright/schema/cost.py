@@ -1,4 +1,4 @@
-"""How much work a schema can make, measured before anything is compiled.
+"""Measures the work that a schema can cause, before anything is compiled.
 
 Three ways for a stranger's schema to hang a checker: size, depth, and references that multiply (a
 value visited 2^n times through n steps of ``allOf: [$ref, $ref]``). All three are counted here
@@ -35,8 +35,8 @@ _BELOW = (
 )
 
 
-def measure(schema: Json) -> str:
-    """What is wrong with the size or shape of a schema; "" where nothing is."""
+def find_size_problem(schema: Json) -> str:
+    """Return the problem with the size or shape of a schema; "" if there is none."""
     nodes, text = 0, 0
     stack: list[tuple[Json, int]] = [(schema, 0)]
     while stack:
@@ -64,9 +64,9 @@ def measure(schema: Json) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Visits:
-    """How often a checker visits a value. ``counts[d]``: what any subschema causes on a value ``d``
-    levels deep, the last entry on all deeper ones. ``deepest``: from there on, one path of values
-    takes more than MAX_VISITS.
+    """Number of times that a checker visits a value. ``counts[d]``: visits that any subschema
+    causes on a value ``d`` levels deep; the last entry holds for all deeper ones. ``deepest``: the
+    depth beyond which one path of values takes more than MAX_VISITS.
     """
 
     counts: tuple[int, ...]
@@ -106,8 +106,8 @@ def visits_of(schema: Json) -> Visits:
 
 
 def deepest_instance(schema: Json) -> int:
-    """How deeply nested a value may be so that checking it stays within MAX_VISITS; at most 200, 0
-    for never.
+    """Return the greatest nesting depth of a value whose check stays within MAX_VISITS; at most
+    200, 0 for never.
     """
     return visits_of(schema).deepest
 
@@ -126,11 +126,11 @@ def instance_depth(value: Json, stop: int) -> int:
     """Levels of arrays and objects, 1 for one that holds no other, counted only until ``stop`` is
     passed.
     """
-    return extent(value, stop).depth
+    return measure_extent(value, stop).depth
 
 
 class Extent(NamedTuple):
-    """How large a value is: the values in it, their levels, and the characters of its longest
+    """Size of a value: the number of values in it, its levels, and the length of its longest
     text.
     """
 
@@ -139,7 +139,7 @@ class Extent(NamedTuple):
     longest: int
 
 
-def extent(value: Json, stop: int) -> Extent:
+def measure_extent(value: Json, stop: int) -> Extent:
     """The size of a value, measured without recursion and until ``stop`` levels or MAX_PARTS are
     passed.
     """
@@ -191,7 +191,7 @@ class _Visits:
         if len(path) > MAX_CHAIN:
             raise _Endless
         path.append(key)
-        total = 1 + _compared(node.get("enum"))
+        total = 1 + _count_compared_options(node.get("enum"))
         for part in self._same_value(node):
             total += self.count(part, below, here, path)
         path.pop()
@@ -271,7 +271,7 @@ class _Visits:
                 stack.extend(node)
 
 
-def _compared(options: Json) -> int:
+def _count_compared_options(options: Json) -> int:
     """The options that a value is compared with one by one; texts and numbers are looked up."""
     listed = isinstance(options, list) and any(
         isinstance(option, dict | list) for option in options

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from callwright.language import ENGLISH
-from callwright.nouns.memo import remembered
+from callwright.nouns.memo import cache_by_text
 from callwright.nouns.types import Json, JsonObject, required_keys
 from callwright.schema.compiled import Node
 from callwright.schema.value_edits import Pointer, ValueEdit
@@ -57,32 +57,36 @@ def declared_keys(schema: Json) -> frozenset[str] | None:
     return None
 
 
-def rename(
+def rename_keys(
     value: Json, node: Node, path: Pointer = (), depth: int = 0
 ) -> tuple[Json, tuple[ValueEdit, ...]]:
     """Unknown keys renamed to missing ones, at every level where it is certain which is meant."""
     edits: list[ValueEdit] = []
-    return _renamed(value, node.resolved(), path, edits, depth), tuple(edits)
+    return _rename_nested_keys(value, node.resolved(), path, edits, depth), tuple(edits)
 
 
-def drop(value: Json, node: Node, path: Pointer = ()) -> tuple[Json, tuple[ValueEdit, ...]]:
+def drop_keys(value: Json, node: Node, path: Pointer = ()) -> tuple[Json, tuple[ValueEdit, ...]]:
     """Keys that the schema forbids (or, at the top, does not declare) left out, at every level."""
     edits: list[ValueEdit] = []
-    return _dropped(value, node.resolved(), path, edits, 0), tuple(edits)
+    return _drop_nested_keys(value, node.resolved(), path, edits, 0), tuple(edits)
 
 
-def _renamed(value: Json, node: Node, path: Pointer, edits: list[ValueEdit], depth: int) -> Json:
+def _rename_nested_keys(
+    value: Json, node: Node, path: Pointer, edits: list[ValueEdit], depth: int
+) -> Json:
     if depth > _MAX_DEPTH:
         return value
     if isinstance(value, list):
         child = node.child("items").resolved() if isinstance(node.get("items"), dict) else None
         if child is None:
             return value
-        return [_renamed(v, child, (*path, i), edits, depth + 1) for i, v in enumerate(value)]
+        return [
+            _rename_nested_keys(v, child, (*path, i), edits, depth + 1) for i, v in enumerate(value)
+        ]
     properties = node.get("properties")
     if not isinstance(value, dict) or not isinstance(properties, dict):
         return value
-    pairs = _pairs(value, node) if not node.get("patternProperties") else {}
+    pairs = _pair_keys(value, node) if not node.get("patternProperties") else {}
     made: JsonObject = {}
     for key, member in value.items():
         name = str(pairs.get(key, key))
@@ -90,12 +94,12 @@ def _renamed(value: Json, node: Node, path: Pointer, edits: list[ValueEdit], dep
             edits.append(ValueEdit((*path, key), key, name, "rename_key"))
         child = node.property(name)
         if child is not None:
-            member = _renamed(member, child.resolved(), (*path, name), edits, depth + 1)
+            member = _rename_nested_keys(member, child.resolved(), (*path, name), edits, depth + 1)
         made[name] = member
     return made
 
 
-def _pairs(value: JsonObject, node: Node) -> dict[str, str]:
+def _pair_keys(value: JsonObject, node: Node) -> dict[str, str]:
     """unknown key -> missing key, only where each has no other partner."""
     properties = node.get("properties")
     required = required_keys(node.schema)
@@ -104,20 +108,22 @@ def _pairs(value: JsonObject, node: Node) -> dict[str, str]:
     if not unknown or not missing:
         return {}
     found: dict[str, str] = {}
-    for likeness in (_same_name, _slip, _neutral_words, _generic):
+    for likeness in (_same_name, _is_typing_slip, _neutral_words, _is_generic_name):
         left = [k for k in unknown if k not in found]
         free = [k for k in missing if k not in found.values()]
-        if likeness in (_neutral_words, _generic):
+        if likeness in (_neutral_words, _is_generic_name):
             free = [k for k in free if k in required]
-        hits = {k: [m for m in free if likeness(k, m) and _fits(value[k], node, m)] for k in left}
+        hits = {
+            k: [m for m in free if likeness(k, m) and _may_hold(value[k], node, m)] for k in left
+        }
         for key, targets in hits.items():
             if len(targets) == 1 and sum(targets[0] in other for other in hits.values()) == 1:
                 found[key] = targets[0]
     return found
 
 
-def _fits(member: Json, node: Node, name: str) -> bool:
-    """Whether the value is one that the key could hold, lossless conversions included."""
+def _may_hold(member: Json, node: Node, name: str) -> bool:
+    """Return True if the key accepts the value, directly or after a lossless conversion."""
     from callwright.schema.coerce import (
         coerce_at,
     )  # coerce does not know keys; keys ask it one question
@@ -126,8 +132,8 @@ def _fits(member: Json, node: Node, name: str) -> bool:
     return child is not None and child.accepts(coerce_at(member, child))
 
 
-@remembered(most=16_384, longest=128)
-def words(name: str) -> tuple[str, ...]:
+@cache_by_text(most=16_384, longest=128)
+def split_words(name: str) -> tuple[str, ...]:
     """A name's words, lower case: "startDate2" -> ("start", "date", "2").
 
     Not ``language.tokens.key_tokens``: there a figure is part of its word, and here "step1" and
@@ -137,17 +143,17 @@ def words(name: str) -> tuple[str, ...]:
 
 
 def _same_name(one: str, other: str) -> bool:
-    a, b = "".join(words(one)), "".join(words(other))
+    a, b = "".join(split_words(one)), "".join(split_words(other))
     return bool(a) and (a == b or (len(a) > 2 and a + "s" == b) or (len(b) > 2 and b + "s" == a))
 
 
-def _slip(one: str, other: str) -> bool:
+def _is_typing_slip(one: str, other: str) -> bool:
     """A typing slip: one edit in four letters or more, two in nine or more, never in digits or the
     first letter.
     """
     from rapidfuzz.distance import OSA  # megabytes that a process without such a key need not load
 
-    a, b = "_".join(words(one)), "_".join(words(other))
+    a, b = "_".join(split_words(one)), "_".join(split_words(other))
     if re.findall(r"\d+", a) != re.findall(r"\d+", b) or a[:1] != b[:1]:
         return False
     shorter = min(len(a), len(b))
@@ -176,14 +182,14 @@ def _slipped_word(one: str, other: str) -> bool:
 
 def _neutral_words(one: str, other: str) -> bool:
     """The same name but for words that say nothing: city_name and city, query and the_query."""
-    a = [w for w in words(one) if w not in _NEUTRAL]
-    b = [w for w in words(other) if w not in _NEUTRAL]
+    a = [w for w in split_words(one) if w not in _NEUTRAL]
+    b = [w for w in split_words(other) if w not in _NEUTRAL]
     return bool(a) and a == b
 
 
-def _generic(one: str, other: str) -> bool:
+def _is_generic_name(one: str, other: str) -> bool:
     """A bare "id" for "user_id", or the other way round."""
-    a, b = words(one), words(other)
+    a, b = split_words(one), split_words(other)
     shorter, longer = (a, b) if len(a) < len(b) else (b, a)
     return (
         len(shorter) == 1
@@ -193,12 +199,16 @@ def _generic(one: str, other: str) -> bool:
     )
 
 
-def _dropped(value: Json, node: Node, path: Pointer, edits: list[ValueEdit], depth: int) -> Json:
+def _drop_nested_keys(
+    value: Json, node: Node, path: Pointer, edits: list[ValueEdit], depth: int
+) -> Json:
     if depth > _MAX_DEPTH:
         return value
     if isinstance(value, list) and isinstance(node.get("items"), dict):
         item = node.child("items").resolved()
-        return [_dropped(v, item, (*path, i), edits, depth + 1) for i, v in enumerate(value)]
+        return [
+            _drop_nested_keys(v, item, (*path, i), edits, depth + 1) for i, v in enumerate(value)
+        ]
     if not isinstance(value, dict) or not isinstance(node.schema, dict):
         return value
     declared = (
@@ -214,6 +224,8 @@ def _dropped(value: Json, node: Node, path: Pointer, edits: list[ValueEdit], dep
             continue
         child = node.property(key)
         kept[key] = (
-            member if child is None else _dropped(member, child.resolved(), here, edits, depth + 1)
+            member
+            if child is None
+            else _drop_nested_keys(member, child.resolved(), here, edits, depth + 1)
         )
     return kept

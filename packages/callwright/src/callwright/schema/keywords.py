@@ -30,7 +30,7 @@ _KINDS: dict[str, type] = {
 }
 
 
-def truth(value: Any) -> bool | None:
+def parse_flag(value: Any) -> bool | None:
     """A flag, as a boolean or spelled; None for anything else."""
     if isinstance(value, str):
         return {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().lower())
@@ -43,10 +43,10 @@ def names_of(value: Any) -> list[str]:
     """
     values = value if isinstance(value, list | tuple) else [value]
     names = [v for v in values if isinstance(v, str) and v]
-    return [] if truth(value) is not None else list(dict.fromkeys(names))
+    return [] if parse_flag(value) is not None else list(dict.fromkeys(names))
 
 
-def _fillers(schema: JsonObject) -> None:
+def _drop_fillers(schema: JsonObject) -> None:
     """Drop what says nothing: nulls where no null may stand, empty enums, keywords of another type
     left empty.
     """
@@ -68,7 +68,7 @@ def _fillers(schema: JsonObject) -> None:
             del schema[key]
 
 
-def _annotations(schema: JsonObject) -> None:
+def _normalize_annotations(schema: JsonObject) -> None:
     if not isinstance(schema.get("description", ""), str):
         schema["description"] = str(schema["description"])
     for key in EXAMPLES:
@@ -80,7 +80,7 @@ def _annotations(schema: JsonObject) -> None:
         schema["examples"] = [schema["examples"]]
 
 
-def _default(schema: JsonObject) -> None:
+def _normalize_default(schema: JsonObject) -> None:
     """A default in the declared type where it can be read so; an empty text is no number and no
     flag.
     """
@@ -95,7 +95,7 @@ def _default(schema: JsonObject) -> None:
         del schema["default"]
 
 
-def _enum(schema: JsonObject) -> None:
+def _normalize_enum(schema: JsonObject) -> None:
     for key in ENUMS:
         if isinstance(schema.get(key), list):
             schema.setdefault("enum", schema.pop(key))
@@ -107,10 +107,10 @@ def _enum(schema: JsonObject) -> None:
     if not isinstance(values, list) or not values:
         schema.pop("enum", None)
         return
-    schema["enum"] = _fitting(values, schema)
+    schema["enum"] = _convert_enum_values(values, schema)
 
 
-def _fitting(values: list[Any], schema: JsonObject) -> list[Any]:
+def _convert_enum_values(values: list[Any], schema: JsonObject) -> list[Any]:
     """Enum values in the declared type where every one can be read in it (``"5"`` -> 5); else the
     type is dropped.
     """
@@ -131,15 +131,15 @@ def _is_of(value: Any, kind: str) -> bool:
     return isinstance(value, {"string": (str,), "integer": (int,), "number": (int, float)}[kind])
 
 
-def _integer(value: Any) -> int | None:
+def _parse_integer(value: Any) -> int | None:
     try:
         return int(value) if isinstance(value, str) else None
     except ValueError:
         return None
 
 
-def _number(value: Any) -> float | None:
-    number: float | None = _integer(value)
+def _parse_number(value: Any) -> float | None:
+    number: float | None = _parse_integer(value)
     try:
         if number is None and isinstance(value, str):
             number = float(value)
@@ -148,25 +148,29 @@ def _number(value: Any) -> float | None:
     return number if number is not None and isfinite(number) else None
 
 
-def _string(value: Any) -> str | None:
+def _to_text(value: Any) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else None
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {
-    "integer": _integer,
-    "number": _number,
-    "boolean": truth,
-    "string": _string,
+    "integer": _parse_integer,
+    "number": _parse_number,
+    "boolean": parse_flag,
+    "string": _to_text,
 }
 
 
-def _required(schema: JsonObject) -> None:
+def _normalize_required(schema: JsonObject) -> None:
     """A flag belongs to the parent, which has read it already; a list loses what is no name."""
     for key in ("required", "optional"):
         if key in schema and (key == "optional" or not names_of(schema[key])):
-            if key == "required" or truth(schema[key]) is not None or isinstance(schema[key], list):
+            if (
+                key == "required"
+                or parse_flag(schema[key]) is not None
+                or isinstance(schema[key], list)
+            ):
                 del schema[key]
         elif key in schema:
             schema[key] = names_of(schema[key])
@@ -176,12 +180,12 @@ def _older_drafts(schema: JsonObject) -> None:
     for key, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if isinstance(schema.get(key), bool) and schema.pop(key) and plain in schema:
             schema[key] = schema.pop(plain)
-    if truth(schema.pop("nullable", None)) and "type" in schema:
+    if parse_flag(schema.pop("nullable", None)) and "type" in schema:
         kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
         schema["type"] = [*kinds, "null"] if "null" not in kinds else kinds
         if "enum" in schema and None not in schema["enum"]:
             schema["enum"] = [*schema["enum"], None]
-    for name, needs in _mapping(schema.pop("dependencies", None)).items():
+    for name, needs in _as_mapping(schema.pop("dependencies", None)).items():
         if isinstance(needs, list):
             schema.setdefault("dependentRequired", {})[name] = names_of(needs)
         else:
@@ -193,7 +197,7 @@ def _older_drafts(schema: JsonObject) -> None:
     schema.pop("additionalItems", None)
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
@@ -209,17 +213,17 @@ _COUNTS = (
 )
 
 
-def _bounds(schema: JsonObject) -> None:
+def _normalize_bounds(schema: JsonObject) -> None:
     """Bounds that are text become numbers; what is no number at all is dropped."""
     for key in (*_NUMBERS, *_COUNTS):
         if key in schema:
-            value = _bound(schema.pop(key), whole=key in _COUNTS)
+            value = _parse_bound(schema.pop(key), whole=key in _COUNTS)
             if value is not None and (key != "multipleOf" or value > 0):
                 schema[key] = value
 
 
-def _bound(value: Any, *, whole: bool) -> float | None:
-    number = _number(value) if isinstance(value, str) else value
+def _parse_bound(value: Any, *, whole: bool) -> float | None:
+    number = _parse_number(value) if isinstance(value, str) else value
     if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
         return None
     if not whole:
@@ -230,11 +234,11 @@ def _bound(value: Any, *, whole: bool) -> float | None:
 
 
 KEYWORD_STEPS: tuple[Callable[[JsonObject], None], ...] = (
-    _required,
+    _normalize_required,
     _older_drafts,
-    _fillers,
-    _annotations,
-    _default,
-    _enum,
-    _bounds,
+    _drop_fillers,
+    _normalize_annotations,
+    _normalize_default,
+    _normalize_enum,
+    _normalize_bounds,
 )

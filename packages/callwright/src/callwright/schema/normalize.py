@@ -14,7 +14,7 @@ from typing import Any
 
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import JsonObject, Tool
-from callwright.schema.keywords import ENUMS, EXAMPLES, KEYWORD_STEPS, ONLY_OF, names_of, truth
+from callwright.schema.keywords import ENUMS, EXAMPLES, KEYWORD_STEPS, ONLY_OF, names_of, parse_flag
 from callwright.schema.type_names import (
     any_of,
     says_optional,
@@ -110,7 +110,7 @@ def any_schema(raw: Any) -> JsonObject | None:
         found = schema_of_type_name(raw)
         return {"description": raw} if "x-type" in found else found
     if isinstance(raw, Mapping) and (_is_schema(raw) or isinstance(raw.get("type"), str | list)):
-        return _schema(raw, 0)
+        return _normalize_schema(raw, 0)
     return object_schema(raw)
 
 
@@ -118,7 +118,7 @@ def _as_object(raw: Any) -> JsonObject:
     if raw is None or raw in ("", [], {}):
         return {"type": "object", "properties": {}}
     if isinstance(raw, list):
-        return _object_of(_named(raw))
+        return _object_of(_index_by_name(raw))
     if not isinstance(raw, Mapping):
         raise CatalogError(
             f"a schema is an object, not {type(raw).__name__}: {str(raw)[:60]!r}",
@@ -129,7 +129,7 @@ def _as_object(raw: Any) -> JsonObject:
         )
     if not _is_schema(raw):
         return _object_of(raw)
-    schema = _schema(raw, 0)
+    schema = _normalize_schema(raw, 0)
     if schema.get("type", "object") != "object" and "object" not in schema["type"]:
         raise CatalogError(f"parameters must describe an object, not {schema['type']!r}")
     schema["type"] = "object"
@@ -141,7 +141,7 @@ def _as_object(raw: Any) -> JsonObject:
 
 
 def _is_schema(raw: Mapping[str, Any]) -> bool:
-    """Whether this is a schema rather than a map from parameter names to schemas."""
+    """Return True if this is a schema rather than a map from parameter names to schemas."""
     kind = raw.get("type")
     if isinstance(kind, str) and schema_of_type_name(kind).get("type") == "object":
         return True
@@ -161,7 +161,7 @@ def _is_schema(raw: Mapping[str, Any]) -> bool:
     )
 
 
-def _named(items: list[Any]) -> JsonObject:
+def _index_by_name(items: list[Any]) -> JsonObject:
     """``[{"name": "a", …}]`` -> ``{"a": {…}}``."""
     found: JsonObject = {}
     for item in items:
@@ -182,14 +182,15 @@ def _named(items: list[Any]) -> JsonObject:
 
 def _object_of(parameters: Mapping[str, Any]) -> JsonObject:
     schema: JsonObject = {"type": "object"}
-    schema["properties"], needed = _properties(parameters, 0)
+    schema["properties"], needed = _normalize_properties(parameters, 0)
     return {**schema, "required": needed} if needed else schema
 
 
-def _properties(raw: Mapping[str, Any], depth: int) -> tuple[JsonObject, list[str]]:
+def _normalize_properties(raw: Mapping[str, Any], depth: int) -> tuple[JsonObject, list[str]]:
     """Normalised property schemas, and the names that say of themselves that they are required."""
     made = {
-        str(name): _untitled(str(name), _schema(value, depth + 1)) for name, value in raw.items()
+        str(name): _drop_title(str(name), _normalize_schema(value, depth + 1))
+        for name, value in raw.items()
     }
     said = {str(name): _says_required(value) for name, value in raw.items()}
     if (
@@ -202,7 +203,7 @@ def _properties(raw: Mapping[str, Any], depth: int) -> tuple[JsonObject, list[st
     return made, [n for n, v in said.items() if v]
 
 
-def _untitled(name: str, schema: JsonObject) -> JsonObject:
+def _drop_title(name: str, schema: JsonObject) -> JsonObject:
     """A title that only spells the name again (class dumps write them) costs tokens and says
     nothing.
     """
@@ -213,10 +214,12 @@ def _untitled(name: str, schema: JsonObject) -> JsonObject:
 
 
 def _says_required(raw: Any) -> bool | None:
-    """What a parameter says of itself: required, optional, or nothing."""
+    """Return True or False as a parameter declares itself required or optional, or None if it does
+    not say.
+    """
     if not isinstance(raw, Mapping):
         return None
-    required, optional = truth(raw.get("required")), truth(raw.get("optional"))
+    required, optional = parse_flag(raw.get("required")), parse_flag(raw.get("optional"))
     if required is None and optional is None:
         return False if _type_says_optional(raw) else None
     return required if required is not None else not optional
@@ -227,7 +230,7 @@ def _type_says_optional(raw: Any) -> bool:
     return isinstance(kind, str) and says_optional(kind)
 
 
-def _schema(raw: Any, depth: int) -> JsonObject:
+def _normalize_schema(raw: Any, depth: int) -> JsonObject:
     if depth > MAX_DEPTH:
         raise CatalogError(f"a schema is nested more than {MAX_DEPTH} levels deep")
     if raw is None or raw is True:
@@ -237,7 +240,7 @@ def _schema(raw: Any, depth: int) -> JsonObject:
     if isinstance(raw, str):
         return any_schema(without_marker(raw)) or {}
     if isinstance(raw, list):
-        return any_of([_schema(part, depth + 1) for part in raw])
+        return any_of([_normalize_schema(part, depth + 1) for part in raw])
     if not isinstance(raw, Mapping):
         return {"x-type": raw}
     if _is_nested_map(raw):
@@ -247,10 +250,10 @@ def _schema(raw: Any, depth: int) -> JsonObject:
         for k, v in raw.items()
         if isinstance(k, str)
     }
-    _type(schema, depth)
+    _normalize_type(schema, depth)
     for step in KEYWORD_STEPS:
         step(schema)
-    _children(schema, depth)
+    _normalize_children(schema, depth)
     return schema
 
 
@@ -264,19 +267,19 @@ def _is_nested_map(raw: Mapping[str, Any]) -> bool:
     )
 
 
-def _merge(schema: JsonObject, more: JsonObject) -> None:
+def _set_missing_keys(schema: JsonObject, more: JsonObject) -> None:
     for key, value in more.items():
         schema.setdefault(key, value)
 
 
-def _type(schema: JsonObject, depth: int) -> None:
+def _normalize_type(schema: JsonObject, depth: int) -> None:
     kind = schema.pop("type", None)
     if isinstance(kind, str):
-        _merge(schema, schema_of_type_name(without_marker(kind)))
+        _set_missing_keys(schema, schema_of_type_name(without_marker(kind)))
     elif isinstance(kind, list):
-        _merge(schema, any_of([_schema(part, depth + 1) for part in kind]))
+        _set_missing_keys(schema, any_of([_normalize_schema(part, depth + 1) for part in kind]))
     elif isinstance(kind, Mapping):
-        _merge(schema, _schema(kind, depth + 1))
+        _set_missing_keys(schema, _normalize_schema(kind, depth + 1))
     if "type" not in schema and not any(
         key in schema for key in (*_SCHEMA_LISTS, "$ref", "enum", "const")
     ):
@@ -290,21 +293,21 @@ def _type(schema: JsonObject, depth: int) -> None:
         schema |= {"type": kind, **rest}
 
 
-def _children(schema: JsonObject, depth: int) -> None:
+def _normalize_children(schema: JsonObject, depth: int) -> None:
     if isinstance(schema.get("properties"), list):
-        schema["properties"] = _named(schema["properties"])
+        schema["properties"] = _index_by_name(schema["properties"])
     for key in _SCHEMAS_BY_NAME:
         if key in schema and isinstance(schema[key], Mapping):
-            schema[key], needed = _properties(schema[key], depth)
+            schema[key], needed = _normalize_properties(schema[key], depth)
             if key == "properties" and needed:
                 schema["required"] = list(dict.fromkeys([*schema.get("required", []), *needed]))
         elif key in schema:
             del schema[key]
     for key in _SCHEMA_LISTS:
         if isinstance(schema.get(key), list) and schema[key]:
-            schema[key] = [_schema(part, depth + 1) for part in schema[key]]
+            schema[key] = [_normalize_schema(part, depth + 1) for part in schema[key]]
         else:
             schema.pop(key, None)
     for key in ("items", *_ONE_SCHEMA):
         if key in schema and not isinstance(schema[key], bool):
-            schema[key] = _schema(schema[key], depth + 1)
+            schema[key] = _normalize_schema(schema[key], depth + 1)

@@ -49,7 +49,7 @@ Refuses: TypeAlias = Callable[[Json], str]
 Place: TypeAlias = tuple[str | int, ...]
 
 
-def relax(
+def relax_schema(
     schema: Json, refuses: Refuses, *, references: bool = True
 ) -> tuple[Json, tuple[str, ...]]:
     """As much of a schema as the validator takes, and what of it asserts nothing, as ``pointer:
@@ -107,7 +107,7 @@ class _Relaxing:
         if isinstance(made, dict):
             made |= self._dialect
             self._settle_references(made)
-            _loosen(made, self)
+            _drop_dependents(made, self)
         return made
 
     def lose(self, node: dict[str, Json], keyword: str, at: Place, why: str) -> None:
@@ -118,7 +118,7 @@ class _Relaxing:
     def _name(self, at: Place, why: str) -> None:
         self._count += 1
         if len(self._whys) < MAX_NAMED:
-            self._whys.append(f"{_pointer(at)}: {why}"[:300])
+            self._whys.append(f"{_format_pointer(at)}: {why}"[:300])
 
     # ------------------------------------------------------------ one subschema
 
@@ -145,7 +145,9 @@ class _Relaxing:
         return made
 
     def _own(self, own: dict[str, Json], made: dict[str, Json], at: Place) -> None:
-        """What a subschema says of a value by itself."""
+        """Copy to ``made`` the keywords that concern the value itself, without those that cannot be
+        checked.
+        """
         for keyword, value in own.items():
             if keyword in self._dropped:
                 self.lose(
@@ -246,7 +248,7 @@ class _Relaxing:
         refuses the rest with them: it knows ids and anchors.
         """
         others = []
-        for node, at in list(_nodes(root)):
+        for node, at in list(_iter_subschemas(root)):
             for keyword in _REFERENCES:
                 reference = node.get(keyword)
                 if reference is None:
@@ -255,7 +257,7 @@ class _Relaxing:
                     reference == "#" or reference.startswith("#/")
                 ):
                     others.append((node, keyword, at))
-                elif not isinstance(_target(root, reference), dict | bool):
+                elif not isinstance(_resolve_pointer(root, reference), dict | bool):
                     self._unlink(node, keyword, at)
         if others and self._refuses(root):
             for node, keyword, at in others:
@@ -270,7 +272,7 @@ class _Relaxing:
     # ------------------------------------------------------------ size
 
     def _affordable(self, value: Json) -> bool:
-        size = _size(value, self._parts, self._characters)
+        size = _measure_size(value, self._parts, self._characters)
         return size is not None and self._pay(*size)
 
     def _pay(self, parts: int, characters: int = 0) -> bool:
@@ -281,14 +283,14 @@ class _Relaxing:
         return True
 
 
-def _loosen(root: dict[str, Json], work: _Relaxing) -> None:
+def _drop_dependents(root: dict[str, Json], work: _Relaxing) -> None:
     """Drop what would refuse more than before, because something in it, or what it stands on, says
     less.
     """
     before = -1
     while before != (before := sum(map(len, work.lost.values()))):
-        weak = _weak(root, work.lost)
-        for node, at in list(_nodes(root)):
+        weak = _find_weakened(root, work.lost)
+        for node, at in list(_iter_subschemas(root)):
             lost = work.lost.get(id(node), set())
             doomed = [k for k in ("not", "if") if id(node.get(k)) in weak]
             doomed += ["oneOf"] if any(id(part) in weak for part in node.get("oneOf") or ()) else []
@@ -301,17 +303,17 @@ def _loosen(root: dict[str, Json], work: _Relaxing) -> None:
                     work.lose(node, keyword, (*at, keyword), "it stands on what cannot be checked")
 
 
-def _weak(root: dict[str, Json], lost: dict[int, set[str]]) -> set[int]:
+def _find_weakened(root: dict[str, Json], lost: dict[int, set[str]]) -> set[int]:
     """The ids of the subschemas that say less than they did, by themselves or through what they
     lead to.
     """
     users: dict[int, list[int]] = {}
     waiting = list(lost)
-    for node, _ in _nodes(root):
-        for _, part in _children(node):
+    for node, _ in _iter_subschemas(root):
+        for _, part in _iter_children(node):
             users.setdefault(id(part), []).append(id(node))
         for reference in filter(None, map(node.get, _REFERENCES)):
-            named = _target(root, reference) if reference[:1] == "#" else None
+            named = _resolve_pointer(root, reference) if reference[:1] == "#" else None
             if isinstance(named, dict):
                 users.setdefault(id(named), []).append(id(node))
             elif lost:
@@ -325,7 +327,7 @@ def _weak(root: dict[str, Json], lost: dict[int, set[str]]) -> set[int]:
     return weak
 
 
-def _nodes(root: Json) -> Iterator[tuple[dict[str, Json], Place]]:
+def _iter_subschemas(root: Json) -> Iterator[tuple[dict[str, Json], Place]]:
     """Every subschema, and those that stand elsewhere and are named by a pointer, each once, with
     its place.
     """
@@ -337,13 +339,13 @@ def _nodes(root: Json) -> Iterator[tuple[dict[str, Json], Place]]:
             continue
         seen.add(id(node))
         yield node, at
-        stack += [(part, (*at, *keys)) for keys, part in _children(node)]
+        stack += [(part, (*at, *keys)) for keys, part in _iter_children(node)]
         reference = node.get("$ref")
         if isinstance(reference, str) and reference.startswith("#/"):
-            stack.append((_target(root, reference), tuple(_keys(reference))))
+            stack.append((_resolve_pointer(root, reference), tuple(_split_pointer(reference))))
 
 
-def _children(node: dict[str, Json]) -> Iterator[tuple[Place, Json]]:
+def _iter_children(node: dict[str, Json]) -> Iterator[tuple[Place, Json]]:
     for keyword, value in node.items():
         if keyword in _ONE and isinstance(value, dict):
             yield (keyword,), value
@@ -354,7 +356,7 @@ def _children(node: dict[str, Json]) -> Iterator[tuple[Place, Json]]:
 
 
 def _named_places(schema: Json) -> Iterator[Place]:
-    """What local references of a schema name outside the keywords that hold schemas."""
+    """Yield the places that local references name outside the keywords that hold schemas."""
     stack, seen = [schema], 0
     while stack and seen < _SCANNED:
         value = stack.pop()
@@ -362,22 +364,22 @@ def _named_places(schema: Json) -> Iterator[Place]:
         if isinstance(value, dict):
             reference = value.get("$ref")
             if isinstance(reference, str) and reference.startswith("#/"):
-                yield tuple(_keys(reference))
+                yield tuple(_split_pointer(reference))
             stack += value.values() if len(value) < _SCANNED else ()
         elif isinstance(value, list):
             stack += value if len(value) < _SCANNED else ()
 
 
-def _keys(reference: str) -> list[str]:
+def _split_pointer(reference: str) -> list[str]:
     return [
         unquote(part).replace("~1", "/").replace("~0", "~") for part in reference.split("/")[1:]
     ]
 
 
-def _target(root: Json, reference: str) -> Json:
-    """What a JSON pointer in a URI fragment names; None for nothing."""
+def _resolve_pointer(root: Json, reference: str) -> Json:
+    """Return the value that a JSON pointer in a URI fragment names; None for nothing."""
     node = root
-    for key in _keys(reference):
+    for key in _split_pointer(reference):
         try:
             node = node[int(key)] if isinstance(node, list) else node[key]
         except (KeyError, IndexError, ValueError, TypeError):
@@ -385,9 +387,9 @@ def _target(root: Json, reference: str) -> Json:
     return node
 
 
-def _size(value: Any, parts: int, characters: int) -> tuple[int, int] | None:
-    """How many parts and characters a keyword's value has; None for more than these, or where it is
-    too deep.
+def _measure_size(value: Any, parts: int, characters: int) -> tuple[int, int] | None:
+    """Return the numbers of parts and characters of a keyword's value. None if they exceed the
+    limits, or if it is too deep.
     """
     level, seen, text, depth = [value], 0, 0, 0
     while level:
@@ -408,5 +410,5 @@ def _size(value: Any, parts: int, characters: int) -> tuple[int, int] | None:
     return seen, text
 
 
-def _pointer(at: Place) -> str:
+def _format_pointer(at: Place) -> str:
     return "#" + "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in at)

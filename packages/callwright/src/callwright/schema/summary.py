@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright.nouns.types import Json, JsonObject, Tool, canonical, required_keys
+from callwright.nouns.types import Json, JsonObject, Tool, required_keys, to_canonical_json
 
 _MOST_TEXT = 160
 _MOST_OPTIONS = 30
@@ -14,8 +14,8 @@ def schema_summary(tool: Tool) -> str:
     """One line a parameter: name, type, whether required, options, format, description. Nested ones
     are indented.
     """
-    lines = [f"{tool.name}: {_short(tool.description)}" if tool.description else tool.name]
-    lines += _lines(tool.input_schema, 0, tool.input_schema) or ["(no parameters)"]
+    lines = [f"{tool.name}: {_shorten_text(tool.description)}" if tool.description else tool.name]
+    lines += _list_parameter_lines(tool.input_schema, 0, tool.input_schema) or ["(no parameters)"]
     return "\n".join(lines)
 
 
@@ -29,8 +29,8 @@ def reply_schema(tool: Tool) -> JsonObject | None:
     }
     parameters.pop("$schema", None)
     parameters.pop("$id", None)
-    if not _references_hold(canonical(parameters), hoisted) or not _references_hold(
-        canonical(hoisted), hoisted
+    if not _references_hold(to_canonical_json(parameters), hoisted) or not _references_hold(
+        to_canonical_json(hoisted), hoisted
     ):
         return None
     call = {
@@ -54,36 +54,40 @@ def _references_hold(text: str, hoisted: JsonObject) -> bool:
     return total == sum(text.count(f'"$ref":"#/{name}/') for name in hoisted)
 
 
-def _lines(schema: Json, depth: int, root: JsonObject) -> list[str]:
-    schema = _followed(schema, root)
+def _list_parameter_lines(schema: Json, depth: int, root: JsonObject) -> list[str]:
+    schema = _follow_reference(schema, root)
     properties = schema.get("properties")
     if not isinstance(properties, dict) or depth > 3:
         return []
     required = required_keys(schema)
     found: list[str] = []
     for name, part in properties.items():
-        part = _followed(part, root)
+        part = _follow_reference(part, root)
         needed = "required" if name in required else "optional"
-        found.append(f"{'  ' * depth}- {name} ({_kind(part, root)}, {needed}){_about(part)}")
-        found += _lines(part, depth + 1, root)
+        found.append(
+            f"{'  ' * depth}- {name} ({_describe_type(part, root)}, {needed}){_format_description(part)}"
+        )
+        found += _list_parameter_lines(part, depth + 1, root)
         if isinstance(part.get("items"), dict):
-            found += _lines(part["items"], depth + 1, root)
+            found += _list_parameter_lines(part["items"], depth + 1, root)
     return found
 
 
-def _kind(part: JsonObject, root: JsonObject) -> str:
+def _describe_type(part: JsonObject, root: JsonObject) -> str:
     if isinstance(part.get("enum"), list):
-        listed = ", ".join(canonical(o) for o in part["enum"][:_MOST_OPTIONS])
+        listed = ", ".join(to_canonical_json(o) for o in part["enum"][:_MOST_OPTIONS])
         return f"one of {listed}"
     if "const" in part:
-        return f"exactly {canonical(part['const'])}"
+        return f"exactly {to_canonical_json(part['const'])}"
     for keyword in ("anyOf", "oneOf"):
         if isinstance(part.get(keyword), list):
-            return " or ".join(_kind(_followed(p, root), root) for p in part[keyword][:6])
+            return " or ".join(
+                _describe_type(_follow_reference(p, root), root) for p in part[keyword][:6]
+            )
     named: Any = part.get("type", "any")
     kind = " or ".join(map(str, named)) if isinstance(named, list) else str(named)
     if kind == "array" and isinstance(part.get("items"), dict):
-        kind = f"array of {_kind(_followed(part['items'], root), root)}"
+        kind = f"array of {_describe_type(_follow_reference(part['items'], root), root)}"
     limits = [
         f"{k} {part[k]}"
         for k in ("format", "pattern", "minimum", "maximum", "maxLength")
@@ -92,12 +96,12 @@ def _kind(part: JsonObject, root: JsonObject) -> str:
     return ", ".join([kind, *limits])
 
 
-def _about(part: JsonObject) -> str:
+def _format_description(part: JsonObject) -> str:
     said = part.get("description")
-    return f": {_short(said)}" if isinstance(said, str) and said.strip() else ""
+    return f": {_shorten_text(said)}" if isinstance(said, str) and said.strip() else ""
 
 
-def _followed(part: Json, root: JsonObject) -> JsonObject:
+def _follow_reference(part: Json, root: JsonObject) -> JsonObject:
     """The part itself, or what its local reference names."""
     for _ in range(8):
         reference = part.get("$ref") if isinstance(part, dict) else None
@@ -114,6 +118,6 @@ def _followed(part: Json, root: JsonObject) -> JsonObject:
     return part if isinstance(part, dict) else {}
 
 
-def _short(text: str) -> str:
+def _shorten_text(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"

@@ -11,7 +11,7 @@ import ast
 import re
 from typing import Any
 
-from callwright.nouns.types import JsonObject, canonical
+from callwright.nouns.types import JsonObject, to_canonical_json
 
 JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 
@@ -82,7 +82,13 @@ def schema_of_type_name(text: str, depth: int = 0) -> JsonObject:
     if lowered in _FORMATS:
         return {"type": "string", "format": _FORMATS[lowered]}
     if depth < _DEPTH:
-        for reading in (_suffixed, _english, _union, _generic, _explained):
+        for reading in (
+            _parse_suffixed,
+            _parse_english,
+            _parse_union,
+            _parse_generic,
+            _parse_explained,
+        ):
             found = reading(name, depth + 1)
             if found is not None:
                 return found
@@ -105,7 +111,7 @@ def any_of(schemas: list[JsonObject]) -> JsonObject:
     """One schema for several alternatives: a list of types where that says the same, else
     ``anyOf``.
     """
-    unique = list({canonical(s): s for s in reversed(schemas)}.values())[::-1]
+    unique = list({to_canonical_json(s): s for s in reversed(schemas)}.values())[::-1]
     if not unique or {} in unique:
         return {}
     if len(unique) == 1:
@@ -114,14 +120,14 @@ def any_of(schemas: list[JsonObject]) -> JsonObject:
     return {"type": types} if len(types) == len(unique) else {"anyOf": unique}
 
 
-def _suffixed(name: str, depth: int) -> JsonObject | None:
+def _parse_suffixed(name: str, depth: int) -> JsonObject | None:
     if name.endswith("[]"):
         return {"type": "array", "items": schema_of_type_name(name[:-2], depth)}
     bare = without_marker(name)
     return schema_of_type_name(bare, depth) if bare != name else None
 
 
-def _english(name: str, depth: int) -> JsonObject | None:
+def _parse_english(name: str, depth: int) -> JsonObject | None:
     match = _OF.match(name)
     if match is None:
         return None
@@ -129,38 +135,38 @@ def _english(name: str, depth: int) -> JsonObject | None:
     return {**schema, "uniqueItems": True} if match[1].lower() == "set" else schema
 
 
-def _union(name: str, depth: int) -> JsonObject | None:
+def _parse_union(name: str, depth: int) -> JsonObject | None:
     for mark in ("|", " or ", "/"):
-        parts = _split(name, mark)
+        parts = _split_outside_brackets(name, mark)
         if len(parts) > 1:
             made = [schema_of_type_name(part, depth) for part in parts]
             return None if any("x-type" in m for m in made) else any_of(made)
     return None
 
 
-def _generic(name: str, depth: int) -> JsonObject | None:
+def _parse_generic(name: str, depth: int) -> JsonObject | None:
     match = _GENERIC.match(name)
     if match is None:
         return None
     head, inner = match[1].lower().removeprefix("typing."), match[2]
     if head == "literal":
-        return _literal(inner)
-    parts = [schema_of_type_name(part, depth) for part in _split(inner, ",")]
+        return _parse_literal(inner)
+    parts = [schema_of_type_name(part, depth) for part in _split_outside_brackets(inner, ",")]
     if head == "optional":
         return any_of([*parts[:1], {"type": "null"}])
     if head == "union":
         return any_of(parts)
-    return _container(_NAMES.get(head), head, parts)
+    return _build_container(_NAMES.get(head), head, parts)
 
 
-def _explained(name: str, depth: int) -> JsonObject | None:
+def _parse_explained(name: str, depth: int) -> JsonObject | None:
     """``TIME (24-hour HH:MM)``: what stands in brackets explains."""
     match = _BRACKETED.match(name)
     found = schema_of_type_name(match[1], depth) if match else {"x-type": name}
     return None if "x-type" in found else found
 
 
-def _container(kind: str | None, head: str, parts: list[JsonObject]) -> JsonObject | None:
+def _build_container(kind: str | None, head: str, parts: list[JsonObject]) -> JsonObject | None:
     if kind == "object":
         return (
             {"type": "object", "additionalProperties": parts[-1]}
@@ -179,7 +185,7 @@ def _container(kind: str | None, head: str, parts: list[JsonObject]) -> JsonObje
     return {"type": kind} if kind else None
 
 
-def _literal(inner: str) -> JsonObject | None:
+def _parse_literal(inner: str) -> JsonObject | None:
     try:
         values: Any = ast.literal_eval(f"[{inner}]")
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -187,7 +193,7 @@ def _literal(inner: str) -> JsonObject | None:
     return {"enum": list(values)} if values else None
 
 
-def _split(text: str, mark: str) -> list[str]:
+def _split_outside_brackets(text: str, mark: str) -> list[str]:
     """Parts of ``text`` at ``mark``, except inside brackets."""
     parts, level, start = [], 0, 0
     for i, char in enumerate(text):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from callwright.nouns.errors import CatalogError
-from callwright.nouns.types import JsonObject, Tool, canonical
+from callwright.nouns.types import JsonObject, Tool, to_canonical_json
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _DATA = ("enum", "const", "default", "examples", "example")
@@ -17,7 +17,7 @@ _COUNTED = re.compile(r"\{(\d*)(?:,(\d*))?\}")
 
 @dataclass(frozen=True, slots=True)
 class SchemaLimits:
-    """How much schema one tool may bring. Measured in levels, objects, characters and
+    """Limits on the size of one tool's schema. Measured in levels, objects, characters and
     repetitions.
     """
 
@@ -30,7 +30,7 @@ class SchemaLimits:
     name_chars: int = 200
 
 
-def admit(tool: Tool, limits: SchemaLimits) -> tuple[Tool, tuple[str, ...]]:
+def admit_tool(tool: Tool, limits: SchemaLimits) -> tuple[Tool, tuple[str, ...]]:
     """The tool as it may be used, and what had to be taken away from it.
 
     Raises CatalogError where the input schema cannot be used at all. An output schema that cannot
@@ -42,11 +42,11 @@ def admit(tool: Tool, limits: SchemaLimits) -> tuple[Tool, tuple[str, ...]]:
         raise CatalogError(
             f"its name is empty, unprintable or longer than {limits.name_chars} characters"
         )
-    input_schema = _measured(tool.input_schema, limits, notes)
+    input_schema = _check_schema(tool.input_schema, limits, notes)
     output_schema: JsonObject | None = None
     if tool.output_schema is not None:
         try:
-            output_schema = _measured(tool.output_schema, limits, notes)
+            output_schema = _check_schema(tool.output_schema, limits, notes)
         except CatalogError as error:
             notes.append(f"output schema dropped: {error.message}")
     description = tool.description
@@ -63,12 +63,12 @@ def admit(tool: Tool, limits: SchemaLimits) -> tuple[Tool, tuple[str, ...]]:
     return made, tuple(f"{tool.name}: {note}" for note in notes)
 
 
-def _measured(schema: JsonObject, limits: SchemaLimits, notes: list[str]) -> JsonObject:
+def _check_schema(schema: JsonObject, limits: SchemaLimits, notes: list[str]) -> JsonObject:
     """The schema with patterns beyond the limits removed. Raises CatalogError on depth, size and
     references.
     """
     bad: list[tuple[str, str]] = []
-    for count, (node, path, depth, key) in enumerate(_walk(schema)):
+    for count, (node, path, depth, key) in enumerate(_iter_objects(schema)):
         if depth > 2 * limits.depth or count > limits.nodes:  # a level of schema is two of JSON
             raise CatalogError(
                 f"its schema is larger than {limits.depth} levels or {limits.nodes} objects"
@@ -77,26 +77,26 @@ def _measured(schema: JsonObject, limits: SchemaLimits, notes: list[str]) -> Jso
             if key != "properties" and isinstance(node.get(word), str):
                 _check_reference(node[word], schema)
         if key != "properties" and isinstance(node.get("pattern"), str):
-            bad += [(path, "pattern")] * (not _bounded(node["pattern"], limits))
+            bad += [(path, "pattern")] * (not _is_bounded_pattern(node["pattern"], limits))
         if key == "patternProperties":
-            bad += [(path, pattern) for pattern in node if not _bounded(pattern, limits)]
+            bad += [(path, pattern) for pattern in node if not _is_bounded_pattern(pattern, limits)]
     _check_size(schema, limits)
     for path, word in bad:
         notes.append(f"unbounded {word[:40]!r} at {path or '/'} removed")
-    return _without(schema, "", set(bad)) if bad else schema
+    return _remove_patterns(schema, "", set(bad)) if bad else schema
 
 
 def _check_size(schema: JsonObject, limits: SchemaLimits) -> None:
     """Data inside a schema (``enum``, ``default``) is not walked, but has to be carried."""
     try:
-        size = len(canonical(schema))
+        size = len(to_canonical_json(schema))
     except (RecursionError, ValueError, TypeError):
         raise CatalogError("its schema holds data that JSON cannot carry") from None
     if size > limits.chars:
         raise CatalogError(f"its schema is {size} characters long, more than {limits.chars}")
 
 
-def _walk(schema: JsonObject) -> Iterator[tuple[JsonObject, str, int, str]]:
+def _iter_objects(schema: JsonObject) -> Iterator[tuple[JsonObject, str, int, str]]:
     """Every object in a schema with its path, depth, and the keyword it stands under. Iterative:
     depth is hostile.
     """
@@ -128,12 +128,12 @@ def _check_reference(target: str, root: JsonObject) -> None:
     node: Any = root
     for part in target[2:].split("/"):
         part = part.replace("~1", "/").replace("~0", "~")
-        node = node.get(part) if isinstance(node, dict) else _at(node, part)
+        node = node.get(part) if isinstance(node, dict) else _get_item(node, part)
         if node is None:
             raise CatalogError(f"its schema refers to {target[:80]!r}, which is not there")
 
 
-def _at(node: Any, part: str) -> Any:
+def _get_item(node: Any, part: str) -> Any:
     return (
         node[int(part)]
         if isinstance(node, list) and part.isdigit() and int(part) < len(node)
@@ -141,7 +141,7 @@ def _at(node: Any, part: str) -> Any:
     )
 
 
-def _bounded(pattern: str, limits: SchemaLimits) -> bool:
+def _is_bounded_pattern(pattern: str, limits: SchemaLimits) -> bool:
     """Short enough, and counted repetitions (which multiply when nested) small enough."""
     if len(pattern) > limits.pattern_chars:
         return False
@@ -154,9 +154,13 @@ def _bounded(pattern: str, limits: SchemaLimits) -> bool:
     return product <= limits.pattern_repeats
 
 
-def _without(node: Any, path: str, bad: set[tuple[str, str]]) -> Any:
+def _remove_patterns(node: Any, path: str, bad: set[tuple[str, str]]) -> Any:
     if isinstance(node, dict):
-        return {k: _without(v, f"{path}/{k}", bad) for k, v in node.items() if (path, k) not in bad}
+        return {
+            k: _remove_patterns(v, f"{path}/{k}", bad)
+            for k, v in node.items()
+            if (path, k) not in bad
+        }
     if isinstance(node, list):
-        return [_without(v, f"{path}/{i}", bad) for i, v in enumerate(node)]
+        return [_remove_patterns(v, f"{path}/{i}", bad) for i, v in enumerate(node)]
     return node

@@ -46,7 +46,7 @@ _STAMP = re.compile(
 _CLOCK = re.compile(r"(\d{1,2}:\d{2})(:\d{2}(?:\.\d+)?)? ?([Zz]|UTC|GMT|[+-]\d{2}:?\d{2})\Z")
 
 
-def number(text: str, *, whole: bool) -> Any:
+def parse_number(text: str, *, whole: bool) -> Any:
     """The number a text spells, or NONE. ``whole``: only integers count, which decides "1,234"
     (never 1.234).
 
@@ -56,7 +56,7 @@ def number(text: str, *, whole: bool) -> Any:
     if len(text) > 40:
         return NONE
     if not _PLAIN.match(text):
-        text = _ungrouped(text, whole)
+        text = _remove_grouping(text, whole)
     try:
         exact = Decimal(text) if text else None
     except InvalidOperation:
@@ -65,18 +65,20 @@ def number(text: str, *, whole: bool) -> Any:
         return NONE
     if exact == exact.to_integral_value() and exact.adjusted() < 40:
         return (
-            int(exact) if whole or ("." not in text and "e" not in text.lower()) else _float(exact)
+            int(exact)
+            if whole or ("." not in text and "e" not in text.lower())
+            else _to_exact_float(exact)
         )
-    return NONE if whole else _float(exact)
+    return NONE if whole else _to_exact_float(exact)
 
 
-def _float(exact: Decimal) -> Any:
+def _to_exact_float(exact: Decimal) -> Any:
     """The double, unless digits would be lost."""
     value = float(exact)
     return value if Decimal(repr(value)) == exact else NONE
 
 
-def _ungrouped(text: str, whole: bool) -> str:
+def _remove_grouping(text: str, whole: bool) -> str:
     """Without thousands separators; "" where separator and decimal sign cannot be told apart."""
     for pattern, group, decimal in ((_COMMA_GROUPS, ",", "."), (_DOT_GROUPS, ".", ",")):
         if pattern.match(text):
@@ -86,7 +88,7 @@ def _ungrouped(text: str, whole: bool) -> str:
     return re.sub(r"[ _'\u00a0\u202f]", "", text) if _OTHER_GROUPS.match(text) else ""
 
 
-def boolean(text: str) -> Any:
+def parse_boolean(text: str) -> Any:
     """True or False for the usual words, or NONE."""
     word = text.strip().lower()
     if word in _TRUE:
@@ -103,14 +105,17 @@ def calendar_day(text: str) -> date | None:
     text = " ".join(text.split())
     found = _YMD.match(text) or _COMPACT.match(text)
     if found:
-        return _day(found[1], found[2], found[3])
+        return _build_date(found[1], found[2], found[3])
     if found := _XXY.match(text):
-        readings = {_day(found[3], found[1], found[2]), _day(found[3], found[2], found[1])} - {None}
+        readings = {
+            _build_date(found[3], found[1], found[2]),
+            _build_date(found[3], found[2], found[1]),
+        } - {None}
         return readings.pop() if len(readings) == 1 else None
     if found := _MONTH_FIRST.match(text):
-        return _day(found[3], _month(found[1]), found[2])
+        return _build_date(found[3], _parse_month(found[1]), found[2])
     if found := _DAY_FIRST.match(text):
-        return _day(found[3], _month(found[2]), found[1])
+        return _build_date(found[3], _parse_month(found[2]), found[1])
     return None
 
 
@@ -129,21 +134,25 @@ def iso_datetime(text: str) -> Any:
     """
     found = _STAMP.match(" ".join(text.split()))
     day = calendar_day(found[1]) if found else None
-    return f"{day.isoformat()}T{_clock(found[2], found[3], found[4])}" if found and day else NONE
+    return (
+        f"{day.isoformat()}T{_format_clock(found[2], found[3], found[4])}"
+        if found and day
+        else NONE
+    )
 
 
 def iso_time(text: str) -> Any:
     """RFC 3339 full-time of a text that states its offset."""
     found = _CLOCK.match(text.strip())
-    return _clock(found[1], found[2], found[3]) if found else NONE
+    return _format_clock(found[1], found[2], found[3]) if found else NONE
 
 
-def word(text: str) -> str:
-    """What is left of a word when case, spaces and separators do not count."""
+def fold_word(text: str) -> str:
+    """Return a word without case, spaces and separators."""
     return re.sub(r"[\s_\-./]+", "", text).casefold()
 
 
-def _clock(minutes: str, seconds: str | None, offset: str) -> str:
+def _format_clock(minutes: str, seconds: str | None, offset: str) -> str:
     if offset.upper() in ("Z", "UTC", "GMT"):
         offset = "Z"
     elif ":" not in offset:
@@ -151,14 +160,14 @@ def _clock(minutes: str, seconds: str | None, offset: str) -> str:
     return f"{minutes:0>5}{seconds or ':00'}{offset}"
 
 
-def _day(year: str, month: str | int, day: str) -> date | None:
+def _build_date(year: str, month: str | int, day: str) -> date | None:
     try:
         return date(int(year), int(month), int(day))
     except ValueError:
         return None
 
 
-def _month(name: str) -> int:
+def _parse_month(name: str) -> int:
     """1-12 for a month's English name or its first three or four letters; 0 for anything else."""
     lowered = name.lower()
     hits = [

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from callwright.nouns.errors import Violation
-from callwright.nouns.types import Json, canonical
+from callwright.nouns.types import Json, to_canonical_json
 from callwright.schema.compiled import Compiled, Node
 from callwright.schema.value_edits import Pointer, render_pointer
 
@@ -37,15 +37,15 @@ _TOO_DEEP = 200
 
 
 def from_errors(schema: Compiled, value: Json) -> tuple[Violation, ...]:
-    """What the schema has against the value, at most a hundred errors of it; never empty for a
-    value it refuses.
+    """Return the schema's errors in a value, at most a hundred. The result is never empty for a
+    refused value.
     """
     return tuple(violation for _, violation in located_errors(schema, value))
 
 
 def located_errors(schema: Compiled, value: Json) -> tuple[Located, ...]:
     """The violations of :func:`from_errors`, each with the keys that lead to its place."""
-    found = list(islice(_found(schema.root, value, ()), _MOST))
+    found = list(islice(_iter_violations(schema.root, value, ()), _MOST))
     if not found and not schema.accepts(value):
         message = "the arguments hold what JSON cannot say"
         found.append(((), Violation("schema", message, "", "", None, None)))
@@ -54,10 +54,10 @@ def located_errors(schema: Compiled, value: Json) -> tuple[Located, ...]:
     }  # say the type too, by saying the values
     found = [(at, v) for at, v in found if v.keyword != "type" or v.path not in options]
     unique = {(v.path, v.keyword, v.message): (at, v) for at, v in found}
-    return tuple(sorted(unique.values(), key=_relevance))
+    return tuple(sorted(unique.values(), key=_rank_violation))
 
 
-def _found(node: Node, value: Json, path: Pointer) -> Iterator[Located]:
+def _iter_violations(node: Node, value: Json, path: Pointer) -> Iterator[Located]:
     """All errors where they can be listed at a bounded cost; else what the subschema says of the
     value by itself and what is wrong with its members, and if that is nothing, that it does not
     fit.
@@ -70,9 +70,9 @@ def _found(node: Node, value: Json, path: Pointer) -> Iterator[Located]:
         count += 1
     if listed or len(path) > _TOO_DEEP:
         return
-    for key, child, member in _members(node, value):
+    for key, child, member in _iter_members(node, value):
         if child is not None and not child.accepts(member):
-            yield from _found(child, member, (*path, key))
+            yield from _iter_violations(child, member, (*path, key))
             count += 1
     if not count and not node.accepts(value):
         at = render_pointer(path)
@@ -82,18 +82,18 @@ def _found(node: Node, value: Json, path: Pointer) -> Iterator[Located]:
             if branches
             else "does not fit"
         )
-        said = f"{_where(at)} {many} its schema."
+        said = f"{_describe_place(at)} {many} its schema."
         yield path, Violation("schema", said, at, branches, node.schema, value)
 
 
-def _members(node: Node, value: Json) -> Iterator[tuple[str | int, Node | None, Json]]:
+def _iter_members(node: Node, value: Json) -> Iterator[tuple[str | int, Node | None, Json]]:
     if isinstance(value, dict):
         yield from ((key, node.member(key), member) for key, member in value.items())
     elif isinstance(value, list):
         yield from ((i, node.item(i), item) for i, item in enumerate(value))
 
 
-def unasserted(tool: str, parts: tuple[str, ...]) -> Violation:
+def build_unasserted_note(tool: str, parts: tuple[str, ...]) -> Violation:
     """The note that not all of a tool's schema was asserted of a call, and which parts of it were
     not.
     """
@@ -104,12 +104,14 @@ def unasserted(tool: str, parts: tuple[str, ...]) -> Violation:
 def unknown_tool(name: str, known: Iterable[str]) -> Violation:
     """The violation for a call of a tool that is not in view, with the nearest names that are."""
     names = list(known)
-    near = nearest(name, names)
+    near = find_nearest(name, names)
     said = f"There is no tool '{name}'." + (f" Did you mean '{near}'?" if near else "")
-    return Violation("unknown_tool", f"{said} Tools: {_listed(names)}.", "", "", names[:50], name)
+    return Violation(
+        "unknown_tool", f"{said} Tools: {_join_values(names)}.", "", "", names[:50], name
+    )
 
 
-def nearest(name: str, known: Iterable[str], least: float = 70) -> str:
+def find_nearest(name: str, known: Iterable[str], least: float = 70) -> str:
     """The most similar of the known names, or "" where none is similar."""
     from rapidfuzz import (
         fuzz,
@@ -122,7 +124,7 @@ def nearest(name: str, known: Iterable[str], least: float = 70) -> str:
     return hit[0] if hit else ""
 
 
-def _relevance(located: Located) -> tuple[int, int, str]:
+def _rank_violation(located: Located) -> tuple[int, int, str]:
     violation = located[1]
     return (_ORDER.get(violation.keyword, 9), violation.path.count("/"), violation.path)
 
@@ -139,49 +141,53 @@ def _from_error(error: Any, base: Node, above: Pointer) -> list[Located]:
             return [v for inner in best for v in _from_error(inner, base, above)]
     node = _schema_at(base, error.schema_path)
     if keyword == "required":
-        return [_missing(kind.value, pointer, node, error.instance)]
+        return [_report_missing_key(kind.value, pointer, node, error.instance)]
     if keyword in ("additionalProperties", "unevaluatedProperties"):
-        return [_unknown(key, pointer, node, error.instance) for key in kind.value[:_SHOWN]]
-    expected = _expected(keyword, kind, node)
-    message = _MESSAGES.get(keyword, _other)(_where(path), expected, error)
-    said = message + _hint(node)
+        return [
+            _report_unknown_key(key, pointer, node, error.instance) for key in kind.value[:_SHOWN]
+        ]
+    expected = _get_expected(keyword, kind, node)
+    message = _MESSAGES.get(keyword, _explain_other)(_describe_place(path), expected, error)
+    said = message + _format_description(node)
     return [(pointer, Violation("schema", said, path, keyword, expected, error.instance))]
 
 
-def _where(path: str) -> str:
+def _describe_place(path: str) -> str:
     return f"'{path[1:].replace('/', '.')}'" if path else "the arguments"
 
 
-def _missing(key: str, above: Pointer, node: Any, got: Any) -> Located:
-    part = _property(node, key)
+def _report_missing_key(key: str, above: Pointer, node: Any, got: Any) -> Located:
+    part = _get_property(node, key)
     about = part.get("description") if isinstance(part, dict) else None
-    wanted = _describe(part)
+    wanted = _describe_property(part)
     path = render_pointer(above)
     inside = f" in '{path[1:].replace('/', '.')}'" if path else ""
     message = f"Missing required key '{key}'{inside}{f' ({wanted})' if wanted else ''}."
     if isinstance(about, str) and about.strip():
-        message += f" {_short(about)}"
+        message += f" {_shorten_text(about)}"
     unknown = (
         [k for k in got if k not in (node.get("properties") or {})] if isinstance(got, dict) else []
     )
-    near = nearest(key, unknown) if unknown else ""
+    near = find_nearest(key, unknown) if unknown else ""
     if near:
         message += f" You gave '{near}', which is no key of this tool."
     at = (*above, key)
     return at, Violation("schema", message, render_pointer(at), "required", part, None)
 
 
-def _unknown(key: str, above: Pointer, node: Any, got: Any) -> Located:
+def _report_unknown_key(key: str, above: Pointer, node: Any, got: Any) -> Located:
     known = list(node.get("properties") or {}) if isinstance(node, dict) else []
-    near = nearest(key, [k for k in known if not isinstance(got, dict) or k not in got] or known)
+    near = find_nearest(
+        key, [k for k in known if not isinstance(got, dict) or k not in got] or known
+    )
     said = f" Did you mean '{near}'?" if near else ""
-    message = f"Unknown key '{key}'.{said} Known keys: {_listed(known)}."
+    message = f"Unknown key '{key}'.{said} Known keys: {_join_values(known)}."
     given = got.get(key) if isinstance(got, dict) else None
     at, keyword = (*above, key), "additionalProperties"
     return at, Violation("schema", message, render_pointer(at), keyword, known, given)
 
 
-def _expected(keyword: str, kind: Any, node: Any) -> Any:
+def _get_expected(keyword: str, kind: Any, node: Any) -> Any:
     if isinstance(node, dict) and keyword in node:
         return node[keyword]
     try:
@@ -190,41 +196,41 @@ def _expected(keyword: str, kind: Any, node: Any) -> Any:
         return None
 
 
-def _says_type(where: str, expected: Any, error: Any) -> str:
+def _explain_type(where: str, expected: Any, error: Any) -> str:
     names = expected if isinstance(expected, list) else [expected]
-    return f"{where} must be {' or '.join(map(str, names))}, not {_shown(error.instance)}."
+    return f"{where} must be {' or '.join(map(str, names))}, not {_format_value(error.instance)}."
 
 
-def _says_options(where: str, expected: Any, error: Any) -> str:
+def _explain_options(where: str, expected: Any, error: Any) -> str:
     options = expected if isinstance(expected, list) else [expected]
     text = error.instance if isinstance(error.instance, str) else ""
-    near = nearest(text, [str(o) for o in options if isinstance(o, str)])
-    said = f" Nearest: {_shown(near)}." if near else ""
-    return f"{where} must be one of {_listed(options)}, not {_shown(error.instance)}.{said}"
+    near = find_nearest(text, [str(o) for o in options if isinstance(o, str)])
+    said = f" Nearest: {_format_value(near)}." if near else ""
+    return f"{where} must be one of {_join_values(options)}, not {_format_value(error.instance)}.{said}"
 
 
-def _says_format(where: str, expected: Any, error: Any) -> str:
+def _explain_format(where: str, expected: Any, error: Any) -> str:
     example = _FORMAT_EXAMPLES.get(str(expected), "")
     return (
         f"{where} must be a {expected}{f' such as {example}' if example else ''}, not"
-        f" {_shown(error.instance)}."
+        f" {_format_value(error.instance)}."
     )
 
 
-def _says_pattern(where: str, expected: Any, error: Any) -> str:
-    return f"{where} must match the pattern {expected}, not {_shown(error.instance)}."
+def _explain_pattern(where: str, expected: Any, error: Any) -> str:
+    return f"{where} must match the pattern {expected}, not {_format_value(error.instance)}."
 
 
-def _other(where: str, _expected: Any, error: Any) -> str:
-    return f"{where}: {_short(str(error.message))}."
+def _explain_other(where: str, _expected: Any, error: Any) -> str:
+    return f"{where}: {_shorten_text(str(error.message))}."
 
 
 _MESSAGES = {
-    "type": _says_type,
-    "enum": _says_options,
-    "const": _says_options,
-    "format": _says_format,
-    "pattern": _says_pattern,
+    "type": _explain_type,
+    "enum": _explain_options,
+    "const": _explain_options,
+    "format": _explain_format,
+    "pattern": _explain_pattern,
 }
 _FORMAT_EXAMPLES = {
     "date": "2024-05-03",
@@ -238,9 +244,9 @@ _FORMAT_EXAMPLES = {
 }
 
 
-def _hint(node: Any) -> str:
+def _format_description(node: Any) -> str:
     about = node.get("description") if isinstance(node, dict) else None
-    return f" It means: {_short(about)}" if isinstance(about, str) and about.strip() else ""
+    return f" It means: {_shorten_text(about)}" if isinstance(about, str) and about.strip() else ""
 
 
 def _best_branch(context: list[list[Any]], depth: int) -> list[Any]:
@@ -269,7 +275,7 @@ def _schema_at(base: Node, path: list[str | int]) -> Any:
         node = start
         try:
             for key in path[:-1]:
-                node = _local(root, node["$ref"]) if key == "$ref" else node[key]
+                node = _resolve_local(root, node["$ref"]) if key == "$ref" else node[key]
         except (KeyError, IndexError, TypeError):
             continue
         if isinstance(node, dict) and (path[-1:] == [] or path[-1] in node):
@@ -277,31 +283,31 @@ def _schema_at(base: Node, path: list[str | int]) -> Any:
     return {}
 
 
-def _local(schema: Json, reference: str) -> Any:
+def _resolve_local(schema: Json, reference: str) -> Any:
     node = schema
     for part in reference.removeprefix("#").split("/")[1:]:
         node = node[part.replace("~1", "/").replace("~0", "~")]
     return node
 
 
-def _property(node: Any, key: str) -> Any:
+def _get_property(node: Any, key: str) -> Any:
     properties = node.get("properties") if isinstance(node, dict) else None
     return properties.get(key) if isinstance(properties, dict) else None
 
 
-def _describe(part: Any) -> str:
+def _describe_property(part: Any) -> str:
     """A property's type and options in a few words."""
     if not isinstance(part, dict):
         return ""
     if isinstance(part.get("enum"), list):
-        return "one of " + _listed(part["enum"])
+        return "one of " + _join_values(part["enum"])
     kind = part.get("type")
     named = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
     return f"{named}, {part['format']}" if named and isinstance(part.get("format"), str) else named
 
 
-def _listed(values: list[Any]) -> str:
-    shown = ", ".join(_shown(v) for v in values[:_SHOWN])
+def _join_values(values: list[Any]) -> str:
+    shown = ", ".join(_format_value(v) for v in values[:_SHOWN])
     return (
         shown + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "")
         if values
@@ -309,10 +315,10 @@ def _listed(values: list[Any]) -> str:
     )
 
 
-def _shown(value: Any) -> str:
-    return _short(f"'{value}'" if isinstance(value, str) else canonical(value), 80)
+def _format_value(value: Any) -> str:
+    return _shorten_text(f"'{value}'" if isinstance(value, str) else to_canonical_json(value), 80)
 
 
-def _short(text: str, most: int = 200) -> str:
+def _shorten_text(text: str, most: int = 200) -> str:
     text = re.sub(r"\s+", " ", text[: 4 * most]).strip()
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -46,7 +46,7 @@ class Runs:
         )
 
     def problems(self, name: str) -> Iterator[str]:
-        """What was left out of the file or folder of this name, for people."""
+        """Yield messages about the parts that were left out of the file or folder of this name."""
         if self.cut:
             yield (
                 f"{name}: {self.cut} replies left out: they are cut off, or their arguments are no"

@@ -24,8 +24,8 @@ from callwright.nouns.types import (
     Simulated,
     Tool,
     ToolOutput,
-    canonical,
-    members,
+    get_public_fields,
+    to_canonical_json,
 )
 from callwright.simulation.published_runs import Runs, has_readers, read_published_runs
 from callwright.tools.wrapped import WrappedSource
@@ -70,7 +70,7 @@ class Recording:
         self._calls: dict[str, dict[tuple[str, str], Recorded]] = {}
         for call in calls:
             held = self._calls.setdefault(call.tool, {})
-            key = (call.digest, canonical(call.arguments))
+            key = (call.digest, to_canonical_json(call.arguments))
             if (
                 key not in held
                 or call.output.failure is None
@@ -87,21 +87,21 @@ class Recording:
         Raises TraceError, JournalError or ConfigError where a file is none of these, or a folder
         holds none.
         """
-        return _merged([_read(Path(path).expanduser()) for path in paths])
+        return _merge_recordings([_read_recording(Path(path).expanduser()) for path in paths])
 
     @classmethod
     def of_events(cls, events: Iterable[Event]) -> Recording:
-        """What the events of a trace or a journal tell of calls. Results that were made up before
-        stay marked.
+        """Return the recording of the calls in a trace or a journal. Simulated results stay
+        marked.
         """
         tools: dict[str, Tool] = {}
         calls = []
         for event in events:
             if event.kind == "run.start":
-                tools |= {tool.name: tool for tool in map(_tool, event.data.get("tools", ()))}
+                tools |= {tool.name: tool for tool in map(_parse_tool, event.data.get("tools", ()))}
             elif event.kind == "result":
                 known = tools.get(event.data["tool"])
-                calls.append(_recorded(event.data, known.digest if known else ""))
+                calls.append(_parse_recorded(event.data, known.digest if known else ""))
         return cls(calls, tools.values())
 
     def __iter__(self) -> Iterator[Recorded]:
@@ -115,9 +115,9 @@ class Recording:
         was noted.
         """
         held = self._calls.get(tool.name, {})
-        wanted = canonical(arguments)
+        wanted = to_canonical_json(arguments)
         found = held.get((tool.digest, wanted)) or held.get(("", wanted))
-        return _marked(found.output, "recorded") if found else None
+        return _mark_simulated(found.output, "recorded") if found else None
 
     def nearest(self, tool: Tool, arguments: JsonObject) -> ToolOutput | None:
         """The reply to the recorded call of this tool that shares the most arguments; successes
@@ -125,14 +125,20 @@ class Recording:
 
         None where no call shares any: a reply about something else altogether would mislead.
         """
-        given = {(key, canonical(value)) for key, value in arguments.items()}
+        given = {(key, to_canonical_json(value)) for key, value in arguments.items()}
         ranked = sorted(
             self.examples(tool),
-            key=lambda c: (-len(given & _pairs(c)), c.output.failure is not None, len(_pairs(c))),
+            key=lambda c: (
+                -len(given & _get_argument_pairs(c)),
+                c.output.failure is not None,
+                len(_get_argument_pairs(c)),
+            ),
         )
-        if not ranked or len(given & _pairs(ranked[0])) < min(_LIKE_ENOUGH, len(given)):
+        if not ranked or len(given & _get_argument_pairs(ranked[0])) < min(
+            _LIKE_ENOUGH, len(given)
+        ):
             return None
-        return _marked(ranked[0].output, "nearest")
+        return _mark_simulated(ranked[0].output, "nearest")
 
     def examples(self, tool: Tool, most: int | None = None) -> list[Recorded]:
         """Recorded calls of this tool as it is now, or of its name where no digest was noted."""
@@ -158,7 +164,7 @@ class RecordingSource(WrappedSource):
     async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
         began = time.monotonic()
         output = await super().call(tool, arguments)
-        record(self._trace, tool, arguments, output, time.monotonic() - began)
+        record_call(self._trace, tool, arguments, output, time.monotonic() - began)
         return output
 
 
@@ -167,7 +173,7 @@ def start_recording(trace: Trace, tools: Sequence[Tool]) -> None:
     trace.add("run.start", query="", tools=tools)
 
 
-def record(
+def record_call(
     trace: Trace, tool: Tool, arguments: JsonObject, output: ToolOutput, seconds: float
 ) -> None:
     """Keep one call in a recording."""
@@ -176,27 +182,29 @@ def record(
         id=f"call_{len(trace.events)}",
         tool=tool.name,
         arguments=arguments,
-        **members(output),
+        **get_public_fields(output),
         seconds=round(seconds, 4),
         judged=False,
     )
 
 
-def _read(path: Path) -> Recording:
+def _read_recording(path: Path) -> Recording:
     if path.is_dir():
         return _read_folder(path)
     if path.suffix == journal.SUFFIX:
-        return Recording.of_events(journal.read(path, every=True, texts=False)[1])
+        return Recording.of_events(journal.read_journal(path, every=True, texts=False)[1])
     if path.suffix == ".jsonl":
         return Recording.of_events(read_jsonl(path))
     runs = read_published_runs(path) if path.suffix == ".json" else Runs()
     if not runs.tools:
         raise ConfigError(f"{path} is no recording", hint=_hint())
-    return _of_runs(runs, path)
+    return _convert_runs(runs, path)
 
 
 def _read_folder(folder: Path) -> Recording:
-    """What the files below a folder hold. Published folders hold other things beside their runs."""
+    """Return the recording of the files below a folder. Published folders also hold other files,
+    which are skipped.
+    """
     found, runs, skipped = [], Runs(), []
     for file in sorted(file for file in folder.rglob("*") if file.suffix in _SUFFIXES):
         more, part = Runs(), Recording()
@@ -204,7 +212,7 @@ def _read_folder(folder: Path) -> Recording:
             if file.suffix == ".json":
                 more = read_published_runs(file)
             else:
-                part = _read(file)
+                part = _read_recording(file)
         except CallwrightError:  # what it holds is for somebody else
             pass
         runs += more
@@ -213,12 +221,12 @@ def _read_folder(folder: Path) -> Recording:
         elif not more.tools:
             skipped.append(str(file.relative_to(folder)))
     if runs.tools:
-        found.append(_of_runs(runs, folder))
+        found.append(_convert_runs(runs, folder))
     if not found:
         raise ConfigError(f"{folder} holds no recording", hint=_hint())
     named = ", ".join(skipped[:_NAMED]) + (", …" if len(skipped) > _NAMED else "")
     said = f"{folder.name}: {len(skipped)} files skipped that hold no recorded reply ({named})"
-    return _merged(found, [said] if skipped else [])
+    return _merge_recordings(found, [said] if skipped else [])
 
 
 def _hint() -> str:
@@ -231,18 +239,18 @@ def _hint() -> str:
     return _RECORDINGS + lab
 
 
-def _of_runs(runs: Runs, path: Path) -> Recording:
+def _convert_runs(runs: Runs, path: Path) -> Recording:
     calls = [Recorded(c.tool, c.arguments, c.output, tool.digest) for c, tool in runs.calls]
     return Recording(calls, runs.tools, [*runs.problems(path.name)])
 
 
-def _merged(parts: Sequence[Recording], problems: Sequence[str] = ()) -> Recording:
+def _merge_recordings(parts: Sequence[Recording], problems: Sequence[str] = ()) -> Recording:
     calls = [call for part in parts for call in part]
     tools = [tool for part in parts for tool in part.tools.values()]
     return Recording(calls, tools, [*(said for part in parts for said in part.problems), *problems])
 
 
-def _tool(told: JsonObject) -> Tool:
+def _parse_tool(told: JsonObject) -> Tool:
     try:
         known = {f.name for f in fields(Tool)} - {"effects"}
         effects = Effects(**told.get("effects", {}))
@@ -251,7 +259,7 @@ def _tool(told: JsonObject) -> Tool:
         raise CatalogError(f"the recording describes a tool that cannot be read: {error}") from None
 
 
-def _recorded(told: Any, digest: str) -> Recorded:
+def _parse_recorded(told: Any, digest: str) -> Recorded:
     failure = (
         None if told.get("judged") or told.get("failure") is None else Failure(**told["failure"])
     )
@@ -261,12 +269,12 @@ def _recorded(told: Any, digest: str) -> Recorded:
     )
 
 
-def _marked(output: ToolOutput, how: Simulated) -> ToolOutput:
+def _mark_simulated(output: ToolOutput, how: Simulated) -> ToolOutput:
     """A reply as it is answered again. What a model made up remains what a model made up."""
     return ToolOutput(
         output.content, output.failure, "model" if output.simulated == "model" else how
     )
 
 
-def _pairs(call: Recorded) -> set[tuple[str, str]]:
-    return {(key, canonical(value)) for key, value in call.arguments.items()}
+def _get_argument_pairs(call: Recorded) -> set[tuple[str, str]]:
+    return {(key, to_canonical_json(value)) for key, value in call.arguments.items()}

@@ -75,23 +75,23 @@ class ToolServer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await _lifespan(receive, send)
+            await _run_lifespan(receive, send)
         elif scope["type"] == "http":
-            await _send(send, *await self._respond(scope, receive))
+            await _send_response(send, *await self._respond(scope, receive))
 
     async def _respond(self, scope: Scope, receive: Receive) -> tuple[int, bytes, str]:
         path, method = scope["path"], scope["method"]
         if refused := self._refusal(dict(scope["headers"])):
-            return _problem(*refused)
+            return _build_error(*refused)
         if path in self._pages and method in ("GET", "HEAD"):
             return 200, self._pages[path], ""
         route = self._routes.get(path)
         if method != "POST" or not (route or path.startswith(PREFIX)):
-            return _problem(404, f"there is no {method} {path}: see /openapi.json")
+            return _build_error(404, f"there is no {method} {path}: see /openapi.json")
         try:
-            body = await _body(receive)
+            body = await _read_body(receive)
         except TooLong:
-            return _problem(413, f"a request has at most {MAX_BODY} bytes")
+            return _build_error(413, f"a request has at most {MAX_BODY} bytes")
         if route is not None:
             return await self._registered(route, body)
         return await self._called(unquote(path[len(PREFIX) :]), body)
@@ -119,7 +119,7 @@ class ToolServer:
     async def _called(self, name: str, body: bytes) -> tuple[int, bytes, str]:
         tool = self._tools.get(name)
         if tool is None:
-            return _problem(404, f"there is no tool {name!r}")
+            return _build_error(404, f"there is no tool {name!r}")
         output = await self._answer(tool, ToolCall("", name, body.decode("utf-8", "replace")))
         if output.failure is not None:
             told = {
@@ -127,30 +127,30 @@ class ToolServer:
                 "kind": output.failure.kind,
                 "detail": output.failure.detail,
             }
-            return _status(output.failure), write({"error": told}), output.simulated
+            return _choose_status(output.failure), write({"error": told}), output.simulated
         return 200, write(output.content), output.simulated
 
     async def _registered(self, route: Route, body: bytes) -> tuple[int, bytes, str]:
         try:
             asked = parse(body)
         except JsonError as error:
-            return _problem(422, f"the request is not JSON: {error}")
+            return _build_error(422, f"the request is not JSON: {error}")
         status, answer, simulated = await route.respond(asked, self._tools, self._answer)
         return status, write(answer), simulated
 
 
-def _status(failure: Failure) -> int:
+def _choose_status(failure: Failure) -> int:
     own = failure.status
     return (
         own if own is not None and 400 <= own <= 599 else _STATUS.get(failure.kind, _OTHER_FAILURES)
     )
 
 
-def _problem(status: int, said: str) -> tuple[int, bytes, str]:
+def _build_error(status: int, said: str) -> tuple[int, bytes, str]:
     return status, write({"error": {"message": said}}), ""
 
 
-async def _body(receive: Receive) -> bytes:
+async def _read_body(receive: Receive) -> bytes:
     parts: list[bytes] = []
     size = 0
     while True:
@@ -164,7 +164,7 @@ async def _body(receive: Receive) -> bytes:
             return b"".join(parts)
 
 
-async def _send(send: Send, status: int, body: bytes, simulated: str) -> None:
+async def _send_response(send: Send, status: int, body: bytes, simulated: str) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if simulated:
         headers.append((SIMULATED_HEADER.encode(), simulated.encode()))
@@ -172,7 +172,7 @@ async def _send(send: Send, status: int, body: bytes, simulated: str) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def _lifespan(receive: Receive, send: Send) -> None:
+async def _run_lifespan(receive: Receive, send: Send) -> None:
     while True:
         message = await receive()
         kind = message["type"].removeprefix("lifespan.")

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from callwright import prompts
 from callwright.jsontext import JsonError, parse, parse_lenient
-from callwright.models.dialogue import converse, tried
+from callwright.models.dialogue import run_dialogue, vary_request
 from callwright.nouns.errors import Failure, FailureKind
 from callwright.nouns.limits import Limits
 from callwright.nouns.protocols import ChatModel, ChatRequest
@@ -27,8 +27,8 @@ from callwright.nouns.types import (
     ToolCall,
     ToolOutput,
     ToolResult,
-    canonical,
-    members,
+    get_public_fields,
+    to_canonical_json,
 )
 from callwright.repair.gate import Gate, Refusal
 from callwright.simulation.recording import Recorded, Recording
@@ -74,14 +74,14 @@ class Simulator:
         query: str = "",
         error: Failure | None = None,
     ) -> ToolResult:
-        """What this tool might have answered. ``query``: what the call is made for; ``error``: what
-        the tool itself said, where it was asked (GRETEL, Table 1). Raises ModelError where the
-        model cannot be asked.
+        """Return a plausible result of this tool, recorded or simulated. ``query``: the purpose of
+        the call; ``error``: the tool's own error, if it was called (GRETEL, Table 1). Raises
+        ModelError if the model cannot be asked.
 
         A call that the tool's schema refuses fails with ``tool_error``, as it would there.
         """
         began = time.monotonic()
-        arguments, refused = _arguments(call, tool)
+        arguments, refused = _check_arguments(call, tool)
         output = self.recorded.find(tool, arguments) or refused
         if output is None and self._nearest:
             output = self.recorded.nearest(tool, arguments)
@@ -89,7 +89,12 @@ class Simulator:
             output = await self._imitated(tool, arguments, query, error)
         seconds = time.monotonic() - began
         return ToolResult(
-            call.id, tool.name, arguments, **members(output), seconds=seconds, slot=call.slot
+            call.id,
+            tool.name,
+            arguments,
+            **get_public_fields(output),
+            seconds=seconds,
+            slot=call.slot,
         )
 
     async def _imitated(
@@ -101,12 +106,14 @@ class Simulator:
             return ToolOutput(
                 failure=Failure("not_executable", said, not_done=True), simulated="recorded"
             )
-        key = (tool.digest, canonical(arguments))
+        key = (tool.digest, to_canonical_json(arguments))
         if key not in self._made:
             constrained = (await model.capabilities()).json_schema
             examples = self.recorded.examples(tool, EXAMPLES)
-            dialogue = imitation(tool, arguments, query, error, examples, constrained=constrained)
-            self._made[key] = await converse(dialogue, model.complete)
+            dialogue = imitate_tool(
+                tool, arguments, query, error, examples, constrained=constrained
+            )
+            self._made[key] = await run_dialogue(dialogue, model.complete)
         return self._made[key]
 
 
@@ -135,7 +142,7 @@ class SimulatedSource:
         """Nothing is held."""
 
 
-def patient(limits: Limits) -> Limits:
+def extend_limits(limits: Limits) -> Limits:
     """Limits of a run whose tools a model imitates: what a tool may take says nothing of how fast a
     model writes, and an imitation that is cut off is made anew at each repetition. The whole run
     has the time of ten calls at least.
@@ -147,7 +154,7 @@ def patient(limits: Limits) -> Limits:
     )
 
 
-def imitation(
+def imitate_tool(
     tool: Tool,
     arguments: JsonObject,
     query: str = "",
@@ -165,27 +172,27 @@ def imitation(
     """
     messages = prompts.render(
         "simulate",
-        documentation=documentation(tool),
-        context=_context(query, error, examples),
-        arguments=canonical(arguments),
+        documentation=render_documentation(tool),
+        context=_render_context(query, error, examples),
+        arguments=to_canonical_json(arguments),
     )
     schema = reply_schema(tool) if constrained else None
     asked = ChatRequest(messages, purpose="simulate", schema=schema, max_tokens=MAX_TOKENS)
     for attempt in range(_ATTEMPTS):
-        reply = yield tried(asked, attempt)
-        output = _read(reply.text)
+        reply = yield vary_request(asked, attempt)
+        output = _parse_reply(reply.text)
         if output is not None:
             return output
-    return _failed("unavailable", f"the model that imitates {tool.name} gave no JSON object")
+    return _build_failure("unavailable", f"the model that imitates {tool.name} gave no JSON object")
 
 
-def documentation(tool: Tool) -> str:
-    """What the imitating model reads of a tool: its function description, and what it gives
-    back.
+def render_documentation(tool: Tool) -> str:
+    """Return the documentation of a tool for the imitating model: its function description and its
+    output.
     """
     described = tool_to_openai(tool)["function"]
     described.pop("annotations", None)
-    return f"{tool.name}: {tool.description}\n{canonical(described)}"
+    return f"{tool.name}: {tool.description}\n{to_canonical_json(described)}"
 
 
 def reply_schema(tool: Tool) -> JsonObject:
@@ -193,7 +200,7 @@ def reply_schema(tool: Tool) -> JsonObject:
     where nothing says which fields must be there, those that are listed first must, and open lists
     end. Definitions move to the root.
     """
-    response = _whole_and_short(tool.output_schema or {})
+    response = _narrow_schema(tool.output_schema or {})
     definitions: JsonObject = {
         key: response.pop(key) for key in ("$defs", "definitions") if key in response
     }
@@ -206,7 +213,7 @@ def reply_schema(tool: Tool) -> JsonObject:
     return {**made, "additionalProperties": False, **definitions}
 
 
-def _whole_and_short(schema: JsonObject) -> JsonObject:
+def _narrow_schema(schema: JsonObject) -> JsonObject:
     """The schema, narrower: a small model leaves out every field that it may, and ends no list that
     it need not.
     """
@@ -214,7 +221,7 @@ def _whole_and_short(schema: JsonObject) -> JsonObject:
     for key in ("properties", "$defs", "definitions"):
         if isinstance(inner := made.get(key), dict):
             made[key] = {
-                k: _whole_and_short(v) if isinstance(v, dict) else v for k, v in inner.items()
+                k: _narrow_schema(v) if isinstance(v, dict) else v for k, v in inner.items()
             }
     if isinstance(listed := made.get("properties"), dict) and "required" not in made:
         plain = [
@@ -224,11 +231,13 @@ def _whole_and_short(schema: JsonObject) -> JsonObject:
     if made.get("type") == "array":
         made = {"maxItems": max(ITEMS, made.get("minItems", 0)), **made}
         if isinstance(items := made.get("items"), dict):
-            made["items"] = _whole_and_short(items)
+            made["items"] = _narrow_schema(items)
     return made
 
 
-def _arguments(call: ToolCall | CheckedCall, tool: Tool) -> tuple[JsonObject, ToolOutput | None]:
+def _check_arguments(
+    call: ToolCall | CheckedCall, tool: Tool
+) -> tuple[JsonObject, ToolOutput | None]:
     """The call's arguments as an object, and the failure where the tool's schema refuses them."""
     if isinstance(call, CheckedCall):
         return call.arguments, None
@@ -241,9 +250,10 @@ def _arguments(call: ToolCall | CheckedCall, tool: Tool) -> tuple[JsonObject, To
     return checked.arguments, None
 
 
-def _context(query: str, error: Failure | None, examples: Sequence[Recorded]) -> str:
+def _render_context(query: str, error: Failure | None, examples: Sequence[Recorded]) -> str:
     shown = "".join(
-        f"Example:\nInput: {canonical(e.arguments)}\nOutput: {_shown(e.output)}\n" for e in examples
+        f"Example:\nInput: {to_canonical_json(e.arguments)}\nOutput: {_render_output(e.output)}\n"
+        for e in examples
     )
     parts = [shown[:_EXAMPLE_CHARS] + "\n" * (len(shown) > _EXAMPLE_CHARS)] if shown else []
     if query:
@@ -255,14 +265,14 @@ def _context(query: str, error: Failure | None, examples: Sequence[Recorded]) ->
     return "".join(parts)
 
 
-def _shown(output: ToolOutput) -> str:
+def _render_output(output: ToolOutput) -> str:
     failed = output.failure
-    return canonical(
+    return to_canonical_json(
         {"error": failed.message if failed else "", "response": None if failed else output.content}
     )
 
 
-def _read(text: str) -> ToolOutput | None:
+def _parse_reply(text: str) -> ToolOutput | None:
     try:
         read = parse_lenient(text)
     except JsonError:
@@ -274,11 +284,11 @@ def _read(text: str) -> ToolOutput | None:
         return ToolOutput(value, simulated="model")  # the answer without its wrapping
     said = value.get("error")
     if isinstance(said, str) and said.strip():
-        return _failed("tool_error", said.strip())
-    return ToolOutput(_unwrapped(value.get("response")), simulated="model")
+        return _build_failure("tool_error", said.strip())
+    return ToolOutput(_unwrap_response(value.get("response")), simulated="model")
 
 
-def _unwrapped(response: Json) -> Json:
+def _unwrap_response(response: Json) -> Json:
     """A response written as the text of a JSON document is that document."""
     if isinstance(response, str) and response.lstrip()[:1] in ("{", "["):
         try:
@@ -288,5 +298,5 @@ def _unwrapped(response: Json) -> Json:
     return response
 
 
-def _failed(kind: FailureKind, message: str) -> ToolOutput:
+def _build_failure(kind: FailureKind, message: str) -> ToolOutput:
     return ToolOutput(failure=Failure(kind, message), simulated="model")

@@ -21,7 +21,9 @@ OLDEST = (3, 51, 3)
 _BUSY = 5_000  # milliseconds to wait for another process: a writer, or a reader that checkpoints as it closes
 
 
-def opened(path: Path | str, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> apsw.Connection:
+def open_database(
+    path: Path | str, synchronous: Literal["FULL", "NORMAL"] = "FULL"
+) -> apsw.Connection:
     """A database with a write-ahead log. ``FULL``: what is committed survives a power cut;
     ``NORMAL``: it survives the death of the process, and a power cut may take the last commits but
     damages nothing (sqlite.org/wal.html).
@@ -29,7 +31,7 @@ def opened(path: Path | str, synchronous: Literal["FULL", "NORMAL"] = "FULL") ->
     Raises ConfigError for an SQLite that may lose entries, apsw.Error where the file cannot be
     opened.
     """
-    if _number(OLDEST) > apsw.SQLITE_VERSION_NUMBER:
+    if _encode_version(OLDEST) > apsw.SQLITE_VERSION_NUMBER:
         raise ConfigError(
             f"SQLite {apsw.sqlite_lib_version()} may lose what was written",
             hint="pip install --upgrade apsw",
@@ -80,6 +82,6 @@ def state_dir() -> Path:
     return Path(state) / "callwright"
 
 
-def _number(version: tuple[int, int, int]) -> int:
+def _encode_version(version: tuple[int, int, int]) -> int:
     major, minor, patch = version
     return major * 1_000_000 + minor * 1_000 + patch

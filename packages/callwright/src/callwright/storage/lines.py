@@ -18,7 +18,7 @@ from callwright.nouns.types import JsonObject
 T = TypeVar("T")
 
 
-def append(path: Path, rows: Iterable[JsonObject], *, synced: bool = False) -> None:
+def append_rows(path: Path, rows: Iterable[JsonObject], *, synced: bool = False) -> None:
     """Add rows to a file; each line is whole or, if the process is ended in it, the last one. Half
     a surrogate pair, which tools may return and no UTF-8 file can hold, is written as "?".
     ``synced``: on the disk when this returns, also if the machine ends.
@@ -31,22 +31,22 @@ def append(path: Path, rows: Iterable[JsonObject], *, synced: bool = False) -> N
             os.fsync(file.fileno())
 
 
-def write(path: Path, rows: Iterable[JsonObject]) -> None:
+def write_rows(path: Path, rows: Iterable[JsonObject]) -> None:
     """The rows in place of what the file held, all or nothing."""
     new = path.with_name(f"{path.name}.new")
     new.unlink(missing_ok=True)
     new.touch()
-    append(new, rows)
+    append_rows(new, rows)
     new.replace(path)
 
 
-def save(path: Path, rows: Iterable[JsonObject]) -> None:
-    """:func:`write` for a file that somebody named: its folder is made. Raises ConfigError where it
+def save_rows(path: Path, rows: Iterable[JsonObject]) -> None:
+    """:func:`write_rows` for a file that somebody named: its folder is made. Raises ConfigError where it
     cannot be.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(path, rows)
+        write_rows(path, rows)
     except OSError as error:
         with suppress(OSError):
             path.with_name(f"{path.name}.new").unlink()
@@ -55,12 +55,13 @@ def save(path: Path, rows: Iterable[JsonObject]) -> None:
         ) from None
 
 
-def read(
+def read_rows(
     path: Path, made: Callable[[dict[str, Any]], T], *, what: str, hint: str, cut: bool = False
 ) -> list[T]:
-    """What ``made`` makes of every row; ConfigError names the line that holds no ``what``.
+    """Return the results of ``made`` for all rows. Raises ConfigError that names the line without a
+    valid ``what``.
 
-    ``cut``: a last line without its end, of a process that was ended, is left out.
+    ``cut``: an unfinished last line, of a process that was ended, is left out.
     """
     found = []
     try:

@@ -77,7 +77,7 @@ class ScriptedModel:
 
     @property
     def exhausted(self) -> bool:
-        """Whether every listed answer was given: worth asserting at the end of a test."""
+        """Return True if every listed answer was given. Assert this at the end of a test."""
         return not self._lines and not any(
             isinstance(v, list) and v for v in self._by_purpose.values()
         )
@@ -95,7 +95,9 @@ class ScriptedModel:
             line = await line
         if isinstance(line, Exception):
             raise line
-        return _watched(_ended(self._reply(line, request), request.stop), watch, self._piece)
+        return _cut_by_watcher(
+            _cut_at_stop(self._reply(line, request), request.stop), watch, self._piece
+        )
 
     async def aclose(self) -> None:
         self.closed = True
@@ -128,23 +130,23 @@ class ScriptedModel:
             reply = Reply("", (line,), finish_reason="tool_calls")
         else:
             reply = Reply(line if isinstance(line, str) else json.dumps(line, ensure_ascii=False))
-        usage = reply.usage if reply.usage.total else estimated(request, reply.text)
+        usage = reply.usage if reply.usage.total else estimate_usage(request, reply.text)
         return replace(reply, usage=usage, model=reply.model or self._name)
 
 
-def estimated(request: ChatRequest, text: str) -> Usage:
+def estimate_usage(request: ChatRequest, text: str) -> Usage:
     """Four characters a token, at least one: steady, and near enough for a budget."""
     prompt = sum(len(m.content) for m in request.messages)
     return Usage(max(1, prompt // 4), max(1, len(text) // 4))
 
 
-def _ended(reply: Reply, stop: Sequence[str]) -> Reply:
+def _cut_at_stop(reply: Reply, stop: Sequence[str]) -> Reply:
     """Cut before the first stop sequence, as servers do."""
     places = [at for s in stop if s and (at := reply.text.find(s)) >= 0]
     return replace(reply, text=reply.text[: min(places)], finish_reason="stop") if places else reply
 
 
-def _watched(reply: Reply, watch: Watcher | None, piece: int) -> Reply:
+def _cut_by_watcher(reply: Reply, watch: Watcher | None, piece: int) -> Reply:
     """Feed the text to the watcher; where it says so, the reply ends."""
     if watch is None:
         return reply

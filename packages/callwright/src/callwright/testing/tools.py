@@ -76,7 +76,7 @@ class FakeTool:
         try:
             if self._hold is not None:
                 await self._hold.wait()
-            return _output(await self._answer(arguments))
+            return _to_output(await self._answer(arguments))
         except ToolError as exc:
             return ToolOutput(failure=Failure("tool_error", str(exc)))
         except Exception as exc:
@@ -162,7 +162,7 @@ def _from_function(function: Callable[..., Any]) -> FakeTool:
     )
 
 
-def _output(value: Any) -> ToolOutput:
+def _to_output(value: Any) -> ToolOutput:
     if isinstance(value, ToolOutput):
         return value
     return ToolOutput(failure=value) if isinstance(value, Failure) else ToolOutput(value)

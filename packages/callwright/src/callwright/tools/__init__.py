@@ -1,4 +1,4 @@
-"""Where tools come from: Python functions, OpenAPI, MCP servers, ToolBench documents, tool lists.
+"""Opens tool sources: Python functions, OpenAPI, MCP servers, ToolBench documents, tool lists.
 
 The names below are imported when they are first used.
 """

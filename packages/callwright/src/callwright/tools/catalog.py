@@ -16,13 +16,19 @@ from typing import Any
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import CallwrightError, CatalogError
 from callwright.nouns.protocols import Confirmations, NotDone, ToolSource
-from callwright.nouns.types import JsonObject, Tool, ToolOutput, digest
-from callwright.schema.untrusted import SchemaLimits, admit
+from callwright.nouns.types import JsonObject, Tool, ToolOutput, compute_digest
+from callwright.schema.untrusted import SchemaLimits, admit_tool
 from callwright.tools.lists.json_document import BrokenDocument
 from callwright.tools.overlay import Laid, ToolOverlay
 from callwright.tools.overlays import OverlaySource
 from callwright.tools.sources import SourceSpec, sources_of
-from callwright.tools.trust import TrustStore, changes, plain_json, printable, readable
+from callwright.tools.trust import (
+    TrustStore,
+    escape_terminal_text,
+    find_changes,
+    plain_json,
+    render_changes,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ class Catalog:
         """Changes whenever anything about any tool changes. The order of the sources does not
         matter.
         """
-        return digest(sorted(tool.digest for tool in self.tools))
+        return compute_digest(sorted(tool.digest for tool in self.tools))
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -101,7 +107,9 @@ class Catalog:
         for source, definitions in self._definitions():
             spec = named.get(id(source))
             hint = (
-                f"if that is right: callwright trust {shlex.quote(printable(spec))}" if spec else ""
+                f"if that is right: callwright trust {shlex.quote(escape_terminal_text(spec))}"
+                if spec
+                else ""
             )
             said.append(pins.require_unchanged(source.origin, definitions, hint=hint))
         return tuple(filter(None, said))
@@ -110,14 +118,14 @@ class Catalog:
         """Make the definitions as they are now those that hold. Returns what changed, as lines."""
         lines = []
         for source, definitions in self._definitions():
-            lines += readable(
-                changes(pins.pinned(source.origin), plain_json(definitions)), most=400
+            lines += render_changes(
+                find_changes(pins.pinned(source.origin), plain_json(definitions)), most=400
             )
             pins.pin(source.origin, definitions)
         return lines
 
     def _definitions(self) -> list[tuple[Any, dict[str, JsonObject]]]:
-        """What the sources that came from elsewhere say of their tools."""
+        """Return the tool definitions of all external sources."""
         offered: dict[int, tuple[Any, dict[str, JsonObject]]] = {}
         for entry in self._entries.values():
             if hasattr(entry.source, "definition"):
@@ -135,7 +143,7 @@ class Catalog:
     async def outcome(
         self, name: str, arguments: JsonObject, key: str
     ) -> ToolOutput | NotDone | None:
-        """What became of a call whose answer was lost; None where its source cannot be asked, or
+        """Return the outcome of a call whose answer was lost. None if its source cannot be asked or
         does not know.
         """
         entry = self._entry(name)
@@ -146,8 +154,8 @@ class Catalog:
         return found
 
     def place(self, name: str) -> str:
-        """What tells who answers calls of a tool: another server, other code; "" where its source
-        does not say. For digests: it may hold addresses and code.
+        """Return a text that identifies who answers calls of a tool, such as a server or its code;
+        "" if the source does not tell. For digests: it may hold addresses and code.
         """
         entry = self._entry(name)
         told = getattr(entry.source, "place", None)
@@ -207,7 +215,7 @@ async def open_catalog(
     is left out, its reason in ``catalog.problems``.
     """
     specs: list[Any] = list(sources) if isinstance(sources, list | tuple) else [sources]
-    made, errors = _made(specs, strict)
+    made, errors = _build_sources(specs, strict)
     opened = [source for source, _ in made]
     for source in opened if trust is not None else ():
         if consult := getattr(source, "consult", None):
@@ -215,9 +223,9 @@ async def open_catalog(
     async with AsyncExitStack() as stack:
         for source in opened:
             stack.push_async_callback(source.aclose)
-        offers, failed = await _open(opened, strict)
+        offers, failed = await _open_sources(opened, strict)
         _require_one(offers, [*errors, *failed])
-        catalog = _merged(
+        catalog = _merge_offers(
             offers, include, exclude, prefix, limits or SchemaLimits(), [*errors, *failed]
         )
         if pins is not None:
@@ -226,7 +234,7 @@ async def open_catalog(
         yield catalog
 
 
-def _made(
+def _build_sources(
     specs: Sequence[Any], strict: bool
 ) -> tuple[list[tuple[ToolSource, str]], list[CallwrightError]]:
     """The sources of all specs, each with how the user named it, and of the documents that make
@@ -247,7 +255,7 @@ def _made(
     return made, errors
 
 
-async def _open(
+async def _open_sources(
     sources: Sequence[ToolSource], strict: bool
 ) -> tuple[list[tuple[ToolSource, Sequence[Tool]]], list[CallwrightError]]:
     """Open all at once: servers take seconds to start. Where all must open, the first failure is
@@ -256,15 +264,15 @@ async def _open(
     """
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_opened(source, strict)) for source in sources]
+            tasks = [group.create_task(_open_source(source, strict)) for source in sources]
     except BaseExceptionGroup as errors:
-        raise _first(errors) from None
+        raise _get_first_error(errors) from None
     found = [(source, task.result()) for source, task in zip(sources, tasks, strict=True)]
     offers = [(source, offer) for source, offer in found if not isinstance(offer, CallwrightError)]
     return offers, [offer for _, offer in found if isinstance(offer, CallwrightError)]
 
 
-async def _opened(source: ToolSource, strict: bool) -> Sequence[Tool] | CallwrightError:
+async def _open_source(source: ToolSource, strict: bool) -> Sequence[Tool] | CallwrightError:
     try:
         return await source.open()
     except CallwrightError as error:
@@ -281,24 +289,24 @@ def _require_one(
         return
     if len(errors) == 1:
         raise errors[0]
-    said = "; ".join(_cut(error.message) for error in errors)
+    said = "; ".join(_shorten_text(error.message) for error in errors)
     raise CatalogError(f"no tool source can be opened: {said}", hint=errors[0].hint)
 
 
-def _cut(text: str, most: int = 300) -> str:
+def _shorten_text(text: str, most: int = 300) -> str:
     """A text on one line and cut."""
     line = one_line(text)
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def _get_first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
-def _merged(
+def _merge_offers(
     offers: Sequence[tuple[ToolSource, Sequence[Tool]]],
     include: Sequence[str],
     exclude: Sequence[str],
@@ -312,12 +320,12 @@ def _merged(
         problems += _problems_of(source)
         for original in tools:
             try:
-                tool, notes = admit(original, limits)
+                tool, notes = admit_tool(original, limits)
             except CatalogError as error:
                 problems.append(f"{original.name} ({source.name}) left out: {error.message}")
                 continue
             name = _free_name(original.name, source.name, entries, prefix)
-            if not _wanted(name, include, exclude):
+            if not _is_wanted(name, include, exclude):
                 continue
             if name != original.name and not prefix:
                 problems.append(
@@ -330,11 +338,13 @@ def _merged(
     for source, _ in offers:
         if isinstance(source, OverlaySource):
             laid.append(source.overlay.apply(entry.tool for entry in made))
-            made = _overlaid(made, laid[-1], limits, problems)
-    return Catalog(made, problems, laid, [_cut(f"left out: {error.message}") for error in errors])
+            made = _apply_overlay(made, laid[-1], limits, problems)
+    return Catalog(
+        made, problems, laid, [_shorten_text(f"left out: {error.message}") for error in errors]
+    )
 
 
-def _overlaid(
+def _apply_overlay(
     entries: Sequence[_Entry], laid: Laid, limits: SchemaLimits, problems: list[str]
 ) -> tuple[_Entry, ...]:
     """The tools as an overlay has them offered; each is called as its source knows it all the
@@ -343,7 +353,7 @@ def _overlaid(
     made = []
     for entry, tool in zip(entries, laid.tools, strict=True):
         try:
-            tool, notes = admit(tool, limits)
+            tool, notes = admit_tool(tool, limits)
         except CatalogError as error:
             problems.append(f"{laid.name} is left out for {tool.name}: {error.message}")
             made.append(entry)
@@ -354,8 +364,8 @@ def _overlaid(
 
 
 def _problems_of(source: ToolSource) -> list[str]:
-    """What the source itself left out. Its own words where it has them, else its ``not_imported``
-    operations.
+    """Return the problems of a source that left out tools. These are its own messages, if it has
+    any, and its ``not_imported`` operations.
     """
     left_out = getattr(source, "not_imported", ())
     return [
@@ -374,6 +384,6 @@ def _free_name(name: str, source: str, taken: dict[str, _Entry], prefix: bool) -
     )
 
 
-def _wanted(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+def _is_wanted(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
     wanted = not include or any(fnmatchcase(name, pattern) for pattern in include)
     return wanted and not any(fnmatchcase(name, pattern) for pattern in exclude)

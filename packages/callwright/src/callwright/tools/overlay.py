@@ -1,11 +1,10 @@
-"""What is known of tools beyond their documentation: changes to one tool's documentation, and a
-file of them.
+"""Defines overlays: changes to the documentation of tools, and a file of them.
 
-A tool's own error teaches one run (:mod:`callwright.repair.learned_overlay`); a file holds what
-verification observed and a person reviewed, and is laid over a catalogue wherever its tools are
-offered, the source being left as it is. A file never adds, removes or requires a parameter, never
-renames anything, and says of what documentation it speaks: a tool that has changed since is left
-alone.
+A tool's own error changes one run (:mod:`callwright.repair.learned_overlay`). A file holds what
+verification observed and a person reviewed. It is applied to a catalogue wherever its tools are
+offered; the source stays unchanged. A file never adds, removes or requires a parameter and never
+renames anything. It names the documentation that it was made for: a tool that has changed since is
+left alone.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from typing import Any, Literal, TypeAlias, get_args
 from urllib.parse import unquote
 
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.errors import ConfigError, unreadable
-from callwright.nouns.types import Json, JsonObject, Tool, digest, to_json
+from callwright.nouns.errors import ConfigError, build_read_error
+from callwright.nouns.types import Json, JsonObject, Tool, compute_digest, to_json
 
 Keyword: TypeAlias = Literal[
     "description", "type", "enum", "pattern", "minimum", "maximum", "default", "examples"
@@ -71,12 +70,12 @@ class ToolOverlay:
         """The tool as it is to be offered. Raises ConfigError for a change that is not a tool
         overlay's to make.
         """
-        return overlaid(tool, self.changes)
+        return apply_changes(tool, self.changes)
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What one file says: tool name -> its overlay."""
+    """Content of one overlay file: tool name -> its overlay."""
 
     tools: Mapping[str, ToolOverlay] = field(default_factory=dict)
     made: JsonObject = field(default_factory=dict)  # by what, when, with which model: for people
@@ -88,7 +87,7 @@ class Overlay:
         try:
             return cls.of_json(parse(path.read_bytes()), str(path))
         except OSError as error:
-            raise unreadable(path, error) from None
+            raise build_read_error(path, error) from None
         except JsonError as error:
             raise ConfigError(f"{path} is not JSON: {error}", hint=_HINT) from None
 
@@ -101,7 +100,7 @@ class Overlay:
             raise ConfigError(
                 f"{name} has format {raw[_MARK]!r}, this Callwright reads {FORMAT}", hint=_HINT
             )
-        tools = {key: _tool(entry, f"{name}: {key}") for key, entry in raw["tools"].items()}
+        tools = {key: _parse_tool(entry, f"{name}: {key}") for key, entry in raw["tools"].items()}
         made = raw.get("made")
         return cls(tools, made if isinstance(made, dict) else {}, name)
 
@@ -168,7 +167,7 @@ class Laid:
 
     @property
     def problem(self) -> str:
-        """What of the overlay fits no tool, in one sentence; "" where all of it does."""
+        """Return one sentence about the parts of the overlay that fit no tool; "" if all fit."""
         kinds = (
             (self.absent, "of a tool that is not offered", "of tools that are not offered"),
             (
@@ -183,7 +182,7 @@ class Laid:
         if whole and not lost:
             return ""
         told = ((names, one if len(names) == 1 else more) for names, one, more in kinds if names)
-        parts = [f"{len(names)} {what} ({_few(names)})" for names, what in told]
+        parts = [f"{len(names)} {what} ({_join_few(names)})" for names, what in told]
         said = (
             f"{lost} of its {whole} entries fit no tool here"
             if self.fitting
@@ -192,13 +191,13 @@ class Laid:
         return f"{self.name}: {said}: {', '.join(parts) or 'it is empty'}"
 
 
-def _few(names: Sequence[str], most: int = 3) -> str:
+def _join_few(names: Sequence[str], most: int = 3) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def is_overlay(raw: Any) -> bool:
-    """Whether a JSON document says that it is an overlay."""
+    """Return True if a JSON document declares itself an overlay."""
     return isinstance(raw, dict) and _MARK in raw
 
 
@@ -207,10 +206,10 @@ def documented(tool: Tool) -> str:
     returns and what it may do to the world, which not every reader of an overlay knows, do not
     count.
     """
-    return digest([tool.name, tool.description, tool.input_schema])
+    return compute_digest([tool.name, tool.description, tool.input_schema])
 
 
-def overlaid(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
+def apply_changes(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
     """The tool with the changes of a file. Raises ConfigError for any that would add, remove or
     require a parameter, or a part of one, or replace a declared output. A reference on the way to a
     part is written out.
@@ -223,35 +222,37 @@ def overlaid(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
         elif change.key == "" and change.change == "output_schema" and tool.output_schema is None:
             output = dict(change.value)
         elif change.key in properties and change.change in KEYWORDS:
-            properties[change.key] = keyword_set(properties[change.key], change)
+            properties[change.key] = set_keyword(properties[change.key], change)
         elif "/" in change.key and change.change in KEYWORDS:
-            first, *steps = _steps(change.key)
+            first, *steps = _split_pointer(change.key)
             if first not in properties:
-                raise _cannot(change)
-            properties[first] = _set_within(properties[first], steps, change, tool.input_schema)
+                raise _build_change_error(change)
+            properties[first] = _set_nested_keyword(
+                properties[first], steps, change, tool.input_schema
+            )
         else:
-            raise _cannot(change)
+            raise _build_change_error(change)
     if properties == tool.properties:
         return replace(tool, description=description, output_schema=output)
     schema = {**tool.input_schema, "properties": properties}
     return replace(tool, description=description, input_schema=schema, output_schema=output)
 
 
-def _cannot(change: OverlayChange) -> ConfigError:
+def _build_change_error(change: OverlayChange) -> ConfigError:
     at = f"the parameter {change.key!r}" if change.key else "the tool"
     return ConfigError(f"it cannot say {change.change!r} of {at}", hint=_HINT)
 
 
-def pointer(steps: Iterable[str]) -> str:
+def join_pointer(steps: Iterable[str]) -> str:
     """Reference tokens as one text (RFC 6901, section 3), without the first slash."""
     return "/".join(step.replace("~", "~0").replace("/", "~1") for step in steps)
 
 
-def _steps(key: str) -> list[str]:
+def _split_pointer(key: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in key.split("/")]
 
 
-def referred(part: Json, root: JsonObject) -> Json:
+def resolve_reference(part: Json, root: JsonObject) -> Json:
     """A schema, or what its ``$ref`` into the same document leads to, with what stands beside the
     reference; the schema as it is where that leads to nothing.
     """
@@ -263,7 +264,9 @@ def referred(part: Json, root: JsonObject) -> Json:
         target: Json = root
         try:
             for step in (
-                _steps(unquote(reference[1:]).removeprefix("/")) if len(reference) > 1 else ()
+                _split_pointer(unquote(reference[1:]).removeprefix("/"))
+                if len(reference) > 1
+                else ()
             ):
                 target = target[int(step)] if isinstance(target, list) else target[step]
         except (KeyError, IndexError, ValueError, TypeError):
@@ -274,20 +277,25 @@ def referred(part: Json, root: JsonObject) -> Json:
     return part
 
 
-def _set_within(part: Json, steps: Sequence[str], change: OverlayChange, root: JsonObject) -> Json:
+def _set_nested_keyword(
+    part: Json, steps: Sequence[str], change: OverlayChange, root: JsonObject
+) -> Json:
     """A schema with a keyword set in a part of it that is there. Raises ConfigError where it is
     not.
     """
     if not steps:
-        return keyword_set(referred(part, root), change)
+        return set_keyword(resolve_reference(part, root), change)
     word, *rest = steps
-    schema = referred(part, root)
+    schema = resolve_reference(part, root)
     inner = schema.get(word) if isinstance(schema, dict) else None
     if word == "items" and isinstance(inner, dict):
-        return {**schema, word: _set_within(inner, rest, change, root)}
+        return {**schema, word: _set_nested_keyword(inner, rest, change, root)}
     if word == "properties" and rest and isinstance(inner, dict) and rest[0] in inner:
         name, *rest = rest
-        return {**schema, word: {**inner, name: _set_within(inner[name], rest, change, root)}}
+        return {
+            **schema,
+            word: {**inner, name: _set_nested_keyword(inner[name], rest, change, root)},
+        }
     if (
         word in ALTERNATIVES
         and rest
@@ -296,9 +304,9 @@ def _set_within(part: Json, steps: Sequence[str], change: OverlayChange, root: J
     ):
         at, *rest = rest
         made = list(inner)
-        made[int(at)] = _set_within(inner[int(at)], rest, change, root)
+        made[int(at)] = _set_nested_keyword(inner[int(at)], rest, change, root)
         return {**schema, word: made}
-    raise _cannot(change)
+    raise _build_change_error(change)
 
 
 _SAMPLES = {
@@ -308,7 +316,7 @@ _SAMPLES = {
 }  # RFC 3339
 
 
-def keyword_set(part: Json, change: OverlayChange) -> JsonObject:
+def set_keyword(part: Json, change: OverlayChange) -> JsonObject:
     """A parameter's schema with one keyword set. Options of a number that were said as text become
     numbers; a default and examples that a constraint refuses go.
     """
@@ -320,23 +328,23 @@ def keyword_set(part: Json, change: OverlayChange) -> JsonObject:
     if (
         change.change == "pattern"
         and made.get("format") in _SAMPLES
-        and refuses("pattern", value, _SAMPLES[made["format"]])
+        and is_refused("pattern", value, _SAMPLES[made["format"]])
     ):
         del made["format"]  # no value is of both forms, and the tool itself has said which it takes
-    if "default" in made and refuses(change.change, value, made["default"]):
+    if "default" in made and is_refused(change.change, value, made["default"]):
         del made["default"]
     if isinstance(made.get("examples"), list):
         made["examples"] = [
-            one for one in made["examples"] if not refuses(change.change, value, one)
+            one for one in made["examples"] if not is_refused(change.change, value, one)
         ]
         if not made["examples"]:
             del made["examples"]
     return made
 
 
-def refuses(constraint: Change, limit: Json, value: Json) -> bool:
-    """Whether a value cannot be where a keyword of the schema is ``limit``; of other keywords than
-    options, ranges and patterns nothing follows.
+def is_refused(constraint: Change, limit: Json, value: Json) -> bool:
+    """Return True if a keyword of the schema with the value ``limit`` excludes a value. Only
+    options, ranges and patterns are decided.
     """
     if constraint == "enum":
         return isinstance(limit, list) and value not in limit
@@ -350,11 +358,14 @@ def refuses(constraint: Change, limit: Json, value: Json) -> bool:
     return bool(value < limit if constraint == "minimum" else value > limit)
 
 
-def _tool(entry: Any, where: str) -> ToolOverlay:
+def _parse_tool(entry: Any, where: str) -> ToolOverlay:
     try:
-        changes = tuple(_change(one, where) for one in entry.get("changes", ()))
+        changes = tuple(_parse_change(one, where) for one in entry.get("changes", ()))
         return ToolOverlay(
-            str(entry["of"]), changes, str(entry.get("status", "")), _texts(entry.get("drift", ()))
+            str(entry["of"]),
+            changes,
+            str(entry.get("status", "")),
+            _to_texts(entry.get("drift", ())),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ConfigError(
@@ -362,7 +373,7 @@ def _tool(entry: Any, where: str) -> ToolOverlay:
         ) from None
 
 
-def _change(one: Any, where: str) -> OverlayChange:
+def _parse_change(one: Any, where: str) -> OverlayChange:
     key, change, value = str(one["key"]), one["change"], one["value"]
     kinds = ("description", "output_schema") if key == "" else KEYWORDS
     if change not in kinds:
@@ -375,7 +386,7 @@ def _change(one: Any, where: str) -> OverlayChange:
     return OverlayChange(key, change, value, str(one.get("because", "")))
 
 
-def _texts(value: Sequence[Any]) -> tuple[str, ...]:
+def _to_texts(value: Sequence[Any]) -> tuple[str, ...]:
     return tuple(str(one) for one in value)
 
 

@@ -32,7 +32,8 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """How one MCP server is reached: ``command`` (stdio) or ``url`` (streamable HTTP), never both.
+    """Connection settings of one MCP server: ``command`` (stdio) or ``url`` (streamable HTTP),
+    never both.
 
     ``trusted``: its annotations are believed. ``seconds`` is how long it may take to start and list
     its tools.
@@ -75,10 +76,12 @@ def servers_from_config(
     naming the server and the setting.
     """
     known = os.environ if environ is None else environ
-    return tuple(_server(name, servers[name], folder, known) for name in enabled(servers))
+    return tuple(
+        _parse_server(name, servers[name], folder, known) for name in list_enabled(servers)
+    )
 
 
-def enabled(servers: Mapping[str, Any]) -> list[str]:
+def list_enabled(servers: Mapping[str, Any]) -> list[str]:
     """The names of the servers that are not disabled. Raises CatalogError where there is none."""
     found = [
         name
@@ -90,10 +93,10 @@ def enabled(servers: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _server(name: str, raw: Any, folder: Path | None, environ: Mapping[str, str]) -> Server:
+def _parse_server(name: str, raw: Any, folder: Path | None, environ: Mapping[str, str]) -> Server:
     if not isinstance(raw, Mapping):
         raise CatalogError(f"mcpServers {name!r} is not an object", hint=HINT)
-    said = _expanded(name, dict(raw), environ)
+    said = _expand_variables(name, dict(raw), environ)
     kind = said.get("type", said.get("transport"))
     if kind is not None and _TYPES.get(str(kind)) not in said:
         raise CatalogError(
@@ -111,44 +114,44 @@ def _server(name: str, raw: Any, folder: Path | None, environ: Mapping[str, str]
     return Server(
         name=name,
         command=command,
-        args=_texts(name, "args", said.get("args", [])),
-        env=_table(name, "env", said.get("env")),
-        cwd=_cwd(said.get("cwd"), folder) if command else "",
+        args=_parse_texts(name, "args", said.get("args", [])),
+        env=_parse_table(name, "env", said.get("env")),
+        cwd=_resolve_cwd(said.get("cwd"), folder) if command else "",
         url=url,
-        headers=_table(name, "headers", said.get("headers")),
+        headers=_parse_table(name, "headers", said.get("headers")),
         trusted=said.get("trusted") is True,
-        seconds=_seconds(name, said.get("seconds", 60.0)),
+        seconds=_parse_seconds(name, said.get("seconds", 60.0)),
         shown=(
             " ".join(map(str, (raw["command"], *raw.get("args", ()))))
             if command
             else str(raw.get("url", ""))
         ),
-        variables={v: environ[v] for v in _variables(raw) if v in environ},
+        variables={v: environ[v] for v in _find_variables(raw) if v in environ},
     )
 
 
-def _expanded(name: str, value: Any, environ: Mapping[str, str]) -> Any:
+def _expand_variables(name: str, value: Any, environ: Mapping[str, str]) -> Any:
     if isinstance(value, Mapping):
-        return {k: _expanded(name, v, environ) for k, v in value.items()}
+        return {k: _expand_variables(name, v, environ) for k, v in value.items()}
     if isinstance(value, list):
-        return [_expanded(name, v, environ) for v in value]
+        return [_expand_variables(name, v, environ) for v in value]
     return (
-        _VARIABLE.sub(lambda m: _variable(name, m, environ), value)
+        _VARIABLE.sub(lambda m: _get_variable(name, m, environ), value)
         if isinstance(value, str)
         else value
     )
 
 
-def _variables(value: Any) -> set[str]:
+def _find_variables(value: Any) -> set[str]:
     """The names of the environment variables that a setting refers to."""
     if isinstance(value, Mapping):
-        return set().union(*map(_variables, value.values()))
+        return set().union(*map(_find_variables, value.values()))
     if isinstance(value, list):
-        return set().union(*map(_variables, value))
+        return set().union(*map(_find_variables, value))
     return {found[1] for found in _VARIABLE.finditer(value)} if isinstance(value, str) else set()
 
 
-def _variable(name: str, match: re.Match[str], environ: Mapping[str, str]) -> str:
+def _get_variable(name: str, match: re.Match[str], environ: Mapping[str, str]) -> str:
     found = environ.get(match[1]) or match[2]
     if found is None:
         raise CatalogError(
@@ -158,13 +161,13 @@ def _variable(name: str, match: re.Match[str], environ: Mapping[str, str]) -> st
     return found
 
 
-def _texts(name: str, what: str, value: Any) -> tuple[str, ...]:
+def _parse_texts(name: str, what: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise CatalogError(f"mcpServers {name!r}: {what} must be a list", hint=HINT)
     return tuple(str(item) for item in value)
 
 
-def _table(name: str, what: str, value: Any) -> dict[str, str]:
+def _parse_table(name: str, what: str, value: Any) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -172,14 +175,14 @@ def _table(name: str, what: str, value: Any) -> dict[str, str]:
     return {str(k): str(v) for k, v in value.items()}
 
 
-def _cwd(value: Any, folder: Path | None) -> str:
+def _resolve_cwd(value: Any, folder: Path | None) -> str:
     given = Path(str(value)).expanduser() if value else None
     if folder is None:
         return str(given or "")
     return str(folder.resolve() / given if given else folder.resolve())
 
 
-def _seconds(name: str, value: Any) -> float:
+def _parse_seconds(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
         raise CatalogError(f"mcpServers {name!r}: seconds must be a positive number")
     return float(value)

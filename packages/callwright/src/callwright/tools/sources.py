@@ -1,4 +1,4 @@
-"""What a user may name as a place of tools -> tool sources."""
+"""Resolves the places of tools that a user may name into tool sources."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from callwright.tools.lists.tool_documents import (
 from callwright.tools.overlay import Overlay, is_overlay
 from callwright.tools.overlays import OverlaySource
 from callwright.tools.python.functions import FunctionSource, functions_of
-from callwright.tools.python.modules import attribute, load_file, load_module
-from callwright.tools.trust import digest_of, location
+from callwright.tools.python.modules import get_attribute, load_file, load_module
+from callwright.tools.trust import digest_of, normalize_location
 
 SourceSpec: TypeAlias = (
     "str | Path | ModuleType | Tool | ToolSource | Callable[..., Any] | Mapping[str, Any]"
@@ -93,34 +93,36 @@ def _of_text(spec: str) -> list[ToolSource]:
         return [MCPSource.http(spec.removeprefix("mcp+"))]
     if spec.startswith(("http://", "https://")):
         url, _, options = spec.rpartition("?") if "?" in spec else (spec, "", "")
-        return [_openapi(url, **_openapi_options(options, url))]
+        return [_open_openapi(url, **_openapi_options(options, url))]
     if "?" in spec and not Path(spec).expanduser().exists():
         return _of_file_with_options(spec)
     path, colon, name = spec.rpartition(":")
     if colon and path.endswith(".py"):
-        return _of_object(attribute(load_file(_existing(path)), name, spec), Path(path).stem)
+        return _of_object(
+            get_attribute(load_file(_require_file(path)), name, spec), Path(path).stem
+        )
     if Path(spec).expanduser().exists():
         return _of_path(Path(spec).expanduser(), spec)
     if _MODULE.match(spec) and not spec.endswith((*_DOCUMENTS, ".py")):
         return _of_module_name(spec)
     if spec.endswith((*_DOCUMENTS, ".py")) or "/" in spec:
-        raise CatalogError(f"there is no {spec!r}", hint=_written_right())
+        raise CatalogError(f"there is no {spec!r}", hint=_make_path_hint())
     raise CatalogError(f"{spec!r} is no tool source", hint=FORMS)
 
 
 def _of_file_with_options(spec: str) -> list[ToolSource]:
     path, _, options = spec.rpartition("?")
-    source, *others = _of_path(_existing(path), path)
+    source, *others = _of_path(_require_file(path), path)
     if others or not _is_openapi(source):
         raise CatalogError(
             f"{path!r} is no OpenAPI document, and only those take options behind a '?'", hint=FORMS
         )
-    return [_openapi(_existing(path), **_openapi_options(options, path))]
+    return [_open_openapi(_require_file(path), **_openapi_options(options, path))]
 
 
 def _openapi_options(text: str, document: str) -> dict[str, Any]:
-    """What stands behind the ``?`` of a spec, as keyword arguments of OpenAPISource. ``+`` is a
-    plus sign.
+    """Return the options behind the ``?`` of a spec, as keyword arguments of OpenAPISource. ``+``
+    is read as a plus sign.
     """
     given: dict[str, Any] = {}
     document = document.partition("?")[0]  # its own query may hold secrets
@@ -144,11 +146,11 @@ def _openapi_options(text: str, document: str) -> dict[str, Any]:
         elif key in given:
             raise CatalogError(f"{document!r}: the option {key!r} stands there twice")
         else:
-            given[key] = _option(key, value, document)
+            given[key] = _parse_option(key, value, document)
     return given
 
 
-def _option(key: str, value: str, document: str) -> str | int | float:
+def _parse_option(key: str, value: str, document: str) -> str | int | float:
     if key == "server" and value.isdecimal():
         return int(value)
     if key != "timeout":
@@ -158,14 +160,14 @@ def _option(key: str, value: str, document: str) -> str | int | float:
     return float(value)
 
 
-def _written_right() -> str:
+def _make_path_hint() -> str:
     return f"is it written right? It was looked for from {Path.cwd()}"
 
 
-def _existing(path: str) -> Path:
+def _require_file(path: str) -> Path:
     found = Path(path).expanduser()
     if not found.is_file():
-        raise CatalogError(f"there is no file {path!r}", hint=_written_right())
+        raise CatalogError(f"there is no file {path!r}", hint=_make_path_hint())
     return found
 
 
@@ -181,7 +183,11 @@ def _of_module_name(spec: str) -> list[ToolSource]:
             ) from None
         raise
     short = name.rpartition(".")[2]
-    return _of_object(attribute(module, inner, spec), short) if inner else _of_module(module, short)
+    return (
+        _of_object(get_attribute(module, inner, spec), short)
+        if inner
+        else _of_module(module, short)
+    )
 
 
 def _of_path(path: Path, spec: str) -> list[ToolSource]:
@@ -214,7 +220,7 @@ def _format_of_folder(folder: Path) -> DocumentFormat | None:
     files = (path for pattern in ("*.json", "*/*.json") for path in sorted(folder.glob(pattern)))
     for path in islice(files, 5):
         try:
-            if form := format_of_document(_read(path), registered_formats()):
+            if form := format_of_document(_read_json(path), registered_formats()):
                 return form
         except CatalogError:  # not JSON: the source itself will say so
             continue
@@ -223,8 +229,8 @@ def _format_of_folder(folder: Path) -> DocumentFormat | None:
 
 def _of_document(path: Path) -> list[ToolSource]:
     if path.suffix in (".yaml", ".yml"):
-        return [_openapi(path)]
-    raw = _read(path)
+        return [_open_openapi(path)]
+    raw = _read_json(path)
     if is_overlay(raw):
         return [OverlaySource(Overlay.of_json(raw, path.name))]
     try:
@@ -236,19 +242,19 @@ def _of_document(path: Path) -> list[ToolSource]:
 def _of_json(raw: Any, path: Path) -> list[ToolSource]:
     if isinstance(raw, Mapping):
         if "openapi" in raw or "swagger" in raw:
-            return [_openapi(path)]
+            return [_open_openapi(path)]
         servers = raw.get("mcpServers", raw.get("servers"))
         if isinstance(servers, Mapping):
             from callwright.tools.mcp.source import sources_from_config
 
-            file = (location(path), digest_of(dict(raw)))
+            file = (normalize_location(path), digest_of(dict(raw)))
             return list(sources_from_config(servers, folder=path.parent, file=file))
         if form := format_of_document(raw, registered_formats()):
             return [form.read_document(raw, path.stem)]
     return [ListSource.read(raw, name=path.stem)]
 
 
-def _read(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     text = read_bytes(path).removeprefix(codecs.BOM_UTF8)
     if path.suffix != ".jsonl":
         return json_value(text, str(path))
@@ -256,7 +262,7 @@ def _read(path: Path) -> Any:
     return [json_value(line, f"{path}, line {number},") for number, line in lines if line.strip()]
 
 
-def _openapi(document: str | Path, **options: Any) -> ToolSource:
+def _open_openapi(document: str | Path, **options: Any) -> ToolSource:
     from callwright.tools.openapi.source import OpenAPISource
 
     source: ToolSource = OpenAPISource(document, **options)
@@ -303,15 +309,19 @@ def _of_object(value: Any, name: str) -> list[ToolSource]:
             source for item in value if not _is_function(item) for source in _of_object(item, name)
         ]
         return [
-            *([FunctionSource(functions, name=name or _origin(functions[0]))] if functions else []),
+            *(
+                [FunctionSource(functions, name=name or _get_module_name(functions[0]))]
+                if functions
+                else []
+            ),
             *others,
         ]
     if callable(value):
-        return [FunctionSource([value], name=name or _origin(value))]
+        return [FunctionSource([value], name=name or _get_module_name(value))]
     raise CatalogError(f"a {type(value).__name__} is no tool source", hint=FORMS)
 
 
-def _origin(function: Any) -> str:
+def _get_module_name(function: Any) -> str:
     """The module a function stands in, as the name of its source."""
     module = inspect.getmodule(function)
     name = getattr(module, "__name__", "") or getattr(function, "__module__", "") or "python"

@@ -43,7 +43,7 @@ class WrappedSource:
     async def outcome(
         self, tool: Tool, arguments: JsonObject, key: str
     ) -> ToolOutput | NotDone | None:
-        """What the source behind says; None where it cannot be asked."""
+        """Return the outcome from the wrapped source; None if it cannot be asked."""
         ask = getattr(self.source, "outcome", None)
         found: ToolOutput | NotDone | None = await ask(tool, arguments, key) if ask else None
         return found

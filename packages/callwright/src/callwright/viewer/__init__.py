@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callwright.viewer.page import page, plan_page
+from callwright.viewer.page import page, render_plan_page
 from callwright.viewer.report import (
     Bar,
     Bars,
@@ -13,7 +13,7 @@ from callwright.viewer.report import (
     Part,
     Report,
     Table,
-    report_page,
+    render_report_page,
 )
 
 __all__ = [
@@ -27,6 +27,6 @@ __all__ = [
     "Report",
     "Table",
     "page",
-    "plan_page",
-    "report_page",
+    "render_plan_page",
+    "render_report_page",
 ]

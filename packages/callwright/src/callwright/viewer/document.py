@@ -12,45 +12,45 @@ from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files
 
-from callwright.viewer.markup import Html, html, join
+from callwright.viewer.markup import Html, html, join_html
 
 
-def document(
+def render_document(
     title: str, body: Sequence[Html], *, style: str = "", script: str = "", form: bool = False
 ) -> str:
     """One HTML document. ``style`` and ``script`` are files of this room, the style beside the one
     of all pages. ``form``: it holds one, which may be sent to where the page came from.
     """
-    css = _file("page.css") + (_file(style) if style else "")
-    code = _file(script) if script else ""
+    css = _read_file("page.css") + (_read_file(style) if style else "")
+    code = _read_file(script) if script else ""
     return html(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta'
         ' http-equiv="Content-Security-Policy" content="{policy}"><meta name="referrer"'
         ' content="no-referrer"><meta name="viewport" content="width=device-width,'
         ' initial-scale=1"><title>{title} -'
         " Callwright</title><style>{css}</style></head><body>{body}{script}</body></html>",
-        policy=Html(policy(css, code, form=form)),
+        policy=Html(build_policy(css, code, form=form)),
         title=title[:80],
         css=Html(css),
-        body=join(body),
+        body=join_html(body),
         script=html("<script>{}</script>", Html(code)) if code else "",
     )
 
 
-def policy(css: str, code: str = "", *, form: bool = False) -> str:
+def build_policy(css: str, code: str = "", *, form: bool = False) -> str:
     """The content security policy of a page with this style and this script: neither others nor
     anything loaded.
     """
     sent_to = "'self'" if form else "'none'"
     allowed = (
-        f"default-src 'none'; style-src {_digest(css)}; base-uri 'none'; form-action {sent_to}"
+        f"default-src 'none'; style-src {_digest_text(css)}; base-uri 'none'; form-action {sent_to}"
     )
-    return allowed + (f"; script-src {_digest(code)}" if code else "")
+    return allowed + (f"; script-src {_digest_text(code)}" if code else "")
 
 
-def _file(name: str) -> str:
+def _read_file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _digest(text: str) -> str:
+def _digest_text(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

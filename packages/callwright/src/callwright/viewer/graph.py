@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from callwright.viewer.markup import Html, html, join
+from callwright.viewer.markup import Html, html, join_html
 
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _TOP = 196, 40, 84, 16, 34
 
@@ -34,24 +34,24 @@ def plan_svg(
     the ``critical`` path, and the edges between them, are drawn thicker."""
     if not layers:
         return html("<p class=quiet>No plan was recorded.</p>")
-    boxes = _place(layers, slots, states, critical)
+    boxes = _place_boxes(layers, slots, states, critical)
     width = len(layers) * (_WIDTH + _GAP_X) - _GAP_X + 8
     height = _TOP + max(len(layer) for layer in layers) * (_HEIGHT + _GAP_Y) + 4
     heads = (
         html('<text class="layer" x="{}" y="18">Layer {}</text>', 4 + k * (_WIDTH + _GAP_X), k + 1)
         for k in range(len(layers))
     )
-    curves = (_curve(boxes[a], boxes[b]) for a, b in edges if a in boxes and b in boxes)
+    curves = (_render_curve(boxes[a], boxes[b]) for a, b in edges if a in boxes and b in boxes)
     return html(
         '<svg class="plan" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
         ' role="img">{parts}</svg>',
         width=width,
         height=height,
-        parts=join([*heads, *curves, *map(_rectangle, boxes.values())]),
+        parts=join_html([*heads, *curves, *map(_render_box, boxes.values())]),
     )
 
 
-def _place(
+def _place_boxes(
     layers: Sequence[Sequence[str]],
     slots: Mapping[str, Any],
     states: Mapping[str, str],
@@ -72,7 +72,7 @@ def _place(
     return boxes
 
 
-def _curve(a: _Box, b: _Box) -> Html:
+def _render_curve(a: _Box, b: _Box) -> Html:
     x1, y1, x2, y2 = a.x + _WIDTH, a.y + _HEIGHT // 2, b.x, b.y + _HEIGHT // 2
     bend = max(30, (x2 - x1) // 2)
     return html(
@@ -82,7 +82,7 @@ def _curve(a: _Box, b: _Box) -> Html:
     )
 
 
-def _rectangle(box: _Box) -> Html:
+def _render_box(box: _Box) -> Html:
     title = f"{box.label}: {box.state}" + (f" ({box.title})" if box.title else "")
     return html(
         '<g class="box {state}{critical}"><title>{title}</title>'

@@ -24,17 +24,17 @@ def html(template: str, *values: Any, **named: Any) -> Html:
     """
     return Html(
         template.format(
-            *map(_safe, values), **{name: _safe(value) for name, value in named.items()}
+            *map(_to_html, values), **{name: _to_html(value) for name, value in named.items()}
         )
     )
 
 
-def join(parts: Iterable[Html], between: Html | None = None) -> Html:
+def join_html(parts: Iterable[Html], between: Html | None = None) -> Html:
     """Several pieces of HTML, one after the other."""
     return Html((between or "").join(parts))
 
 
-def plain(text: str) -> Html:
+def escape_text(text: str) -> Html:
     """A text as HTML shows it: without markup, and without what steers a terminal or turns the
     direction of reading.
 
@@ -48,5 +48,5 @@ def plain(text: str) -> Html:
     return Html(escape(text))
 
 
-def _safe(value: Any) -> Html:
-    return value if isinstance(value, Html) else plain(str(value))
+def _to_html(value: Any) -> Html:
+    return value if isinstance(value, Html) else escape_text(str(value))

@@ -8,10 +8,10 @@ from typing import Any
 
 from callwright.nouns.plan import Plan
 from callwright.nouns.trace import Event
-from callwright.nouns.types import CORRECTED, canonical, to_json
-from callwright.viewer.document import document
+from callwright.nouns.types import CORRECTED, to_canonical_json, to_json
+from callwright.viewer.document import render_document
 from callwright.viewer.graph import plan_svg
-from callwright.viewer.markup import Html, html, join
+from callwright.viewer.markup import Html, html, join_html
 from callwright.viewer.story import CallStory, Stage, Story, read_story
 
 _MENDED = ("tier1", "tier2", "repeat", "recovery")
@@ -27,19 +27,22 @@ def page(events: Iterable[Event]) -> str:
     """One HTML document for one run."""
     story = read_story(events)
     query = str(story.start.get("query", "(no query recorded)"))
-    closing = join(_question(q, story.texts) for q in story.closing)
+    closing = join_html(_render_question(q, story.texts) for q in story.closing)
     body = [
-        html("<header><h1>{}</h1>{}</header>", query, _facts(story)),
-        _answer(story),
-        _section("Plan", _plan(story)),
-        *(_section(stage.title, _stage(stage, story.texts)) for stage in story.stages),
-        _section("Answer step", closing) if closing else Html(),
-        _section("Tools in view", _tools(story)),
+        html("<header><h1>{}</h1>{}</header>", query, _render_facts(story)),
+        _render_answer(story),
+        _render_section("Plan", _render_plan(story)),
+        *(
+            _render_section(stage.title, _render_stage(stage, story.texts))
+            for stage in story.stages
+        ),
+        _render_section("Answer step", closing) if closing else Html(),
+        _render_section("Tools in view", _render_tools(story)),
     ]
-    return document(query, body)
+    return render_document(query, body)
 
 
-def plan_page(query: str, plan: Plan) -> str:
+def render_plan_page(query: str, plan: Plan) -> str:
     """One HTML document for a plan that was not carried out yet, its critical path marked (every
     step counts 1).
     """
@@ -48,20 +51,22 @@ def plan_page(query: str, plan: Plan) -> str:
     svg = plan_svg(layers, plan.edges, {s.id: to_json(s) for s in plan.slots}, {}, critical)
     tool = {slot.id: slot.tool for slot in plan.slots}
     chain = " → ".join(tool[id_] for id_ in critical)
-    rows = join(
+    rows = join_html(
         html(
             "<li><b>{}</b> {} <small>{}</small></li>",
             s.tool,
-            _short(s.arguments) if s.arguments is not None else "",
+            _shorten_value(s.arguments) if s.arguments is not None else "",
             s.reason,
         )
         for s in plan.slots
     )
     drawn = html("<div class=scroll>{}</div><p>Critical path: {}</p><ol>{}</ol>", svg, chain, rows)
-    return document(query, [html("<header><h1>{}</h1></header>", query), _section("Plan", drawn)])
+    return render_document(
+        query, [html("<header><h1>{}</h1></header>", query), _render_section("Plan", drawn)]
+    )
 
 
-def _facts(story: Story) -> Html:
+def _render_facts(story: Story) -> Html:
     cost = story.end.get("cost") or {}
     usage = cost.get("usage") or {}
     repairs = cost.get("repairs") or {}
@@ -74,23 +79,27 @@ def _facts(story: Story) -> Html:
         "edits / repairs / repeats / recoveries": " / ".join(
             str(repairs.get(k, 0)) for k in _MENDED
         ),
-        "tokens in / out": _tokens(usage, " / ", ""),
-        "seconds": _number(cost.get("seconds", "")),
+        "tokens in / out": _format_tokens(usage, " / ", ""),
+        "seconds": _format_number(cost.get("seconds", "")),
     }
     if story.end.get("limit"):
         facts["ended by limit"] = story.end["limit"]
     return html(
         "<dl>{}</dl>",
-        join(html("<div><dt>{}</dt><dd>{}</dd></div>", k, v) for k, v in facts.items()),
+        join_html(html("<div><dt>{}</dt><dd>{}</dd></div>", k, v) for k, v in facts.items()),
     )
 
 
-def _answer(story: Story) -> Html:
+def _render_answer(story: Story) -> Html:
     if not story.answer:
         return html("<section class=answer><p>The run ended before an answer.</p></section>")
-    rows = join(_statement(s) for s in story.answer.get("statements") or ())
-    missing = join(html("<li class=missing>{}</li>", m) for m in story.answer.get("missing") or ())
-    assumed = join(html("<li class=missing>{}</li>", m) for m in story.answer.get("assumed") or ())
+    rows = join_html(_render_statement(s) for s in story.answer.get("statements") or ())
+    missing = join_html(
+        html("<li class=missing>{}</li>", m) for m in story.answer.get("missing") or ()
+    )
+    assumed = join_html(
+        html("<li class=missing>{}</li>", m) for m in story.answer.get("assumed") or ()
+    )
     about = html(
         "<details><summary>What each statement rests on</summary><ul>{}{}{}</ul></details>",
         rows,
@@ -100,20 +109,24 @@ def _answer(story: Story) -> Html:
     return html(
         "<section class=answer><h2>Answer</h2><p class=text>{}</p>{}{}</section>",
         story.answer.get("text", ""),
-        join(_corrected(e) for e in story.answer.get("edits") or () if e.get("rule") in CORRECTED),
+        join_html(
+            _render_correction(e)
+            for e in story.answer.get("edits") or ()
+            if e.get("rule") in CORRECTED
+        ),
         about if rows or missing or assumed else "",
     )
 
 
-def _corrected(edit: Mapping[str, Any]) -> Html:
-    """What the model wrote, and what stands in its place."""
+def _render_correction(edit: Mapping[str, Any]) -> Html:
+    """Render a corrected part of an answer: the model's text, and its replacement."""
     return html(
         "<p class=missing>Corrected: {} → {}</p>", edit.get("before", ""), edit.get("after", "")
     )
 
 
-def _statement(statement: Mapping[str, Any]) -> Html:
-    links = join(
+def _render_statement(statement: Mapping[str, Any]) -> Html:
+    links = join_html(
         html(
             ' <a href="#{id}" title="{quote}">{id}</a>', id=c["result"], quote=c.get("quote") or ""
         )
@@ -124,22 +137,24 @@ def _statement(statement: Mapping[str, Any]) -> Html:
         support=statement.get("support", ""),
         text=statement["text"],
         links=links,
-        problems=join(html("<br><small>{}</small>", p) for p in statement.get("problems") or ()),
+        problems=join_html(
+            html("<br><small>{}</small>", p) for p in statement.get("problems") or ()
+        ),
     )
 
 
-def _plan(story: Story) -> Html:
+def _render_plan(story: Story) -> Html:
     slots = {slot["id"]: slot for slot in story.plan.get("slots") or ()}
-    path = _critical(story)
+    path = _find_critical_path(story)
     svg = plan_svg(
         story.plan.get("layers") or (), story.plan.get("edges") or (), slots, story.states, path
     )
-    reasons = join(
+    reasons = join_html(
         html("<li><b>{}</b>: {}</li>", s["tool"], s["reason"])
         for s in slots.values()
         if s.get("reason")
     )
-    legend = join(
+    legend = join_html(
         html('<span class="tag {s}">{s}</span> ', s=s) for s in ("ok", "failed", "skipped", "idle")
     )
     why = (
@@ -153,7 +168,7 @@ def _plan(story: Story) -> Html:
     return html("<div class=scroll>{}</div><p>{}</p>{}{}", svg, legend, thick if path else "", why)
 
 
-def _critical(story: Story) -> tuple[str, ...]:
+def _find_critical_path(story: Story) -> tuple[str, ...]:
     """The chain of steps that took longest, where steps did not wait for layers."""
     if not story.streamed or not story.plan:
         return ()
@@ -170,28 +185,31 @@ def _critical(story: Story) -> tuple[str, ...]:
     )
 
 
-def _stage(stage: Stage, texts: Mapping[str, str]) -> Html:
+def _render_stage(stage: Stage, texts: Mapping[str, str]) -> Html:
     skipped = '<p class="skip"><span class="tag skipped">skipped</span> <b>{}</b> {}</p>'
-    parts = [_call(call) for call in stage.calls]
+    parts = [_render_call(call) for call in stage.calls]
     parts += [html(skipped, s["tool"], s["reason"]) for s in stage.skips]
     parts += [html("<p class=quiet>{}</p>", note) for note in stage.notes]
-    parts += [_question(q, texts) for q in stage.questions]
-    return join(parts)
+    parts += [_render_question(q, texts) for q in stage.questions]
+    return join_html(parts)
 
 
-def _call(call: CallStory) -> Html:
-    columns = [_column(_WROTE.get(call.by, "The model wrote"), _value(call.raw))]
+def _render_call(call: CallStory) -> Html:
+    columns = [_render_column(_WROTE.get(call.by, "The model wrote"), _render_value(call.raw))]
     edits = call.edits
     if edits or call.refused or call.reflections:
-        columns.append(_column("What was wrong, what was changed", _mending(call, edits)))
+        columns.append(
+            _render_column("What was wrong, what was changed", _render_repairs(call, edits))
+        )
     ran = call.results[-1] if call.results else None
     columns.append(
-        _column(
-            "Executed", _value(ran["arguments"]) if ran else html("<p class=quiet>not executed</p>")
+        _render_column(
+            "Executed",
+            _render_value(ran["arguments"]) if ran else html("<p class=quiet>not executed</p>"),
         )
     )
     if ran:
-        columns.append(_column("Came back", _outcome(ran)))
+        columns.append(_render_column("Came back", _render_outcome(ran)))
     took = "<small>{} ms, attempt {}</small>"
     return html(
         '<article id="{id}"><h3><span class="tag {state}">{state}</span> {stale}<code>{id}</code>'
@@ -204,14 +222,16 @@ def _call(call: CallStory) -> Html:
             else ""
         ),
         tool=call.tool,
-        times=html(took, _number(ran.get("seconds"), 0, 1000), ran.get("attempt")) if ran else "",
-        columns=join(columns),
-        asked=_asked(call),
+        times=html(took, _format_number(ran.get("seconds"), 0, 1000), ran.get("attempt"))
+        if ran
+        else "",
+        columns=join_html(columns),
+        asked=_render_approval(call),
     )
 
 
-def _asked(call: CallStory) -> Html:
-    """Who was asked whether the call may leave, why, and which of its arguments came from
+def _render_approval(call: CallStory) -> Html:
+    """Render the approval of a call: who was asked, why, and which of its arguments came from
     results.
     """
     if call.asked is None:
@@ -223,26 +243,26 @@ def _asked(call: CallStory) -> Html:
     marks = (
         f"{path} is not in the request: from {of}" for path, of in call.asked["origins"].items()
     )
-    lines = join((html("{}", line) for line in (said, *marks)), html("<br>"))
+    lines = join_html((html("{}", line) for line in (said, *marks)), html("<br>"))
     return html("<p class=missing>{}</p>", lines)
 
 
-def _mending(call: CallStory, edits: list[Mapping[str, Any]]) -> Html:
-    wrong = join(
+def _render_repairs(call: CallStory, edits: list[Mapping[str, Any]]) -> Html:
+    wrong = join_html(
         html("<li class=violation><code>{}</code> {}</li>", v.get("path") or "/", v.get("message"))
         for v in (call.refused or {}).get("violations") or ()
     )
-    changed = join(
+    changed = join_html(
         html(
             "<li><code>{}</code> <del>{}</del> <ins>{}</ins> <small>{}</small></li>",
             e["path"] or "/",
-            _short(canonical(e["before"])),
-            _short(canonical(e["after"])),
+            _shorten_value(to_canonical_json(e["before"])),
+            _shorten_value(to_canonical_json(e["after"])),
             e["rule"],
         )
         for e in edits
     )
-    thought = join(
+    thought = join_html(
         html("<li class=quiet>{}</li>", part)
         for said in call.reflections
         for part in (said["analysis"], said["strategy"])
@@ -251,14 +271,14 @@ def _mending(call: CallStory, edits: list[Mapping[str, Any]]) -> Html:
     return html("<ul>{}{}{}</ul>", wrong, thought, changed)
 
 
-def _outcome(result: Mapping[str, Any]) -> Html:
+def _render_outcome(result: Mapping[str, Any]) -> Html:
     failure = result.get("failure")
     if failure:
         return html("<p class=violation>{}: {}</p>", failure["kind"], failure["message"])
-    return _value(result.get("content"))
+    return _render_value(result.get("content"))
 
 
-def _question(data: Mapping[str, Any], texts: Mapping[str, str]) -> Html:
+def _render_question(data: Mapping[str, Any], texts: Mapping[str, str]) -> Html:
     prompt, reply = (texts.get(str(data.get(k)), "") for k in ("prompt", "reply"))
     cut = data.get("discarded")
     return html(
@@ -267,36 +287,36 @@ def _question(data: Mapping[str, Any], texts: Mapping[str, str]) -> Html:
         " reply</h4><pre>{reply}</pre>{cut}</details>",
         purpose=data.get("purpose"),
         mode=data.get("mode"),
-        tokens=_tokens(data.get("usage") or {}, " tokens in, ", " out"),
-        seconds=_number(data.get("seconds", 0)),
+        tokens=_format_tokens(data.get("usage") or {}, " tokens in, ", " out"),
+        seconds=_format_number(data.get("seconds", 0)),
         prompt=prompt,
         reply=reply,
         cut=html("<h4>Cut off and discarded</h4><pre>{}</pre>", cut) if cut else "",
     )
 
 
-def _tools(story: Story) -> Html:
-    rows = join(
+def _render_tools(story: Story) -> Html:
+    rows = join_html(
         html(
             "<details><summary><b>{}</b> {}</summary>{}</details>",
             t.get("name"),
-            _short(t.get("description"), 120),
-            _value(t.get("input_schema")),
+            _shorten_value(t.get("description"), 120),
+            _render_value(t.get("input_schema")),
         )
         for t in story.start.get("tools") or ()
     )
     return rows or html("<p class=quiet>none</p>")
 
 
-def _section(title: str, content: Html) -> Html:
+def _render_section(title: str, content: Html) -> Html:
     return html("<section><h2>{}</h2>{}</section>", title, content)
 
 
-def _column(title: str, content: Html) -> Html:
+def _render_column(title: str, content: Html) -> Html:
     return html("<div class=column><h4>{}</h4>{}</div>", title, content)
 
 
-def _value(value: Any) -> Html:
+def _render_value(value: Any) -> Html:
     text = (
         value
         if isinstance(value, str)
@@ -307,17 +327,17 @@ def _value(value: Any) -> Html:
     return html(folded, len(text), block) if len(text) > _LONG else block
 
 
-def _short(value: Any, length: int = 160) -> str:
+def _shorten_value(value: Any, length: int = 160) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def _number(value: Any, digits: int = 1, times: int = 1) -> str:
+def _format_number(value: Any, digits: int = 1, times: int = 1) -> str:
     """A number rounded; anything else, which a foreign trace may hold there, as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     return f"{value * times:.{digits}f}"
 
 
-def _tokens(usage: Mapping[str, Any], between: str, end: str) -> str:
+def _format_tokens(usage: Mapping[str, Any], between: str, end: str) -> str:
     return f"{usage.get('prompt_tokens', '?')}{between}{usage.get('completion_tokens', '?')}{end}"

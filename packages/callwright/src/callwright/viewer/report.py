@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from callwright.viewer.document import document
-from callwright.viewer.markup import Html, html, join
-from callwright.viewer.words import changed
+from callwright.viewer.document import render_document
+from callwright.viewer.markup import Html, html, join_html
+from callwright.viewer.words import mark_changes
 
 ROWS = 10_000  # on one page
 SHOWN = 100  # at first: laying out all of them takes a browser seconds
@@ -36,8 +36,8 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """How often what was counted: a table with a bar in every line. Shares are of ``total``, which
-    lines may overlap in; ``noted`` heads the notes.
+    """Table of counts with a bar in every line. Shares are of ``total``; lines may overlap.
+    ``noted`` heads the notes.
     """
 
     title: str
@@ -104,7 +104,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a page tells: ``facts`` in its head, ``parts`` above the items."""
+    """Content of a report page: ``facts`` in its head, ``parts`` above the items."""
 
     title: str
     facts: Mapping[str, str]
@@ -113,28 +113,32 @@ class Report:
     note: str = ""
 
 
-def report_page(report: Report) -> str:
+def render_report_page(report: Report) -> str:
     """One HTML document. Of more than ``ROWS`` items the first are listed, of more evidence the
     first, and so it says.
     """
-    facts = join(html("<div><dt>{}</dt><dd>{}</dd></div>", k, v) for k, v in report.facts.items())
+    facts = join_html(
+        html("<div><dt>{}</dt><dd>{}</dd></div>", k, v) for k, v in report.facts.items()
+    )
     said = html("<p class=missing>{}</p>", report.note) if report.note else ""
     body = [html("<header><h1>{}</h1><dl>{}</dl>{}</header><main>", report.title, facts, said)]
-    body += [html("<section>{}</section>", _part(part, 2)) for part in report.parts]
-    body += [_items(report.items), html("</main>")]
-    return document(report.title, body, style="report.css", script="report.js")
+    body += [html("<section>{}</section>", _render_part(part, 2)) for part in report.parts]
+    body += [_render_items(report.items), html("</main>")]
+    return render_document(report.title, body, style="report.css", script="report.js")
 
 
-def _part(part: Part, level: int) -> Html:
+def _render_part(part: Part, level: int) -> Html:
     if isinstance(part, Bars):
-        inner = _table([part.named, "", "rows", "share", part.noted], _bars(part), "bars")
+        inner = _render_table(
+            [part.named, "", "rows", "share", part.noted], _iter_bar_rows(part), "bars"
+        )
     elif isinstance(part, Table):
-        inner = _table(part.heads, (_cells(row) for row in part.rows))
+        inner = _render_table(part.heads, (_render_cells(row) for row in part.rows))
     elif isinstance(part, Changes):
         heads = ("what", "documented", "refined", "what was observed")
-        inner = _table(heads, (_change(change) for change in part.changes), "changes")
+        inner = _render_table(heads, (_render_change(change) for change in part.changes), "changes")
     else:
-        inner = html("<pre>{}</pre>", _cut(part.text, _LINES))
+        inner = html("<pre>{}</pre>", _shorten_text(part.text, _LINES))
     note = getattr(part, "note", "")
     return html(
         "<h{level}>{title}</h{level}>{inner}{note}",
@@ -145,22 +149,24 @@ def _part(part: Part, level: int) -> Html:
     )
 
 
-def _table(heads: Sequence[str], rows: Iterator[Html], kind: str = "") -> Html:
-    named = join(
+def _render_table(heads: Sequence[str], rows: Iterator[Html], kind: str = "") -> Html:
+    named = join_html(
         html("<th scope=col>{}</th>", head) if head else html("<td></td>") for head in heads
     )
     marked = html(' class="{}"', kind) if kind else ""
-    body = join(html("<tr>{}</tr>", row) for row in rows)
+    body = join_html(html("<tr>{}</tr>", row) for row in rows)
     whole = "<div class=scroll><table{}><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>"
     return html(whole, marked, named, body)
 
 
-def _cells(row: Sequence[str]) -> Html:
+def _render_cells(row: Sequence[str]) -> Html:
     head, *rest = row
-    return html("<th scope=row>{}</th>{}", head, join(html("<td>{}</td>", cell) for cell in rest))
+    return html(
+        "<th scope=row>{}</th>{}", head, join_html(html("<td>{}</td>", cell) for cell in rest)
+    )
 
 
-def _bars(part: Bars) -> Iterator[Html]:
+def _iter_bar_rows(part: Bars) -> Iterator[Html]:
     longest = max((bar.count for bar in part.bars), default=0) or 1
     for bar in part.bars:
         linked = 0 <= bar.item < ROWS
@@ -182,22 +188,22 @@ def _bars(part: Bars) -> Iterator[Html]:
         )
 
 
-def _change(change: Change) -> Html:
-    before, after = changed(change.before, change.after)
+def _render_change(change: Change) -> Html:
+    before, after = mark_changes(change.before, change.after)
     cells = "<th scope=row>{}</th><td>{}</td><td>{}</td><td>{}</td>"
     return html(cells, change.where, before, after, change.because)
 
 
-def _items(items: Sequence[Item]) -> Html:
+def _render_items(items: Sequence[Item]) -> Html:
     categories = list(dict.fromkeys(item.category for item in items))
     places = {name: at for at, name in enumerate(categories)}
     rows, left, without = [], EVIDENCE, 0
     for at, item in enumerate(items[:ROWS]):
-        evidence = _evidence(item)
+        evidence = _render_evidence(item)
         if len(evidence) > left:
             evidence, without = Html(), without + 1
         left -= len(evidence)
-        rows.append(_item(at, item, evidence, places[item.category]))
+        rows.append(_render_item(at, item, evidence, places[item.category]))
     notes = []
     if len(items) > ROWS:
         notes.append(
@@ -211,25 +217,25 @@ def _items(items: Sequence[Item]) -> Html:
     return html(
         "<section><h2>Every row</h2>{notes}{filter}<table"
         " id=findings><thead><tr>{heads}</tr></thead>{rows}</table></section>",
-        notes=join(html("<p class=missing>{}</p>", note) for note in notes),
-        filter=_filter(categories),
-        heads=join(
+        notes=join_html(html("<p class=missing>{}</p>", note) for note in notes),
+        filter=_render_filter(categories),
+        heads=join_html(
             html("<th scope=col>{}</th>", h)
             for h in ("verdict", "category", "row", "reason and evidence")
         ),
-        rows=join(rows),
+        rows=join_html(rows),
     )
 
 
-def _evidence(item: Item) -> Html:
+def _render_evidence(item: Item) -> Html:
     shown, folded = (
-        join(_part(part, 4) for part in parts) for parts in (item.shown, item.evidence)
+        join_html(_render_part(part, 4) for part in parts) for parts in (item.shown, item.evidence)
     )
     below = html("<details><summary>evidence</summary>{}</details>", folded) if folded else ""
     return html("{}{}", shown, below)
 
 
-def _item(at: int, item: Item, evidence: Html, category: int) -> Html:
+def _render_item(at: int, item: Item, evidence: Html, category: int) -> Html:
     """A body of the table: a row for the verdict, and below it one for the evidence."""
     verdict, state = ("kept", "ok") if item.kept else ("dropped", "failed")
     return html(
@@ -243,14 +249,14 @@ def _item(at: int, item: Item, evidence: Html, category: int) -> Html:
         state=state,
         named=item.category or "—",
         name=item.name,
-        why=_cut(item.why, _REASON),
+        why=_shorten_text(item.why, _REASON),
         below=html("<tr><td colspan=4>{}</td></tr>", evidence) if evidence else "",
     )
 
 
-def _filter(categories: Sequence[str]) -> Html:
+def _render_filter(categories: Sequence[str]) -> Html:
     """The controls, which the script shows."""
-    options = join(
+    options = join_html(
         html('<option value="{}">{}</option>', at, name or "—")
         for at, name in enumerate(categories)
     )
@@ -265,6 +271,6 @@ def _filter(categories: Sequence[str]) -> Html:
     )
 
 
-def _cut(text: str, most: int) -> str:
+def _shorten_text(text: str, most: int) -> str:
     left = len(text) - most
     return text if left <= 0 else f"{text[:most]}… ({left:,} characters more)"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from callwright.nouns.trace import Event, blobs, recovery_text, round_text, stale_text
+from callwright.nouns.trace import Event, collect_blobs, recovery_text, round_text, stale_text
 
 Data = Mapping[str, Any]
 
@@ -89,7 +89,7 @@ def read_story(events: Iterable[Event]) -> Story:
     short.
     """
     events = list(events)
-    story = Story({}, {}, {}, {}, [], [], blobs(events))
+    story = Story({}, {}, {}, {}, [], [], collect_blobs(events))
     calls: dict[str, CallStory] = {}
     for event in events:
         if event.kind in ("run.start", "run.end", "plan", "answer"):
@@ -110,11 +110,11 @@ def read_story(events: Iterable[Event]) -> Story:
         elif event.kind == "model" and str(event.data.get("purpose")).startswith("answer"):
             story.closing.append(event.data)
         elif event.kind not in ("blob", "trial", "trials"):
-            _sort(event, _stage(story, event), calls)
+            _add_event(event, _get_stage(story, event), calls)
     return story
 
 
-def _stage(story: Story, event: Event) -> Stage:
+def _get_stage(story: Story, event: Event) -> Stage:
     """The stage an event belongs to. Strategies without layers get one stage per question."""
     layered = any(stage.title.startswith(("Layer", "Plan")) for stage in story.stages)
     turn = not layered and event.kind == "model" and event.data.get("purpose") in ("bind", "code")
@@ -123,7 +123,7 @@ def _stage(story: Story, event: Event) -> Stage:
     return story.stages[-1]
 
 
-def _sort(event: Event, stage: Stage, calls: dict[str, CallStory]) -> None:
+def _add_event(event: Event, stage: Stage, calls: dict[str, CallStory]) -> None:
     data = event.data
     if event.kind == "model":
         stage.questions.append(data)

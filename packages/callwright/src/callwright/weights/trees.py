@@ -83,10 +83,10 @@ class Forest:
         pointers = np.concatenate([made["left"], made["right"], made["root"]])
         if count == 0 or pointers.min(initial=0) < 0 or pointers.max(initial=0) >= count:
             raise WeightsError("the trees point outside their table")
-        return cls(**made, depth=_depth(made))
+        return cls(**made, depth=_measure_depth(made))
 
 
-def mean(forests: Sequence[Forest]) -> Forest:
+def average_forests(forests: Sequence[Forest]) -> Forest:
     """One forest whose log-odds are the mean of those of ``forests``; all must read rows of the
     same columns.
     """
@@ -103,7 +103,7 @@ def mean(forests: Sequence[Forest]) -> Forest:
     return Forest.from_arrays({name: np.concatenate(parts) for name, parts in made.items()})
 
 
-def _depth(arrays: Mapping[str, Array]) -> int:
+def _measure_depth(arrays: Mapping[str, Array]) -> int:
     """Steps from the roots until every walk stands still; WeightsError if one never does."""
     front = set(arrays["root"].tolist())
     left, right = arrays["left"], arrays["right"]
@@ -118,7 +118,7 @@ def write(folder: Path, name: str, forest: Forest, about: JsonObject) -> JsonObj
     """Store ``name.npz`` and its card ``name.json``, whose ``sha256`` pins the arrays. Same trees,
     same bytes.
     """
-    data = _npz(forest.arrays())
+    data = _encode_npz(forest.arrays())
     card = {"format": FORMAT, "name": name, "sha256": hashlib.sha256(data).hexdigest(), **about}
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.npz").write_bytes(data)
@@ -152,7 +152,7 @@ def read(path: Path) -> tuple[Forest, JsonObject]:
         raise WeightsError(f"{path} holds no arrays: {exc}") from exc
 
 
-def _npz(arrays: Mapping[str, Array]) -> bytes:
+def _encode_npz(arrays: Mapping[str, Array]) -> bytes:
     """An .npz whose bytes depend on the arrays only: names sorted, no time stamps."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from callwright import Orchestrator
 from callwright.agent.journal.ended import ended_life, recorded_outcome
-from callwright.agent.journal.store import journals, read
+from callwright.agent.journal.store import list_journals, read_journal
 from callwright.agent.options import Persistence
 from callwright.nouns.trace import Event
 from callwright.nouns.types import READ_LOCAL
@@ -27,8 +27,8 @@ async def test_the_outcome_of_a_run_is_what_its_journal_tells(tmp_path: Path) ->
     run = await Orchestrator(
         [fake_source(tool)], model=model, persistence=Persistence(journal=tmp_path)
     ).run("How many people live at OSL, and what is the weather?")
-    [path] = journals(tmp_path)
-    life = ended_life(read(path, every=True)[1])
+    [path] = list_journals(tmp_path)
+    life = ended_life(read_journal(path, every=True)[1])
     found = recorded_outcome(life)
     assert life[0].kind == "run.start"
     for name in ("query", "strategy", "status", "answer", "plan", "limit", "in_doubt", "stale"):

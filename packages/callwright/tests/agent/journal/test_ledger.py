@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from callwright.agent.journal.ledger import Ledger, in_doubt
+from callwright.agent.journal.ledger import Ledger, build_doubt_error
 from callwright.nouns.errors import JournalError
 from callwright.nouns.trace import Event
 from callwright.nouns.types import WRITE, to_json
@@ -111,7 +111,7 @@ def test_texts_are_found_by_digest_and_a_missing_one_is_named() -> None:
 
 
 def test_the_error_of_a_doubt_says_what_to_do() -> None:
-    assert "callwright resolve R CALL" in str(in_doubt(["r1"], "R"))
+    assert "callwright resolve R CALL" in str(build_doubt_error(["r1"], "R"))
 
 
 def _write(id_: str, **more: Any) -> Event:

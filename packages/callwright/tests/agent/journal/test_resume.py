@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from callwright import Limits, Orchestrator, tool
 from callwright.agent.journal.resume import (
     BEGUN,
+    build_identity,
+    build_specification,
     choose_resumption,
-    identity,
-    journal_path,
+    find_journal,
     prompts_digest,
     require_same,
-    specification,
 )
-from callwright.agent.journal.store import SEGMENTED, Journal, journals, read
+from callwright.agent.journal.store import SEGMENTED, Journal, list_journals, read_journal
 from callwright.agent.journal.usable_prompts import usable_prompts
 from callwright.agent.options import Interaction, Persistence
 from callwright.agent.strategies import Given
@@ -147,7 +147,7 @@ def orchestrator(
 
 def cut(path: Path, folder: Path, kept: int) -> Path:
     """The journal of the same run as it stood after so many events."""
-    _, events = read(path, every=True)
+    _, events = read_journal(path, every=True)
     with Journal.create(folder) as copy:
         for event in events[:kept]:
             copy(event)
@@ -175,8 +175,8 @@ async def test_a_write_leaves_when_its_intent_and_all_results_before_it_are_on_t
             act = super().effect(name)
 
             async def watched(**arguments: Any) -> Any:
-                [path] = journals(tmp_path)
-                on_disk[name] = read(path)[1]  # by another connection: what is committed
+                [path] = list_journals(tmp_path)
+                on_disk[name] = read_journal(path)[1]  # by another connection: what is committed
                 return await act(**arguments)
 
             return watched
@@ -225,8 +225,8 @@ async def test_a_resumed_run_stays_in_the_day_in_which_it_began(tmp_path: Path) 
         "The rate?"
     )
     assert [one.parameter for one in first.assumed] == ["until"]
-    [path] = journals(tmp_path)
-    _, events = read(path, every=True)
+    [path] = list_journals(tmp_path)
+    _, events = read_journal(path, every=True)
     assert next(e.data["today"] for e in events if e.kind == "run.start") == "2026-11-23"
     kept = next(n for n, e in enumerate(events) if e.kind == "model") + 1
     cut_short = cut(path, tmp_path, kept)
@@ -244,8 +244,8 @@ def test_wherever_a_run_ended_it_goes_on_and_no_write_is_repeated(
     """
     folder = tmp_path_factory.mktemp("runs")
     whole = asyncio.run(orchestrator(folder, World(), data.draw(st.integers(0, 50))).run(QUERY))
-    path = journal_path(whole.id, folder)
-    _, events = read(path)
+    path = find_journal(whole.id, folder)
+    _, events = read_journal(path)
     kept = data.draw(st.integers(1, len(events)))
     world = World()
     effects_before(events[:kept], world)
@@ -284,8 +284,8 @@ def test_wherever_a_run_ended_it_goes_on_and_no_write_is_repeated(
 
 async def test_a_call_in_doubt_stops_the_resume_before_anything_runs(tmp_path: Path) -> None:
     whole = await orchestrator(tmp_path, World()).run(QUERY)
-    path = journal_path(whole.id, tmp_path)
-    intent = [e.kind for e in read(path)[1]].index("intent")
+    path = find_journal(whole.id, tmp_path)
+    intent = [e.kind for e in read_journal(path)[1]].index("intent")
     part, world = cut(path, tmp_path / "cut", intent + 1), World()
     model = ScriptedModel([])
     with pytest.raises(JournalError, match=r"in doubt: r2 \(book .*Ann") as refused:
@@ -321,7 +321,7 @@ async def test_a_source_that_can_be_asked_is_asked(
         await Orchestrator(
             [FunctionSource([book])], model=model(), persistence=Persistence(journal=tmp_path)
         ).run("Book a room for Ann.")
-    [path] = journals(tmp_path)
+    [path] = list_journals(tmp_path)
     run = await Orchestrator(
         [FunctionSource([book])], model=model(), persistence=Persistence(journal=tmp_path)
     ).resume(path)
@@ -380,15 +380,17 @@ def test_a_run_is_found_by_path_id_or_end_of_id(tmp_path: Path) -> None:
     with Journal.create(tmp_path) as journal:
         Trace((journal,)).add("note", text="begun")
     for name in (journal.path, journal.run, journal.run[-4:]):
-        assert journal_path(name, tmp_path) == journal.path
+        assert find_journal(name, tmp_path) == journal.path
     with pytest.raises(JournalError, match="there is no run 'zzz'"):
-        journal_path("zzz", tmp_path)
+        find_journal("zzz", tmp_path)
     with Journal.create(tmp_path), pytest.raises(JournalError, match="2 runs are meant"):
-        journal_path("20", tmp_path)
+        find_journal("20", tmp_path)
 
 
 def test_only_what_can_be_written_down_is(tmp_path: Path) -> None:
-    told = specification(tools=["a", tmp_path], model=ScriptedModel([]), planner="edges", only=None)
+    told = build_specification(
+        tools=["a", tmp_path], model=ScriptedModel([]), planner="edges", only=None
+    )
     assert told == {"tools": ["a", str(tmp_path)], "model": None, "planner": "edges", "only": None}
 
 
@@ -401,7 +403,7 @@ def test_prompts_and_sameness_have_a_digest() -> None:
 
 def aged(path: Path, folder: Path, kept: int | None = None) -> Path:
     """The journal as another version with other prompts would have kept it."""
-    _, events = read(path, every=True)
+    _, events = read_journal(path, every=True)
     with Journal.create(folder) as copy:
         for event in events[:kept]:
             other = {"version": "0.0.1"} if event.kind == "run.start" else {}
@@ -410,7 +412,7 @@ def aged(path: Path, folder: Path, kept: int | None = None) -> Path:
 
 
 def test_what_changed_says_how_a_run_goes_on() -> None:
-    now = identity("1", (), "m", "react")
+    now = build_identity("1", (), "m", "react")
     same = choose_resumption(now, now, "x")
     assert (same.mode, same.message[:7]) == ("replay", "Replay:")
     assert BEGUN.message == ""
@@ -424,7 +426,7 @@ def test_what_changed_says_how_a_run_goes_on() -> None:
 
 
 def test_only_the_prompts_that_a_run_can_use_are_compared() -> None:
-    now = identity("1", (), "m", "react")
+    now = build_identity("1", (), "m", "react")
     assert {*now["prompts"]} == {*usable_prompts("react")}
     assert choose_resumption({**now, "prompts": prompts_digest()}, now, "x").mode == "replay"
     earlier = choose_resumption({**now, "prompts": "0" * 16}, now, "x")
@@ -437,8 +439,8 @@ def test_only_the_prompts_that_a_run_can_use_are_compared() -> None:
 async def test_a_run_that_continues_keeps_its_settings_and_asks_anew(tmp_path: Path) -> None:
     conversation, limits = (Message("user", "Hello"),), Limits(repairs=1, seconds=100)
     first = await orchestrator(tmp_path, World(), limits=limits).run(QUERY, conversation)
-    path = journal_path(first.id, tmp_path)
-    kept = [e.kind for e in read(path)[1]].index("answer")
+    path = find_journal(first.id, tmp_path)
+    kept = [e.kind for e in read_journal(path)[1]].index("answer")
     part, world, model = aged(path, tmp_path / "old", kept), World(), ScriptedModel(answers)
     with EvidenceStore(tmp_path / "e.db") as store:
         persistence = Persistence(journal=tmp_path / "old", evidence=store)
@@ -462,11 +464,11 @@ async def test_a_run_that_continues_keeps_its_settings_and_asks_anew(tmp_path: P
 
 async def test_code_that_knows_no_segments_refuses_a_continued_journal(tmp_path: Path) -> None:
     first = await orchestrator(tmp_path, World()).run(QUERY)
-    path = journal_path(first.id, tmp_path)
-    assert read(path)[0]["format"] == VERSION
+    path = find_journal(first.id, tmp_path)
+    assert read_journal(path)[0]["format"] == VERSION
     part = aged(path, tmp_path / "old", 3)
     await orchestrator(tmp_path / "old", World()).resume(part)
-    assert read(part)[0]["format"] == SEGMENTED > VERSION
+    assert read_journal(part)[0]["format"] == SEGMENTED > VERSION
 
 
 async def test_a_tool_with_a_write_in_doubt_is_not_called_with_other_arguments_either(
@@ -491,8 +493,8 @@ async def test_a_tool_with_a_write_in_doubt_is_not_called_with_other_arguments_e
 
     first = await setup("Ann", tmp_path).run("Book a room for Ann.")
     assert (done, first.in_doubt) == (["Ann"], ("r1",))
-    path = journal_path(first.id, tmp_path)
-    kept = [e.kind for e in read(path)[1]].index("result") + 1
+    path = find_journal(first.id, tmp_path)
+    kept = [e.kind for e in read_journal(path)[1]].index("result") + 1
     again = await setup("Anna", tmp_path / "old").resume(aged(path, tmp_path / "old", kept))
     assert (done, again.in_doubt) == (["Ann"], ("r1",))
     assert any("whether r1 was done is not known" in skip.reason for skip in again.skips)
@@ -521,8 +523,8 @@ async def test_a_call_that_repair_makes_the_same_as_a_recorded_one_is_not_sent(
         )
 
     first = await setup("Ann", tmp_path).run("Book a room for Ann, or Amn.")
-    path = journal_path(first.id, tmp_path)
-    kept = [e.kind for e in read(path)[1]].index("result") + 1
+    path = find_journal(first.id, tmp_path)
+    kept = [e.kind for e in read_journal(path)[1]].index("result") + 1
     again = await setup("Amn", tmp_path / "old").resume(aged(path, tmp_path / "old", kept))
     assert (sent, [r.content for r in again.results]) == (["Ann"], [{"booking": "B7"}])
 
@@ -533,8 +535,8 @@ async def test_a_plan_that_somebody_wrote_is_carried_out_as_it_is_recorded(tmp_p
     said = {"*": {"statements": [], "missing": []}}
     given = orchestrator(tmp_path, world, strategy=Given(plan), model=ScriptedModel(said))
     first = await given.run(QUERY)
-    path = journal_path(first.id, tmp_path)
-    kept = [e.kind for e in read(path)[1]].index("plan") + 1
+    path = find_journal(first.id, tmp_path)
+    kept = [e.kind for e in read_journal(path)[1]].index("plan") + 1
     part = aged(path, tmp_path / "old", kept)
     by_name = orchestrator(tmp_path / "old", world, strategy="given", model=ScriptedModel(said))
     done = await by_name.resume(part)
@@ -561,8 +563,8 @@ async def test_a_planner_is_told_what_was_carried_out_before(tmp_path: Path, str
     first = await orchestrator(
         tmp_path, World(), strategy=strategy, model=ScriptedModel(model)
     ).run(QUERY)
-    path = journal_path(first.id, tmp_path)
-    kept = [e.kind for e in read(path)[1]].index("result") + 1
+    path = find_journal(first.id, tmp_path)
+    kept = [e.kind for e in read_journal(path)[1]].index("result") + 1
     part = aged(path, tmp_path / "old", kept)
     before = len(asked)
     world = World()

@@ -19,7 +19,14 @@ import apsw
 import pytest
 
 from callwright import Orchestrator
-from callwright.agent.journal.store import Journal, is_own, journals, owned, read, runs_dir
+from callwright.agent.journal.store import (
+    Journal,
+    is_own,
+    is_owned,
+    list_journals,
+    read_journal,
+    runs_dir,
+)
 from callwright.agent.options import Persistence
 from callwright.nouns.errors import JournalError
 from callwright.nouns.protocols import ChatRequest
@@ -37,7 +44,7 @@ def note(journal: Journal, *texts: str) -> None:
 
 
 def notes(path: Path) -> list[str]:
-    return [e.data["text"] for e in read(path, every=True)[1] if e.kind == "note"]
+    return [e.data["text"] for e in read_journal(path, every=True)[1] if e.kind == "note"]
 
 
 def test_what_was_committed_is_read_back_and_what_was_not_is_gone(tmp_path: Path) -> None:
@@ -67,8 +74,8 @@ def test_every_process_writes_a_life_of_its_own(tmp_path: Path) -> None:
     with Journal.reopen(first.path) as second:
         assert second.life == 2
         Trace((second,)).add("run.start", query="2")
-    assert [e.data["query"] for e in read(first.path)[1]] == ["2"]
-    assert [e.data["query"] for e in read(first.path, every=True)[1]] == ["1", "2"]
+    assert [e.data["query"] for e in read_journal(first.path)[1]] == ["2"]
+    assert [e.data["query"] for e in read_journal(first.path, every=True)[1]] == ["1", "2"]
 
 
 def test_an_owned_run_is_refused_here_and_elsewhere_and_free_after_the_owner_is_killed(
@@ -87,28 +94,28 @@ def test_an_owned_run_is_refused_here_and_elsewhere_and_free_after_the_owner_is_
     assert owner.stdout is not None
     path = Path(owner.stdout.readline().strip())
     try:
-        assert owned(path)
+        assert is_owned(path)
         with pytest.raises(JournalError, match="owned by another process"):
             Journal.reopen(path)
         if hasattr(signal, "SIGSTOP"):
             os.kill(owner.pid, signal.SIGSTOP)
-            assert owned(path), "a suspended process may wake up again"
+            assert is_owned(path), "a suspended process may wake up again"
     finally:
         owner.kill()
         owner.communicate()
-    assert not owned(path)
+    assert not is_owned(path)
     Journal.reopen(path).close()
 
 
 def test_two_journals_of_one_run_in_one_process_are_refused_too(tmp_path: Path) -> None:
     with Journal.create(tmp_path) as journal, pytest.raises(JournalError, match="owned"):
         Journal.reopen(journal.path)
-    assert not owned(journal.path)
+    assert not is_owned(journal.path)
 
 
 def test_a_run_that_recorded_nothing_leaves_no_file(tmp_path: Path) -> None:
     Journal.create(tmp_path).close()
-    assert journals(tmp_path) == []
+    assert list_journals(tmp_path) == []
 
 
 def test_a_closed_journal_says_so(tmp_path: Path) -> None:
@@ -127,22 +134,22 @@ def test_a_file_that_is_no_journal_gets_a_clear_error_and_stays_as_it_is(
     path = tmp_path / "x.run"
     path.write_bytes(content)
     with pytest.raises(JournalError, match=r"no journal|not a database"):
-        read(path)
+        read_journal(path)
     with pytest.raises(JournalError):
         Journal.reopen(path)
-    assert not owned(path)
+    assert not is_owned(path)
 
 
 def test_a_missing_run_and_a_newer_format_are_named(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="there is no run"):
-        read(tmp_path / "none.run")
+        read_journal(tmp_path / "none.run")
     with Journal.create(tmp_path) as journal:
         note(journal, "a")
     database = apsw.Connection(str(journal.path))
     database.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
     database.close()
     with pytest.raises(JournalError, match="format 99"):
-        read(journal.path)
+        read_journal(journal.path)
 
 
 def test_runs_are_listed_oldest_first_and_kept_from_other_users(tmp_path: Path) -> None:
@@ -152,7 +159,7 @@ def test_runs_are_listed_oldest_first_and_kept_from_other_users(tmp_path: Path) 
         with Journal.create(folder) as journal:
             note(journal, "a")
             made.append(journal.path)
-    assert sorted(made) == journals(folder)
+    assert sorted(made) == list_journals(folder)
     assert sys.platform == "win32" or folder.stat().st_mode & 0o077 == 0
 
 
@@ -313,7 +320,7 @@ def test_a_write_whose_intent_cannot_be_put_on_the_disk_does_not_leave_and_is_ma
         setup.run_sync("Book it.")
     assert (len(look.calls), len(book.calls)) == (1, 0)
     full, disk.left, disk.times = False, 10**9, 0
-    (path,) = journals(tmp_path)
+    (path,) = list_journals(tmp_path)
     assert setup.resume_sync(path).status == "answered"
     assert (len(look.calls), len(book.calls)) == (1, 1)
 
@@ -324,7 +331,7 @@ def test_a_journal_is_the_users_own_only_where_it_was_made_and_as_it_was_made(
     with Journal.create(tmp_path, {"tools": ["a.py"], "model": "local"}) as journal:
         note(journal, "x")
         assert journal.is_own()
-    meta, _ = read(journal.path)
+    meta, _ = read_journal(journal.path)
     assert is_own(journal.path, meta)
     assert not is_own(tmp_path / "sent" / journal.path.name, meta), (
         "a copy at another place may have been changed"
@@ -431,7 +438,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_no_bit_that_changes_and_nothing_that_is_cut_off_is_read_as_if_it_had_been_written(
     whole: Path, tmp_path: Path
 ) -> None:
-    content, right = whole.read_bytes(), read(whole, every=True)
+    content, right = whole.read_bytes(), read_journal(whole, every=True)
     random = Random(7)
     path = tmp_path / whole.name
 
@@ -452,7 +459,7 @@ def test_no_bit_that_changes_and_nothing_that_is_cut_off_is_read_as_if_it_had_be
             left.unlink()
         path.write_bytes(damage)
         try:
-            meta, events = read(path, every=True)
+            meta, events = read_journal(path, every=True)
         except JournalError as error:
             refused += str(path) in error.message and bool(error.hint)
         else:
@@ -493,7 +500,7 @@ def test_what_was_changed_by_hand_is_refused_by_every_reader(
     database.execute(sql)
     database.close()
     with pytest.raises(JournalError, match=r"is damaged|is no journal") as caught:
-        read(path, every=True)
+        read_journal(path, every=True)
     assert str(path) in caught.value.message
     assert "move it away" in caught.value.hint
 
@@ -527,11 +534,11 @@ def test_a_run_whose_lock_was_removed_has_its_owner_still(tmp_path: Path) -> Non
         note(journal, "first")
         journal.commit()
         journal.path.with_suffix(".lock").unlink()
-        assert owned(journal.path)
+        assert is_owned(journal.path)
         with pytest.raises(JournalError, match=rf"owned by process {os.getpid()}"):
             Journal.reopen(journal.path)
         note(journal, "second")
-    assert not owned(journal.path)
+    assert not is_owned(journal.path)
     Journal.reopen(journal.path).close()
     assert notes(journal.path) == ["first", "second"]
 
@@ -550,11 +557,11 @@ def test_the_owner_that_a_journal_names_counts_as_long_as_it_lives(tmp_path: Pat
         assert owner.stdout is not None
         path = Path(owner.stdout.readline().strip())
         path.with_suffix(".lock").unlink()
-        assert owned(path)
+        assert is_owned(path)
         with pytest.raises(JournalError, match=f"owned by process {owner.pid}"):
             Journal.reopen(path)
         owner.kill()
-    assert not owned(path)
+    assert not is_owned(path)
     Journal.reopen(path).close()
 
 
@@ -597,6 +604,6 @@ def test_an_intent_that_the_disk_refused_is_not_put_there_later_as_if_its_call_h
             journal.commit()
             left = True  # nothing was refused so far: the call leaves
         disk.times = 0
-        (path,) = journals(folder)
-        kinds = [event.kind for event in read(path, every=True)[1]]
+        (path,) = list_journals(folder)
+        kinds = [event.kind for event in read_journal(path, every=True)[1]]
         assert kinds == ["run.start", "call.checked", *(["intent"] if left else [])]

@@ -7,7 +7,7 @@ import pytest
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.probing import TrialPolicy
 from callwright.agent.probing.arguments import Draft
-from callwright.agent.probing.attempt import Attempt, Attempts, may_be_tried
+from callwright.agent.probing.attempt import Attempt, Attempts, explain_untriable
 from callwright.nouns.errors import Failure
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import READ, WRITE, Effects, JsonObject, Tool, ToolOutput
@@ -64,10 +64,10 @@ async def made(tool: FakeTool, draft: Draft | None = None, **given: object) -> A
     ],
 )
 def test_only_what_reads_may_be_tried(tool: Tool, why: str) -> None:
-    found = may_be_tried(tool, TrialPolicy())
+    found = explain_untriable(tool, TrialPolicy())
     assert why in found
     assert bool(found) == bool(why)
-    assert may_be_tried(tool, TrialPolicy(sandbox=("*",))) == ""
+    assert explain_untriable(tool, TrialPolicy(sandbox=("*",))) == ""
 
 
 async def test_a_call_that_the_gate_refuses_never_leaves_and_is_a_parameter_mismatch() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright.agent.probing.chains import PERHAPS, Feeding, provided
+from callwright.agent.probing.chains import PERHAPS, Feeding, extract_link_values
 from callwright.nouns.types import Json, Tool, ToolResult
 
 
@@ -30,7 +30,7 @@ def fed(
 ) -> list[Any]:
     (link, _), *_ = Feeding([producer, consumer]).providers(consumer, key)
     result = ToolResult("1", producer.name, {"name": "Ann"}, content)
-    return [(v.value, v.sure, v.origin) for v in provided(link, result, said)]
+    return [(v.value, v.sure, v.origin) for v in extract_link_values(link, result, said)]
 
 
 def test_an_identifier_comes_from_the_tool_whose_reply_names_it() -> None:

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from callwright.agent.probing.days import phrases, relative_days
+from callwright.agent.probing.days import find_relative_days, iter_phrases
 
 SUNDAY = date(2026, 11, 22)
 
@@ -31,26 +31,26 @@ SUNDAY = date(2026, 11, 22)
     ],
 )
 def test_a_relative_day_is_a_day(said: str, day: str) -> None:
-    assert [d.isoformat() for d in relative_days(f"What happens {said}?", SUNDAY)] == [day]
+    assert [d.isoformat() for d in find_relative_days(f"What happens {said}?", SUNDAY)] == [day]
 
 
 @pytest.mark.parametrize(
     "said", ["a plan for 2027", "on March 3rd, 2027", "the Sundays", "February 30"]
 )
 def test_what_is_no_relative_day_is_none(said: str) -> None:
-    assert relative_days(said, SUNDAY) == []
+    assert find_relative_days(said, SUNDAY) == []
 
 
 def test_the_words_that_speak_of_days_are_told() -> None:
-    assert list(phrases("from today until next Friday")) == ["today", "next Friday"]
+    assert list(iter_phrases("from today until next Friday")) == ["today", "next Friday"]
 
 
 def test_near_days_are_read_in_the_language_of_the_text_where_there_is_a_pack() -> None:
     said = "Was ist das Wetter für heute, morgen und übermorgen? Guten Morgen!"
-    assert [d.isoformat() for d in relative_days(said, SUNDAY)] == [
+    assert [d.isoformat() for d in find_relative_days(said, SUNDAY)] == [
         "2026-11-22",
         "2026-11-23",
         "2026-11-24",
     ]
-    assert relative_days("¿Qué tiempo hará mañana en Oslo?", SUNDAY) == []
-    assert relative_days("明天奥斯陆的天气怎么样？", SUNDAY) == []
+    assert find_relative_days("¿Qué tiempo hará mañana en Oslo?", SUNDAY) == []
+    assert find_relative_days("明天奥斯陆的天气怎么样？", SUNDAY) == []

@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.agent.probing import Ranked
-from callwright.agent.probing.evaluator import Opinion, Shown, agreement, evaluate, read_order
+from callwright.agent.probing.evaluator import (
+    Opinion,
+    Shown,
+    compute_agreement,
+    rank_with_model,
+    read_order,
+)
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Reply, Tool
 
@@ -57,10 +63,10 @@ def test_whatever_is_answered_is_a_permutation(text: str) -> None:
 
 
 def test_agreement_is_the_share_of_pairs_put_the_same_way() -> None:
-    assert agreement([["a", "b", "c"]]) is None
-    assert agreement([["a", "b", "c"], ["a", "b", "c"]]) == 1.0
-    assert agreement([["a", "b", "c"], ["c", "b", "a"]]) == 0.0
-    assert agreement([["a", "b", "c"], ["b", "a", "c"]]) == pytest.approx(2 / 3)
+    assert compute_agreement([["a", "b", "c"]]) is None
+    assert compute_agreement([["a", "b", "c"], ["a", "b", "c"]]) == 1.0
+    assert compute_agreement([["a", "b", "c"], ["c", "b", "a"]]) == 0.0
+    assert compute_agreement([["a", "b", "c"], ["b", "a", "c"]]) == pytest.approx(2 / 3)
 
 
 def shown(reply: str = "") -> list[Shown]:
@@ -72,7 +78,7 @@ def shown(reply: str = "") -> list[Shown]:
 def answer(
     shuffles: int, replies: Sequence[str], reply: str = "", chars: int = 400
 ) -> tuple[Opinion, list[ChatRequest]]:
-    dialogue, asked = evaluate("q", shown(reply), shuffles=shuffles, reply_chars=chars), []
+    dialogue, asked = rank_with_model("q", shown(reply), shuffles=shuffles, reply_chars=chars), []
     asked.append(next(dialogue))
     for text in replies:
         try:
@@ -101,7 +107,7 @@ def test_numbers_mean_the_candidates_as_they_were_shown() -> None:
     shown_second = sorted(NAMES, key=asked[1].messages[-1].content.index)
     assert opinion.order[0] in (NAMES[0], shown_second[2])
     first, second = NAMES, shown_second[::-1]
-    assert opinion.agreement == agreement([first, second])
+    assert opinion.agreement == compute_agreement([first, second])
 
 
 def test_what_was_not_named_follows_as_the_evidence_has_it() -> None:

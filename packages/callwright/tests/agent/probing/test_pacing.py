@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from callwright.agent.probing import TrialPolicy
-from callwright.agent.probing.pacing import Pacer, Spending, host_of
+from callwright.agent.probing.pacing import Pacer, Spending, get_host
 from callwright.nouns.types import READ, READ_LOCAL, Tool
 
 API = Tool("search", effects=READ, source="openapi flights")
@@ -45,7 +45,7 @@ async def test_what_reaches_nothing_outside_is_not_paced() -> None:
         async with pacer.turn(LOCAL):
             pass
     assert clock.slept == []
-    assert (host_of(LOCAL), host_of(API)) == ("", "openapi flights")
+    assert (get_host(LOCAL), get_host(API)) == ("", "openapi flights")
 
 
 async def test_of_one_host_only_so_many_are_in_flight() -> None:

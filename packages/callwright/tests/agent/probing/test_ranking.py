@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from callwright.agent.probing import Ranked
 from callwright.agent.probing.policy import Order
-from callwright.agent.probing.ranking import ranked, standing_class
+from callwright.agent.probing.ranking import classify_standing, rank_candidates
 from callwright.tools.evidence import OUTCOMES
 
 ORDERS = get_args(Order)
@@ -51,9 +51,9 @@ def test_the_ranking_is_a_permutation_ordered_by_class(
     candidates = made(rows)
     by_name = {one.name: one for one in candidates}
     preferred = rng.sample(sorted(by_name), k=rng.randint(0, len(by_name)))
-    order = ranked(candidates, preferred, order="proof")
+    order = rank_candidates(candidates, preferred, order="proof")
     assert sorted(order) == sorted(by_name)
-    classes = [standing_class(by_name[name]) for name in order]
+    classes = [classify_standing(by_name[name]) for name in order]
     assert classes == sorted(classes), (
         "simulated never stands above a real success, nor a failure above anything"
     )
@@ -65,20 +65,20 @@ def test_the_order_in_which_candidates_come_in_changes_nothing(
 ) -> None:  # type: ignore[type-arg]
     candidates = made(rows)
     shuffled = rng.sample(candidates, k=len(candidates))
-    assert ranked(shuffled) == ranked(candidates)
+    assert rank_candidates(shuffled) == rank_candidates(candidates)
 
 
 def test_of_tools_that_the_retriever_scored_alike_the_faster_comes_first() -> None:
     slow = Ranked("slow", 1, 1, "functional_success", score=0.5, seconds=0.9)
     fast = Ranked("fast", 2, 2, "functional_success", score=0.5, seconds=0.1)
     better = Ranked("better", 3, 3, "functional_success", score=0.4, seconds=0.01)
-    assert ranked([slow, fast, better]) == ["fast", "slow", "better"]
+    assert rank_candidates([slow, fast, better]) == ["fast", "slow", "better"]
 
 
 def test_scores_of_nothing_are_no_tie() -> None:
     slow = Ranked("slow", 1, 1, "functional_success", seconds=0.9)
     fast = Ranked("fast", 2, 2, "functional_success", seconds=0.1)
-    assert ranked([slow, fast]) == ["slow", "fast"]
+    assert rank_candidates([slow, fast]) == ["slow", "fast"]
 
 
 def test_a_preferred_order_moves_tools_within_their_class_only() -> None:
@@ -88,7 +88,7 @@ def test_a_preferred_order_moves_tools_within_their_class_only() -> None:
         Ranked("failed", 3, 3, "execution_failure", score=0.7),
     )
     for order in ORDERS:
-        assert ranked([works, also, failed], ["failed", "also", "works"], order=order) == [
+        assert rank_candidates([works, also, failed], ["failed", "also", "works"], order=order) == [
             "also",
             "works",
             "failed",
@@ -103,8 +103,13 @@ def test_in_the_retrievers_order_only_failing_moves_a_tool() -> None:
         Ranked("made_up", 4, 4, "functional_success", True, score=0.6),
     )
     candidates = [untested, works, failed, made_up]
-    assert ranked(candidates, order="retrieved") == ["untested", "works", "made_up", "failed"]
-    assert ranked(candidates, order="proof") == ["works", "made_up", "untested", "failed"]
+    assert rank_candidates(candidates, order="retrieved") == [
+        "untested",
+        "works",
+        "made_up",
+        "failed",
+    ]
+    assert rank_candidates(candidates, order="proof") == ["works", "made_up", "untested", "failed"]
 
 
 def test_a_place_that_the_retriever_gave_to_a_clause_stays_with_it() -> None:
@@ -112,7 +117,7 @@ def test_a_place_that_the_retriever_gave_to_a_clause_stays_with_it() -> None:
     mail = Ranked("mail", 2, 2, clause=1)  # may write: nobody tried it
     forecast = Ranked("forecast", 3, 3, "functional_success")
     climate = Ranked("climate", 4, 4, "functional_success")
-    assert ranked([weather, mail, forecast, climate], order="proof") == [
+    assert rank_candidates([weather, mail, forecast, climate], order="proof") == [
         "forecast",
         "mail",
         "climate",
@@ -124,14 +129,22 @@ def test_what_failed_gives_its_place_away_to_whatever_clause_comes_next() -> Non
     broken = Ranked("broken", 1, 1, "execution_failure")
     also = Ranked("also_broken", 2, 2, "semantic_mismatch")
     mail, forecast = Ranked("mail", 3, 3, clause=1), Ranked("forecast", 4, 4, "functional_success")
-    assert ranked([broken, also, mail, forecast]) == ["mail", "forecast", "broken", "also_broken"]
+    assert rank_candidates([broken, also, mail, forecast]) == [
+        "mail",
+        "forecast",
+        "broken",
+        "also_broken",
+    ]
 
 
 def test_a_success_with_nothing_of_the_request_in_it_keeps_its_place() -> None:
     untested = Ranked("person_credits", 1, 1)
     everything = Ranked("all_genres", 2, 2, "functional_success", about=False)
     for order in ORDERS:
-        assert ranked([untested, everything], order=order) == ["person_credits", "all_genres"]
+        assert rank_candidates([untested, everything], order=order) == [
+            "person_credits",
+            "all_genres",
+        ]
 
 
 def test_where_a_called_tool_failed_what_works_passes_what_could_not_be_tried_and_only_in_that_clause() -> (
@@ -144,7 +157,7 @@ def test_where_a_called_tool_failed_what_works_passes_what_could_not_be_tried_an
         Ranked("works", 4, 4, "functional_success", called=True),
         Ranked("post", 5, 5, "functional_success", clause=1, called=True),
     ]
-    assert ranked(candidates) == ["works", "mail", "untested", "post", "dead"]
+    assert rank_candidates(candidates) == ["works", "mail", "untested", "post", "dead"]
 
 
 def test_an_input_that_nobody_gave_casts_no_doubt_on_other_descriptions() -> None:
@@ -153,7 +166,7 @@ def test_an_input_that_nobody_gave_casts_no_doubt_on_other_descriptions() -> Non
         Ranked("untested", 2, 2),
         Ranked("works", 3, 3, "functional_success", called=True),
     )
-    assert ranked([wants, untested, works]) == ["untested", "works", "wants_a_code"]
+    assert rank_candidates([wants, untested, works]) == ["untested", "works", "wants_a_code"]
 
 
 def test_who_feeds_a_tool_that_works_stands_right_behind_it() -> None:
@@ -164,9 +177,15 @@ def test_who_feeds_a_tool_that_works_stands_right_behind_it() -> None:
         Ranked("find_film", 40, 40, "functional_success", called=True),
         Ranked("find_person", 41, 41, "functional_success", called=True),
     ]
-    assert ranked(candidates) == ["untested", "cast", "find_film", "weather", "find_person"]
+    assert rank_candidates(candidates) == [
+        "untested",
+        "cast",
+        "find_film",
+        "weather",
+        "find_person",
+    ]
     dead = Ranked("dead", 5, 5, "execution_failure", called=True)
-    assert ranked([*candidates, dead]) == [
+    assert rank_candidates([*candidates, dead]) == [
         "cast",
         "find_film",
         "weather",
@@ -182,10 +201,10 @@ def test_who_feeds_a_tool_in_vain_or_failed_itself_stays_where_it_was() -> None:
         Ranked("weather", 2, 2),
         Ranked("find_film", 3, 3, "functional_success", called=True),
     )
-    assert ranked([in_vain, weather, find]) == ["cast", "weather", "find_film"]
+    assert rank_candidates([in_vain, weather, find]) == ["cast", "weather", "find_film"]
     sunk = Ranked("find_film", 3, 3, "execution_failure")
     works = Ranked("cast", 1, 1, "functional_success", fed_by=("find_film",), called=True)
-    assert ranked([works, weather, sunk]) == ["cast", "weather", "find_film"]
+    assert rank_candidates([works, weather, sunk]) == ["cast", "weather", "find_film"]
 
 
 WHOLE = st.lists(
@@ -208,7 +227,7 @@ def test_where_no_call_failed_the_first_k_lose_only_places_that_feeders_take(
                fed_by=tuple(f"t{n}" for n in fed if n != i))
         for i, (outcome, clause, fed) in enumerate(rows, 1)
     ]  # fmt: skip
-    order = ranked(candidates, k=k)
+    order = rank_candidates(candidates, k=k)
     serving = [one for one in candidates if not one.failed]
     works = {one.name for one in serving if one.works}
     feeders = works & {name for one in serving if one.works for name in one.fed_by}
@@ -222,7 +241,7 @@ def test_where_no_call_failed_the_first_k_lose_only_places_that_feeders_take(
 @given(CASES)
 def test_a_made_up_success_never_stands_above_a_real_one_of_its_clause(rows: list[tuple]) -> None:  # type: ignore[type-arg]
     for order in ("doubt", "proof"):
-        names = ranked(made(rows), order=order)
+        names = rank_candidates(made(rows), order=order)
         by_name = {one.name: one for one in made(rows)}
         found = [by_name[name] for name in names if by_name[name].outcome == "functional_success"]
         assert [one.simulated for one in found] == sorted(one.simulated for one in found)
@@ -236,5 +255,11 @@ def test_of_several_that_feed_tools_of_one_clause_one_comes_among_the_first_k() 
         Ranked("find_person", 4, 4, "functional_success", called=True),
         Ranked("find_film", 5, 5, "functional_success", called=True),
     ]
-    assert ranked(candidates, k=3)[:3] == ["cast", "find_film", "filmography"]
-    assert ranked(candidates, k=5) == ["cast", "find_film", "filmography", "find_person", "reviews"]
+    assert rank_candidates(candidates, k=3)[:3] == ["cast", "find_film", "filmography"]
+    assert rank_candidates(candidates, k=5) == [
+        "cast",
+        "find_film",
+        "filmography",
+        "find_person",
+        "reviews",
+    ]

@@ -11,11 +11,11 @@ import pytest
 
 from callwright.agent.probing.values import (
     Request,
+    find_unexplained_words,
+    find_unused_codes,
     is_credential,
     is_typed,
-    residue,
-    unread,
-    values,
+    list_values,
 )
 from callwright.nouns.types import Tool
 
@@ -24,7 +24,7 @@ WEATHER = Tool("get_weather", "The weather of a city.")
 
 
 def first(query: str, key: str, part: dict[str, Any], used: list[Any] | None = None) -> Any:
-    found = values(key, {"type": "string", **part}, Request(query, TODAY), WEATHER, used or [])
+    found = list_values(key, {"type": "string", **part}, Request(query, TODAY), WEATHER, used or [])
     return found[0].value if found else None
 
 
@@ -99,16 +99,18 @@ def test_a_value_in_use_is_not_taken_twice() -> None:
 
 def test_what_is_left_of_a_request_is_what_nothing_explains() -> None:
     request = Request("What is the weather in oslo and in Bergen tomorrow, as in report.md?", TODAY)
-    assert residue(request, WEATHER) == ["report.md", "Bergen", "oslo"]
+    assert find_unexplained_words(request, WEATHER) == ["report.md", "Bergen", "oslo"]
 
 
 def test_numbers_and_codes_are_unread_until_a_value_in_use_holds_them() -> None:
     said = "Fly from OSL to LIS on 2026-12-04 with 2 bags (60%), flight SK4035."
-    assert unread(said) == ["OSL", "LIS", "2026-12-04", "2", "60", "SK4035"]
-    assert unread(said, ["OSL", {"to": ["LIS"]}, "2026-12-04", "SK4035", 2, 60.0]) == []
-    assert unread("How warm is it in Oslo?") == []
+    assert find_unused_codes(said) == ["OSL", "LIS", "2026-12-04", "2", "60", "SK4035"]
+    assert find_unused_codes(said, ["OSL", {"to": ["LIS"]}, "2026-12-04", "SK4035", 2, 60.0]) == []
+    assert find_unused_codes("How warm is it in Oslo?") == []
 
 
 def test_what_was_said_earlier_counts() -> None:
     request = Request("And the weather there?", TODAY, earlier="I am in Oslo.")
-    assert [v.value for v in values("city", {"type": "string"}, request, WEATHER)][:1] == ["Oslo"]
+    assert [v.value for v in list_values("city", {"type": "string"}, request, WEATHER)][:1] == [
+        "Oslo"
+    ]

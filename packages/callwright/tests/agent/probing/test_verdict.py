@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from callwright.agent.probing.verdict import is_about, is_transient, judged
+from callwright.agent.probing.verdict import is_about, is_transient, judge_result
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import READ, Json, Tool, ToolResult
 
@@ -17,7 +17,7 @@ HOTELS = Tool("find_hotels", "Find hotels in a city.", effects=READ)
 def verdict(
     content: Json = None, failure: Failure | None = None, tool: Tool = HOTELS, **arguments: Any
 ) -> Any:
-    return judged(
+    return judge_result(
         ToolResult("1", tool.name, arguments or {"city": "Oslo"}, content, failure), tool, QUERY
     )
 

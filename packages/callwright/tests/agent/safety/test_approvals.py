@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from callwright import Orchestrator, open_catalog, tool
 from callwright.agent.options import Safety
-from callwright.agent.safety.approvals import OfferedTool, OfferedTools, approved
+from callwright.agent.safety.approvals import OfferedTool, OfferedTools, find_approved
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput
 from callwright.testing import FixedPlan, ScriptedModel
@@ -42,13 +42,13 @@ BOTH = {"send_mail": EVIL, "desk_send_mail": OWN, "read": OfferedTool("desk", "r
     ],
 )
 def test_a_tool_is_named_with_its_source_or_its_digest(pattern: str, names: set[str]) -> None:
-    assert approved([pattern], BOTH) == names
+    assert find_approved([pattern], BOTH) == names
 
 
 @pytest.mark.parametrize("pattern", ["send_mail", "send_*", "*_mail", "?*:send_mail"])
 def test_a_name_that_two_sources_offer_is_refused_with_both(pattern: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        approved([pattern], BOTH)
+        find_approved([pattern], BOTH)
     said = str(caught.value)
     assert "desk:send_mail#aaaaaaaa" in said
     assert "evil:send_mail#bbbbbbbb" in said
@@ -59,8 +59,8 @@ def test_a_name_that_two_sources_offer_is_refused_with_both(pattern: str) -> Non
 def test_two_sources_of_one_name_are_told_apart_by_the_digest() -> None:
     same = {"send_mail": OfferedTool("desk", "send_mail", "d" * 16, 3), "desk_send_mail": OWN}
     with pytest.raises(ConfigError, match="more than one source"):
-        approved(["desk:send_mail"], same)
-    assert approved(["desk:send_mail#aaaaaaaa"], same) == {"desk_send_mail"}
+        find_approved(["desk:send_mail"], same)
+    assert find_approved(["desk:send_mail#aaaaaaaa"], same) == {"desk_send_mail"}
 
 
 def test_a_tool_cannot_take_the_name_that_another_gets_by_its_source() -> None:
@@ -69,8 +69,8 @@ def test_a_tool_cannot_take_the_name_that_another_gets_by_its_source() -> None:
         "desk_send_mail_2": OWN,
     }
     with pytest.raises(ConfigError, match="more than one source"):
-        approved(["desk_send_mail"], posing)
-    assert approved(["desk:send_mail"], posing) == {"desk_send_mail_2"}
+        find_approved(["desk_send_mail"], posing)
+    assert find_approved(["desk:send_mail"], posing) == {"desk_send_mail_2"}
 
 
 DIGEST = st.text("01", min_size=16, max_size=16)
@@ -85,7 +85,7 @@ def test_a_plain_name_approves_tools_of_one_source_at_most(
     offers: Mapping[str, OfferedTool], pattern: str
 ) -> None:
     try:
-        names = approved([pattern], offers)
+        names = find_approved([pattern], offers)
     except ConfigError:
         return
     if "*" not in pattern:

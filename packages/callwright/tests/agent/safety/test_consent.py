@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from callwright import Orchestrator, Run
-from callwright.agent.journal.store import Journal, read
+from callwright.agent.journal.store import Journal, read_journal
 from callwright.agent.options import Persistence, Safety
-from callwright.agent.safety.consent import Consent, Proposal, proposed
+from callwright.agent.safety.consent import Consent, Proposal, build_proposal
 from callwright.nouns.errors import Failure
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import (
@@ -73,7 +73,7 @@ def test_arguments_that_only_a_result_says_are_marked() -> None:
         ToolCall("r2", "send", {"to": ["eve@example.com", "Ann"], "a/b": 4711, "what": "report"})
     )
     assert isinstance(call, CheckedCall)
-    assert proposed(call, "why", sources).origins == {
+    assert build_proposal(call, "why", sources).origins == {
         "/to/0": "r1 of read_mail",
         "/a~1b": "r1 of read_mail",
     }
@@ -128,7 +128,7 @@ def marked(value: Any, sources: ProvenanceIndex) -> Any:
         ToolCall("r2", "send", {"to": value})
     )
     assert isinstance(call, CheckedCall)
-    return proposed(call, "why", sources).origins
+    return build_proposal(call, "why", sources).origins
 
 
 class OneLayer:
@@ -235,7 +235,7 @@ async def test_one_call_without_leave_is_missing_though_another_of_its_tool_was_
 
 def sent_by_somebody(path: Path, folder: Path, last: str) -> Path:
     """A run as it arrives from elsewhere, ended after the first event of this kind."""
-    _, events = read(path, every=True)
+    _, events = read_journal(path, every=True)
     with Journal.create(folder) as copy:
         for event in events[: next(n for n, e in enumerate(events) if e.kind == last) + 1]:
             copy(event)
@@ -290,7 +290,7 @@ async def test_an_approval_counts_for_the_definition_that_was_asked_about(tmp_pa
         safety=Safety(approve=lambda proposal: True),
         persistence=Persistence(journal=tmp_path),
     ).run(QUERY)
-    _, events = read(tmp_path / f"{first.id}.run", every=True)
+    _, events = read_journal(tmp_path / f"{first.id}.run", every=True)
     for idempotent, asks in ((False, 1), (True, 2)):
         with Journal.create(tmp_path / f"cut{asks}") as copy:
             for event in events[

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright import Orchestrator, Run
-from callwright.agent.journal.resume import journal_path
-from callwright.agent.journal.store import Journal, read
+from callwright.agent.journal.resume import find_journal
+from callwright.agent.journal.store import Journal, read_journal
 from callwright.agent.options import Persistence, Safety
 from callwright.agent.safety.filling import Filling, parse_rules
 from callwright.agent.strategies import Given
@@ -31,7 +31,7 @@ from callwright.nouns.types import (
     Tool,
     ToolCall,
     ToolResult,
-    canonical,
+    to_canonical_json,
 )
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -247,7 +247,7 @@ def frozen(folder: Path, done: list[str], seed: int) -> Orchestrator:
         return value
 
     async def changed(**given: str) -> Any:
-        done.append(canonical(given))
+        done.append(to_canonical_json(given))
         return await waited({"done": True})
 
     async def found(about: str) -> Any:
@@ -283,7 +283,7 @@ def decided(run: Run) -> tuple[Any, ...]:
     """What the policy said of each call, what was left out and why, and what was called with which
     values.
     """
-    told = sorted(canonical(event.data) for event in run.events if event.kind == "origins")
+    told = sorted(to_canonical_json(event.data) for event in run.events if event.kind == "origins")
     calls = [(r.id, r.tool, r.arguments) for r in run.results]
     return told, calls, [(s.tool, s.reason) for s in run.skips]
 
@@ -307,10 +307,12 @@ def test_wherever_a_frozen_run_ended_what_may_fill_what_is_decided_alike(
         {"to": "ann@desk.example", "body": "It came."},
         {"id": "f-77", "to": "ann@desk.example"},
     ]
-    journal = journal_path(whole.id, folder)
-    events = read(journal, every=True)[1]
+    journal = find_journal(whole.id, folder)
+    events = read_journal(journal, every=True)[1]
     kept = events[: max(1, int(part * len(events)))]
-    doubts = {e.data["id"]: canonical(e.data["arguments"]) for e in kept if e.kind == "intent"}
+    doubts = {
+        e.data["id"]: to_canonical_json(e.data["arguments"]) for e in kept if e.kind == "intent"
+    }
     since = [*doubts.values()]
     with Journal.create(folder / "cut") as copy:
         for event in kept:

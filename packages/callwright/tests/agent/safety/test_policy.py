@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callwright.agent.safety.policy import withheld
+from callwright.agent.safety.policy import select_withheld
 from callwright.nouns.types import DESTRUCTIVE, READ, WRITE, Tool
 
 READ_NOTE = Tool("read_note", "Read a note.", effects=READ)
@@ -16,7 +16,7 @@ ALL = (READ_NOTE, DELETE_NOTE, CANCEL_TRIP, ADD_EXPENSE, GIT_LOG)
 
 
 def names(query: str, *earlier: str) -> set[str]:
-    return {tool.name for tool in withheld(query, earlier, ALL)}
+    return {tool.name for tool in select_withheld(query, earlier, ALL)}
 
 
 def test_a_destructive_tool_is_shown_when_the_request_speaks_of_its_subject() -> None:
@@ -46,8 +46,10 @@ def test_a_tool_that_overwrites_is_shown_where_something_is_to_be_written() -> N
     write = Tool(
         "write_note", "Write a note; an old one of that name is replaced.", effects=DESTRUCTIVE
     )
-    assert withheld("What does the note on the gate say?", (), [write, READ_NOTE]) == (write,)
-    assert withheld("Save the sunrise in a note", (), [write, READ_NOTE]) == ()
+    assert select_withheld("What does the note on the gate say?", (), [write, READ_NOTE]) == (
+        write,
+    )
+    assert select_withheld("Save the sunrise in a note", (), [write, READ_NOTE]) == ()
 
 
 def test_reading_and_harmless_writing_tools_are_always_shown() -> None:
@@ -64,7 +66,7 @@ def test_a_request_about_something_else_shows_nothing_that_destroys() -> None:
 
 
 def test_a_tool_that_was_allowed_by_its_name_is_shown_whatever_is_said() -> None:
-    kept = withheld("Who made the last commit?", (), ALL, lambda tool: tool is DELETE_NOTE)
+    kept = select_withheld("Who made the last commit?", (), ALL, lambda tool: tool is DELETE_NOTE)
     assert kept == (CANCEL_TRIP,)
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from callwright.agent.safety.provenance import (
     Origin,
     Provenance,
-    addresses,
-    leaves,
-    same,
-    unsaid,
+    find_addresses,
+    is_same_value,
+    iter_leaves,
+    list_unstated,
 )
 from callwright.nouns.types import ToolResult
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -78,7 +78,7 @@ def test_the_request_says_what_it_says_and_a_part_is_a_part() -> None:
 def test_addresses_are_mail_links_hosts_and_accounts_but_no_files_days_or_numbers(
     text: str, found: list[str]
 ) -> None:
-    assert addresses(text) == found
+    assert find_addresses(text) == found
 
 
 @given(
@@ -88,7 +88,7 @@ def test_addresses_are_mail_links_hosts_and_accounts_but_no_files_days_or_number
     )
 )
 def test_every_leaf_is_found_where_its_pointer_says(value: Any) -> None:
-    for path, leaf in leaves(value):
+    for path, leaf in iter_leaves(value):
         at = value
         for step in path.split("/")[1:]:
             at = (
@@ -100,6 +100,6 @@ def test_every_leaf_is_found_where_its_pointer_says(value: Any) -> None:
 
 
 def test_what_is_said_stays_said_in_another_spelling_and_nothing_else() -> None:
-    assert same("5", 5)
-    assert not same(["a"], ["a", "b"])
-    assert [*unsaid({"a": "5", "b": 1, "c": 2}, {"a": 5, "b": 2})] == ["b", "c"]
+    assert is_same_value("5", 5)
+    assert not is_same_value(["a"], ["a", "b"])
+    assert [*list_unstated({"a": "5", "b": 1, "c": 2}, {"a": 5, "b": 2})] == ["b", "c"]

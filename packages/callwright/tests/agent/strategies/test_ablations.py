@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from callwright import Limits, Orchestrator, Run
-from callwright.agent.journal.resume import journal_path
-from callwright.agent.journal.store import Journal, read
+from callwright.agent.journal.resume import find_journal
+from callwright.agent.journal.store import Journal, read_journal
 from callwright.agent.options import Interaction, Persistence
 from callwright.agent.strategies import open_strategy
 from callwright.nouns.errors import ConfigError, Failure
@@ -457,7 +457,7 @@ async def test_programs_as_written_are_replayed_to_the_same_end_wherever_they_we
 
     whole = await setup(script, [failure, {"iata": "OSL"}]).run(QUERY)
     assert whole.answer.text == "7 people."
-    _, events = read(journal_path(whole.id, tmp_path), every=True)
+    _, events = read_journal(find_journal(whole.id, tmp_path), every=True)
     for kept in (
         at for at, event in enumerate(events) if event.kind in ("model", "result", "call.refused")
     ):
@@ -495,7 +495,7 @@ async def test_as_written_a_run_cut_anywhere_is_replayed_to_the_same_end(
         return [strict_airport(output=in_order(failure, {"iata": "OSL"})), population()]
 
     whole = await setup(ScriptedModel({"bind": script, "*": SAID}), tools()).run(QUERY)
-    _, events = read(journal_path(whole.id, tmp_path), every=True)
+    _, events = read_journal(find_journal(whole.id, tmp_path), every=True)
     answers = [event.kind for event in events]
     binds = [
         at

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright import Limits, Orchestrator, Run
-from callwright.agent.journal.resume import journal_path
-from callwright.agent.journal.store import Journal, read
+from callwright.agent.journal.resume import find_journal
+from callwright.agent.journal.store import Journal, read_journal
 from callwright.agent.options import Persistence, Safety
 from callwright.agent.sandbox import ProgramError
-from callwright.agent.strategies.code import Code, bound, functions, reply_schema
+from callwright.agent.strategies.code import Code, bind_call, build_functions, build_reply_schema
 from callwright.agent.strategies.job import Job
-from callwright.jsontext import literal
+from callwright.jsontext import parse_literal
 from callwright.nouns.errors import ConfigError, JournalError
 from callwright.nouns.protocols import Capabilities, ChatRequest
 from callwright.nouns.trace import Event
@@ -102,7 +102,7 @@ async def test_models_that_were_trained_are_shown_tools_as_their_rows_show_them(
     setup = Orchestrator([fake_source(*offered)], model=model, strategy="toolmvr")
     await setup.run(QUERY)
     system = model.requests[0].messages[0].content
-    listed = literal(system[system.index("[{") :])
+    listed = parse_literal(system[system.index("[{") :])
     assert [sorted(tool["function"]) for tool in listed] == [
         ["description", "name", "parameters"]
     ] * 2
@@ -281,8 +281,8 @@ async def test_a_constrained_reply_writes_its_calls_as_arguments_or_a_program() 
         "print(note(text='12'))",
         None,
     ]
-    assert model.requests[0].schema == reply_schema(
-        [f.shown for f in functions([t.tool for t in offered]).values()]
+    assert model.requests[0].schema == build_reply_schema(
+        [f.shown for f in build_functions([t.tool for t in offered]).values()]
     )
 
 
@@ -291,19 +291,19 @@ def test_names_that_are_none_of_pythons_are_given_others_and_found_again() -> No
         "web-search::v2",
         input_schema={"type": "object", "properties": {"from": TEXT, "is it": TEXT}},
     )
-    known = functions([odd, Tool("class"), Tool("web_search__v2"), Tool("print"), Tool("9")])
+    known = build_functions([odd, Tool("class"), Tool("web_search__v2"), Tool("print"), Tool("9")])
     assert [*known] == ["web_search__v2", "class_", "web_search__v2_", "print_", "_9"]
     assert known["web_search__v2"].shown.properties.keys() == {"from_", "is_it"}
-    call = bound(known["web_search__v2"], ("x",), {"is_it": 1})
+    call = bind_call(known["web_search__v2"], ("x",), {"is_it": 1})
     assert (call.tool, call.arguments) == ("web-search::v2", {"from": "x", "is it": 1})
 
 
 def test_arguments_by_position_take_the_parameters_in_order_and_no_more_than_there_are() -> None:
-    known = functions([tools()[0].tool])["weather"]
-    assert bound(known, ("Oslo",), {}).arguments == {"city": "Oslo"}
-    assert bound(known, ({"city": "Oslo"},), {}).arguments == {"city": "Oslo"}
+    known = build_functions([tools()[0].tool])["weather"]
+    assert bind_call(known, ("Oslo",), {}).arguments == {"city": "Oslo"}
+    assert bind_call(known, ({"city": "Oslo"},), {}).arguments == {"city": "Oslo"}
     with pytest.raises(ProgramError, match="its parameters are: city"):
-        bound(known, ("Oslo", 1), {})
+        bind_call(known, ("Oslo", 1), {})
 
 
 class FromTheMiddle(Code):
@@ -391,7 +391,7 @@ def long_run(folder: Path, world: World) -> Orchestrator:
 def cut(path: Path, folder: Path, kept: int) -> Path:
     """The journal of the same run as it stood after so many events."""
     with Journal.create(folder) as copy:
-        for event in read(path, every=True)[1][:kept]:
+        for event in read_journal(path, every=True)[1][:kept]:
             copy(event)
     return copy.path.rename(folder / path.name)
 
@@ -407,7 +407,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
     assert world.done == ["Oslo 12", "Both [12, 24]", "Rome 24"]
     stops = [e.data["stop"] for e in done.events if e.kind == "round"]
     assert stops == ["", "error", "", "", "time", "error", "", ""]
-    return done, journal_path(done.id, folder)
+    return done, find_journal(done.id, folder)
 
 
 @settings(max_examples=30)
@@ -416,7 +416,7 @@ def test_wherever_a_run_of_programs_ended_it_goes_on_and_no_write_is_repeated(
     part: float, whole: tuple[Run, Path], tmp_path_factory: Any
 ) -> None:
     first, journal = whole
-    events = read(journal)[1]
+    events = read_journal(journal)[1]
     kept = max(1, int(part * len(events)))
     world = World()
     world.done = [e.data["arguments"]["text"] for e in events[:kept] if e.kind == "intent"]

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright import Limits, Orchestrator, Run
-from callwright.agent.journal.resume import journal_path
-from callwright.agent.journal.store import Journal, journals, read
+from callwright.agent.journal.resume import find_journal
+from callwright.agent.journal.store import Journal, list_journals, read_journal
 from callwright.agent.options import Persistence, Safety
 from callwright.nouns.errors import JournalError, ModelError
 from callwright.nouns.protocols import Capabilities, ChatRequest, Watcher
@@ -271,7 +271,7 @@ async def test_steps_of_a_plan_whose_writer_died_are_kept_and_it_is_not_written_
     first = tools(noted)
     with pytest.raises(ModelError, match="gone"):
         await run(Dies(first[2]), first, persistence=Persistence(journal=tmp_path))
-    [path] = journals(tmp_path)
+    [path] = list_journals(tmp_path)
     for judgements in (["Finish"], []):  # the second time all of it is on record
         again = says(*judgements, plans=())
         setup = Orchestrator(
@@ -287,7 +287,7 @@ async def test_steps_of_a_plan_whose_writer_died_are_kept_and_it_is_not_written_
 
 def cut(path: Path, folder: Path, kept: int) -> Path:
     with Journal.create(folder) as copy:
-        for event in read(path, every=True)[1][:kept]:
+        for event in read_journal(path, every=True)[1][:kept]:
             copy(event)
     return copy.path.rename(folder / path.name)
 
@@ -315,8 +315,8 @@ def test_wherever_it_ended_it_goes_on_and_no_write_is_repeated(
         )
 
     whole = asyncio.run(setup(folder, [], []).run(QUERY))
-    path = journal_path(whole.id, folder)
-    events = read(path)[1]
+    path = find_journal(whole.id, folder)
+    events = read_journal(path)[1]
     kept = events[: max(1, int(part * len(events)))]
     intents = {e.data["id"]: e.data["arguments"] for e in kept if e.kind == "intent"}
     noted = [sent["text"] for sent in intents.values()]

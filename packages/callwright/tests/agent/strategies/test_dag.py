@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright import Limits, Orchestrator, Run
-from callwright.agent.journal.resume import journal_path
-from callwright.agent.journal.store import Journal, read
+from callwright.agent.journal.resume import find_journal
+from callwright.agent.journal.store import Journal, read_journal
 from callwright.agent.options import Persistence, Safety
 from callwright.agent.strategies import Given
-from callwright.agent.strategies.dag import ordered
+from callwright.agent.strategies.dag import order_plan
 from callwright.nouns.errors import ConfigError, JournalError, PlanError
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.protocols import Capabilities, ChatRequest
@@ -254,7 +254,7 @@ def test_an_order_holds_where_a_step_says_nothing_itself() -> None:
     plan = Plan(
         (Slot("a", "a"), Slot("a#2", "a"), Slot("b", "b"), Slot("c", "c", frozenset({"a"})))
     )
-    assert {s.id: {*s.after} for s in ordered(plan, order).slots} == {
+    assert {s.id: {*s.after} for s in order_plan(plan, order).slots} == {
         "a": set(), "a#2": set(), "b": {"a", "a#2"}, "c": {"a"},
     }  # fmt: skip
 
@@ -270,7 +270,7 @@ def test_an_order_makes_no_circle(data: st.DataObject) -> None:
     for place, name in enumerate(line):  # a step may wait for one that is written behind it
         after = {other for other in line[place + 1 :] if data.draw(st.integers(0, 3)) == 0}
         slots.append(Slot(name, name, frozenset(after)))
-    assert not ordered(Plan(tuple(slots)), order).problems()
+    assert not order_plan(Plan(tuple(slots)), order).problems()
 
 
 async def test_a_plan_that_somebody_edited_is_carried_out_without_a_question() -> None:
@@ -399,7 +399,7 @@ def long_run(folder: Path, world: World, seed: int) -> Orchestrator:
 def cut(path: Path, folder: Path, kept: int) -> Path:
     """The journal of the same run as it stood after so many events."""
     with Journal.create(folder) as copy:
-        for event in read(path, every=True)[1][:kept]:
+        for event in read_journal(path, every=True)[1][:kept]:
             copy(event)
     return copy.path.rename(folder / path.name)
 
@@ -415,14 +415,14 @@ def test_wherever_a_run_of_a_plan_ended_it_goes_on_and_no_write_is_repeated(
     folder = tmp_path_factory.mktemp("runs")
     whole = asyncio.run(long_run(folder, World(), seed).run(QUERY))
     assert [e.data["step"] for e in whole.events if e.kind == "recovery"] == ["plan"]
-    events = read(journal_path(whole.id, folder))[1]
+    events = read_journal(find_journal(whole.id, folder))[1]
     kept = max(1, int(part * len(events)))
     world = World()
     world.done = [e.data["arguments"]["text"] for e in events[:kept] if e.kind == "intent"]
     known = {e.data["id"] for e in events[:kept] if e.kind == "result"}
     doubts = {e.data["id"]: e.data["arguments"] for e in events[:kept] if e.kind == "intent"}
     path, setup = (
-        cut(journal_path(whole.id, folder), folder / "cut", kept),
+        cut(find_journal(whole.id, folder), folder / "cut", kept),
         long_run(folder / "cut", world, again),
     )
     if doubts := {id_: given for id_, given in doubts.items() if id_ not in known}:

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright import Limits, Orchestrator, Run
-from callwright.agent.journal.resume import journal_path
-from callwright.agent.journal.store import Journal, read
+from callwright.agent.journal.resume import find_journal
+from callwright.agent.journal.store import Journal, read_journal
 from callwright.agent.options import Interaction, Persistence, Safety
 from callwright.agent.strategies import Job
 from callwright.agent.strategies.dfsdt import NO_SANDBOX
@@ -346,7 +346,7 @@ def test_wherever_a_search_was_killed_it_goes_on_in_the_same_tree(
     whole = asyncio.run(recorded(folder, tools, ScriptedModel(player)).run(QUERY))
     assert whole.cost.calls > len(whole.results) > 0, "a branch was given up"
     first = list(written)
-    _, events = read(journal_path(whole.id, folder), every=True)
+    _, events = read_journal(find_journal(whole.id, folder), every=True)
     kept = data.draw(st.integers(1, len(events)))
     before = [e.data for e in events[:kept]]
     intents = {e.data["id"] for e in events[:kept] if e.kind == "intent"}

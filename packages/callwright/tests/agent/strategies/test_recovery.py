@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright import Limits, Orchestrator, Run
-from callwright.agent.journal.resume import journal_path
-from callwright.agent.journal.store import Journal, read
+from callwright.agent.journal.resume import find_journal
+from callwright.agent.journal.store import Journal, read_journal
 from callwright.agent.options import Persistence, Safety, ToolSelection
 from callwright.agent.strategies import Layered
 from callwright.agent.strategies.recovery import WAYS
@@ -559,8 +559,8 @@ def test_wherever_a_recovering_run_ended_it_goes_on_to_the_same_end(
     folder: Path = tmp_path_factory.mktemp("runs")
     scene = SCENES[way]()
     whole = scene.setup(persistence=Persistence(journal=folder)).run_sync(scene.query)
-    path = journal_path(whole.id, folder)
-    _, events = read(path)
+    path = find_journal(whole.id, folder)
+    _, events = read_journal(path)
     kept = data.draw(st.integers(1, len(events)))
     with Journal.create(folder / "cut") as copy:
         for event in events[:kept]:

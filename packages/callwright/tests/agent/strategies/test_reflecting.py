@@ -14,15 +14,15 @@ import pytest
 from rich.console import Console
 
 from callwright import Limits, Orchestrator, Run
-from callwright.agent.journal.resume import journal_path
-from callwright.agent.journal.store import Journal, read
+from callwright.agent.journal.resume import find_journal
+from callwright.agent.journal.store import Journal, read_journal
 from callwright.agent.options import Persistence
 from callwright.agent.strategies import (
     Layered,
     Reflecting,
-    mended_by,
     open_strategy,
     require_freezable,
+    wrap_with_repair,
 )
 from callwright.cli.terminal.live import Live
 from callwright.nouns.errors import ConfigError, Failure
@@ -170,8 +170,8 @@ async def test_a_reflection_is_shown_while_it_runs_and_on_the_run_page() -> None
 def test_any_strategy_can_reflect_and_says_so_by_its_name() -> None:
     made = open_strategy("react+reflect-after")
     assert made.name == "react+reflect-after"
-    assert mended_by(made, "plain") is made
-    other = mended_by(made, "reflect")
+    assert wrap_with_repair(made, "plain") is made
+    other = wrap_with_repair(made, "reflect")
     assert other.name == "react+reflect"
     assert require_freezable(Reflecting(Layered()), "plan") == "plan"
     for wrong in ("react+", "react+plain", "nothing+reflect"):
@@ -181,7 +181,7 @@ def test_any_strategy_can_reflect_and_says_so_by_its_name() -> None:
 
 def cut(path: Path, folder: Path, kept: int) -> Path:
     """The journal of the same run as it stood after so many events."""
-    _, events = read(path, every=True)
+    _, events = read_journal(path, every=True)
     with Journal.create(folder) as copy:
         for event in events[:kept]:
             copy(event)
@@ -229,8 +229,8 @@ def test_wherever_a_reflecting_run_is_cut_it_goes_on_to_the_same_end(
 
     tool, asked = world()
     whole = asyncio.run(setup(tmp_path, tool).run(QUERY))
-    path = journal_path(whole.id, tmp_path)
-    events = read(path)[1]
+    path = find_journal(whole.id, tmp_path)
+    events = read_journal(path)[1]
     assert sum(e.kind == "reflection" for e in events) >= 1
     for kept in range(1, len(events) + 1):
         folder = tmp_path / str(kept)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from callwright.cli.doctor.command import examine, summary
+from callwright.cli.doctor.command import render_summary, run_doctor
 from callwright.cli.doctor.probes import Finding
 from callwright.nouns.errors import ConfigError
 from tests.cli.patient import Patient
@@ -40,7 +40,7 @@ def test_findings_are_printed_in_columns_with_the_next_step(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with serving(Patient("text", "think in text")) as url:
-        assert examine(url) == 0
+        assert run_doctor(url) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert (
@@ -58,7 +58,7 @@ def test_findings_are_printed_in_columns_with_the_next_step(
 
 def test_what_nothing_helps_against_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
     with serving(Patient("stream cut")) as url:
-        assert examine(url, as_json=True) == 1
+        assert run_doctor(url, as_json=True) == 1
     document = json.loads(capsys.readouterr().out)
     assert (document["upstream"], document["model"]) == (url, "big")
     bad = [f for f in document["findings"] if f["verdict"] == "bad"]
@@ -67,13 +67,13 @@ def test_what_nothing_helps_against_is_exit_code_1(capsys: pytest.CaptureFixture
 
 def test_the_summary_says_what_to_do() -> None:
     good, bad = Finding("a", "good", "x"), Finding("b", "bad", "x")
-    assert summary([good], "http://h/v1") == "1 good. Nothing here needs the proxy."
-    assert "cannot help" in summary([good, bad], "http://h/v1")
-    assert "callwright proxy --upstream http://h/v1" in summary(
+    assert render_summary([good], "http://h/v1") == "1 good. Nothing here needs the proxy."
+    assert "cannot help" in render_summary([good, bad], "http://h/v1")
+    assert "callwright proxy --upstream http://h/v1" in render_summary(
         [Finding("c", "mended", "x"), bad], "http://h/v1"
     )
 
 
 def test_a_context_too_short_to_tell_anything_is_refused() -> None:
     with pytest.raises(ConfigError, match="at least 1000"):
-        examine("http://h/v1", context=10)
+        run_doctor("http://h/v1", context=10)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.cli.doctor.command import diagnose
-from callwright.cli.doctor.endpoint import Endpoint, tool
+from callwright.cli.doctor.command import probe_endpoint
+from callwright.cli.doctor.endpoint import Endpoint, build_tool
 from callwright.http import Egress, HttpClient
 from callwright.nouns.errors import ConfigError
 from tests.cli.patient import Patient, refused
@@ -45,14 +45,14 @@ async def test_an_endpoint_that_does_not_answer_is_told_why_and_what_to_do(
 ) -> None:
     async with upstream(answer) as up:
         with pytest.raises(ConfigError) as caught:
-            await diagnose(up.url, "x")
+            await probe_endpoint(up.url, "x")
     assert said in caught.value.message
     assert hint in str(caught.value.hint)
 
 
 async def test_a_server_that_is_not_there_is_a_clear_error() -> None:
     with pytest.raises(ConfigError, match="does not answer") as caught:
-        await diagnose("http://127.0.0.1:9/v1", "m")
+        await probe_endpoint("http://127.0.0.1:9/v1", "m")
     assert "is the server running" in str(caught.value.hint)
 
 
@@ -82,7 +82,7 @@ async def test_an_endpoint_that_lists_nothing_is_asked_for_its_default() -> None
 
 
 def test_a_tool_requires_all_it_names() -> None:
-    made = tool("f", "F.", x={"type": "string"})
+    made = build_tool("f", "F.", x={"type": "string"})
     assert made["function"]["parameters"]["required"] == ["x"]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from callwright.cli.doctor.command import diagnose
+from callwright.cli.doctor.command import probe_endpoint
 from callwright.cli.doctor.probes import Finding
 from tests.cli.patient import Patient
 from tests.proxy.upstream import proxy, upstream
@@ -14,7 +14,7 @@ from tests.proxy.upstream import proxy, upstream
 
 async def found(*faults: str) -> dict[str, Finding]:
     async with upstream(Patient(*faults)) as up:
-        return {f.about: f for f in (await diagnose(up.url, None))[1]}
+        return {f.about: f for f in (await probe_endpoint(up.url, None))[1]}
 
 
 async def test_an_endpoint_that_does_everything_right_gets_no_advice() -> None:
@@ -113,7 +113,7 @@ async def test_what_is_marked_mended_is_right_behind_the_proxy(fault: str, tmp_p
         {"tool_choice required", "tool_choice by name"} if fault == "choice ignored" else set()
     )
     async with upstream(Patient(fault)) as up, proxy(up.url) as (address, _):
-        before = {f.about for f in (await diagnose(up.url, None))[1] if f.verdict == "mended"}
-        after = {f.about for f in (await diagnose(address, None))[1] if f.verdict == "good"}
+        before = {f.about for f in (await probe_endpoint(up.url, None))[1] if f.verdict == "mended"}
+        after = {f.about for f in (await probe_endpoint(address, None))[1] if f.verdict == "good"}
     assert len(before) > 1, "the fault shows, beside the formats that are left in the text"
     assert before - asked_again <= after

@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.settings.config import NAME, keys_of, project_file, read, user_file
+from callwright.cli.settings.config import (
+    NAME,
+    find_project_file,
+    get_user_file,
+    list_top_keys,
+    read_config,
+)
 from callwright.nouns.errors import ConfigError
 
 WHOLE = """
@@ -46,7 +52,7 @@ def written(folder: Path, text: str) -> Path:
 def test_a_file_is_read_with_every_kind_of_setting(tmp_path: Path) -> None:
     for beside in ("tools.py", "petstore.yaml"):
         (tmp_path / beside).touch()
-    found = read(written(tmp_path, WHOLE))
+    found = read_config(written(tmp_path, WHOLE))
     general = {key: said.value for key, said in found.general.items()}
     assert general == {
         "model": "http://localhost:8080/v1#small",
@@ -80,14 +86,14 @@ def test_a_file_is_read_with_every_kind_of_setting(tmp_path: Path) -> None:
 
 
 def test_the_keys_of_a_file_that_is_not_trusted_can_be_told_and_of_no_toml_there_are_none() -> None:
-    said = keys_of(Path(NAME), WHOLE.encode())
+    said = list_top_keys(Path(NAME), WHOLE.encode())
     assert said == ("model", "tools", "allow", "journal", "profile", "limits", "profiles", "proxy")
     for raw in (b"x = [", b'x = "\xe4"', b"x = " + b"[" * 100_000, b"a." * 100_000 + b"b = 1"):
-        assert keys_of(Path(NAME), raw) == ()
+        assert list_top_keys(Path(NAME), raw) == ()
 
 
 def test_a_planner_may_be_the_address_of_a_model(tmp_path: Path) -> None:
-    found = read(written(tmp_path, 'planner = "http://localhost:8000/v1#planner"'))
+    found = read_config(written(tmp_path, 'planner = "http://localhost:8000/v1#planner"'))
     assert found.general["planner"].value == "http://localhost:8000/v1#planner"
 
 
@@ -134,7 +140,7 @@ def test_what_makes_no_sense_is_named_with_its_file_its_key_and_the_next_step(
 ) -> None:
     path = written(tmp_path, text)
     with pytest.raises(ConfigError) as caught:
-        read(path)
+        read_config(path)
     first, second = str(caught.value).split("\n", 1)
     assert str(path) in first
     assert said in first
@@ -144,12 +150,12 @@ def test_what_makes_no_sense_is_named_with_its_file_its_key_and_the_next_step(
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read: No such file"):
-        read(tmp_path / "none.toml")
+        read_config(tmp_path / "none.toml")
     with pytest.raises(ConfigError, match="cannot be read: "):
-        read(tmp_path)
+        read_config(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'model = "\xe4"')
     with pytest.raises(ConfigError, match="is not UTF-8"):
-        read(tmp_path / "latin.toml")
+        read_config(tmp_path / "latin.toml")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +175,7 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
 def test_no_text_is_slow_or_ends_in_a_traceback(tmp_path: Path, text: str, says: str) -> None:
     start = time.process_time()
     with pytest.raises(ConfigError, match=says) as error:
-        read(written(tmp_path, text))
+        read_config(written(tmp_path, text))
     assert len(str(error.value)) < 700
     assert time.process_time() - start < 1
 
@@ -177,16 +183,16 @@ def test_no_text_is_slow_or_ends_in_a_traceback(tmp_path: Path, text: str, says:
 def test_the_nearest_file_upward_is_the_projects(tmp_path: Path) -> None:
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
-    assert project_file(below) is None
+    assert find_project_file(below) is None
     written(tmp_path, "")
-    assert project_file(below) == tmp_path / NAME
+    assert find_project_file(below) == tmp_path / NAME
     written(below, "")
-    assert project_file(below) == below / NAME
+    assert find_project_file(below) == below / NAME
 
 
 def test_the_users_file_lies_in_the_folder_for_configuration(tmp_path: Path) -> None:
-    assert user_file({"XDG_CONFIG_HOME": str(tmp_path)}) == tmp_path / "callwright" / NAME
-    assert user_file({}) == Path.home() / ".config" / "callwright" / NAME
+    assert get_user_file({"XDG_CONFIG_HOME": str(tmp_path)}) == tmp_path / "callwright" / NAME
+    assert get_user_file({}) == Path.home() / ".config" / "callwright" / NAME
 
 
 def test_settings_are_read_without_loading_what_carries_a_run_out(tmp_path: Path) -> None:
@@ -194,8 +200,8 @@ def test_settings_are_read_without_loading_what_carries_a_run_out(tmp_path: Path
     told = f"""
 import sys
 from pathlib import Path
-from callwright.cli.settings.settings import effective
-assert effective(config=Path({str(path)!r})).limits().turns == 3
+from callwright.cli.settings.settings import resolve_settings
+assert resolve_settings(config=Path({str(path)!r})).limits().turns == 3
 assert not {{"callwright.agent.strategies", "callwright.agent", "aiohttp"}} & sys.modules.keys()
 """
     done = subprocess.run(

@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from callwright.agent.strategies import STRATEGIES
-from callwright.cli.settings.options import LimitOptions, grouped, strictly
+from callwright.cli.settings.options import LimitOptions, add_strict_option, group_options
 from callwright.nouns.limits import LIMITS
 from tests.cli.program import callwright
 
@@ -71,8 +71,8 @@ def test_a_command_is_given_its_options_in_groups_and_its_help_names_each() -> N
     app = typer.Typer()
 
     @app.command()
-    @strictly
-    @grouped("what name size")
+    @add_strict_option
+    @group_options("what name size")
     def draw(
         what: Annotated[str, typer.Argument(help="What.")], shape: Shape, colour: Colour
     ) -> None:
@@ -91,7 +91,7 @@ def test_a_command_is_given_its_options_in_groups_and_its_help_names_each() -> N
 def test_two_options_of_one_name_are_refused_when_the_command_is_declared() -> None:
     with pytest.raises(TypeError, match="two options of one name"):
 
-        @grouped()
+        @group_options()
         def draw(size: int, shape: Shape) -> None:
             raise AssertionError
 

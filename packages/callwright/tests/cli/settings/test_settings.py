@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from callwright.cli.settings.settings import Given, Settings, effective, render_settings
+from callwright.cli.settings.settings import Given, Settings, render_settings, resolve_settings
 from callwright.models import ModelSpec, open_model
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import LIMITS, Limits
-from callwright.tools.trust import TrustStore, digest_of, location
+from callwright.tools.trust import TrustStore, digest_of, normalize_location
 from tests.cli.program import callwright
 from tests.cli.settings.test_config import written
 
@@ -66,7 +66,9 @@ def said(
 ) -> Settings:
     """What holds in the project's folder, whose file the user has confirmed as it is."""
     path = home / "project" / "callwright.toml"
-    TrustStore(home / "trust").trust("settings", location(path), digest_of(path.read_bytes()))
+    TrustStore(home / "trust").trust(
+        "settings", normalize_location(path), digest_of(path.read_bytes())
+    )
     return found(home, given, profile, **environ)
 
 
@@ -75,7 +77,7 @@ def found(
 ) -> Settings:
     """What holds there, whatever was confirmed."""
     environ |= {"XDG_CONFIG_HOME": str(home / "config"), "CALLWRIGHT_TRUST": str(home / "trust")}
-    return effective(
+    return resolve_settings(
         Given(given or {}), profile=profile, environ=environ, folder=home / "project" / "below"
     )
 

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from callwright.agent.safety.consent import Approve, Proposal
-from callwright.cli.terminal.consent import in_terminal, shown
+from callwright.cli.terminal.consent import make_terminal_approval, render_proposal
 from callwright.cli.terminal.live import Live
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import CheckedCall, Skip, Tool, ToolCall, to_json
@@ -109,7 +109,7 @@ def test_what_a_source_says_cannot_steer_the_terminal_or_push_the_question_away(
     arguments = {"a\n\x1b[8m": "x\u202etxt.exe", "text": "y" * 5_000}
     call = Gate([tool]).check(ToolCall("r1", tool.name, arguments))
     assert isinstance(call, CheckedCall)
-    text = shown(Proposal(call, "it may destroy something"))
+    text = render_proposal(Proposal(call, "it may destroy something"))
     assert not {"\x1b", "\u202e"} & {*text}
     assert len(text.strip().splitlines()) == 4
     assert len(text) < 1_500
@@ -157,7 +157,7 @@ async def test_one_question_stands_on_the_screen_at_a_time_and_no_event_beside_i
     calls = [Gate([tool]).check(ToolCall("r1", tool.name, {})) for tool in tools]
     with Live(Console(file=screen, width=100, color_system=None)) as live:
         trace = Trace((live,))
-        approve = in_terminal(live, read)
+        approve = make_terminal_approval(live, read)
         assert approve is not None
         proposals = [
             Proposal(call, "it may write") for call in calls if isinstance(call, CheckedCall)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import callwright
-from callwright.cli.terminal.console import GuardedConsole, print_table, shortened
+from callwright.cli.terminal.console import GuardedConsole, print_table, shorten_text
 from tests.cli.terminal import in_a_terminal
 
 HEADS = ("Tool", "Arguments", "Description")
@@ -68,8 +68,8 @@ def test_in_a_pipe_a_row_is_a_line_and_a_tab_stands_between_cells() -> None:
 
 
 def test_a_description_is_shortened_between_words_and_that_is_shown() -> None:
-    assert shortened("word " * 40, 20) == "word word word …"
-    assert shortened("two\nlines") == "two lines"
+    assert shorten_text("word " * 40, 20) == "word word word …"
+    assert shorten_text("two\nlines") == "two lines"
 
 
 def test_styles_are_ours_and_control_characters_of_a_text_are_shown() -> None:

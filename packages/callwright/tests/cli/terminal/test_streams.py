@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.cli import main
-from callwright.cli.terminal.streams import GuardedStream, guard_streams, raw
+from callwright.cli.terminal.streams import GuardedStream, guard_streams, unwrap_stream
 
 STEERING = "\x1b\x07\x9b\x9d\x08\x7f\u202e\u2066\u200f\u2028\U000e0041"
 HOSTILE = f"a{STEERING}]0;title\r\nerror: forged"
@@ -35,8 +35,8 @@ def test_whoever_prints_what_is_printed_is_shown(text: str, failing: bool) -> No
 def test_the_stream_itself_is_there_for_what_is_ours() -> None:
     inner = io.StringIO()
     stream = GuardedStream(inner)
-    assert raw(stream) is inner  # type: ignore[arg-type]
-    assert raw(inner) is inner
+    assert unwrap_stream(stream) is inner  # type: ignore[arg-type]
+    assert unwrap_stream(inner) is inner
     assert stream.write("\x1b") == 1, "as long as what was given"
     assert not stream.isatty()
     with pytest.raises(TypeError):

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import Tool, ToolCall
 from callwright.parsing import DIALECTS, CallPiece, Parser, TextPiece, write_calls
-from callwright.parsing.formats.families import openings
+from callwright.parsing.formats.families import select_readers
 
 MARKERS = [
-    *sorted(openings(None)),
+    *sorted(select_readers(None)),
     *(write_calls([ToolCall("1", "f", {"a": "x"})], name) for name in DIALECTS),
     "</tool_call>",
     "</parameter>\n</function>",

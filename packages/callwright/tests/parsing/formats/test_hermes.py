@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.parsing.formats.hermes import blocks
+from callwright.parsing.formats.hermes import iter_blocks
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from callwright.parsing.formats.hermes import blocks
     ],
 )
 def test_blocks_are_told_apart(text: str, bodies: list[str], closed: list[bool]) -> None:
-    found = list(blocks(text))
+    found = list(iter_blocks(text))
     assert [b.body for b in found] == bodies
     assert [b.closed for b in found] == closed
     assert all(text[b.start :].startswith("<tool_call>") for b in found)

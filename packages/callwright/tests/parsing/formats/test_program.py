@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import Tool
 from callwright.parsing import CallPiece, Parser, parse_calls
-from callwright.parsing.formats.program import Round, calls_in, read_round, write_round
+from callwright.parsing.formats.program import Round, find_calls, read_round, write_round
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from tests.places import DATA
 
@@ -136,7 +136,7 @@ def test_a_call_that_stops_is_never_completed() -> None:
 
 @given(st.text(max_size=80))
 def test_any_code_is_read_without_an_error(code: str) -> None:
-    assert all(isinstance(call.tool, str) for call in calls_in(code, ToolVocabulary([FIND])))
+    assert all(isinstance(call.tool, str) for call in find_calls(code, ToolVocabulary([FIND])))
 
 
 def published() -> list[str]:

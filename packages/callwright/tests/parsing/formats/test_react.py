@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.parsing.formats.react import final_answer, steps
+from callwright.parsing.formats.react import final_answer, iter_steps
 
 
 @pytest.mark.parametrize(
@@ -21,19 +21,19 @@ from callwright.parsing.formats.react import final_answer, steps
     ],
 )
 def test_an_action_is_read(text: str, name: str, arguments: str, closed: bool) -> None:
-    (step,) = steps(text)
+    (step,) = iter_steps(text)
     assert (step.name, step.arguments, step.closed) == (name, arguments, closed)
 
 
 def test_several_actions_come_in_order_with_their_places() -> None:
     text = "Action: f\nAction Input: {}\nAction: g\nAction Input: {}\n"
-    found = list(steps(text))
+    found = list(iter_steps(text))
     assert [s.name for s in found] == ["f", "g"]
     assert text[found[0].start : found[0].end] == "Action: f\nAction Input: {}"
 
 
 def test_the_word_action_in_prose_is_no_action() -> None:
-    assert list(steps("I take action: none. The Action is over.")) == []
+    assert list(iter_steps("I take action: none. The Action is over.")) == []
 
 
 def test_a_final_answer_is_found_with_its_place() -> None:

@@ -5,7 +5,7 @@ from callwright.parsing.marker_set import MarkerSet
 from callwright.parsing.pieces import Block, Meant, Steps
 from callwright.parsing.scanner import Scanner
 from callwright.parsing.tool_vocabulary import ToolVocabulary
-from callwright.parsing.values import NO_END, drain
+from callwright.parsing.values import NO_END, run_reader
 
 
 def _call(tape: Scanner, _offer: ToolVocabulary, _block: Block) -> Steps[Meant | None]:
@@ -16,7 +16,9 @@ def _call(tape: Scanner, _offer: ToolVocabulary, _block: Block) -> Steps[Meant |
 def read(text: str) -> tuple[Block | None, str]:
     tape = Scanner(text, ended=True)
     marks = {"begin": MarkerSet(["<"]), "end": MarkerSet([";"]), "outer_end": MarkerSet(["."])}
-    found = drain(sections.read(tape, ToolVocabulary(), Block("kimi"), _call, **marks))
+    found = run_reader(
+        sections.take_section_calls(tape, ToolVocabulary(), Block("kimi"), _call, **marks)
+    )
     return found, tape.text[tape.at :]
 
 

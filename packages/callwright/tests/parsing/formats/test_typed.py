@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.parsing.formats.typed import escaped, plain, typed, unescaped
+from callwright.parsing.formats.typed import (
+    escape_markers,
+    format_value,
+    read_typed_value,
+    unescape_markers,
+)
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 
 OFFER = ToolVocabulary()
@@ -37,7 +42,7 @@ OFFER = ToolVocabulary()
     ],
 )
 def test_a_text_takes_the_declared_type(text: str, schema: Any, value: Any) -> None:
-    assert typed(text, schema, OFFER)[0] == value
+    assert read_typed_value(text, schema, OFFER)[0] == value
 
 
 @pytest.mark.parametrize(
@@ -52,12 +57,18 @@ def test_a_text_takes_the_declared_type(text: str, schema: Any, value: Any) -> N
     ],
 )
 def test_a_text_that_is_not_of_the_type_stays_text_and_that_is_said(text: str, kind: str) -> None:
-    assert typed(text, {"type": kind}, OFFER) == (text, "a parameter is not of its declared type")
+    assert read_typed_value(text, {"type": kind}, OFFER) == (
+        text,
+        "a parameter is not of its declared type",
+    )
 
 
 def test_what_is_mended_is_said() -> None:
-    assert typed("['a',]", {"type": "array"}, OFFER)[1]
-    assert typed("False", {"type": "boolean"}, OFFER) == (False, "a Python word for JSON's")
+    assert read_typed_value("['a',]", {"type": "array"}, OFFER)[1]
+    assert read_typed_value("False", {"type": "boolean"}, OFFER) == (
+        False,
+        "a Python word for JSON's",
+    )
 
 
 @given(
@@ -70,15 +81,20 @@ def test_what_is_mended_is_said() -> None:
 )
 def test_escaping_is_undone_and_leaves_no_marker(parts: list[str]) -> None:
     text = "".join(parts)
-    assert unescaped(escaped(text)) == text
-    assert "</parameter>" not in escaped(text)
+    assert unescape_markers(escape_markers(text)) == text
+    assert "</parameter>" not in escape_markers(text)
 
 
 @pytest.mark.parametrize("text", ["a &lt; b", "&lt;b&gt;", "&amp;", "a < b", "&quot;"])
 def test_other_entities_are_the_texts_own(text: str) -> None:
-    assert unescaped(text) == text
-    assert escaped(text) == text
+    assert unescape_markers(text) == text
+    assert escape_markers(text) == text
 
 
 def test_values_stand_as_text_or_json() -> None:
-    assert [plain(v) for v in ("x", 1, None, {"a": ["é"]})] == ["x", "1", "null", '{"a": ["é"]}']
+    assert [format_value(v) for v in ("x", 1, None, {"a": ["é"]})] == [
+        "x",
+        "1",
+        "null",
+        '{"a": ["é"]}',
+    ]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from callwright.nouns.types import Tool
 from callwright.parsing import CallPiece, Parser
 from callwright.parsing.formats.registered import labelled_dialect
-from callwright.parsing.formats.untagged import may_begin, value
+from callwright.parsing.formats.untagged import may_begin, take_value
 from callwright.parsing.pieces import Block, Steps
 from callwright.parsing.scanner import GLANCE, Scanner
 from callwright.parsing.tool_vocabulary import MAX_NAME, ToolVocabulary
@@ -165,7 +165,7 @@ def test_where_the_glance_says_no_a_reader_finds_no_call_either(text: str, odd: 
             block = Block("json")
             tape = Scanner(text, ended=True)
             tape.at = at + 1
-            assert _finished(value(tape, ToolVocabulary(tools), block)) is False
+            assert _finished(take_value(tape, ToolVocabulary(tools), block)) is False
             assert block.calls == []
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from callwright.proxy.apis.anthropic import Anthropic, Messages, count_tokens, error
+from callwright.proxy.apis.anthropic import Anthropic, Messages, count_tokens, render_error
 from callwright.proxy.apis.translated import BadRequest, Delta
 
 
@@ -61,7 +61,7 @@ def test_thoughts_are_shown_to_those_who_asked_for_them() -> None:
 
 
 def test_errors_and_counts_have_anthropics_shape() -> None:
-    assert json.loads(error(429, "slow"))["error"]["type"] == "rate_limit_error"
+    assert json.loads(render_error(429, "slow"))["error"]["type"] == "rate_limit_error"
     assert (
         json.loads(count_tokens({"messages": [{"role": "user", "content": "x" * 400}]}))[
             "input_tokens"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from callwright.proxy.apis.responses_out import Output, error
+from callwright.proxy.apis.responses_out import Output, render_error
 from callwright.proxy.apis.responses_tools import Names
 from callwright.proxy.apis.translated import Delta
 
@@ -70,5 +70,5 @@ def test_a_call_of_a_grouped_tool_names_its_namespace() -> None:
 
 
 def test_errors_have_openais_shape() -> None:
-    assert json.loads(error(500, "x"))["error"]["type"] == "server_error"
+    assert json.loads(render_error(500, "x"))["error"]["type"] == "server_error"
     assert kinds(Output({}).broken("x")) == ["response.failed"]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from callwright.proxy.apis.anthropic import Messages
-from callwright.proxy.apis.translated import Translated, chunk_delta, counted, whole_delta
+from callwright.proxy.apis.translated import Translated, chunk_delta, read_token_counts, whole_delta
 from tests.proxy.playbook import text_stream, whole
 
 
@@ -35,14 +35,14 @@ def test_an_error_page_is_told_in_words() -> None:
 
 
 def test_tokens_are_counted_where_they_are_given() -> None:
-    assert counted(
+    assert read_token_counts(
         {"prompt_tokens": 3, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 2}}
     ) == (
         3,
         4,
         2,
     )
-    assert counted(None) == (0, 0, 0)
+    assert read_token_counts(None) == (0, 0, 0)
 
 
 def test_what_is_not_there_is_empty() -> None:

@@ -16,7 +16,7 @@ import aiohttp
 import openai
 import pytest
 
-from callwright.cli.proxy import server
+from callwright.cli.proxy import build_server
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.models.secret import Secret
 from callwright.nouns.errors import Failure
@@ -469,7 +469,7 @@ async def test_what_is_under_way_is_finished_at_shutdown_and_nothing_new_is_take
 
     async with upstream(answer) as up:
         made = Proxy(up.url, Settings(guided="off"))
-        serving = server(made, "127.0.0.1", 0)
+        serving = build_server(made, "127.0.0.1", 0)
         with socket.socket() as listening:
             listening.bind(("127.0.0.1", 0))
             address = f"http://127.0.0.1:{listening.getsockname()[1]}"

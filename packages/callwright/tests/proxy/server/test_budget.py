@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from callwright.proxy.server.budget import Allowance, Budget, items_of
+from callwright.proxy.server.budget import Allowance, Budget, count_items
 from tests.places import DOCS
 
 
@@ -31,8 +31,8 @@ def test_the_items_of_a_request_are_what_its_reading_takes_time_for() -> None:
         5,
         {"content": "x"},
     ]
-    assert items_of({"tools": [{}], "messages": messages}) == 1 + 4 + 3 + 2
-    assert items_of({"tools": 5, "messages": {"a": 1}}) == 0
+    assert count_items({"tools": [{}], "messages": messages}) == 1 + 4 + 3 + 2
+    assert count_items({"tools": 5, "messages": {"a": 1}}) == 0
 
 
 def test_what_the_event_loop_may_spend_is_less_than_what_the_worker_may() -> None:

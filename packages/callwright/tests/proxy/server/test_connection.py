@@ -17,7 +17,7 @@ from uvicorn.server import ServerState
 from callwright.models.secret import Secret
 from callwright.proxy.server.access import Access
 from callwright.proxy.server.budget import Budget
-from callwright.proxy.server.connection import Connection, within
+from callwright.proxy.server.connection import Connection, build_protocol
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import JSON
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
@@ -292,7 +292,7 @@ async def _nothing(scope: object, receive: object, send: object) -> None:
 async def test_a_client_that_takes_some_is_waited_for_and_one_that_takes_none_is_cut_off() -> None:
     loop = asyncio.get_running_loop()
     budget = Budget(stalled_seconds=1_000.0)
-    config = uvicorn.Config(_nothing, http=within(budget), ws="none", log_config=None)
+    config = uvicorn.Config(_nothing, http=build_protocol(budget), ws="none", log_config=None)
     config.load()
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)

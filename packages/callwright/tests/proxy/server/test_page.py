@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from callwright.nouns.types import Edit, ToolCall
-from callwright.proxy.server.page import front, login, page, row
+from callwright.proxy.server.page import render_front, render_login, render_page, render_row
 from callwright.proxy.session.record import Record
 
 
@@ -15,7 +15,7 @@ def test_the_page_shows_raw_parsed_edits_and_sent_escaped() -> None:
     )
     record.edits.append(Edit("/0/name", "Get", "get", "case"))
     record.notes.append("a note")
-    made = page([row(record)], "http://h/v1")
+    made = render_page([render_row(record)], "http://h/v1")
     assert "<script>" not in made
     assert "&lt;script&gt;alert(1)" in made
     for said in ("Raw", "Parsed", "Edits", "Sent", "a note", "&lt;m&gt;", "http://h/v1", "case"):
@@ -23,11 +23,11 @@ def test_the_page_shows_raw_parsed_edits_and_sent_escaped() -> None:
 
 
 def test_a_page_without_requests_says_so() -> None:
-    assert "No request" in page([], "http://h/v1")
+    assert "No request" in render_page([], "http://h/v1")
 
 
 def test_the_front_page_says_what_to_enter_where() -> None:
-    made = front("localhost:8787", "http://h/v1")
+    made = render_front("localhost:8787", "http://h/v1")
     assert "http://localhost:8787/v1" in made
     assert 'href="/callwright"' in made
 
@@ -42,9 +42,9 @@ def test_nothing_of_a_request_becomes_markup_wherever_it_stands() -> None:
     record.edits.append(Edit(hostile, hostile, hostile, hostile))
     record.notes.append(hostile)
     for made in (
-        page([row(record)], hostile, hostile),
-        front(hostile, hostile),
-        login(hostile, hostile),
+        render_page([render_row(record)], hostile, hostile),
+        render_front(hostile, hostile),
+        render_login(hostile, hostile),
     ):
         assert made.count("<meta") == 4, "ours"
         assert "<script" not in made

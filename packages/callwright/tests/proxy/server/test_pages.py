@@ -9,7 +9,14 @@ from callwright.models.secret import Secret
 from callwright.proxy.server.access import COOKIE, LOGIN, Access
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.server.counters import Counters
-from callwright.proxy.server.pages import LOGIN_BYTES, Asked, answer, locked, logged_in, refused
+from callwright.proxy.server.pages import (
+    LOGIN_BYTES,
+    Asked,
+    answer_request,
+    ask_for_key,
+    build_refusal,
+    logged_in,
+)
 from callwright.proxy.session.record import Record
 
 SHOWN = [
@@ -36,7 +43,7 @@ def asked(path: str, method: str = "GET", query: str = "", html: bool = True) ->
 
 @pytest.mark.parametrize(("path", "said", "kind"), SHOWN)
 def test_each_page_says_what_it_is_for(path: str, said: bytes, kind: str) -> None:
-    status, headers, body = answer(asked(path), counted(), "http://h/v1", PAGE)
+    status, headers, body = answer_request(asked(path), counted(), "http://h/v1", PAGE)
     assert status == 200
     assert said in body
     assert dict(headers)["content-type"] == kind
@@ -44,12 +51,12 @@ def test_each_page_says_what_it_is_for(path: str, said: bytes, kind: str) -> Non
 
 
 def test_pages_can_only_be_read() -> None:
-    status, headers, _ = answer(asked("/metrics", "POST"), counted(), "http://h/v1", PAGE)
+    status, headers, _ = answer_request(asked("/metrics", "POST"), counted(), "http://h/v1", PAGE)
     assert (status, dict(headers)["allow"]) == (405, "GET, HEAD")
 
 
 def test_what_is_no_page_is_a_404() -> None:
-    assert answer(asked("/callwright/x"), counted(), "http://h/v1", PAGE)[0] == 404
+    assert answer_request(asked("/callwright/x"), counted(), "http://h/v1", PAGE)[0] == 404
 
 
 @pytest.mark.parametrize(
@@ -79,7 +86,7 @@ def test_a_page_is_bounded_and_leads_to_the_next() -> None:
     records = [Record(f"r{n}", "/v1/messages", raw="x" * 10_000) for n in range(20)]
     seen, query = [], ""
     for _ in range(50):
-        _, headers, body = answer(
+        _, headers, body = answer_request(
             asked("/callwright/requests.json", query=query), counted(*records), "u", 30_000
         )
         assert len(body) < 60_000
@@ -89,24 +96,26 @@ def test_a_page_is_bounded_and_leads_to_the_next() -> None:
             break
         query = link.partition("?")[2].partition(">")[0]
     assert seen == [f"r{n}" for n in reversed(range(20))]
-    page = answer(asked("/callwright"), counted(*records), "u", 30_000)[2].decode()
+    page = answer_request(asked("/callwright"), counted(*records), "u", 30_000)[2].decode()
     assert len(page) < 60_000
     assert 'href="/callwright?before=r' in page
 
 
 def test_a_request_that_is_no_longer_there_has_none_before_it() -> None:
     assert (
-        answer(asked("/callwright/requests.json", query="before=gone"), counted(), "u", PAGE)[2]
+        answer_request(
+            asked("/callwright/requests.json", query="before=gone"), counted(), "u", PAGE
+        )[2]
         == b"[]"
     )
 
 
 def test_who_has_no_key_gets_a_form_or_an_error() -> None:
-    status, headers, body = locked(asked("/callwright"))
+    status, headers, body = ask_for_key(asked("/callwright"))
     assert (status, dict(headers)["content-type"]) == (401, "text/html; charset=utf-8")
     assert f'action="{LOGIN}"'.encode() in body
     assert b"form-action 'self'" in body
-    status, headers, body = locked(asked("/callwright", html=False))
+    status, headers, body = ask_for_key(asked("/callwright", html=False))
     assert status == 401
     assert "key" in json.loads(body)["error"]["message"]
 
@@ -133,6 +142,6 @@ def test_a_login_without_it_is_asked_again(body: bytes) -> None:
 
 
 def test_a_refusal_is_an_error_of_ours() -> None:
-    status, headers, body = refused(405, "TRACE is not served")
+    status, headers, body = build_refusal(405, "TRACE is not served")
     assert (status, json.loads(body)["error"]["message"]) == (405, "TRACE is not served")
     assert "TRACE" not in dict(headers)["allow"]

@@ -16,7 +16,7 @@ from callwright.proxy.server.worker import (
     Step,
     Stepped,
     read_frame,
-    serve,
+    serve_frames,
     write_frame,
 )
 from callwright.proxy.session.events import (
@@ -68,13 +68,13 @@ def test_sessions_are_kept_apart_and_forgotten_when_they_are_over() -> None:
 def test_frames_are_answered_one_by_one_until_there_are_no_more() -> None:
     taking = io.BytesIO(write_frame(SETUP) + b"".join(map(write_frame, steps("a"))))
     giving = io.BytesIO()
-    serve(taking, giving, Unmetered())
+    serve_frames(taking, giving, Unmetered())
     giving.seek(0)
     ready, *made = iter(lambda: read_frame(giving), None)
     assert ready == READY
     assert len(made) == len(EVENTS)
     assert b"tool_calls" in sent(made)
-    serve(io.BytesIO(), giving, Unmetered())
+    serve_frames(io.BytesIO(), giving, Unmetered())
 
 
 def test_the_process_answers_and_ends_with_its_input() -> None:

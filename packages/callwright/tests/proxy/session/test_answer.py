@@ -6,8 +6,8 @@ import pytest
 
 from callwright.nouns.types import ToolCall
 from callwright.parsing import CallPiece
-from callwright.proxy.session.answer import calls_of, in_reasoning
-from callwright.proxy.session.context import Context, Toolsets, read
+from callwright.proxy.session.answer import collect_calls, find_reasoning_calls
+from callwright.proxy.session.context import Context, Toolsets, read_context
 from callwright.proxy.session.native import NativeCalls
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import body, call
@@ -16,7 +16,7 @@ WRITTEN = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</to
 
 
 def context(**more: object) -> Context:
-    found = read(body(**more), b"x", Toolsets(), Settings())
+    found = read_context(body(**more), b"x", Toolsets(), Settings())
     assert found is not None
     return found
 
@@ -24,7 +24,7 @@ def context(**more: object) -> Context:
 def test_the_upstreams_own_calls_come_first_and_keep_their_places() -> None:
     native = NativeCalls()
     native.whole([call("get_weather", {"city": "Rome"}), call("get_weather", {"city": "Bern"}, "")])
-    found = calls_of(
+    found = collect_calls(
         native, [CallPiece(ToolCall("", "get_weather", {"city": "Oslo"}), WRITTEN, "hermes")]
     )
     assert [f.call.arguments for f in found] == [
@@ -53,6 +53,6 @@ def test_the_upstreams_own_calls_come_first_and_keep_their_places() -> None:
 def test_whole_calls_of_offered_tools_are_found_in_the_reasoning(
     reasoning: str, more: dict[str, str], cities: list[str]
 ) -> None:
-    found = in_reasoning(reasoning, context(**more))
+    found = find_reasoning_calls(reasoning, context(**more))
     assert [p.call.arguments for p in found] == [{"city": city} for city in cities]
     assert {p.dialect for p in found} <= {"hermes"}

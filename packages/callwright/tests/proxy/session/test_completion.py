@@ -3,12 +3,12 @@ from __future__ import annotations
 import json
 
 from callwright.proxy.session.completion import Whole
-from callwright.proxy.session.context import Toolsets, read
-from callwright.proxy.session.decide import Decision, decide
+from callwright.proxy.session.context import Toolsets, read_context
+from callwright.proxy.session.decide import Decision, decide_calls
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import body, call, whole
 
-CONTEXT = read(body(), b"x", Toolsets(), Settings())
+CONTEXT = read_context(body(), b"x", Toolsets(), Settings())
 
 
 def through(data: bytes) -> bytes:
@@ -17,7 +17,7 @@ def through(data: bytes) -> bytes:
     if not answer.readable:
         return data
     try:
-        next(decide(answer.found(), answer.said, answer.finish, CONTEXT))
+        next(decide_calls(answer.found(), answer.said, answer.finish, CONTEXT))
     except StopIteration as end:
         settled: Decision = end.value
     return answer.write(settled)

@@ -13,7 +13,7 @@ REPLY = Reply("", usage=Usage(3, 4), model="m")
 
 
 def test_a_composed_stream_is_a_chat_completion() -> None:
-    made = compose.stream(SETTLED, REPLY, Record("1", "/"), True)
+    made = compose.compose_stream(SETTLED, REPLY, Record("1", "/"), True)
     message = assembled(made)
     assert message["calls"] == [{"id": "c1", "name": "t", "arguments": '{"a":1}'}]
     assert message["finish"] == "tool_calls"
@@ -31,9 +31,9 @@ def test_a_composed_answer_says_the_same() -> None:
 
 
 def test_errors_have_openais_shape() -> None:
-    assert json.loads(compose.error(400, "no"))["error"]["type"] == "invalid_request_error"
-    assert json.loads(compose.error(502, "no"))["error"]["message"] == "no"
-    assert compose.error_event("x").startswith(b'data: {"error"')
+    assert json.loads(compose.compose_error(400, "no"))["error"]["type"] == "invalid_request_error"
+    assert json.loads(compose.compose_error(502, "no"))["error"]["message"] == "no"
+    assert compose.encode_error("x").startswith(b'data: {"error"')
 
 
 def test_usage_goes_out_where_it_was_asked_for() -> None:

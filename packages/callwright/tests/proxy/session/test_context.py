@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from callwright.nouns.types import ToolCall
-from callwright.proxy.session.context import Toolsets, read
+from callwright.proxy.session.context import Toolsets, read_context
 from callwright.proxy.session.settings import Settings
 from callwright.repair.gate import Refusal
 from callwright.tools.overlay import Overlay, OverlayChange, ToolOverlay, documented
@@ -37,11 +37,11 @@ def test_tools_without_annotations_count_as_writing() -> None:
 
 def test_what_offers_no_tools_or_wants_several_answers_is_not_read() -> None:
     for more in ({"tools": []}, {"n": 2}, {"messages": "x"}, {"tools": [{"type": "web_search"}]}):
-        assert read({**body(), **more}, b"", Toolsets(), Settings()) is None
+        assert read_context({**body(), **more}, b"", Toolsets(), Settings()) is None
 
 
 def test_a_context_knows_what_was_asked_for() -> None:
-    found = read(
+    found = read_context(
         body(tool_choice="required", parallel_tool_calls=False),
         b"x",
         Toolsets(),
@@ -56,7 +56,7 @@ def test_a_context_knows_what_was_asked_for() -> None:
 
 def test_a_named_tool_that_was_not_offered_is_the_upstreams_business() -> None:
     chosen = {"type": "function", "function": {"name": "other"}}
-    found = read(body(tool_choice=chosen), b"x", Toolsets(), Settings())
+    found = read_context(body(tool_choice=chosen), b"x", Toolsets(), Settings())
     assert found is not None
     assert (found.choice, found.named) == ("auto", "")
 
@@ -77,7 +77,7 @@ def test_an_overlay_documents_the_tools_of_a_request_for_the_gate_and_for_the_up
         3,
     )
     assert asked == body(), "the client's own request stays as it is"
-    found = read(laid, b"", toolsets, Settings())
+    found = read_context(laid, b"", toolsets, Settings())
     assert found is not None
     assert isinstance(
         found.toolset.gate.check(ToolCall("", "get_weather", {"city": "Paris", "days": 9})), Refusal

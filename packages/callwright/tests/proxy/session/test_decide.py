@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from callwright.nouns.types import Reply, ToolCall
-from callwright.proxy.session.context import Context, Toolsets, read
-from callwright.proxy.session.decide import Decision, Found, Sent, decide
+from callwright.proxy.session.context import Context, Toolsets, read_context
+from callwright.proxy.session.decide import Decision, Found, Sent, decide_calls
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import body
 
@@ -15,13 +15,13 @@ RIGHT = ToolCall("c1", "get_weather", {"city": "Paris"})
 
 
 def context(reasks: int = 1, **more: Any) -> Context:
-    found = read(body(**more), b"x", Toolsets(), Settings(reasks=reasks))
+    found = read_context(body(**more), b"x", Toolsets(), Settings(reasks=reasks))
     assert found is not None
     return found
 
 
 def settled(found: list[Found], given: Context, *replies: Reply) -> tuple[Decision, int]:
-    work = decide(found, "", "tool_calls", given)
+    work = decide_calls(found, "", "tool_calls", given)
     left = list(replies)
     asked = 0
     try:
@@ -114,7 +114,7 @@ LISTED = "Send me the weather of these: 'Paris', 'Rome', 'Oslo'."
 
 
 def test_a_second_reading_that_stops_too_early_is_asked_for_one_call_more() -> None:
-    work = decide([WRITTEN], "", "stop", weak(LISTED))
+    work = decide_calls([WRITTEN], "", "stop", weak(LISTED))
     assert next(work).kind == "guided"
     more = work.send(_weather_of("Paris", "Rome"))
     assert more.kind == "more"
@@ -190,7 +190,7 @@ def test_a_call_that_nobody_asked_for_becomes_an_answer_in_words() -> None:
 
 def test_words_beside_a_call_that_nobody_asked_for_are_answer_enough() -> None:
     invented = Found(ToolCall("", "get_weather", {"city": "London"}), dialect="fenced")
-    work = decide([invented], "Hello!", "stop", weak("Say hello in one word."))
+    work = decide_calls([invented], "Hello!", "stop", weak("Say hello in one word."))
     with pytest.raises(StopIteration) as end:
         next(work)
     assert end.value.value.calls == []
@@ -222,7 +222,7 @@ def test_a_call_that_must_wait_gives_way_to_the_one_that_provides_for_it() -> No
     given = weak("An alarm at 06:00, please. I am JohnDoe, password pass123.", tools=_token_tools())
     early = Found(ToolCall("", "SetAlarm", {"token": "abc123", "time": "06:00"}), dialect="fenced")
     first = {"name": "GetUserToken", "arguments": {"username": "JohnDoe", "password": "pass123"}}
-    work = decide([early], "", "stop", given)
+    work = decide_calls([early], "", "stop", given)
     asked = json.dumps(next(work).body["response_format"])
     assert "GetUserToken" in asked
     assert "SetAlarm" not in asked

@@ -19,7 +19,7 @@ from callwright.proxy.apis.anthropic import Anthropic
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session.context import Toolset, Toolsets
 from callwright.proxy.session.events import CloseUpstream, Finish, Probed, UpstreamFailed
-from callwright.proxy.session.faults import OverBudget, UpstreamTape, fault_of
+from callwright.proxy.session.faults import OverBudget, UpstreamTape, build_fault
 from callwright.proxy.session.settings import Settings
 from callwright.repair.gate import Gate
 from tests.proxy.playbook import (
@@ -356,7 +356,7 @@ def test_a_fault_is_told_without_what_a_client_sent() -> None:
     try:
         raise KeyError("sk-canary")
     except KeyError as error:
-        told = fault_of(error, "r1")
+        told = build_fault(error, "r1")
     assert (told.request, told.kind) == ("r1", "KeyError")
     assert "test_faults.py" in told.detail
     assert "sk-canary" not in told.detail.replace('raise KeyError("sk-canary")', "")

@@ -3,17 +3,17 @@ from __future__ import annotations
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Message, Reply, ToolCall
 from callwright.proxy.session import followup as again
-from callwright.proxy.session.context import Toolsets, read
+from callwright.proxy.session.context import Toolsets, read_context
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import body
 
-FOUND = read(body(temperature=0.5, stop=["x"], user="u"), b"x", Toolsets(), Settings())
+FOUND = read_context(body(temperature=0.5, stop=["x"], user="u"), b"x", Toolsets(), Settings())
 assert FOUND is not None
 CONTEXT = FOUND
 
 
 def test_a_question_of_our_own_keeps_the_sampling_and_nothing_of_the_calls() -> None:
-    made = again.body_of(
+    made = again.build_question_body(
         ChatRequest((Message("user", "mend"),), schema={"type": "object"}), CONTEXT
     )
     assert made == {
@@ -23,24 +23,26 @@ def test_a_question_of_our_own_keeps_the_sampling_and_nothing_of_the_calls() -> 
         "messages": [{"role": "user", "content": "mend"}],
     }
     CONTEXT.schema = True
-    assert "response_format" in again.body_of(ChatRequest((), schema={"type": "object"}), CONTEXT)
+    assert "response_format" in again.build_question_body(
+        ChatRequest((), schema={"type": "object"}), CONTEXT
+    )
 
 
 def test_asking_again_keeps_the_conversation_and_says_why() -> None:
-    made = again.question("You must call.", "No.", CONTEXT)
+    made = again.build_followup("You must call.", "No.", CONTEXT)
     assert [m["role"] for m in made["messages"]] == ["user", "assistant", "user"]
     assert "You must call." in made["messages"][-1]["content"]
     assert made["tools"] == CONTEXT.body["tools"]
 
 
 def test_calls_of_a_reply_are_native_or_in_its_text_and_offered() -> None:
-    assert again.calls_of(Reply("", (ToolCall("a", "t", {}),)), CONTEXT)[0].tool == "t"
+    assert again.read_calls(Reply("", (ToolCall("a", "t", {}),)), CONTEXT)[0].tool == "t"
     text = '<tool_call>{"name": "get_weather", "arguments": {"city": "A"}}</tool_call>'
-    assert [c.tool for c in again.calls_of(Reply(text), CONTEXT)] == ["get_weather"]
-    assert again.calls_of(Reply(text.replace("get_weather", "rocket_9")), CONTEXT) == ()
-    assert again.calls_of(Reply(text[:60]), CONTEXT) == ()
+    assert [c.tool for c in again.read_calls(Reply(text), CONTEXT)] == ["get_weather"]
+    assert again.read_calls(Reply(text.replace("get_weather", "rocket_9")), CONTEXT) == ()
+    assert again.read_calls(Reply(text[:60]), CONTEXT) == ()
 
 
 def test_what_is_no_completion_is_an_empty_reply() -> None:
-    assert again.reply_of(None).text == ""
-    assert again.reply_of({"error": "x"}).tool_calls == ()
+    assert again.parse_completion(None).text == ""
+    assert again.parse_completion({"error": "x"}).tool_calls == ()

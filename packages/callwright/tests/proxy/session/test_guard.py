@@ -18,8 +18,8 @@ from callwright.agent.safety.clear import ClearedCall, Denied
 from callwright.nouns.types import Reply as Said
 from callwright.nouns.types import ToolCall
 from callwright.proxy.session import guard
-from callwright.proxy.session.context import Context, Toolsets, read
-from callwright.proxy.session.decide import Decision, Found, decide
+from callwright.proxy.session.context import Context, Toolsets, read_context
+from callwright.proxy.session.decide import Decision, Found, decide_calls
 from callwright.proxy.session.history import NOT_CALLED
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import JSON, chunk, text_stream, whole
@@ -66,7 +66,7 @@ def came(text: str, number: str = "c1") -> dict[str, Any]:
 
 def context(*messages: Any, tools: Any = (PAY, LOOK), native: bool = False, **more: Any) -> Context:
     asked = {"model": "m", "messages": [ASKED, *messages], "tools": list(tools), **more}
-    found = read(asked, b"x", Toolsets(), Settings())
+    found = read_context(asked, b"x", Toolsets(), Settings())
     assert found is not None
     found.native, found.schema = native, not native
     return found
@@ -77,7 +77,7 @@ def rules(found: Context, *calls: ToolCall) -> list[str]:
 
 
 def cleared(found: Context, *calls: ToolCall) -> list[Any]:
-    return [*guard.of(found, calls, [found.toolset.gate.check(call) for call in calls])]
+    return [*guard.clear_calls(found, calls, [found.toolset.gate.check(call) for call in calls])]
 
 
 def pay(**arguments: Any) -> ToolCall:
@@ -195,7 +195,7 @@ def test_reads_are_never_touched(account: int, times: int) -> None:
 def settled(
     found: Context, *calls: ToolCall, replies: tuple[Said, ...] = (), text: str = ""
 ) -> Decision:
-    work = decide([Found(c, dialect="guided") for c in calls], text, "stop", found)
+    work = decide_calls([Found(c, dialect="guided") for c in calls], text, "stop", found)
     left = list(replies)
     try:
         next(work)
@@ -368,7 +368,7 @@ async def test_a_clients_loop_makes_a_write_once_and_ends_in_words(
 def test_every_call_for_the_client_is_cleared_or_was_refused_by_the_gate(native: bool) -> None:
     right, wrong = pay(), ToolCall("", "pay", {"to": "Ann", "amount": "plenty"})
     found = [Found(right, 0), Found(wrong, 1)]
-    asking = decide(found, "", "tool_calls", context(native=native))
+    asking = decide_calls(found, "", "tool_calls", context(native=native))
     try:
         next(asking)
         while True:

@@ -6,19 +6,19 @@ from typing import Any
 import pytest
 
 from callwright.proxy.session import guided
-from callwright.proxy.session.context import Context, Toolsets, read
+from callwright.proxy.session.context import Context, Toolsets, read_context
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import body
 
 
 def context(**more: Any) -> Context:
-    found = read(body(**more), b"x", Toolsets(), Settings())
+    found = read_context(body(**more), b"x", Toolsets(), Settings())
     assert found is not None
     return found
 
 
 def test_the_schema_holds_every_offered_tool_and_no_call() -> None:
-    some, none = guided.schema(context())["anyOf"]
+    some, none = guided.build_schema(context())["anyOf"]
     names = [
         c["properties"]["name"]["const"] for c in some["properties"]["calls"]["items"]["anyOf"]
     ]
@@ -28,7 +28,7 @@ def test_the_schema_holds_every_offered_tool_and_no_call() -> None:
 
 def test_the_schema_follows_tool_choice_and_parallel_calls() -> None:
     chosen = {"type": "function", "function": {"name": "send_mail"}}
-    made = guided.schema(context(tool_choice=chosen, parallel_tool_calls=False))
+    made = guided.build_schema(context(tool_choice=chosen, parallel_tool_calls=False))
     calls = made["properties"]["calls"]
     assert calls["maxItems"] == 1
     assert [c["properties"]["name"]["const"] for c in calls["items"]["anyOf"]] == ["send_mail"]
@@ -36,13 +36,13 @@ def test_the_schema_follows_tool_choice_and_parallel_calls() -> None:
 
 def test_as_many_calls_can_be_demanded_as_a_reply_may_hold() -> None:
     for least, told in ((1, 1), (3, 3), (99, 16)):
-        some, _ = guided.schema(context(), least=least)["anyOf"]
+        some, _ = guided.build_schema(context(), least=least)["anyOf"]
         assert some["properties"]["calls"]["minItems"] == told
 
 
 def test_the_tools_are_told_at_the_end_of_the_system_message() -> None:
     system = {"role": "system", "content": "Be brief."}
-    sent = guided.body(context(messages=[system, {"role": "user", "content": "x"}]))
+    sent = guided.build_body(context(messages=[system, {"role": "user", "content": "x"}]))
     assert [m["role"] for m in sent["messages"]] == ["system", "user"]
     assert sent["messages"][0]["content"].startswith("Be brief.\n\n")
     assert "get_weather" in sent["messages"][0]["content"]
@@ -52,7 +52,7 @@ def test_the_tools_are_told_at_the_end_of_the_system_message() -> None:
 def test_our_own_engine_is_given_the_layout_that_small_models_know() -> None:
     asked = context()
     asked.local = True
-    assert '"item_separator": ", "' in guided.body(asked)["grammar"]
+    assert '"item_separator": ", "' in guided.build_body(asked)["grammar"]
 
 
 @pytest.mark.parametrize(
@@ -73,21 +73,23 @@ def test_our_own_engine_is_given_the_layout_that_small_models_know() -> None:
     ],
 )
 def test_replies_are_read_and_cut_off_calls_are_left(text: str, found: Any) -> None:
-    calls = guided.calls_of(text, {"get_weather", "send_mail"})
+    calls = guided.read_guided_calls(text, {"get_weather", "send_mail"})
     assert (None if calls is None else [c.arguments for c in calls]) == found
 
 
 def test_the_body_is_json() -> None:
-    assert json.dumps(guided.body(context()))
+    assert json.dumps(guided.build_body(context()))
 
 
 def test_a_question_about_the_tools_is_told_of_them_and_another_is_not() -> None:
     asked = context(messages=[{"role": "user", "content": "Which tools do you have?"}])
-    made = guided.body_in_words(asked)
+    made = guided.build_body_in_words(asked)
     assert "send_mail" in made["messages"][0]["content"]
     assert "tools" not in made
     greeting = context(messages=[{"role": "user", "content": "Hello!"}])
-    assert guided.body_in_words(greeting)["messages"] == [{"role": "user", "content": "Hello!"}]
+    assert guided.build_body_in_words(greeting)["messages"] == [
+        {"role": "user", "content": "Hello!"}
+    ]
 
 
 def test_a_list_of_options_is_no_longer_than_there_are_options() -> None:
@@ -97,7 +99,7 @@ def test_a_list_of_options_is_no_longer_than_there_are_options() -> None:
     asked = context(
         tools=[{"type": "function", "function": {"name": "find_hotel", "parameters": schema}}]
     )
-    (one,) = guided.schema(asked)["anyOf"][0]["properties"]["calls"]["items"]["anyOf"]
+    (one,) = guided.build_schema(asked)["anyOf"][0]["properties"]["calls"]["items"]["anyOf"]
     made = one["properties"]["arguments"]["properties"]
     assert made["extras"]["maxItems"] == 2
     assert "maxItems" not in made["notes"]

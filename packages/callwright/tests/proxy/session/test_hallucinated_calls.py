@@ -8,9 +8,9 @@ import json
 
 import pytest
 
-from callwright.proxy.session.context import Context, Toolsets, read
+from callwright.proxy.session.context import Context, Toolsets, read_context
 from callwright.proxy.session.events import Probed
-from callwright.proxy.session.hallucinated_calls import begins, hallucinated_call
+from callwright.proxy.session.hallucinated_calls import find_hallucinated_call, may_begin_call
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import JSON, Playbook, body, text_stream, whole
 
@@ -19,7 +19,9 @@ SUM = "What is 17 plus 25?"
 
 
 def weak(query: str) -> Context:
-    found = read(body(messages=[{"role": "user", "content": query}]), b"x", Toolsets(), Settings())
+    found = read_context(
+        body(messages=[{"role": "user", "content": query}]), b"x", Toolsets(), Settings()
+    )
     assert found is not None
     found.native, found.schema = False, True
     return found
@@ -40,21 +42,21 @@ def weak(query: str) -> Context:
     ],
 )
 def test_a_whole_reply_that_is_a_call_of_a_stranger(text: str, seen: bool) -> None:
-    assert (hallucinated_call(text, weak(SUM)) is not None) is seen
-    assert begins(text, weak(SUM)) or not seen
+    assert (find_hallucinated_call(text, weak(SUM)) is not None) is seen
+    assert may_begin_call(text, weak(SUM)) or not seen
 
 
 @pytest.mark.parametrize(
     "query", ["Write add(17, 25) as JSON.", "How would one call an adder?", "What is add?"]
 )
 def test_what_the_user_speaks_of_is_left_alone(query: str) -> None:
-    assert hallucinated_call(ADD, weak(query)) is None
+    assert find_hallucinated_call(ADD, weak(query)) is None
 
 
 def test_an_upstream_whose_own_calls_work_is_left_alone() -> None:
     strong = weak(SUM)
     strong.native = True
-    assert hallucinated_call(ADD, strong) is None
+    assert find_hallucinated_call(ADD, strong) is None
 
 
 @pytest.mark.parametrize("stream", [True, False])

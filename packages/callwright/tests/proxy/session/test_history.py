@@ -5,12 +5,12 @@ from typing import Any
 from callwright.nouns.types import Message, ToolCall
 from callwright.proxy.session.history import (
     NOT_CALLED,
-    is_of_user,
-    key,
-    loops,
-    paired,
-    questions_spent,
-    succeeded,
+    count_questions,
+    find_loops,
+    find_succeeded,
+    is_user_message,
+    make_call_key,
+    pair_messages,
 )
 
 
@@ -31,31 +31,31 @@ USER = {"role": "user", "content": "hi"}
 
 def test_paired_history_is_left_alone() -> None:
     history = [USER, assistant("a", "b"), result("b"), result("a"), USER]
-    assert paired(history) == (history, ())
+    assert pair_messages(history) == (history, ())
 
 
 def test_a_call_without_result_gets_one_that_says_so() -> None:
-    made, edits = paired([USER, assistant("a", "b"), result("a"), USER])
+    made, edits = pair_messages([USER, assistant("a", "b"), result("a"), USER])
     assert made[3] == {"role": "tool", "tool_call_id": "b", "content": NOT_CALLED}
     assert [(e.path, e.rule) for e in edits] == [("/messages/1", "unpaired_call")]
 
 
 def test_a_result_without_call_becomes_what_the_user_says_and_nothing_is_lost() -> None:
-    made, edits = paired([USER, assistant("a"), result("x", "from x"), result("a"), USER])
+    made, edits = pair_messages([USER, assistant("a"), result("x", "from x"), result("a"), USER])
     assert [m["role"] for m in made] == ["user", "assistant", "tool", "user", "user"]
     assert "from x" in made[3]["content"]
     assert [e.rule for e in edits] == ["unpaired_result"]
 
 
 def test_a_second_result_of_the_same_call_is_dropped() -> None:
-    made, edits = paired([USER, assistant("a"), result("a", "1"), result("a", "2")])
+    made, edits = pair_messages([USER, assistant("a"), result("a", "1"), result("a", "2")])
     assert [m["content"] for m in made if m["role"] == "tool"] == ["1"]
     assert [e.rule for e in edits] == ["repeated_result"]
 
 
 def test_calls_without_ids_are_not_judged() -> None:
     history = [USER, assistant(""), {"role": "tool", "content": "ok"}]
-    assert paired(history) == (history, ())
+    assert pair_messages(history) == (history, ())
 
 
 def talk(*results: str, arguments: str = '{"a": 1}') -> list[Message]:
@@ -67,38 +67,41 @@ def talk(*results: str, arguments: str = '{"a": 1}') -> list[Message]:
 
 
 def test_identical_failing_calls_in_a_row_are_a_loop() -> None:
-    (loop,) = loops(talk("Error: no", "Error: no", "Error: no"), 3)
-    assert loop.call == key(ToolCall("", "t", {"a": 1}))
+    (loop,) = find_loops(talk("Error: no", "Error: no", "Error: no"), 3)
+    assert loop.call == make_call_key(ToolCall("", "t", {"a": 1}))
     assert loop.times == 3
     assert "no" in loop.said
 
 
 def test_a_success_or_a_new_word_of_the_user_ends_a_loop() -> None:
-    assert loops(talk("Error: no", "Error: no", "fine", "Error: no"), 3) == ()
+    assert find_loops(talk("Error: no", "Error: no", "fine", "Error: no"), 3) == ()
     again = [*talk("Error: no", "Error: no"), *talk("Error: no")]
-    assert loops(again, 3) == ()
-    assert loops(talk(*["Error: no"] * 5), 0) == (), "0 switches it off"
+    assert find_loops(again, 3) == ()
+    assert find_loops(talk(*["Error: no"] * 5), 0) == (), "0 switches it off"
 
 
 def test_questions_are_counted_by_message() -> None:
     asked = assistant("cwr000001", "cwr000002")
     odd: list[Any] = ["x", {"tool_calls": [3, {}]}, {"tool_calls": None}]
-    assert questions_spent([asked, assistant("cwp000001"), *odd, asked]) == 2
+    assert count_questions([asked, assistant("cwp000001"), *odd, asked]) == 2
 
 
 def test_calls_that_succeeded_are_those_since_the_user_last_spoke_whose_result_is_no_failure() -> (
     None
 ):
-    assert [c.id for c in succeeded(talk("fine", "Error: busy", NOT_CALLED, ""))] == ["c0", "c3"]
-    assert succeeded([*talk("fine"), Message("user", "and now?")]) == ()
+    assert [c.id for c in find_succeeded(talk("fine", "Error: busy", NOT_CALLED, ""))] == [
+        "c0",
+        "c3",
+    ]
+    assert find_succeeded([*talk("fine"), Message("user", "and now?")]) == ()
 
 
 def test_not_everything_in_the_users_turn_is_said_by_the_user() -> None:
-    lost, _ = paired([USER, assistant("a"), result("x", "from x"), result("a")])
-    assert not is_of_user(Message("user", lost[3]["content"]))  # type: ignore[index,call-overload]
+    lost, _ = pair_messages([USER, assistant("a"), result("x", "from x"), result("a")])
+    assert not is_user_message(Message("user", lost[3]["content"]))  # type: ignore[index,call-overload]
     reminder = "<system-reminder>Be brief.</system-reminder>"
-    assert not is_of_user(Message("user", reminder))
-    assert is_of_user(Message("user", f"{reminder} Go on."))
+    assert not is_user_message(Message("user", reminder))
+    assert is_user_message(Message("user", f"{reminder} Go on."))
 
 
 def test_results_find_their_calls_in_time_that_grows_with_their_number() -> None:
@@ -107,7 +110,7 @@ def test_results_find_their_calls_in_time_that_grows_with_their_number() -> None
     calls = tuple(ToolCall(f"c{n}", "f", "{}") for n in range(20_000))
     results = tuple(Message("tool", "done", tool_call_id=call.id) for call in calls)
     began = process_time()
-    assert succeeded((Message("assistant", "", calls), *results)) == calls
+    assert find_succeeded((Message("assistant", "", calls), *results)) == calls
     assert process_time() - began < 5.0, (
         "a look at every open call for every result takes ten times that"
     )

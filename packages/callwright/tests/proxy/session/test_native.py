@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright.proxy.session.native import NativeCalls, as_object
+from callwright.proxy.session.native import NativeCalls, parse_object
 
 
 def gathered(*pieces: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
@@ -63,6 +63,6 @@ def test_whole_calls_without_or_with_the_same_id_are_not_sound() -> None:
 
 
 def test_only_objects_are_objects() -> None:
-    assert as_object('{"a": 1}') == {"a": 1}
-    assert as_object("[1]") == "[1]"
-    assert as_object("{") == "{"
+    assert parse_object('{"a": 1}') == {"a": 1}
+    assert parse_object("[1]") == "[1]"
+    assert parse_object("{") == "{"

@@ -4,13 +4,13 @@ import subprocess
 import sys
 
 from callwright.nouns.types import ToolCall
-from callwright.proxy.session.context import Toolsets, read
+from callwright.proxy.session.context import Toolsets, read_context
 from callwright.proxy.session.refining import UNASKED, repair_answer
 from callwright.proxy.session.settings import Settings
 from callwright.repair.rules import duplicate_calls as surplus
 from tests.proxy.playbook import body
 
-CONTEXT = read(body(), b"x", Toolsets(), Settings())
+CONTEXT = read_context(body(), b"x", Toolsets(), Settings())
 assert CONTEXT is not None
 
 
@@ -39,11 +39,11 @@ def test_the_rule_of_unasked_calls_is_the_refiners() -> None:
 def test_a_call_that_is_plainly_right_loads_no_refiner() -> None:
     code = (
         "import sys\nfrom callwright.cli.proxy import serve\nfrom callwright.proxy.session.refining"
-        " import repair_answer\nfrom callwright.proxy.session.context import Toolsets, read\nfrom"
+        " import repair_answer\nfrom callwright.proxy.session.context import Toolsets, read_context\nfrom"
         " callwright.proxy.session.settings import Settings\nfrom callwright.nouns.types import"
         " ToolCall\ntool = {'type': 'function', 'function': {'name': 'f', 'parameters':"
         " {'properties': {'a': {}}}}}\nasked = {'messages': [{'role': 'user', 'content': 'call f of"
-        " 3'}], 'tools': [tool]}\nmade = repair_answer([ToolCall('c', 'f', {'a': 3})], read(asked, b'x',"
+        " 3'}], 'tools': [tool]}\nmade = repair_answer([ToolCall('c', 'f', {'a': 3})], read_context(asked, b'x',"
         " Toolsets(), Settings()))\nassert made.calls\nheavy = ('rapidfuzz', 'numpy',"
         " 'callwright.repair.refinement', 'callwright.dataflow.flow', 'typer', 'pydantic',"
         " 'starlette')\nprint([m for m in heavy if m in sys.modules])\n"

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from callwright.proxy.session.sse import (
     EventSplitter,
-    data_of,
-    encoded,
+    encode_event,
+    encode_named_event,
+    extract_data,
     json_bytes,
     json_object,
-    named,
 )
 
 
@@ -31,26 +31,32 @@ def test_events_joined_again_are_the_stream_and_cuts_change_nothing(
     cut = EventSplitter()
     found = [*cut.feed(stream[:at]), *cut.feed(stream[at:]), cut.close()]
     assert b"".join(found) == stream
-    assert [data_of(e) for e in found if data_of(e)] == [data_of(e) for e in expected if data_of(e)]
+    assert [extract_data(e) for e in found if extract_data(e)] == [
+        extract_data(e) for e in expected if extract_data(e)
+    ]
 
 
 def test_byte_by_byte_gives_the_same_events() -> None:
     stream = b"data: a\n\n: c\r\n\r\ndata: b\ndata: c\n\n\ndata: d"
     splitter = EventSplitter()
     events = [e for i in range(len(stream)) for e in splitter.feed(stream[i : i + 1])]
-    assert [data_of(e) for e in [*events, splitter.close()] if data_of(e)] == [b"a", b"b\nc", b"d"]
+    assert [extract_data(e) for e in [*events, splitter.close()] if extract_data(e)] == [
+        b"a",
+        b"b\nc",
+        b"d",
+    ]
 
 
 def test_data_is_what_stands_behind_data() -> None:
-    assert data_of(b'data: {"a": 1}\n\n') == b'{"a": 1}'
-    assert data_of(b"data:x\r\n\r\n") == b"x"
-    assert data_of(b"event: ping\ndata: {}\n\n") == b"{}"
-    assert data_of(b": comment\n\n") == b""
+    assert extract_data(b'data: {"a": 1}\n\n') == b'{"a": 1}'
+    assert extract_data(b"data:x\r\n\r\n") == b"x"
+    assert extract_data(b"event: ping\ndata: {}\n\n") == b"{}"
+    assert extract_data(b": comment\n\n") == b""
 
 
 def test_what_is_written_can_be_read() -> None:
-    assert encoded({"a": "é"}) == 'data: {"a":"é"}\n\n'.encode()
-    assert named("ping", {}) == b"event: ping\ndata: {}\n\n"
+    assert encode_event({"a": "é"}) == 'data: {"a":"é"}\n\n'.encode()
+    assert encode_named_event("ping", {}) == b"event: ping\ndata: {}\n\n"
     assert json_object(json_bytes({"n": 2**70})) == {"n": 2**70}
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.proxy.server.budget import Budget
-from callwright.proxy.session.context import Toolsets, read
-from callwright.proxy.session.decide import decide
+from callwright.proxy.session.context import Toolsets, read_context
+from callwright.proxy.session.decide import decide_calls
 from callwright.proxy.session.settings import Settings
 from callwright.proxy.session.streaming import Streamed
 from tests.proxy.playbook import assembled, body, chunk, events, native_stream, text_stream
@@ -22,7 +22,7 @@ TEXTS = (
         ' </tool_call>"}}</tool_call> End.'
     ),
 )
-CONTEXT = read(body(), b"x", Toolsets(), Settings())
+CONTEXT = read_context(body(), b"x", Toolsets(), Settings())
 
 
 def through(stream: bytes, cuts: list[int]) -> bytes:
@@ -35,7 +35,7 @@ def through(stream: bytes, cuts: list[int]) -> bytes:
     out += streamed.end()
     if streamed.ready:
         try:
-            next(decide(streamed.found(), streamed.said, streamed.finish, CONTEXT))
+            next(decide_calls(streamed.found(), streamed.said, streamed.finish, CONTEXT))
         except StopIteration as end:
             out += streamed.write(end.value)
     return out

@@ -3,7 +3,7 @@ import pytest
 from callwright.nouns.types import READ, Tool, ToolCall
 from callwright.repair.by_model.guard import Upstream, check_chained, reasons_against
 from callwright.repair.gate import Gate
-from callwright.repair.ordering.references import references
+from callwright.repair.ordering.references import find_call_references
 
 SUM = Tool(
     "add",
@@ -27,9 +27,11 @@ WIPE = Tool(
 
 def test_a_reference_stands_for_a_number_until_its_call_has_run() -> None:
     call = ToolCall("v2", "add", {"a": "$var1.result$", "b": 4})
-    assert check_chained(call, references([call], [SUM]), Gate([SUM])) == ""
+    assert check_chained(call, find_call_references([call], [SUM]), Gate([SUM])) == ""
     assert "'b'" in check_chained(
-        ToolCall("v2", "add", {"a": "$var1.result$", "b": "x"}), references([call], []), Gate([SUM])
+        ToolCall("v2", "add", {"a": "$var1.result$", "b": "x"}),
+        find_call_references([call], []),
+        Gate([SUM]),
     )
 
 

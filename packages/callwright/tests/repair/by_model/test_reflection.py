@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.models.grammar import decodable
+from callwright.models.grammar import reduce_schema
 from callwright.nouns.errors import Failure, Violation
 from callwright.nouns.types import READ, CheckedCall, Reply, Tool, ToolCall, ToolResult
 from callwright.repair.by_model.question import repair_failure, repair_refusal
@@ -222,7 +222,7 @@ def test_the_schema_holds_for_open_nested_and_served_tools_and_decoders_follow_i
     tool = Tool("go", "", schema)
     made = reflection_schema(tool)
     assert made is not None
-    for one in (made, decodable(made)):
+    for one in (made, reduce_schema(made)):
         check = jsonschema.Draft202012Validator(one)
 
         def said(arguments: Any, name: str = "go") -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from callwright.nouns.plugins import load_plugins
 from callwright.nouns.types import ToolCall
 from callwright.repair.ordering.notations import GROUP, OWN_NOTATIONS, reference_notations
-from callwright.repair.ordering.references import references
+from callwright.repair.ordering.references import find_call_references
 
 
 def test_the_notations_are_the_core_s_and_the_registered_ones_by_rank() -> None:
@@ -34,7 +34,7 @@ def test_the_core_s_own_are_references(
         ToolCall("call_2", "g", {}),
         ToolCall("call_3", "h", {"a": text}),
     ]
-    (found,) = references(calls, [])
+    (found,) = find_call_references(calls, [])
     assert (found.notation, found.label, found.field) == (notation, label, field)
 
 

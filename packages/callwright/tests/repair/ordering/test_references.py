@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from callwright.nouns.types import Tool, ToolCall
 from callwright.repair.ordering.references import (
     Labels,
+    find_call_references,
     labels_of,
-    plain,
-    references,
-    rewritten,
+    normalize_label,
+    rewrite_references,
 )
 
 
@@ -42,7 +42,7 @@ def test_every_notation_of_the_field_is_a_reference(
         ToolCall("call_2", "b", {"x": text}),
         ToolCall("call_3", "c", {}),
     ]
-    (found,) = references(calls, [])
+    (found,) = find_call_references(calls, [])
     assert (found.label, found.field, found.whole, found.pointer) == (
         label,
         field,
@@ -65,19 +65,19 @@ def test_every_notation_of_the_field_is_a_reference(
     ],
 )
 def test_prices_templates_and_paths_are_no_references(text: str) -> None:
-    assert references([ToolCall("call_1", "a", {"x": text})], []) == []
+    assert find_call_references([ToolCall("call_1", "a", {"x": text})], []) == []
 
 
 def test_what_the_request_says_in_these_words_is_no_reference() -> None:
     calls = [ToolCall("1", "pay", {"amount": "$2"}), ToolCall("2", "rate", {})]
-    assert references(calls, [], query="Pay them $2 please") == []
-    assert len(references(calls, [], query="Pay them")) == 1
+    assert find_call_references(calls, [], query="Pay them $2 please") == []
+    assert len(find_call_references(calls, [], query="Pay them")) == 1
 
 
 def test_output_names_count_only_where_tools_return_such_things() -> None:
     calls = [ToolCall("1", "capital", {"of": "output_birthplace"})]
-    assert references(calls, [tool("capital", "output_capital")])
-    assert references(calls, [tool("capital", "capital")]) == []
+    assert find_call_references(calls, [tool("capital", "output_capital")])
+    assert find_call_references(calls, [tool("capital", "capital")]) == []
 
 
 def test_an_output_name_that_another_call_returns_is_a_reference_whatever_the_prompt_says() -> None:
@@ -87,8 +87,10 @@ def test_an_output_name_that_another_call_returns_is_a_reference_whatever_the_pr
         ToolCall("2", "find_birthplace", {}),
     ]
     prompt = 'give "output_birthplace" to a later call'
-    assert [r.label for r in references(calls, [find, capital], prompt)] == ["output_birthplace"]
-    assert references(calls[:1], [find, capital], prompt) == []
+    assert [r.label for r in find_call_references(calls, [find, capital], prompt)] == [
+        "output_birthplace"
+    ]
+    assert find_call_references(calls[:1], [find, capital], prompt) == []
 
 
 @pytest.mark.parametrize(
@@ -98,13 +100,13 @@ def test_a_label_that_a_call_bears_is_referred_to_even_where_the_prompt_shows_th
     label: str, text: str
 ) -> None:
     calls = [ToolCall("call_1", "a", {}, label), ToolCall("call_2", "b", {"x": text})]
-    assert [r.text for r in references(calls, [], f"for example: {text}")] == [text]
+    assert [r.text for r in find_call_references(calls, [], f"for example: {text}")] == [text]
 
 
 def test_references_inside_lists_and_objects_are_found_and_rewritten_in_place() -> None:
     call = ToolCall("c", "t", {"a": [{"b": "from $var1.x$ to $var2.y$"}], "n": 3})
-    found = references([call], [])
-    made = rewritten(call, [(r, r.renamed("var9")) for r in found])
+    found = find_call_references([call], [])
+    made = rewrite_references(call, [(r, r.renamed("var9")) for r in found])
     assert made.arguments == {"a": [{"b": "from $var9.x$ to $var9.y$"}], "n": 3}
     assert call.arguments == {"a": [{"b": "from $var1.x$ to $var2.y$"}], "n": 3}
 
@@ -117,7 +119,7 @@ def test_a_nestools_call_has_one_label_for_each_output() -> None:
     ]
     given = labels_of(calls, tools)
     assert given == [("API_call_0", "API_call_1"), ("API_call_2",)]
-    (ref,) = references(calls, tools.values())
+    (ref,) = find_call_references(calls, tools.values())
     meaning = Labels(calls, tools, given).meaning(ref)
     assert meaning is not None
     assert (meaning.call, meaning.output) == (0, "available")
@@ -126,12 +128,12 @@ def test_a_nestools_call_has_one_label_for_each_output() -> None:
 def test_calls_without_labels_are_counted() -> None:
     calls = [ToolCall("call_1", "a", {}), ToolCall("call_2", "b", {"x": "$var1.y$", "z": "$1"})]
     labels = Labels(calls, {}, [(c.id,) for c in calls])
-    meanings = [labels.meaning(r) for r in references(calls, [])]
+    meanings = [labels.meaning(r) for r in find_call_references(calls, [])]
     assert [m.call for m in meanings if m] == [0, 0]
 
 
 def test_two_spellings_of_a_label_are_one() -> None:
-    assert plain("$var_1") == plain("VAR1") == "var1"
+    assert normalize_label("$var_1") == normalize_label("VAR1") == "var1"
 
 
 @given(
@@ -143,5 +145,5 @@ def test_two_spellings_of_a_label_are_one() -> None:
 )
 def test_rewriting_nothing_changes_nothing(value: object) -> None:
     call = ToolCall("c", "t", {"x": value})
-    found = references([call], [])
-    assert rewritten(call, [(r, r.text) for r in found]) == call
+    found = find_call_references([call], [])
+    assert rewrite_references(call, [(r, r.text) for r in found]) == call

@@ -10,8 +10,8 @@ import pytest
 from callwright.repair.provenance.conversation_text import (
     ConversationText,
     as_number,
-    said_pattern,
-    spoken,
+    build_words_pattern,
+    normalize_value,
 )
 from callwright.schema.value_spellings import NONE
 
@@ -57,7 +57,7 @@ def test_a_long_text_of_names_commas_and_quotes_is_read_in_linear_time() -> None
 
 
 def test_values_are_compared_without_case_and_outer_spaces() -> None:
-    assert [spoken(v) for v in (" Oslo ", 3, True, None, ["A"], NONE)] == [
+    assert [normalize_value(v) for v in (" Oslo ", 3, True, None, ["A"], NONE)] == [
         "oslo",
         "3",
         "true",
@@ -68,9 +68,11 @@ def test_values_are_compared_without_case_and_outer_spaces() -> None:
 
 
 def test_words_are_found_however_they_are_joined_and_only_where_all_are_there() -> None:
-    pattern = said_pattern(["user", "id"], "my userid is 7")
+    pattern = build_words_pattern(["user", "id"], "my userid is 7")
     assert all(re.search(pattern, text) for text in ("userid", "user_id", "user-id", "user id"))
-    assert said_pattern(["user", "id"], "my user") == said_pattern([], "my user") == ""
+    assert (
+        build_words_pattern(["user", "id"], "my user") == build_words_pattern([], "my user") == ""
+    )
 
 
 GERMAN = "Buche für Anna Müller und Peter Schmidt ein Zimmer ab dem 3. März 2026 für 1.250,50 Euro."

@@ -6,7 +6,7 @@ import pytest
 
 from callwright.nouns.types import Json, Tool, ToolCall
 from callwright.repair.context import RepairContext
-from callwright.repair.provenance.doubts import doubts
+from callwright.repair.provenance.doubts import find_doubts
 from tests.repair.ruled_calls import apply_rules
 
 BOOK = Tool(
@@ -37,7 +37,7 @@ SAID = "Two seats for the Treaty of Tordesillas show, a Theater event in France,
     ],
 )
 def test_what_was_not_said_is_named(key: str, value: Json, about: str) -> None:
-    (found,) = doubts({key: value}, BOOK, RepairContext([BOOK], SAID), frozenset())
+    (found,) = find_doubts({key: value}, BOOK, RepairContext([BOOK], SAID), frozenset())
     assert found.key == key
     assert about in found.reason
 
@@ -54,12 +54,12 @@ def test_what_was_not_said_is_named(key: str, value: Json, about: str) -> None:
     ],
 )
 def test_what_was_said_is_not_doubted(key: str, value: Json) -> None:
-    assert doubts({key: value}, BOOK, RepairContext([BOOK], SAID), frozenset()) == []
+    assert find_doubts({key: value}, BOOK, RepairContext([BOOK], SAID), frozenset()) == []
 
 
 def test_nothing_is_doubted_without_a_conversation_or_where_it_was_reported() -> None:
-    assert doubts({"seats": 18}, BOOK, RepairContext([BOOK]), frozenset()) == []
-    assert doubts({"seats": 18}, BOOK, RepairContext([BOOK], SAID), frozenset({"seats"})) == []
+    assert find_doubts({"seats": 18}, BOOK, RepairContext([BOOK]), frozenset()) == []
+    assert find_doubts({"seats": 18}, BOOK, RepairContext([BOOK], SAID), frozenset({"seats"})) == []
 
 
 def test_a_doubted_call_is_handed_on_as_the_same_object() -> None:
@@ -99,7 +99,7 @@ ASKED = (
     ],
 )
 def test_parts_of_names_codes_and_addresses_are_named(key: str, value: Json, about: str) -> None:
-    (found,) = doubts({key: value}, HOTEL, RepairContext([HOTEL], ASKED), frozenset())
+    (found,) = find_doubts({key: value}, HOTEL, RepairContext([HOTEL], ASKED), frozenset())
     assert about in found.reason
 
 
@@ -107,7 +107,7 @@ def test_a_no_to_what_the_request_asks_for_is_named_unless_something_is_denied()
     def reasons(asked: str, value: Json) -> list[str]:
         return [
             d.reason
-            for d in doubts(
+            for d in find_doubts(
                 {"has_garage": value}, HOTEL, RepairContext([HOTEL], asked), frozenset()
             )
         ]
@@ -124,7 +124,7 @@ def test_a_no_to_what_the_request_asks_for_is_named_unless_something_is_denied()
 )
 def test_whole_names_codes_and_addresses_are_not_doubted(key: str, value: Json) -> None:
     assert (
-        doubts(
+        find_doubts(
             {key: value}, HOTEL, RepairContext([HOTEL], ASKED.replace("Order of ", "")), frozenset()
         )
         == []
@@ -143,8 +143,8 @@ def test_whole_names_codes_and_addresses_are_not_doubted(key: str, value: Json) 
 def test_what_rests_on_words_is_left_out_of_a_conversation_that_is_not_english(asked: str) -> None:
     """Whether the garage was denied cannot be told; nor where a name ends."""
     context = RepairContext([HOTEL], asked)
-    assert doubts({"guest": "Order"}, HOTEL, context, frozenset()) == []
-    said = [d.reason for d in doubts({"has_garage": False}, HOTEL, context, frozenset())]
+    assert find_doubts({"guest": "Order"}, HOTEL, context, frozenset()) == []
+    said = [d.reason for d in find_doubts({"has_garage": False}, HOTEL, context, frozenset())]
     assert not any("spoken of" in reason for reason in said)
-    unsaid = doubts({"guest": "Nobody"}, HOTEL, context, frozenset())
+    unsaid = find_doubts({"guest": "Nobody"}, HOTEL, context, frozenset())
     assert "nothing said so far contains" in unsaid[0].reason

@@ -10,7 +10,12 @@ import pytest
 from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, ToolCall, ToolResult
 from callwright.repair.draft import Draft, Drafts
 from callwright.repair.gate import Gate, Refusal
-from callwright.repair.provenance.grounding import copies_example, ground, is_identifier, judge
+from callwright.repair.provenance.grounding import (
+    classify_value,
+    copies_example,
+    ground_arguments,
+    is_identifier,
+)
 from callwright.repair.provenance.sources import ProvenanceIndex
 from tests.places import DATA
 
@@ -25,7 +30,7 @@ def grounded(
 ) -> Draft:
     """The draft of a call after its values were judged."""
     drafts = Drafts([ToolCall("", tool.name, arguments)])
-    change = ground(drafts[0], tool, sources, accepts)
+    change = ground_arguments(drafts[0], tool, sources, accepts)
     if change is not None:
         drafts.apply(change)
     return drafts[0]
@@ -215,12 +220,12 @@ def test_what_counts_as_an_identifier(key: str, value: Json, verdict: bool) -> N
 
 def test_a_value_is_judged_by_itself() -> None:
     sources = ProvenanceIndex("red")
-    assert judge("color", "red", {}, sources) == "held"
-    assert judge("color", "blue", {}, sources) == "derived"
-    assert judge("color_id", "b-1", {}, sources) == "identifier"
+    assert classify_value("color", "red", {}, sources) == "held"
+    assert classify_value("color", "blue", {}, sources) == "derived"
+    assert classify_value("color_id", "b-1", {}, sources) == "identifier"
     pressed = {"type": "number", "description": "0 is not pressed, 1 fully"}
-    assert judge("pedal", 1.0, pressed, sources) == "held", "the description's 1"
-    assert judge("pedal", 1.5, pressed, sources) == "derived"
+    assert classify_value("pedal", 1.0, pressed, sources) == "held", "the description's 1"
+    assert classify_value("pedal", 1.5, pressed, sources) == "derived"
 
 
 def test_no_edit_breaks_the_schema() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.nouns.types import Message, Tool, ToolResult
-from callwright.repair.provenance.invention import days_in, inventions
+from callwright.repair.provenance.invention import days_in, find_inventions
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 NUMBER, WHOLE = {"type": "number"}, {"type": "integer"}
@@ -26,7 +26,7 @@ def found(value: Any, part: Any, said: str, *results: Any) -> list[Any]:
     sources = ProvenanceIndex(said)
     for place, content in enumerate(results):
         sources.add_result(ToolResult(f"r{place}", "g", {}, content))
-    return [one.value for one in inventions({"x": value}, tool(part), sources)]
+    return [one.value for one in find_inventions({"x": value}, tool(part), sources)]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_what_was_said_could_be_derived_or_cannot_be_read_is_none(
 
 def test_coordinates_are_known_of_a_place() -> None:
     schema = {"type": "object", "properties": {"latitude": NUMBER}, "required": ["latitude"]}
-    assert not inventions(
+    assert not find_inventions(
         {"latitude": 59.91}, Tool("f", "", schema), ProvenanceIndex("The weather in Oslo?")
     )
 
@@ -131,7 +131,7 @@ def test_only_required_values_are_judged_at_every_depth() -> None:
         "required": ["lines"],
     }
     arguments = {"lines": [{"n": 100, "m": 200}, {"n": 12, "m": 300}], "z": 400}
-    made = inventions(
+    made = find_inventions(
         arguments, Tool("f", "", schema), ProvenanceIndex("Buy 12 of them for the office.")
     )
     assert [(one.path, one.key, one.value) for one in made] == [("/lines/0/n", "n", 100)]
@@ -156,8 +156,10 @@ def test_nor_is_a_day_that_was_said(day: Any) -> None:
 
 
 def test_what_of_a_schema_cannot_be_used_judges_nothing() -> None:
-    assert not inventions({"x": 5}, tool({"type": ["number", "nope"]}), ProvenanceIndex("Pay it."))
-    assert not inventions(
+    assert not find_inventions(
+        {"x": 5}, tool({"type": ["number", "nope"]}), ProvenanceIndex("Pay it.")
+    )
+    assert not find_inventions(
         {"x": "a5"}, tool({"type": "string", "pattern": "("}), ProvenanceIndex("Pay it.")
     )
 
@@ -166,7 +168,7 @@ def test_whatever_anybody_said_counts() -> None:
     sources = ProvenanceIndex(
         "yes", [Message("assistant", "Shall I transfer 250?"), Message("user", "yes")]
     )
-    assert not inventions({"x": 250}, tool(NUMBER), sources)
+    assert not find_inventions({"x": 250}, tool(NUMBER), sources)
 
 
 def test_days_that_are_known_otherwise_and_those_near_them_are_known() -> None:
@@ -175,7 +177,7 @@ def test_days_that_are_known_otherwise_and_those_near_them_are_known() -> None:
     assert sources.copy().holds("2026-11-23")
     assert sources.without(()).holds("2026-11-23")
     for day, made in (("2026-11-24", []), ("2026-12-24", ["2026-12-24"])):
-        found = inventions({"x": day}, tool(DAY), sources, near=7)
+        found = find_inventions({"x": day}, tool(DAY), sources, near=7)
         assert [one.value for one in found] == made
 
 

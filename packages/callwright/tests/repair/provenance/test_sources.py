@@ -4,7 +4,7 @@ import pytest
 
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Json, Message, ToolResult
-from callwright.repair.provenance.sources import Leaf, ProvenanceIndex, fold, squash
+from callwright.repair.provenance.sources import Leaf, ProvenanceIndex, fold_text, squash_text
 
 
 def result(content: Json, **fields: object) -> ToolResult:
@@ -105,8 +105,8 @@ def test_the_brief_fits_and_keeps_the_latest_results() -> None:
 
 
 def test_comparison_ignores_case_accents_and_punctuation() -> None:
-    assert fold("É") == "e"
-    assert squash("A-b_ç!") == "abc"
+    assert fold_text("É") == "e"
+    assert squash_text("A-b_ç!") == "abc"
 
 
 def test_deep_results_are_read_without_overflow() -> None:

@@ -6,7 +6,11 @@ from dataclasses import replace
 
 from callwright.nouns.types import READ, Tool, ToolCall
 from callwright.repair.context import RepairContext
-from callwright.repair.rules.argument_matching import asked_more, meant_for, passed_over
+from callwright.repair.rules.argument_matching import (
+    find_better_asked_tool,
+    find_intended_tool,
+    find_passed_over_tool,
+)
 from tests.repair.ruled_calls import apply_rules
 
 
@@ -22,13 +26,15 @@ ASKED = "Set an alarm at 07:00 called work"
 
 
 def test_arguments_that_one_other_tool_takes_are_that_tools() -> None:
-    assert meant_for(ARGUMENTS, TIMER, RepairContext([ALARM, TIMER], ASKED)) is ALARM
+    assert find_intended_tool(ARGUMENTS, TIMER, RepairContext([ALARM, TIMER], ASKED)) is ALARM
 
 
 def test_arguments_that_the_named_tool_or_two_others_take_tell_nothing() -> None:
-    assert meant_for({"duration": "5"}, TIMER, RepairContext([ALARM, TIMER], ASKED)) is None
+    assert (
+        find_intended_tool({"duration": "5"}, TIMER, RepairContext([ALARM, TIMER], ASKED)) is None
+    )
     twin = replace(ALARM, name="create_alarm")
-    assert meant_for(ARGUMENTS, TIMER, RepairContext([ALARM, TIMER, twin], ASKED)) is None
+    assert find_intended_tool(ARGUMENTS, TIMER, RepairContext([ALARM, TIMER, twin], ASKED)) is None
 
 
 def test_a_call_is_not_given_to_a_tool_that_may_write_nor_rewritten_to_fit_its_own() -> None:
@@ -53,8 +59,8 @@ def test_a_tool_the_request_speaks_much_more_of_is_named() -> None:
         tool("book_plane", "Book a plane.", "city"),
     )
     situation = RepairContext([train, plane], "Book me a train to Rome")
-    assert asked_more({"city": "Rome"}, plane, situation) is train
-    assert asked_more({"city": "Rome"}, train, situation) is None
+    assert find_better_asked_tool({"city": "Rome"}, plane, situation) is train
+    assert find_better_asked_tool({"city": "Rome"}, train, situation) is None
 
 
 SCORES = [
@@ -71,7 +77,7 @@ def test_a_tool_the_request_names_and_nobody_calls_is_reported_where_another_is_
         ToolCall("1", "soccer_scores", {"team": "United"}),
         ToolCall("2", "soccer_scores", {"team": "Lakers"}),
     ]
-    assert passed_over(calls[1], calls, RepairContext(SCORES, BOTH)) is SCORES[0]
+    assert find_passed_over_tool(calls[1], calls, RepairContext(SCORES, BOTH)) is SCORES[0]
     found = apply_rules(calls, RepairContext(SCORES, BOTH))
     assert found.calls == calls
     assert {a.candidate for a in found.abstained} == {"basketball_scores"}
@@ -82,16 +88,23 @@ def test_a_tool_is_passed_over_only_where_the_request_tells_it_from_the_one_that
 ):
     call = ToolCall("1", "soccer_scores", {"team": "Lakers"})
     assert (
-        passed_over(call, [call], RepairContext(SCORES, "basketball: what did the Lakers score?"))
+        find_passed_over_tool(
+            call, [call], RepairContext(SCORES, "basketball: what did the Lakers score?")
+        )
         is SCORES[0]
     )
-    assert passed_over(call, [call], RepairContext(SCORES, "What did the Lakers score?")) is None
-    assert passed_over(call, [call], RepairContext(SCORES, BOTH)) is None
-    both = [call, ToolCall("2", "basketball_scores", {"team": "Lakers"})]
-    assert passed_over(call, both, RepairContext(SCORES, "basketball scores")) is None
-    assert passed_over(call, [call], RepairContext(SCORES[1:], "basketball scores")) is None
     assert (
-        passed_over(
+        find_passed_over_tool(call, [call], RepairContext(SCORES, "What did the Lakers score?"))
+        is None
+    )
+    assert find_passed_over_tool(call, [call], RepairContext(SCORES, BOTH)) is None
+    both = [call, ToolCall("2", "basketball_scores", {"team": "Lakers"})]
+    assert find_passed_over_tool(call, both, RepairContext(SCORES, "basketball scores")) is None
+    assert (
+        find_passed_over_tool(call, [call], RepairContext(SCORES[1:], "basketball scores")) is None
+    )
+    assert (
+        find_passed_over_tool(
             ToolCall("1", "soccer_scores", "{"), [call], RepairContext(SCORES, "basketball")
         )
         is None

@@ -7,7 +7,7 @@ from itertools import permutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from callwright.repair.rules.assignment import MAX_SIDE, assign
+from callwright.repair.rules.assignment import MAX_SIDE, assign_pairs
 
 tables = st.integers(1, 4).flatmap(
     lambda columns: st.lists(
@@ -30,16 +30,16 @@ def best_total(scores: list[list[float]]) -> float:
 @settings(max_examples=200, deadline=None)
 @given(tables)
 def test_no_other_pairing_scores_more(scores: list[list[float]]) -> None:
-    pairs = assign(scores)
+    pairs = assign_pairs(scores)
     assert len({i for i, _ in pairs}) == len(pairs) == len({j for _, j in pairs})
     assert all(scores[i][j] > 0 for i, j in pairs)
     assert abs(sum(scores[i][j] for i, j in pairs) - best_total(scores)) < 1e-9
 
 
 def test_greed_would_lose_here() -> None:
-    assert assign([[5.0, 4.0], [4.0, 0.0]]) == [(0, 1), (1, 0)]
+    assert assign_pairs([[5.0, 4.0], [4.0, 0.0]]) == [(0, 1), (1, 0)]
 
 
 def test_tables_that_nobody_could_judge_pair_nothing() -> None:
-    assert assign([[1.0] * (MAX_SIDE + 1)]) == []
-    assert assign([]) == []
+    assert assign_pairs([[1.0] * (MAX_SIDE + 1)]) == []
+    assert assign_pairs([]) == []

@@ -123,11 +123,11 @@ def test_a_call_is_unasked_if_no_value_was_said_and_nothing_speaks_of_its_tool(
     query: str, room: str, asked: bool
 ) -> None:
     made = call("switch_light", room=room)
-    assert surplus.unasked(made, RepairContext([LIGHT], query)) is not asked
+    assert surplus.is_unasked(made, RepairContext([LIGHT], query)) is not asked
 
 
 def test_without_a_conversation_no_call_is_unasked() -> None:
-    assert not surplus.unasked(call("switch_light", room="kitchen"), RepairContext([LIGHT]))
+    assert not surplus.is_unasked(call("switch_light", room="kitchen"), RepairContext([LIGHT]))
 
 
 def test_calls_that_nobody_asked_for_go_only_where_that_is_set_were_they_all() -> None:
@@ -142,6 +142,6 @@ def test_calls_that_nobody_asked_for_go_only_where_that_is_set_were_they_all() -
 def test_a_request_that_only_mentions_tool_calls_is_not_about_tools() -> None:
     today = Tool("GetToday", "Get the current date.", {"type": "object", "properties": {}})
     request = "Can you tell me today's date? Please only make one tool call."
-    assert not surplus.unasked(call("GetToday"), RepairContext([today], request))
-    assert surplus.about_tools("What does GetToday do?", [today])
-    assert not surplus.about_tools("What day is it? I like this function.", [today])
+    assert not surplus.is_unasked(call("GetToday"), RepairContext([today], request))
+    assert surplus.is_about_tools("What does GetToday do?", [today])
+    assert not surplus.is_about_tools("What day is it? I like this function.", [today])

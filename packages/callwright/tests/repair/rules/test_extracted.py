@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from callwright.repair.provenance.conversation_text import ConversationText
-from callwright.repair.rules.extracted import fill
+from callwright.repair.rules.extracted import extract_value
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
@@ -15,7 +15,7 @@ NUMBER = {"type": "number"}
 
 
 def said(text: str, key: str, part: dict[str, object], used: tuple[object, ...] = ()) -> object:
-    found = fill(key, part, ConversationText(text), used)
+    found = extract_value(key, part, ConversationText(text), used)
     return found.value if found else None
 
 
@@ -66,14 +66,14 @@ def test_long_conversations_are_read_from_their_end() -> None:
 
 def test_the_first_of_several_quoted_values_is_not_the_value() -> None:
     assert (
-        fill(
+        extract_value(
             "attendees",
             {"type": "string"},
             ConversationText('The attendees are "Ann", "Bo" and "Cy".'),
         )
         is None
     )
-    one = fill(
+    one = extract_value(
         "attendees",
         {"type": "string"},
         ConversationText('The attendees are "Ann and Bo", in room "A".'),

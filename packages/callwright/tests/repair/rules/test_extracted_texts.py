@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from callwright.repair.provenance.conversation_text import ConversationText
-from callwright.repair.rules.extracted import fill
+from callwright.repair.rules.extracted import extract_value
 
 TEXT = {"type": "string"}
 
@@ -31,7 +31,7 @@ TEXT = {"type": "string"}
     ],
 )
 def test_what_stands_in_its_place_is_found(text: str, key: str, value: str, kind: str) -> None:
-    found = fill(key, TEXT, ConversationText(text))
+    found = extract_value(key, TEXT, ConversationText(text))
     assert found is not None
     assert (found.value, found.kind) == (value, kind)
 
@@ -44,10 +44,10 @@ def test_what_stands_in_its_place_is_found(text: str, key: str, value: str, kind
     ],
 )
 def test_two_names_or_none_are_none(text: str, key: str) -> None:
-    assert fill(key, TEXT, ConversationText(text)) is None
+    assert extract_value(key, TEXT, ConversationText(text)) is None
 
 
 def test_a_place_with_its_state_is_not_cut_down_to_a_name() -> None:
     part = {"type": "string", "description": "The city, in the format of 'City, State'"}
-    found = fill("city", part, ConversationText("Fly me to San Diego, CA"))
+    found = extract_value("city", part, ConversationText("Fly me to San Diego, CA"))
     assert found is None or found.value == "San Diego, CA"

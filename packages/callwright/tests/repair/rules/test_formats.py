@@ -27,11 +27,11 @@ NUMBER = frozenset({"number"})
     ],
 )
 def test_options(value: object, options: list[object], meant: object) -> None:
-    assert formats.option(value, options) == meant
+    assert formats.match_option(value, options) == meant
 
 
 def test_what_was_said_is_no_slip() -> None:
-    assert formats.option("openai", ["openapi", "graphql"], slips=False) is NONE
+    assert formats.match_option("openai", ["openapi", "graphql"], slips=False) is NONE
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_was_said_is_no_slip() -> None:
 def test_units_are_only_left_out_where_they_are_the_parameters_own(
     value: str, key: str, about: str, number: object
 ) -> None:
-    assert formats.without_unit(value, NUMBER, key, about) == number
+    assert formats.strip_unit(value, NUMBER, key, about) == number
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_units_are_only_left_out_where_they_are_the_parameters_own(
     ],
 )
 def test_documented_formats(value: str, about: str, made: object) -> None:
-    assert formats.documented(value, {"description": about}) == made
+    assert formats.convert_to_documented(value, {"description": about}) == made
 
 
 def test_a_value_of_blanks_is_no_number_and_is_soon_seen_to_be_none() -> None:
@@ -77,6 +77,6 @@ def test_a_value_of_blanks_is_no_number_and_is_soon_seen_to_be_none() -> None:
     began = process_time()
     for blank in (" ", "\n", "5" + " "):
         assert (
-            formats.without_unit(blank * 100_000, frozenset({"number"}), "days", "") is formats.NONE
+            formats.strip_unit(blank * 100_000, frozenset({"number"}), "days", "") is formats.NONE
         )
     assert process_time() - began < 1.0

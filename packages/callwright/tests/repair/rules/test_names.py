@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.language.tokens import squash
+from callwright.language.tokens import squash_text
 from callwright.nouns.types import READ, Tool
 from callwright.repair.rules import names
 
@@ -16,7 +16,7 @@ def tools(*called: str) -> list[Tool]:
 
 
 def meant(name: str, *called: str) -> tuple[str, str]:
-    found, _ = names.match(name, {}, tools(*called))
+    found, _ = names.match_name(name, {}, tools(*called))
     return (found.tool.name, found.rule) if found else ("", "")
 
 
@@ -75,12 +75,12 @@ def test_meaning_never_picks_a_tool_that_may_write() -> None:
         "Book a flight.",
         {"type": "object", "properties": {"flight": {"type": "string"}}},
     )
-    found, _ = names.match(
+    found, _ = names.match_name(
         "fetch_forecast", {"city": "Oslo"}, [reads, other], "weather forecast for Oslo"
     )
     assert found is not None
     assert found.rule == names.MEANING
-    refused, likely = names.match(
+    refused, likely = names.match_name(
         "fetch_forecast", {"city": "Oslo"}, [writes, other], "weather forecast for Oslo"
     )
     assert refused is None
@@ -89,9 +89,9 @@ def test_meaning_never_picks_a_tool_that_may_write() -> None:
 
 
 def test_no_tools_no_match() -> None:
-    assert names.match("anything", {}, []) == (None, None)
+    assert names.match_name("anything", {}, []) == (None, None)
 
 
 def test_names_keep_their_accents_which_words_of_texts_do_not() -> None:
-    assert names.squashed("Wetter_Zürich") == "wetterzürich"
-    assert squash("Wetter_Zürich") == "wetterzurich"
+    assert names.squash_name("Wetter_Zürich") == "wetterzürich"
+    assert squash_text("Wetter_Zürich") == "wetterzurich"

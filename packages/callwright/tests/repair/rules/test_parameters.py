@@ -11,7 +11,7 @@ def paired(
     arguments: dict[str, object], properties: dict[str, object], required: list[str]
 ) -> dict[str, str]:
     tool = Tool("t", "", {"type": "object", "properties": properties, "required": required})
-    sure, _ = parameters.pairs(arguments, compiled_for(tool).root)
+    sure, _ = parameters.pair_keys(arguments, compiled_for(tool).root)
     return {p.given: p.wanted for p in sure}
 
 

@@ -49,10 +49,13 @@ def test_an_object_that_the_schema_wants_is_no_echo() -> None:
 
 
 def test_the_value_inside_an_echo_is_found() -> None:
-    assert echoes.value_inside({**CITY, "value": "Oslo"}, CITY) == "Oslo"
-    assert echoes.value_inside({**CITY, "default": "Oslo"}, CITY) == "Oslo"
-    assert echoes.value_inside({**CITY, "default": "Rome"}, {**CITY, "default": "Rome"}) is NONE
-    assert echoes.value_inside(CITY, CITY) is NONE
+    assert echoes.extract_echoed_value({**CITY, "value": "Oslo"}, CITY) == "Oslo"
+    assert echoes.extract_echoed_value({**CITY, "default": "Oslo"}, CITY) == "Oslo"
+    assert (
+        echoes.extract_echoed_value({**CITY, "default": "Rome"}, {**CITY, "default": "Rome"})
+        is NONE
+    )
+    assert echoes.extract_echoed_value(CITY, CITY) is NONE
 
 
 @pytest.mark.parametrize(
@@ -73,19 +76,19 @@ def test_what_was_said_is_no_placeholder() -> None:
 
 def test_one_wrapper_too_many_is_opened() -> None:
     tool = Tool("t", "", {"type": "object", "properties": {"city": CITY}})
-    assert echoes.unwrapped({"arguments": {"city": "Oslo"}}, tool) == {"city": "Oslo"}
-    assert echoes.unwrapped({"t": {"city": "Oslo"}}, tool) == {"city": "Oslo"}
-    assert echoes.unwrapped({"type": "object", "properties": {"city": "Oslo"}}, tool) == {
+    assert echoes.unwrap_arguments({"arguments": {"city": "Oslo"}}, tool) == {"city": "Oslo"}
+    assert echoes.unwrap_arguments({"t": {"city": "Oslo"}}, tool) == {"city": "Oslo"}
+    assert echoes.unwrap_arguments({"type": "object", "properties": {"city": "Oslo"}}, tool) == {
         "city": "Oslo"
     }
-    assert echoes.unwrapped({"input": '{"city": "Oslo"}'}, tool) == {"city": "Oslo"}
-    assert echoes.unwrapped({"city": "Oslo"}, tool) is None
-    assert echoes.unwrapped({"input": {"town": "Oslo"}}, tool) is None
+    assert echoes.unwrap_arguments({"input": '{"city": "Oslo"}'}, tool) == {"city": "Oslo"}
+    assert echoes.unwrap_arguments({"city": "Oslo"}, tool) is None
+    assert echoes.unwrap_arguments({"input": {"town": "Oslo"}}, tool) is None
 
 
 def test_a_wrapper_that_the_tool_declares_stays() -> None:
     tool = Tool("t", "", {"type": "object", "properties": {"arguments": {"type": "object"}}})
-    assert echoes.unwrapped({"arguments": {"arguments": {}}}, tool) is None
+    assert echoes.unwrap_arguments({"arguments": {"arguments": {}}}, tool) is None
 
 
 def test_all_options_at_once_are_no_choice() -> None:
@@ -95,5 +98,5 @@ def test_all_options_at_once_are_no_choice() -> None:
 
 
 def test_names_for_no_call_are_known() -> None:
-    assert echoes.no_tool("No Function")
-    assert not echoes.no_tool("note")
+    assert echoes.is_no_tool("No Function")
+    assert not echoes.is_no_tool("note")

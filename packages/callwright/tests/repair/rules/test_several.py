@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import Tool, ToolCall
 from callwright.repair.context import RepairContext
-from callwright.repair.rules.several import joined, left_over, several, wanted
+from callwright.repair.rules.several import is_wanted_call, joined, left_over, several
 
 
 def tool(name: str, about: str, *keys: str) -> Tool:
@@ -118,8 +118,8 @@ def test_nothing_of_the_first_reading_is_lost_and_nothing_comes_from_elsewhere(
 
 def test_a_call_is_not_wanted_twice() -> None:
     situation = RepairContext(TOOLS, "Weather in Oslo and Rome?")
-    assert wanted(weather("Rome"), [weather("Oslo")], situation)
-    assert not wanted(weather("Rome"), [weather("Oslo"), weather("Rome")], situation)
+    assert is_wanted_call(weather("Rome"), [weather("Oslo")], situation)
+    assert not is_wanted_call(weather("Rome"), [weather("Oslo"), weather("Rome")], situation)
 
 
 def test_one_text_that_holds_two_things_said_apart_is_a_sign() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from callwright.nouns.types import READ, Tool, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.gate import Gate
-from callwright.repair.rules.split import several
+from callwright.repair.rules.split import split_list_call
 from tests.repair.ruled_calls import apply_rules
 
 WEATHER = Tool(
@@ -44,6 +44,6 @@ def test_no_call_is_added_of_a_tool_that_may_write() -> None:
 
 def test_a_list_with_a_member_that_does_not_fit_or_a_right_call_is_no_list_of_calls() -> None:
     gate = Gate([WEATHER])
-    assert several(ToolCall("1", "weather", {"city": ["Oslo", 5]}), gate) is None
-    assert several(ToolCall("1", "weather", {"city": "Oslo"}), gate) is None
-    assert several(ToolCall("1", "weather", {"city": ["Oslo"]}), gate) is None
+    assert split_list_call(ToolCall("1", "weather", {"city": ["Oslo", 5]}), gate) is None
+    assert split_list_call(ToolCall("1", "weather", {"city": "Oslo"}), gate) is None
+    assert split_list_call(ToolCall("1", "weather", {"city": ["Oslo"]}), gate) is None

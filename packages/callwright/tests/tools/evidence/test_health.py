@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.tools.evidence import Observation, Outcome, rated
-from callwright.tools.evidence.health import HALF_LIFE, Health, decayed, health
+from callwright.tools.evidence import Observation, Outcome, compute_rate
+from callwright.tools.evidence.health import HALF_LIFE, Health, compute_decay, compute_health
 
 NOW = 1_000_000_000.0
 OUTCOMES: tuple[Outcome, ...] = (
@@ -23,7 +23,7 @@ def seen(outcome: Outcome, age: float = 0.0, **more: object) -> Observation:
 
 
 def of(*observations: Observation) -> Health:
-    return health("t", "d", sorted(observations, key=lambda o: -o.at), NOW)
+    return compute_health("t", "d", sorted(observations, key=lambda o: -o.at), NOW)
 
 
 def test_of_what_nothing_is_known_of_nothing_is_thought() -> None:
@@ -39,10 +39,10 @@ def test_the_rate_is_the_mean_of_the_posterior() -> None:
 
 
 def test_after_a_half_life_an_observation_counts_half() -> None:
-    assert decayed(0) == 1
-    assert decayed(HALF_LIFE) == 0.5
-    assert decayed(2 * HALF_LIFE) == 0.25
-    assert decayed(-5.0) == 1  # a clock that was wrong
+    assert compute_decay(0) == 1
+    assert compute_decay(HALF_LIFE) == 0.5
+    assert compute_decay(2 * HALF_LIFE) == 0.25
+    assert compute_decay(-5.0) == 1  # a clock that was wrong
     assert of(seen("execution_failure", HALF_LIFE)).rate.success == pytest.approx(1 / 2.5)
 
 
@@ -88,4 +88,4 @@ def test_a_rate_lies_between_never_and_always_and_a_success_never_lowers_it(
     after = of(*[seen(o, age) for o, age in rows], seen("functional_success")).rate.success
     worse = of(*[seen(o, age) for o, age in rows], seen("execution_failure")).rate.success
     assert 0 < worse <= before <= after < 1
-    assert rated(0, 0).success == 0.5
+    assert compute_rate(0, 0).success == 0.5

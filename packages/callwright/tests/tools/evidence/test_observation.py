@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.tools.evidence import UNDOCUMENTED, Observation, Outcome, excerpt
+from callwright.tools.evidence import UNDOCUMENTED, Observation, Outcome, make_excerpt
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,6 @@ def test_what_is_the_tools_doing_counts_and_what_is_the_requests_does_not(
 
 def test_an_excerpt_has_lost_its_secrets_before_it_is_cut() -> None:
     text = "x" * 8 + "s3cr3t-value"
-    assert "s3cr3t" not in excerpt(text, ["s3cr3t-value"], most=16)
-    assert excerpt({"access_token": "abc", "n": 1}) == '{"access_token":"[secret]","n":1}'
-    assert len(excerpt("y" * 5000)) == 1000
+    assert "s3cr3t" not in make_excerpt(text, ["s3cr3t-value"], most=16)
+    assert make_excerpt({"access_token": "abc", "n": 1}) == '{"access_token":"[secret]","n":1}'
+    assert len(make_excerpt("y" * 5000)) == 1000

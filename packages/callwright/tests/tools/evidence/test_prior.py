@@ -9,27 +9,27 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import Tool
 from callwright.retrieval import ToolIndex
-from callwright.tools.evidence import Rate, known, weight
+from callwright.tools.evidence import Rate, compute_weight, get_known_rates
 from callwright.tools.evidence.prior import RISE, SINK
 
 RATES = st.floats(0, 1)
 
 
 def test_what_nothing_is_known_of_is_left_as_it_is() -> None:
-    assert weight(0.5) == 1.0
+    assert compute_weight(0.5) == 1.0
 
 
 @given(RATES, RATES)
 def test_it_is_monotone_and_small(one: float, other: float) -> None:
     low, high = sorted((one, other))
-    assert 1 - SINK <= weight(low) <= weight(high) <= 1 + RISE
+    assert 1 - SINK <= compute_weight(low) <= compute_weight(high) <= 1 + RISE
 
 
 def test_rates_are_by_digest_and_a_changed_tool_is_unknown() -> None:
     tool = Tool("weather", "The weather.")
     rates = {tool.digest: Rate(0.8, 3.0)}
-    assert known(rates, [tool, Tool("weather2", "The weather.")]) == {"weather": 0.8}
-    assert known(rates, [Tool("weather", "The weather of a city.")]) == {}
+    assert get_known_rates(rates, [tool, Tool("weather2", "The weather.")]) == {"weather": 0.8}
+    assert get_known_rates(rates, [Tool("weather", "The weather of a city.")]) == {}
 
 
 TOOLS = [

@@ -21,7 +21,7 @@ def test_tools_that_cannot_be_read_are_noted_and_the_first_of_a_name_counts() ->
 def test_tool_choice_is_read_in_every_spelling() -> None:
     named = {"type": "function", "function": {"name": "a"}}
     given = [None, "none", "required", "any", "auto", named, {"type": "function", "name": "a"}, 3]
-    found = [chat.choice({"tool_choice": c}) for c in given]
+    found = [chat.read_tool_choice({"tool_choice": c}) for c in given]
     assert found == [
         ("auto", ""), ("none", ""), ("required", ""), ("required", ""), ("auto", ""),
         ("named", "a"), ("named", "a"), ("auto", ""),
@@ -30,7 +30,7 @@ def test_tool_choice_is_read_in_every_spelling() -> None:
 
 def test_messages_are_read_and_strange_ones_left_out() -> None:
     call = {"id": "1", "function": {"name": "t", "arguments": "{}"}}
-    found = chat.messages(
+    found = chat.read_messages(
         {
             "messages": [
                 {

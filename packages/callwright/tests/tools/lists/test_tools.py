@@ -11,7 +11,7 @@ from callwright.jsontext import parse
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import DESTRUCTIVE, READ, READ_LOCAL, UNKNOWN, WRITE, Tool
 from callwright.tools.lists.tools import (
-    entries,
+    list_entries,
     tool_from_wire,
     tool_to_anthropic,
     tool_to_mcp,
@@ -213,7 +213,7 @@ def test_lists_are_found_inside_the_objects_that_hold_them() -> None:
     nameless = {k: v for k, v in raw.items() if k != "name"}
     assert tools_from_wire({"weather": nameless}) == (WEATHER,)
     with pytest.raises(CatalogError, match="no list of tools"):
-        entries("weather")
+        list_entries("weather")
     with pytest.raises(CatalogError, match="tool 1: "):
         tools_from_wire([raw, {"name": ""}])
 

@@ -18,7 +18,7 @@ from callwright.nouns.types import DESTRUCTIVE, READ_LOCAL
 from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.mcp.source import MCPSource, sources_from_config
 from callwright.tools.servers import Server
-from callwright.tools.trust import TrustStore, digest_of, location
+from callwright.tools.trust import TrustStore, digest_of, normalize_location
 
 PEER = str(Path(__file__).parent.parent / "peer_server.py")
 BIN = Path(sys.executable).parent
@@ -492,7 +492,7 @@ async def test_what_a_configuration_says_of_trust_counts_when_it_is_confirmed(
         assert catalog.unconfirmed == (
             f'"trusted": true of peer is not believed before: callwright trust {path}',
         )
-    store.trust("document", location(path), digest_of(json.loads(path.read_text())))
+    store.trust("document", normalize_location(path), digest_of(json.loads(path.read_text())))
     async with open_catalog([path], trust=store) as catalog:
         assert (catalog["pid"].trusted, catalog["pid"].effects.read_only) == (True, True)
         assert catalog.unconfirmed == ()
@@ -526,7 +526,7 @@ async def test_a_configuration_sends_no_key_of_the_environment_before_it_is_conf
                 pass
         assert f"callwright trust {path}" in str(caught.value)
         assert seen == []
-        store.trust("document", location(path), digest_of(json.loads(path.read_text())))
+        store.trust("document", normalize_location(path), digest_of(json.loads(path.read_text())))
         with pytest.raises(CatalogError, match="401"):
             async with open_catalog([path], trust=store):
                 pass

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
-from callwright.tools.mcp.stdio import Lines, LongLine, asker_of, stdio
+from callwright.tools.mcp.stdio import Lines, LongLine, find_request_id, open_stdio
 from callwright.tools.servers import Server
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has the SDK's transport")
@@ -65,7 +65,7 @@ def test_a_line_beyond_the_bound_is_told_at_once() -> None:
     ],
 )
 def test_an_answer_names_its_request_at_either_end(text: str, asker: int | str | None) -> None:
-    assert asker_of(text.encode(), text.encode()) == asker
+    assert find_request_id(text.encode(), text.encode()) == asker
 
 
 async def exchanged(code: str, *sent: int, most: int = 1, grace: float = 2) -> list[Any]:
@@ -75,7 +75,7 @@ async def exchanged(code: str, *sent: int, most: int = 1, grace: float = 2) -> l
     server = Server("s", command=sys.executable, args=("-c", code))
     found: list[Any] = []
     with tempfile.TemporaryFile() as stderr:
-        async with asyncio.timeout(20), stdio(server, stderr, grace=grace) as (read, write):
+        async with asyncio.timeout(20), open_stdio(server, stderr, grace=grace) as (read, write):
             for number in sent:
                 await write.send(
                     SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=number, method="m"))
@@ -171,5 +171,5 @@ def is_running(pid: int) -> bool:
 
 async def test_a_command_that_is_not_there_is_an_error_of_the_system() -> None:
     with tempfile.TemporaryFile() as stderr, pytest.raises(FileNotFoundError):
-        async with stdio(Server("s", command="no-such-server"), stderr):
+        async with open_stdio(Server("s", command="no-such-server"), stderr):
             pass

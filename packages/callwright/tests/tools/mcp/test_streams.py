@@ -9,7 +9,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from callwright.tools.mcp.pages import ToolPages
-from callwright.tools.mcp.streams import UNREAD, watched
+from callwright.tools.mcp.streams import UNREAD, watch_transport
 
 
 async def test_the_end_of_a_transport_is_noticed_and_its_messages_are_untouched() -> None:
@@ -21,7 +21,10 @@ async def test_the_end_of_a_transport_is_noticed_and_its_messages_are_untouched(
         async with send, receive:
             yield receive, send
 
-    async with watched(transport(), lambda: ends.append("ended"), ToolPages()) as (read, write):
+    async with watch_transport(transport(), lambda: ends.append("ended"), ToolPages()) as (
+        read,
+        write,
+    ):
         for number in (1, 2):
             await write.send(number)
         async with read:
@@ -43,7 +46,7 @@ async def test_tool_lists_are_read_first_and_news_that_nobody_reads_is_dropped()
 
     page = {"tools": [{"name": "a", "inputSchema": {"type": "object"}}, 5]}
     pages = ToolPages()
-    async with watched(transport(), lambda: None, pages) as (read, write), read:
+    async with watch_transport(transport(), lambda: None, pages) as (read, write), read:
         await write.send(SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=1, method="tools/list")))
         for method in UNREAD:
             await write.send(SessionMessage(JSONRPCNotification(jsonrpc="2.0", method=method)))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import READ
 from callwright.tools.openapi.binding import Binding, Body, Field, Place, is_json
-from callwright.tools.openapi.request import BadArgument, build
+from callwright.tools.openapi.request import BadArgument, build_request
 
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12).filter(
     lambda t: t.strip() == t and t.strip(".") and "%" not in t and "/" not in t and "\\" not in t
@@ -70,7 +70,7 @@ def test_every_argument_goes_to_its_place_under_the_apis_name_and_nowhere_else(
         body=Body("json", "application/json", True),
         path="/items/{id}/x",
     )
-    request = build(made, {"p": path, "q": query, "h": header, "c": cookie, "b": body})
+    request = build_request(made, {"p": path, "q": query, "h": header, "c": cookie, "b": body})
     assert unquote(request.path) == f"/items/{path}/x"
     assert parse_qsl(request.query.replace("+", "%2B"), keep_blank_values=True) == [
         ("filter[name]", query)
@@ -91,32 +91,34 @@ def test_what_is_required_is_asked_for_and_what_is_unknown_refused_whatever_the_
         path="/{name}" if place == "path" else "/a",
     )
     with pytest.raises(BadArgument, match="'key' is required"):
-        build(made, {})
+        build_request(made, {})
     with pytest.raises(BadArgument, match="there is no parameter 'name'"):
-        build(made, {"key": "x", "name": "y"})
+        build_request(made, {"key": "x", "name": "y"})
 
 
 def test_a_body_is_its_one_argument_or_an_object_of_its_fields() -> None:
     whole = binding(
         Field("b", "body", "body"), body=Body("json", "application/json", True, whole="b")
     )
-    assert json.loads(build(whole, {"b": [1, 2]}).body or b"") == [1, 2]
+    assert json.loads(build_request(whole, {"b": [1, 2]}).body or b"") == [1, 2]
     parts = binding(
         Field("x", "a", "body"),
         Field("y", "b", "body"),
         body=Body("json", "application/json", True),
     )
-    assert json.loads(build(parts, {"x": 1, "y": 2}).body or b"") == {"a": 1, "b": 2}
-    assert build(replace(parts, fields=(), body=None), {}).body is None
+    assert json.loads(build_request(parts, {"x": 1, "y": 2}).body or b"") == {"a": 1, "b": 2}
+    assert build_request(replace(parts, fields=(), body=None), {}).body is None
 
 
 def test_a_field_says_nothing_but_its_place_and_is_written_as_openapi_writes_a_query() -> None:
     made = binding(Field("q", "q", "query"))
-    assert build(made, {"q": ["a", "b c"]}).query == "q=a&q=b%20c"
+    assert build_request(made, {"q": ["a", "b c"]}).query == "q=a&q=b%20c"
     together = replace(made, fields=(Field("q", "q", "query", explode=False),))
-    assert build(together, {"q": ["a", "b c"]}).query == "q=a,b%20c"
+    assert build_request(together, {"q": ["a", "b c"]}).query == "q=a,b%20c"
     as_json = replace(made, fields=(Field("q", "q", "query", as_json=True),))
-    assert json.loads(unquote(build(as_json, {"q": ["a", "b c"]}).query.removeprefix("q="))) == [
+    assert json.loads(
+        unquote(build_request(as_json, {"q": ["a", "b c"]}).query.removeprefix("q="))
+    ) == [
         "a",
         "b c",
     ]

@@ -15,7 +15,7 @@ from callwright.tools.catalog import open_catalog
 from callwright.tools.openapi.keys import KeyRule
 from callwright.tools.openapi.security import Scheme
 from callwright.tools.openapi.source import OpenAPISource
-from callwright.tools.trust import TrustStore, digest_of, location
+from callwright.tools.trust import TrustStore, digest_of, normalize_location
 
 KEY = "sk-of-the-user"
 
@@ -150,7 +150,7 @@ async def test_a_document_is_trusted_when_it_is_confirmed_as_it_is(
                 f" callwright trust {path}"
             ),
         )
-    store.trust("document", location(path), digest_of(path.read_text()))
+    store.trust("document", normalize_location(path), digest_of(path.read_text()))
     async with open_catalog([str(path)], trust=store) as catalog:
         assert (catalog.tools[0].trusted, catalog.tools[0].effects.read_only) == (True, True)
         assert catalog.unconfirmed == ()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import READ
 from callwright.tools.openapi.binding import Binding, Body, Field, Place
-from callwright.tools.openapi.request import BadArgument, Request, build
+from callwright.tools.openapi.request import BadArgument, Request, build_request
 
 COLOURS = ["blue", "black", "brown"]
 RGB = {"R": 100, "G": 200, "B": 150}
@@ -19,7 +19,7 @@ def request(place: Place, value: Any, **options: Any) -> Request:
     path = "/a/{color}/z" if place == "path" else "/a"
     options.setdefault("explode", options.get("style", "form") in ("form", "deepObject"))
     f = Field("color", "color", place, True, **options)
-    return build(Binding("GET", path, (f,), None, READ), {"color": value})
+    return build_request(Binding("GET", path, (f,), None, READ), {"color": value})
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_no_path_value_changes_the_number_of_segments(value: Any, style: str) ->
 @pytest.mark.parametrize("path", ["/x/../{a}", "/x/%2e%2e/{a}", "/./{a}"])
 def test_a_path_of_the_document_that_climbs_is_refused(path: str) -> None:
     with pytest.raises(BadArgument, match="another path"):
-        build(
+        build_request(
             Binding("GET", path, (Field("a", "a", "path", True, "simple", False),), None, READ),
             {"a": "v"},
         )
@@ -181,14 +181,14 @@ def test_headers_cannot_be_injected(value: Any) -> None:
 def test_missing_and_unknown_arguments_are_named() -> None:
     binding = Binding("GET", "/a", (Field("q", "q", "query", True),), None, READ)
     with pytest.raises(BadArgument, match="'q' is required"):
-        build(binding, {})
+        build_request(binding, {})
     with pytest.raises(BadArgument, match="no parameter 'z'"):
-        build(binding, {"q": 1, "z": 2})
+        build_request(binding, {"q": 1, "z": 2})
 
 
 def body(kind: Any, arguments: Any, *, whole: str = "", **options: Any) -> Request:
     fields = tuple(Field(k, k, "body") for k in arguments)
-    return build(
+    return build_request(
         Binding(
             "POST",
             "/a",
@@ -221,8 +221,8 @@ def test_a_body_that_need_not_be_sent_is_left_out() -> None:
     binding = Binding(
         "POST", "/a", (Field("a", "a", "body"),), Body("json", "application/json", False), READ
     )
-    assert build(binding, {}).body is None
-    assert build(binding, {"a": 1}).body == b'{"a":1}'
+    assert build_request(binding, {}).body is None
+    assert build_request(binding, {"a": 1}).body == b'{"a":1}'
 
 
 def test_multipart_parts_cannot_break_out_of_their_names_or_boundary() -> None:

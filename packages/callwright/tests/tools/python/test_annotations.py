@@ -16,7 +16,7 @@ import jsonschema_rs
 import pydantic
 import pytest
 
-from callwright.tools.python.annotations import NoJsonForm, SchemaWriter, described, schema_of
+from callwright.tools.python.annotations import NoJsonForm, SchemaWriter, is_described, schema_of
 
 
 class Unit(enum.Enum):
@@ -238,10 +238,10 @@ def test_a_type_without_a_json_form_is_refused_by_name(annotation: Any) -> None:
 
 
 def test_whether_the_annotation_describes_is_known() -> None:
-    assert described(Annotated[int, "how many"])
-    assert described(Annotated[int, pydantic.Field(description="how many")])
-    assert not described(Annotated[int, annotated_types.Ge(1)])
-    assert not described(int)
+    assert is_described(Annotated[int, "how many"])
+    assert is_described(Annotated[int, pydantic.Field(description="how many")])
+    assert not is_described(Annotated[int, annotated_types.Ge(1)])
+    assert not is_described(int)
 
 
 def test_plain_types_need_no_pydantic() -> None:

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.tools.python.annotations import schema_of
-from callwright.tools.python.conversion import NotConvertible, dump, load
+from callwright.tools.python.conversion import NotConvertible, dump_value, load_value
 
 
 class Unit(enum.Enum):
@@ -101,7 +101,7 @@ DAY = datetime.date(2026, 1, 2)
     ],
 )
 def test_arguments_arrive_as_the_annotated_types(annotation: Any, value: Any, loaded: Any) -> None:
-    found = load(annotation, value)
+    found = load_value(annotation, value)
     assert found == loaded
     assert type(found) is type(loaded)
 
@@ -130,12 +130,12 @@ def test_arguments_arrive_as_the_annotated_types(annotation: Any, value: Any, lo
 )
 def test_what_does_not_fit_is_a_value_error(annotation: Any, value: Any) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
-        load(annotation, value)
+        load_value(annotation, value)
 
 
 def test_the_place_of_what_does_not_fit_is_named() -> None:
     with pytest.raises(NotConvertible, match="arrive: 'x' is not a date"):
-        load(Stop, {"city": "Rome", "arrive": "x"})
+        load_value(Stop, {"city": "Rome", "arrive": "x"})
 
 
 @pytest.mark.parametrize(
@@ -159,16 +159,16 @@ def test_the_place_of_what_does_not_fit_is_named() -> None:
     ],
 )
 def test_results_leave_as_json(value: Any, json: Any) -> None:
-    assert dump(value) == json
+    assert dump_value(value) == json
 
 
 def test_what_json_cannot_carry_is_named() -> None:
     with pytest.raises(NotConvertible, match="object has no JSON form"):
-        dump({"a": [object()]})
+        dump_value({"a": [object()]})
     endless: list[Any] = []
     endless.append(endless)
     with pytest.raises(NotConvertible, match="holds itself"):
-        dump(endless)
+        dump_value(endless)
 
 
 VALUES = st.builds(Stop, st.text(max_size=5), st.dates(), st.sampled_from(Unit))
@@ -178,5 +178,5 @@ VALUES = st.builds(Stop, st.text(max_size=5), st.dates(), st.sampled_from(Unit))
 def test_what_was_dumped_loads_as_the_same_and_fits_the_schema(stops: list[Stop]) -> None:
     import jsonschema_rs
 
-    assert load(list[Stop], dump(stops)) == stops
-    assert jsonschema_rs.is_valid(schema_of(list[Stop]), dump(stops))
+    assert load_value(list[Stop], dump_value(stops)) == stops
+    assert jsonschema_rs.is_valid(schema_of(list[Stop]), dump_value(stops))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from callwright.nouns.errors import CatalogError
-from callwright.tools.python.modules import attribute, load_file, load_module
+from callwright.tools.python.modules import get_attribute, load_file, load_module
 
 
 def test_a_file_is_run_with_its_folder_importable_and_leaves_the_path_as_it_was(
@@ -47,7 +47,7 @@ def test_modules_are_imported_from_the_working_directory(
     (tmp_path / "my_tools_here.py").write_text("class A:\n    b = 1")
     monkeypatch.chdir(tmp_path)
     module = load_module("my_tools_here")
-    assert attribute(module, "A.b", "my_tools_here:A.b") == 1
+    assert get_attribute(module, "A.b", "my_tools_here:A.b") == 1
     with pytest.raises(CatalogError, match=r"there is no 'A\.c'") as error:
-        attribute(module, "A.c", "my_tools_here:A.c")
+        get_attribute(module, "A.c", "my_tools_here:A.c")
     assert "it holds: A" in error.value.hint

@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, NewType, Required, TypedDict, TypeV
 import pytest
 
 from callwright.nouns.errors import CatalogError
-from callwright.tools.python.shapes import NOTHING, fields_of, hints_of, member_value, unaliased
+from callwright.tools.python.shapes import NOTHING, fields_of, hints_of, member_value, resolve_alias
 
 T = TypeVar("T")
 Metres = NewType("Metres", float)
@@ -72,7 +72,7 @@ def test_a_generic_class_has_its_arguments_filled_in() -> None:
     ],
 )
 def test_aliases_and_type_variables_stand_for_types(annotation: Any, meant: Any) -> None:
-    assert unaliased(annotation) == meant
+    assert resolve_alias(annotation) == meant
 
 
 def test_enum_members_are_written_by_value_or_by_name() -> None:

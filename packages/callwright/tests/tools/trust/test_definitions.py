@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.tools.trust import changes, printable, readable
+from callwright.tools.trust import escape_terminal_text, find_changes, render_changes
 from callwright.tools.trust.definitions import WIDTH
 
 JSON = st.recursive(
@@ -17,9 +17,11 @@ DEFINITION = st.dictionaries(st.text(), JSON, max_size=4)
 
 
 def test_a_new_tool_and_a_missing_one_are_no_change() -> None:
-    assert changes({"a": {"x": 1}}, {"b": {"x": 2}}) == ()
-    assert changes({"a": {"x": 1, "y": 2}}, {"a": {"y": 2, "x": 1}}) == ()
-    assert [c.tool for c in changes({"a": {"x": 1}, "b": {}}, {"a": {"x": 2}, "b": {}})] == ["a"]
+    assert find_changes({"a": {"x": 1}}, {"b": {"x": 2}}) == ()
+    assert find_changes({"a": {"x": 1, "y": 2}}, {"a": {"y": 2, "x": 1}}) == ()
+    assert [c.tool for c in find_changes({"a": {"x": 1}, "b": {}}, {"a": {"x": 2}, "b": {}})] == [
+        "a"
+    ]
 
 
 def test_what_changed_is_shown_by_its_place_with_both_sides() -> None:
@@ -32,7 +34,7 @@ def test_what_changed_is_shown_by_its_place_with_both_sides() -> None:
         "inputSchema": {"properties": {"x": {"type": "string"}, "key": {"type": "string"}}},
         "annotations": {"readOnlyHint": True},
     }
-    assert readable(changes({"note": before}, {"note": after})) == [
+    assert render_changes(find_changes({"note": before}, {"note": after})) == [
         "note",
         "  /description",
         "    - …A. A. A. A. A. A. A. A. Reads.",
@@ -45,8 +47,10 @@ def test_what_changed_is_shown_by_its_place_with_both_sides() -> None:
 
 
 def test_what_is_left_out_is_counted() -> None:
-    found = changes({"t": {str(n): 0 for n in range(50)}}, {"t": {str(n): 1 for n in range(50)}})
-    shown = readable(found, 10)
+    found = find_changes(
+        {"t": {str(n): 0 for n in range(50)}}, {"t": {str(n): 1 for n in range(50)}}
+    )
+    shown = render_changes(found, 10)
     assert shown[10:] == ["… 141 more lines"]
 
 
@@ -54,13 +58,16 @@ def test_what_is_left_out_is_counted() -> None:
 def test_whatever_changed_is_shown_on_narrow_lines_that_steer_no_terminal(
     before: dict, after: dict
 ) -> None:  # type: ignore[type-arg]
-    found = changes({"t": before}, {"t": after})
-    lines = readable(found, 1_000_000)
+    found = find_changes({"t": before}, {"t": after})
+    lines = render_changes(found, 1_000_000)
     assert bool(lines) == bool(found)
-    assert all(len(line) <= WIDTH and printable(line) == line for line in lines)
+    assert all(len(line) <= WIDTH and escape_terminal_text(line) == line for line in lines)
     if found:
         assert len(lines) > 1
 
 
 def test_controls_and_turned_letters_are_escaped() -> None:
-    assert printable("a\x1b[2J\u202eb\n\tc\ud800  é中") == "a\\u001b[2J\\u202eb\\n\\tc\\ud800  é中"
+    assert (
+        escape_terminal_text("a\x1b[2J\u202eb\n\tc\ud800  é中")
+        == "a\\u001b[2J\\u202eb\\n\\tc\\ud800  é中"
+    )

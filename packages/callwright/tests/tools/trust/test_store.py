@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.nouns.errors import TrustError
-from callwright.tools.trust import TrustStore, digest_of, location
+from callwright.tools.trust import TrustStore, digest_of, normalize_location
 
 READS = {
     "description": "Reads a note.",
@@ -135,13 +135,15 @@ def test_a_place_has_one_name_and_that_holds_no_secret(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert (
-        location("a.yaml") == location(tmp_path / "b" / ".." / "a.yaml") == str(tmp_path / "a.yaml")
+        normalize_location("a.yaml")
+        == normalize_location(tmp_path / "b" / ".." / "a.yaml")
+        == str(tmp_path / "a.yaml")
     )
-    assert location("HTTPS://Host:8/doc/") == "https://host:8/doc"
-    named = location("https://ann:s3cret@host/doc?key=s3cret")
+    assert normalize_location("HTTPS://Host:8/doc/") == "https://host:8/doc"
+    named = normalize_location("https://ann:s3cret@host/doc?key=s3cret")
     assert named.startswith("https://host/doc#")
     assert "s3cret" not in named
-    assert named != location("https://host/doc?key=other")
+    assert named != normalize_location("https://host/doc?key=other")
 
 
 @given(st.dictionaries(st.text(), st.integers() | st.text(), max_size=5))

@@ -39,7 +39,7 @@ from callwright.nouns.errors import CallwrightError, ConfigError
 from callwright.nouns.limits import Limits
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import JsonObject, ToolCall
-from callwright_lab.benchmarks.agentdojo.model import Compromised, oracle
+from callwright_lab.benchmarks.agentdojo.model import Compromised, build_oracle_plan
 from callwright_lab.benchmarks.agentdojo.served import ATTACK, VERSION
 from callwright_lab.benchmarks.agentdojo.worlds import (
     REQUIREMENT,
@@ -101,7 +101,7 @@ async def run_pair(
 ) -> JsonObject:
     """One pair in one way, in a fresh world: what came of it, as a row."""
     way = WAYS[name]
-    pair, plan = _planned(worlds, suite, user, attacker, way)
+    pair, plan = _open_planned_pair(worlds, suite, user, attacker, way)
     source = WorldSource(worlds, pair.tools)
     model = Compromised(pair, plan)
     head: JsonObject = {"suite": suite, "user": user, "attacker": attacker, "way": name}
@@ -128,11 +128,11 @@ async def run_pair(
         "scripted": bool(pair.attack and (pair.attack.calls or pair.attack.said)),
         "fell": model.fell,
         "made": [tool for tool, _ in source.made],
-        "refused": _refused(run),
+        "refused": _list_refusals(run),
     }
 
 
-def _planned(
+def _open_planned_pair(
     worlds: Worlds, suite: str, user: str, attacker: str | None, way: Way
 ) -> tuple[Pair, Plan | None]:
     """The pair in a fresh world, and the plan of its solution. What calls return is found out in
@@ -142,20 +142,22 @@ def _planned(
     if way.strategy == "react":
         return pair, None
     if not way.late:
-        return pair, oracle(pair)
-    plan = oracle(pair, [worlds.call(call.tool, _arguments(call)).content for call in pair.calls])
+        return pair, build_oracle_plan(pair)
+    plan = build_oracle_plan(
+        pair, [worlds.call(call.tool, _get_arguments(call)).content for call in pair.calls]
+    )
     return worlds.open(suite, user, attacker), plan
 
 
-def _arguments(call: ToolCall) -> JsonObject:
+def _get_arguments(call: ToolCall) -> JsonObject:
     return call.arguments if isinstance(call.arguments, dict) else {}
 
 
-def _refused(run: Run) -> list[str]:
+def _list_refusals(run: Run) -> list[str]:
     return [f"{skip.tool}: {skip.reason[:200]}" for skip in run.skips if skip.refused]
 
 
-def pairs(worlds: Worlds, suites: Sequence[str], every: int = 1) -> Iterator[Names]:
+def iter_pairs(worlds: Worlds, suites: Sequence[str], every: int = 1) -> Iterator[Names]:
     """Every pair of a user's and an attacker's task, and every user's task without one; or every
     so-manieth.
     """
@@ -183,7 +185,7 @@ def run_missing(
                 append_row(results, asyncio.run(run_pair(worlds, *pair, name)))
 
 
-def report(rows: Iterable[JsonObject]) -> str:
+def render_report(rows: Iterable[JsonObject]) -> str:
     """The table: one line a way, of all suites and of each."""
     found = [*rows]
     lines = [
@@ -196,29 +198,29 @@ def report(rows: Iterable[JsonObject]) -> str:
         for name in WAYS:
             mine = [r for r in found if r["way"] == name and suite in ("all", r["suite"])]
             if mine:
-                lines.append(f"| {suite} | {name} | " + " | ".join(_figures(mine)) + " |")
+                lines.append(f"| {suite} | {name} | " + " | ".join(_format_figures(mine)) + " |")
     return "\n".join(lines)
 
 
-def _figures(rows: Sequence[JsonObject]) -> list[str]:
+def _format_figures(rows: Sequence[JsonObject]) -> list[str]:
     pairs, alone = [r for r in rows if r["attacker"]], [r for r in rows if not r["attacker"]]
     attacked = [row for row in pairs if row["attacked"]]
     states = [row for row in pairs if not row.get("said")]
     return [
         str(len(pairs)),
-        _share(len(attacked), len(pairs)),
-        _share(len(attacked), sum(bool(row.get("scripted")) for row in pairs)),
-        _share(sum(row["attacked"] for row in states), len(states)),
-        _share(sum(row["useful"] for row in pairs), len(pairs)),
-        _share(sum(row["useful"] for row in alone), len(alone)),
+        _format_share(len(attacked), len(pairs)),
+        _format_share(len(attacked), sum(bool(row.get("scripted")) for row in pairs)),
+        _format_share(sum(row["attacked"] for row in states), len(states)),
+        _format_share(sum(row["useful"] for row in pairs), len(pairs)),
+        _format_share(sum(row["useful"] for row in alone), len(alone)),
     ]
 
 
-def _share(part: int, whole: int) -> str:
+def _format_share(part: int, whole: int) -> str:
     return f"{part} ({100 * part / whole:.1f} %)" if whole else "-"
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     known = argparse.ArgumentParser(
         "callwright bench agentdojo", description=(__doc__ or "").split("\n")[0]
     )
@@ -242,17 +244,22 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing and print the table."""
-    given: Any = _parser().parse_args(arguments)
+    given: Any = _build_parser().parse_args(arguments)
     ways = [name for name in given.ways.split(",") if name]
     if unknown := [name for name in ways if name not in WAYS]:
         raise ConfigError(f"there is no way {unknown[0]!r}", hint="ways: " + ", ".join(WAYS))
     if not given.report:
         with AgentDojo(given.python, given.attack) as worlds:
             run_missing(
-                worlds, pairs(worlds, given.suites.split(","), given.every), ways, given.results
+                worlds,
+                iter_pairs(worlds, given.suites.split(","), given.every),
+                ways,
+                given.results,
             )
     sys.stdout.write(f"AgentDojo {VERSION} ({REQUIREMENT}), attack {given.attack}" + "\n")
-    sys.stdout.write(report(row for row in read_rows(given.results) if row["way"] in ways) + "\n")
+    sys.stdout.write(
+        render_report(row for row in read_rows(given.results) if row["way"] in ways) + "\n"
+    )
     return 0
 
 

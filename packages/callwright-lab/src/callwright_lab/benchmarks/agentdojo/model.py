@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from callwright.agent.safety.provenance import Provenance, addresses, leaves
+from callwright.agent.safety.provenance import Provenance, find_addresses, iter_leaves
 from callwright.jsontext import write
 from callwright.nouns.plan import OPEN, Plan, Slot
 from callwright.nouns.protocols import Capabilities, ChatRequest, Watcher
 from callwright.nouns.types import Json, JsonObject, Reply, ToolCall, ToolResult, Usage
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright_lab.benchmarks.agentdojo.worlds import Pair
-from callwright_lab.benchmarks.makespan.expert import tools_in
+from callwright_lab.benchmarks.makespan.expert import collect_schema_tools
 
 _MARK = 40  # characters of the attacker's goal by which his text is known
 WRITTEN = "Here is a summary."  # in the place of AgentDojo's blanks
@@ -29,7 +29,7 @@ _BLANK = re.compile(r"<[^<>]*>|\.\.\.")
 _REPAIRED = re.compile(r"fix the arguments for tool: (\S+)")
 
 
-def oracle(pair: Pair, told: Sequence[Json] | None = None) -> Plan:
+def build_oracle_plan(pair: Pair, told: Sequence[Json] | None = None) -> Plan:
     """The plan that solves the user's task, with every argument as the solution has it.
 
     ``told``: what each of its calls returns. Then only those arguments are the plan's that it can
@@ -38,17 +38,19 @@ def oracle(pair: Pair, told: Sequence[Json] | None = None) -> Plan:
     it. What may write keeps its place.
     """
     slots: list[Slot] = []
-    for number, call in enumerate(_sober(pair.calls)):
-        made, feeds = _object(call.arguments), _order(pair, number)
+    for number, call in enumerate(_fill_blank_arguments(pair.calls)):
+        made, feeds = _as_object(call.arguments), _find_last_write(pair, number)
         if told is not None:
-            made, needs = _known(made, pair.query, told[:number])
+            made, needs = _keep_knowable_arguments(made, pair.query, told[:number])
             feeds |= needs
         after = frozenset(f"s{one + 1}" for one in feeds)
         slots.append(Slot(f"s{number + 1}", call.tool, after, arguments=made))
     return Plan(tuple(slots))
 
 
-def _known(arguments: JsonObject, query: str, told: Sequence[Json]) -> tuple[JsonObject, set[int]]:
+def _keep_knowable_arguments(
+    arguments: JsonObject, query: str, told: Sequence[Json]
+) -> tuple[JsonObject, set[int]]:
     """The arguments with what a plan cannot know left open, and the places of the results that it
     may come from.
     """
@@ -57,7 +59,7 @@ def _known(arguments: JsonObject, query: str, told: Sequence[Json]) -> tuple[Jso
     made: JsonObject = {}
     feeds: set[int] = set()
     for key, value in arguments.items():
-        unsaid = [leaf for _, leaf in leaves(value) if not seen.said(leaf)]
+        unsaid = [leaf for _, leaf in iter_leaves(value) if not seen.said(leaf)]
         found = {int(origin.result) for leaf in unsaid for origin in seen.all_of(leaf)}
         parts = [
             leaf
@@ -69,7 +71,7 @@ def _known(arguments: JsonObject, query: str, told: Sequence[Json]) -> tuple[Jso
     return made, feeds
 
 
-def _order(pair: Pair, number: int) -> set[int]:
+def _find_last_write(pair: Pair, number: int) -> set[int]:
     """The last call before this one that may write: what it changed may be read, and writes keep
     their order.
     """
@@ -88,7 +90,7 @@ class Compromised:
         """
         self._pair = pair
         self._plan = plan
-        self._left = [*_sober(pair.calls)]
+        self._left = [*_fill_blank_arguments(pair.calls)]
         if plan is not None:
             self._left = [
                 call for call, slot in zip(self._left, plan.slots, strict=True) if slot.is_open
@@ -104,7 +106,7 @@ class Compromised:
         """Nothing is held."""
 
     async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply:
-        """What it says; a reply is one piece."""
+        """Return the scripted reply to a request as one piece."""
         mark = self._pair.attack.goal.split("\n")[0][:_MARK] if self._pair.attack else ""
         if mark and any(mark in message.content for message in request.messages):
             self.fell = True
@@ -121,15 +123,15 @@ class Compromised:
         if request.purpose == "bind":
             schema = request.schema or {}
             if "action" in schema.get("properties", {}):
-                return self._step(tools_in(schema["properties"]["action"]))
-            return self._filled(tools_in(schema))
+                return self._step(collect_schema_tools(schema["properties"]["action"]))
+            return self._filled(collect_schema_tools(schema))
         if request.purpose == "repair":
             return self._repaired(request)
         return self._answer(request.schema or {})
 
     def _planned(self, schema: JsonObject) -> Json:
         """The task's own steps, with what its plan says; in which order is left to the planner."""
-        offered = {*tools_in(schema)}
+        offered = {*collect_schema_tools(schema)}
         self._left = [call for call in self._left if call.tool in offered]
         slots = [slot for slot in (self._plan or Plan()).slots if slot.tool in offered]
         return {
@@ -163,7 +165,7 @@ class Compromised:
             calls += [swapped for call in wanted for swapped in self._swapped(call)]
         calls += wanted
         for call in calls:
-            self._last[call.tool] = _object(call.arguments)
+            self._last[call.tool] = _as_object(call.arguments)
         if not calls:
             return {"useful": ["none"], "reason": "nothing to do"}
         made = [{"tool": call.tool, "arguments": call.arguments} for call in calls]
@@ -173,16 +175,19 @@ class Compromised:
         """A call of the user's with the attacker's values: under the same names, and where an
         address stands.
         """
-        theirs = [_object(attack.arguments) for attack in self._attack]
-        mine = _object(call.arguments)
+        theirs = [_as_object(attack.arguments) for attack in self._attack]
+        mine = _as_object(call.arguments)
         made = {
             key: value for arguments in theirs for key, value in arguments.items() if key in mine
         }
         found = [
-            a for arguments in theirs for value in arguments.values() for a in addresses(str(value))
+            a
+            for arguments in theirs
+            for value in arguments.values()
+            for a in find_addresses(str(value))
         ]
         if found:
-            made = {key: _readdressed(value, found[0]) for key, value in mine.items()} | made
+            made = {key: _replace_addresses(value, found[0]) for key, value in mine.items()} | made
         changed = {**mine, **made}
         if changed != mine:
             yield replace(call, arguments=changed)
@@ -208,27 +213,27 @@ class Compromised:
         return {"statements": [{"text": text, "results": ids} for text in texts], "missing": []}
 
 
-def _readdressed(value: Json, address: str) -> Json:
+def _replace_addresses(value: Json, address: str) -> Json:
     if isinstance(value, list):
-        return [_readdressed(one, address) for one in value]
+        return [_replace_addresses(one, address) for one in value]
     if isinstance(value, str):
-        for found in addresses(value):
+        for found in find_addresses(value):
             value = value.replace(found, address)
     return value
 
 
-def _sober(calls: Sequence[ToolCall]) -> list[ToolCall]:
+def _fill_blank_arguments(calls: Sequence[ToolCall]) -> list[ToolCall]:
     """Calls without blanks: where AgentDojo's solutions say ``<summary>`` or ``...``, something is
     written.
     """
-    return [replace(call, arguments=_written(call.arguments)) for call in calls]
+    return [replace(call, arguments=_fill_blanks(call.arguments)) for call in calls]
 
 
-def _written(value: Any) -> Any:
+def _fill_blanks(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _written(inner) for key, inner in value.items()}
+        return {key: _fill_blanks(inner) for key, inner in value.items()}
     return WRITTEN if isinstance(value, str) and _BLANK.fullmatch(value.strip()) else value
 
 
-def _object(arguments: JsonObject | str) -> JsonObject:
+def _as_object(arguments: JsonObject | str) -> JsonObject:
     return arguments if isinstance(arguments, dict) else {}

@@ -75,10 +75,13 @@ class Served:
         self.before = self._fresh.model_copy(deep=True)
         self.now = self._fresh.model_copy(deep=True)
         self.traces = []
-        found = {"calls": _calls(self.user, self.before), "output": self.user.GROUND_TRUTH_OUTPUT}
+        found = {
+            "calls": _list_solution_calls(self.user, self.before),
+            "output": self.user.GROUND_TRUTH_OUTPUT,
+        }
         if self.attacker is not None:
             told = {
-                "calls": _calls(self.attacker, self.before),
+                "calls": _list_solution_calls(self.attacker, self.before),
                 "output": self.attacker.GROUND_TRUTH_OUTPUT,
             }
             found["attack"] = {
@@ -89,7 +92,7 @@ class Served:
         return found
 
     def _says(self, output: str) -> bool:
-        """Whether the attack succeeds by a text alone, without a call."""
+        """Return True if the attack succeeds by the final text alone, without a call."""
         return bool(output) and self._succeeded(output, self.before, [])
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Any:
@@ -98,7 +101,7 @@ class Served:
 
         self.traces.append(FunctionCall(function=tool, args=arguments))
         content, error = FunctionsRuntime(self.suite.tools).run_function(self.now, tool, arguments)
-        return {"error": error} if error else {"content": _plain(content)}
+        return {"error": error} if error else {"content": _to_json_value(content)}
 
     def judge(self, output: str) -> Any:
         """AgentDojo's verdicts: ``useful`` for the user, ``attacked`` for the attacker."""
@@ -119,12 +122,12 @@ class Served:
         return bool(check(self.attacker, said, self.before, after, traces))
 
 
-def _calls(task: Any, world: Any) -> Any:
+def _list_solution_calls(task: Any, world: Any) -> Any:
     made = task.ground_truth(world.model_copy(deep=True))
-    return [{"tool": call.function, "arguments": _plain(dict(call.args))} for call in made]
+    return [{"tool": call.function, "arguments": _to_json_value(dict(call.args))} for call in made]
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     """A value as JSON: models as objects, dates as texts."""
     from pydantic_core import to_jsonable_python
 

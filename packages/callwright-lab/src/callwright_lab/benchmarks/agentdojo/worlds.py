@@ -72,8 +72,8 @@ class Suite:
 
 @dataclass(frozen=True)
 class Attack:
-    """What an attacker wants. ``said``: a text alone is what he wants, and nothing need be called
-    for it.
+    """The goal of an attacker and the calls that reach it. ``said``: a text alone reaches the goal,
+    and no call is needed.
     """
 
     calls: tuple[ToolCall, ...]
@@ -97,15 +97,15 @@ class Pair:
 
 @dataclass(frozen=True)
 class Judged:
-    """Whether the user got what he asked for, and the attacker what he wanted."""
+    """Result of one judged run: whether the user's task and the attacker's goal were reached."""
 
     useful: bool
     attacked: bool
 
 
 class Worlds(Protocol):
-    """Where pairs are played. One at a time: ``open`` begins a world anew, ``call`` and ``judge``
-    are about it.
+    """Environment in which pairs are played. One pair is open at a time: ``open`` begins a new
+    world, and ``call`` and ``judge`` refer to it.
     """
 
     def suites(self) -> Mapping[str, Suite]: ...
@@ -156,7 +156,7 @@ class AgentDojo:
     def suites(self) -> Mapping[str, Suite]:
         if not self._known:
             told = self._ask("suites")
-            self._known = {name: _suite(name, value) for name, value in told.items()}
+            self._known = {name: _build_suite(name, value) for name, value in told.items()}
         return self._known
 
     def open(self, suite: str, user: str, attacker: str | None = None) -> Pair:
@@ -167,10 +167,12 @@ class AgentDojo:
         return Pair(
             known.users[user],
             known.tools,
-            _calls(told["calls"]),
+            _build_calls(told["calls"]),
             told["output"],
             (
-                Attack(_calls(attack["calls"]), attack["output"], attack["goal"], attack["said"])
+                Attack(
+                    _build_calls(attack["calls"]), attack["output"], attack["goal"], attack["said"]
+                )
                 if attack
                 else None
             ),
@@ -212,16 +214,18 @@ class AgentDojo:
         return told["answer"]
 
 
-def _suite(name: str, told: JsonObject) -> Suite:
+def _build_suite(name: str, told: JsonObject) -> Suite:
     tools = tuple(
-        Tool(t["name"], t["description"], t["parameters"], None, effects_of(t["name"]), name)
+        Tool(t["name"], t["description"], t["parameters"], None, get_effects(t["name"]), name)
         for t in told["tools"]
     )
     return Suite(name, tools, told["users"], told["attackers"])
 
 
-def effects_of(tool: str) -> Effects:
-    """What a tool of AgentDojo may do. What is in neither list may write."""
+def get_effects(tool: str) -> Effects:
+    """Return the effects of a tool of AgentDojo. A tool in neither list counts as one that may
+    write.
+    """
     if tool in OWN:
         return READ_LOCAL
     if tool in FOREIGN:
@@ -229,7 +233,7 @@ def effects_of(tool: str) -> Effects:
     return WRITE
 
 
-def _calls(told: Sequence[Json]) -> tuple[ToolCall, ...]:
+def _build_calls(told: Sequence[Json]) -> tuple[ToolCall, ...]:
     return tuple(ToolCall("", call["tool"], call["arguments"]) for call in told)
 
 

@@ -16,13 +16,13 @@ from typing import Any, Protocol
 from callwright.nouns.types import Json, JsonObject
 from callwright_lab.benchmarks.broken_tools.kinds import Breakage
 from callwright_lab.benchmarks.broken_tools.replies import (
-    accepted,
     dress_schema,
-    dressed,
-    facts,
     film_reply,
+    is_known_value,
+    make_facts,
+    make_not_found_reply,
     schema_of,
-    unknown,
+    shape_reply,
 )
 
 Breakages = Mapping[str, Breakage]
@@ -60,7 +60,7 @@ class Operation:
 
     @property
     def echoed(self) -> tuple[str, ...]:
-        """What a reply repeats of the request: not ids, which say nothing to anybody."""
+        """Return the parameters that a reply repeats from the request: all except ids."""
         return tuple(key for key, kind in self.takes.items() if not kind.startswith("id:"))
 
     @property
@@ -81,7 +81,7 @@ class MadeApi:
     def document(self, broken: Breakages) -> JsonObject:
         """Its OpenAPI 3.1 description; a broken tool's is as stale as its breakage says."""
         paths = {
-            f"/{op.name}": {"get": _described(op, broken.get(op.name))}
+            f"/{op.name}": {"get": _describe_operation(op, broken.get(op.name))}
             for op in self.operations.values()
         }
         return {"openapi": "3.1.0", "info": {"title": self.name, "version": "1"}, "paths": paths}
@@ -97,23 +97,23 @@ class MadeApi:
             value = query.get(op.named.get(key, key))
             if value is None:
                 return 400, {"message": f"missing required parameter {op.named.get(key, key)!r}"}
-            if not accepted(kind, value, self.known):
-                return _refused(op, key, kind, value)
+            if not is_known_value(kind, value, self.known):
+                return _reject_value(op, key, kind, value)
             given[key] = value
         held = {
             op.named.get(name, name): value
-            for name, value in facts(op.gives, op.family, given).items()
+            for name, value in make_facts(op.gives, op.family, given).items()
         }
-        return 200, dressed(op.name, held, {key: given[key] for key in op.echoed})
+        return 200, shape_reply(op.name, held, {key: given[key] for key in op.echoed})
 
 
-def _described(op: Operation, breakage: Breakage | None) -> JsonObject:
+def _describe_operation(op: Operation, breakage: Breakage | None) -> JsonObject:
     parameters = [
         {
             "name": op.named.get(key, key),
             "in": "query",
             "required": True,
-            "schema": _schema(op, key, kind),
+            "schema": _build_schema(op, key, kind),
         }
         for key, kind in op.takes.items()
     ]
@@ -121,29 +121,29 @@ def _described(op: Operation, breakage: Breakage | None) -> JsonObject:
     return {
         "operationId": op.name,
         "summary": op.about,
-        "parameters": [*parameters, *_demanded(breakage)],
+        "parameters": [*parameters, *_list_added_parameters(breakage)],
         "responses": {
             "200": {"description": "OK", "content": {"application/json": {"schema": schema}}}
         },
     }
 
 
-def _schema(op: Operation, key: str, kind: str) -> JsonObject:
+def _build_schema(op: Operation, key: str, kind: str) -> JsonObject:
     said = op.says.get(key)
     return schema_of(kind) | ({"description": said} if said else {})
 
 
-def _demanded(breakage: Breakage | None) -> list[JsonObject]:
+def _list_added_parameters(breakage: Breakage | None) -> list[JsonObject]:
     if breakage is None or breakage.documented is None:
         return []
     name, schema = breakage.documented
     return [{"name": name, "in": "query", "required": True, "schema": schema}]
 
 
-def _refused(op: Operation, key: str, kind: str, value: str) -> tuple[int, Json]:
+def _reject_value(op: Operation, key: str, kind: str, value: str) -> tuple[int, Json]:
     if kind in schema_kinds:
         return 400, {"message": f"{op.named.get(key, key)}: {value!r} is not valid"}
-    return unknown(op.name, value)
+    return make_not_found_reply(op.name, value)
 
 
 schema_kinds = frozenset(
@@ -165,7 +165,7 @@ class FilmApi:
         self._real = real
         self._names = names
         paths = real["paths"] if names is None else {path: real["paths"][path] for path in names}
-        self._paths = {path: _path_pattern(path) for path in paths}
+        self._paths = {path: _compile_path(path) for path in paths}
         self.tools = {path: self._tool(path) for path in paths}
 
     def document(self, broken: Breakages) -> JsonObject:
@@ -177,7 +177,7 @@ class FilmApi:
             if self._names is not None:
                 name, about = self._names[path]
                 operation |= {"operationId": name, "summary": about, "description": about}
-            extra = _demanded(broken.get(self.tools[path]))
+            extra = _list_added_parameters(broken.get(self.tools[path]))
             operation["parameters"] = [*operation.get("parameters", ()), *extra]
         del made["servers"]
         return made
@@ -196,7 +196,8 @@ class FilmApi:
                 if template.startswith("/search/") and "query" not in query:
                     return 422, {"errors": ["query must be provided"]}
                 return film_reply(
-                    _example(self._real["paths"][template]["get"]), {**query, **found.groupdict()}
+                    _get_example(self._real["paths"][template]["get"]),
+                    {**query, **found.groupdict()},
                 )
         return 404, {
             "status_code": 34,
@@ -211,10 +212,10 @@ class FilmApi:
         return tool_name("get", path, self._real["paths"][path]["get"], set())
 
 
-def _path_pattern(path: str) -> re.Pattern[str]:
+def _compile_path(path: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(path)))
 
 
-def _example(operation: Any) -> Json:
+def _get_example(operation: Any) -> Json:
     examples = operation["responses"]["200"]["content"]["application/json"]["examples"]
     return next(iter(examples.values()))["value"]

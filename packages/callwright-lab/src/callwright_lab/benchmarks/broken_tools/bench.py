@@ -37,15 +37,20 @@ from callwright.models import open_model
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import CallwrightError, ConfigError
 from callwright.nouns.protocols import ChatModel, Encoder
-from callwright.nouns.types import JsonObject, ToolOutput, digest, to_json
+from callwright.nouns.types import JsonObject, ToolOutput, compute_digest, to_json
 from callwright.retrieval import ToolIndex, mode_named, needs_encoder
 from callwright.simulation.recording import Recorded, Recording
 from callwright.simulation.simulator import Simulator
 from callwright.tools.catalog import Catalog
 from callwright.tools.evidence import EvidenceStore
 from callwright_lab.benchmarks.broken_tools.kinds import RATES
-from callwright_lab.benchmarks.broken_tools.score import report
-from callwright_lab.benchmarks.broken_tools.served import Truth, answering, replies, running
+from callwright_lab.benchmarks.broken_tools.score import render_report
+from callwright_lab.benchmarks.broken_tools.served import (
+    Truth,
+    collect_replies,
+    find_answering_tools,
+    open_world_catalog,
+)
 from callwright_lab.benchmarks.broken_tools.world import HALVES, Query, World, read_world
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 from callwright_lab.benchmarks.desk.tasks import Desk, load_desk
@@ -84,8 +89,8 @@ class Bench:
 
     @cached_property
     def config(self) -> str:
-        """What a row depends on, beside its own system."""
-        return digest(
+        """Return a digest of everything that a row depends on, apart from its own system."""
+        return compute_digest(
             [self.world.digest, POOL, self.mode, dict(_LOCAL), self.encoder and self.encoder.name]
         )
 
@@ -94,9 +99,9 @@ class Bench:
         ranked.
         """
         held = {(r["config"], r["rate"], r["system"], r["query"]) for r in read_rows(self.results)}
-        async with running(self.world, 0, self.desk) as whole:
-            truth = await replies(self.world, whole)
-            recorded = _recording(whole, truth)
+        async with open_world_catalog(self.world, 0, self.desk) as whole:
+            truth = await collect_replies(self.world, whole)
+            recorded = _build_recording(whole, truth)
         if lost := [key for key, reply in truth.items() if not reply]:
             raise ConfigError(f"{len(lost)} gold calls fail in a whole world: {lost[0]}")
         for rate in rates:
@@ -107,7 +112,7 @@ class Bench:
                 if (self.config, rate, self._named(system), query.id) not in held
             ]
             if wanted:
-                async with running(self.world, rate, self.desk) as catalog:
+                async with open_world_catalog(self.world, rate, self.desk) as catalog:
                     await self._rate(rate, wanted, catalog, truth, recorded)
 
     async def _rate(
@@ -118,7 +123,7 @@ class Bench:
         truth: Truth,
         recorded: Recording,
     ) -> None:
-        here = await replies(self.world, catalog)
+        here = await collect_replies(self.world, catalog)
         index = ToolIndex.build(catalog.tools, self.encoder)
         async with AsyncExitStack() as stack:
             store = EvidenceStore(self.results.with_name(f"evidence-{self.config}-{rate}.sqlite"))
@@ -136,7 +141,8 @@ class Bench:
 
     def _gold(self, query: Query, truth: Truth, here: Truth) -> JsonObject:
         needs = [
-            {"layer": n.layer, "tools": answering(self.world, n, truth, here)} for n in query.needs
+            {"layer": n.layer, "tools": find_answering_tools(self.world, n, truth, here)}
+            for n in query.needs
         ]
         return {"query": query.id, "group": query.group, "gold": needs}
 
@@ -166,10 +172,10 @@ class Bench:
             evidence=store if system == "remembered" else None,
             policy=TrialPolicy(**{**_LOCAL, **SYSTEMS[system]}),
         )
-        return _told(trials)
+        return _build_trial_row(trials)
 
 
-def _told(trials: Trials) -> JsonObject:
+def _build_trial_row(trials: Trials) -> JsonObject:
     outcomes: dict[str, int] = {}
     for one in trials.ranking:
         if one.outcome is not None:
@@ -177,7 +183,9 @@ def _told(trials: Trials) -> JsonObject:
     return {
         "ranking": list(trials.names[:10]),
         "tried_tools": [
-            [one.name, one.initial, _said(one)] for one in trials.ranking if one.justification
+            [one.name, one.initial, _describe_outcome(one)]
+            for one in trials.ranking
+            if one.justification
         ],
         "calls": trials.calls,
         "tried": trials.tried,
@@ -189,14 +197,14 @@ def _told(trials: Trials) -> JsonObject:
     }
 
 
-def _said(one: Ranked) -> str:
+def _describe_outcome(one: Ranked) -> str:
     return ("simulated " if one.simulated else "") + (
         one.outcome or f"nothing proved: {one.justification[:60]}"
     )
 
 
-def _recording(whole: Catalog, truth: Truth) -> Recording:
-    """What the tools replied while nothing was broken, for the simulator."""
+def _build_recording(whole: Catalog, truth: Truth) -> Recording:
+    """Return a recording of the replies of the unbroken tools, for the simulator."""
     calls = []
     for key, reply in truth.items():
         tool, _, arguments = key.partition(" ")
@@ -204,7 +212,7 @@ def _recording(whole: Catalog, truth: Truth) -> Recording:
     return Recording(calls)
 
 
-def chosen(queries: Sequence[Query], most: int) -> list[Query]:
+def sample_queries(queries: Sequence[Query], most: int) -> list[Query]:
     """So many of the queries, taken evenly from first to last; all of them for 0."""
     if not most or most >= len(queries):
         return list(queries)
@@ -213,17 +221,17 @@ def chosen(queries: Sequence[Query], most: int) -> list[Query]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line of the bench."""
-    options = _options(arguments)
+    options = _parse_options(arguments)
     try:
-        return asyncio.run(_main(options))
+        return asyncio.run(_run_bench(options))
     except CallwrightError as error:
         sys.stderr.write(f"{error}\n")
         return 1
 
 
-async def _main(options: argparse.Namespace) -> int:
+async def _run_bench(options: argparse.Namespace) -> int:
     desk = load_desk(options.desk) if options.half == "final" else None
-    folder = options.world or _examples()
+    folder = options.world or _get_examples_folder()
     world = read_world(options.half, folder, options.data or data_root(), desk)
     tools = sum(map(len, world.families.values()))
     sys.stderr.write(
@@ -240,17 +248,17 @@ async def _main(options: argparse.Namespace) -> int:
     model = open_model(options.model) if options.model else None
     systems = [
         name
-        for name in _listed(options.systems, SYSTEMS)
+        for name in _split_names(options.systems, SYSTEMS)
         if model is not None or name not in _MODEL
     ]
-    queries = chosen(world.queries, options.queries)
+    queries = sample_queries(world.queries, options.queries)
     bench = Bench(
         world, desk, queries, options.out / f"{world.half}.jsonl", options.mode, encoder, model
     )
     try:
         if not options.report:
             await bench.run(
-                [int(rate) for rate in _listed(options.rates, map(str, RATES))], systems
+                [int(rate) for rate in _split_names(options.rates, map(str, RATES))], systems
             )
     finally:
         if model is not None:
@@ -259,22 +267,22 @@ async def _main(options: argparse.Namespace) -> int:
     rows = [
         r for r in read_rows(bench.results) if r["config"] == bench.config and r["query"] in asked
     ]
-    sys.stdout.write(report(rows) + "\n")
+    sys.stdout.write(render_report(rows) + "\n")
     return 0
 
 
-def _listed(given: str, known: Any) -> list[str]:
+def _split_names(given: str, known: Any) -> list[str]:
     names, held = [name.strip() for name in given.split(",")], list(known)
     if unknown := [name for name in names if name not in held]:
         raise ConfigError(f"there is no {unknown[0]!r}", hint=f"one or more of: {', '.join(held)}")
     return names
 
 
-def _examples() -> Path:
+def _get_examples_folder() -> Path:
     return Path(__file__).resolve().parents[6] / "examples" / "broken_tools"
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     formatter = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         prog="callwright bench broken-tools", description=__doc__, formatter_class=formatter

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from callwright.nouns.types import Json, JsonObject, digest
+from callwright.nouns.types import Json, JsonObject, compute_digest
 
 Kind = Literal[
     "missing_parameter", "wrong_schema", "empty", "stale", "decoy", "auth", "server_error", "gone"
@@ -66,7 +66,9 @@ _ERRORS = ((500, "Internal server error"), (503, "Service unavailable"), (502, "
 
 @dataclass(frozen=True, slots=True)
 class Breakage:
-    """How one tool is broken. ``variant`` chooses among the ways in which servers do that."""
+    """One way in which a tool is broken. ``variant`` selects one of the forms in which servers show
+    it.
+    """
 
     kind: Kind
     variant: int
@@ -110,17 +112,18 @@ class Breakage:
         return status, {"message": said}
 
 
-def broken(families: Mapping[str, Sequence[str]], rate: int) -> dict[str, Breakage]:
-    """Which tools are broken at a rate (per cent of the tools that have a twin), and how.
+def choose_broken_tools(families: Mapping[str, Sequence[str]], rate: int) -> dict[str, Breakage]:
+    """Return the broken tools and their breakages at a rate (per cent of the tools that have a
+    twin).
 
-    The sets grow with the rate; of every family one tool stays whole. Depends on names alone, so it
-    is fixed before anything is ranked. Kinds stand in Table 4's shares at every rate, as near as
-    whole tools can.
+    The sets grow with the rate; of every family one tool stays intact. They depend on names alone,
+    so they are fixed before anything is ranked. The kinds keep Table 4's shares at every rate, as
+    far as whole tools allow.
     """
     family_of = {
         tool: family for family, tools in families.items() if len(tools) > 1 for tool in tools
     }
-    order = sorted(family_of, key=lambda tool: digest([SEED, tool]))
+    order = sorted(family_of, key=lambda tool: compute_digest([SEED, tool]))
     left = {family: len(tools) - 1 for family, tools in families.items()}
     chosen: list[str] = []
     for tool in order:
@@ -128,10 +131,10 @@ def broken(families: Mapping[str, Sequence[str]], rate: int) -> dict[str, Breaka
             left[family_of[tool]] -= 1
             chosen.append(tool)
     wanted = round(len(order) * rate / 100)
-    return {tool: Breakage(*_kind(place)) for place, tool in enumerate(chosen[:wanted])}
+    return {tool: Breakage(*_choose_kind(place)) for place, tool in enumerate(chosen[:wanted])}
 
 
-def _kind(place: int) -> tuple[Kind, int]:
+def _choose_kind(place: int) -> tuple[Kind, int]:
     """The kind of the n-th broken tool: at every n the class that lags most behind its share
     (largest remainder).
     """

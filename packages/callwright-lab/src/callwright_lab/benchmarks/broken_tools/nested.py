@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from callwright.dataflow.flow import words
+from callwright.dataflow.flow import split_words
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.types import Json, canonical
+from callwright.nouns.types import Json, to_canonical_json
 from callwright_lab.benchmarks.broken_tools.apis import MadeApi, Operation
-from callwright_lab.benchmarks.broken_tools.replies import facts
+from callwright_lab.benchmarks.broken_tools.replies import make_facts
 
 NESTOOLS_WHERE = "NesTools' test_data.jsonl (github.com/hhan1018/NesTools), in <data>/nestools/"
 APIS = ("nested", "mirrored")
@@ -62,17 +62,17 @@ def read_nested(data: Path, taken: frozenset[str]) -> NestedWorld:
         raise ConfigError(
             f"the nested requests cannot be read: {error}", hint=NESTOOLS_WHERE
         ) from None
-    apart = list(_apart(rows, {*taken, *_ELSEWHERE}))
+    apart = list(_iter_distinct_rows(rows, {*taken, *_ELSEWHERE}))
     operations: dict[str, Operation] = {}
     families: dict[str, tuple[str, ...]] = {}
     requests: list[Nested] = []
     for row in (
         apart[place * len(apart) // _QUERIES] for place in range(min(_QUERIES, len(apart)))
     ):
-        made = list(_operations(row))
+        made = list(_iter_operations(row))
         operations |= {op.name: op for pair in made for op in pair}
         families |= {pair[0].family: tuple(op.name for op in pair) for pair in made}
-        requests.append(_request(row, {first.name: first for first, _ in made}))
+        requests.append(_build_request(row, {first.name: first for first, _ in made}))
     apis = (
         MadeApi(api, {f[side]: operations[f[side]] for f in families.values()}, {})
         for side, api in enumerate(APIS)
@@ -81,7 +81,9 @@ def read_nested(data: Path, taken: frozenset[str]) -> NestedWorld:
 
 
 def _is_nested(row: Any) -> bool:
-    """Whether one tool's reply goes into another's input, and all other inputs are plain values."""
+    """Return True if one tool's reply feeds another's input and all other inputs are plain
+    values.
+    """
     tools = {tool["api_name"]: tool for tool in row["api"]}
     passed = 0
     for call in row["call"]:
@@ -98,7 +100,7 @@ def _is_nested(row: Any) -> bool:
             passed += whole
             if (
                 held not in _KINDS
-                or (not whole and "API_call_" in canonical(value))
+                or (not whole and "API_call_" in to_canonical_json(value))
                 or value in ("", [])
             ):
                 return False
@@ -117,10 +119,10 @@ _PLAIN: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
-def _apart(rows: Sequence[Any], taken: set[str]) -> Iterator[Any]:
+def _iter_distinct_rows(rows: Sequence[Any], taken: set[str]) -> Iterator[Any]:
     for row in rows:
         names = [tool["api_name"] for tool in row["api"]]
-        both = {*names, *map(_twin, names)}
+        both = {*names, *map(_make_twin_name, names)}
         if (
             len(both) == 2 * len(names)
             and not both & taken
@@ -130,12 +132,12 @@ def _apart(rows: Sequence[Any], taken: set[str]) -> Iterator[Any]:
             yield row
 
 
-def _twin(name: str) -> str:
-    said = words(name)
+def _make_twin_name(name: str) -> str:
+    said = split_words(name)
     return "_".join((*said[1:], *said[:1])) if len(said) > 1 else f"{name}_now"
 
 
-def _operations(row: Any) -> Iterator[tuple[Operation, Operation]]:
+def _iter_operations(row: Any) -> Iterator[tuple[Operation, Operation]]:
     passed = {
         value for call in row["call"] for value in call["parameters"].values() if _is_passed(value)
     }
@@ -143,7 +145,10 @@ def _operations(row: Any) -> Iterator[tuple[Operation, Operation]]:
     kind_of: dict[str, str] = {}
     for call in row["call"]:
         tool = tools[call["api_name"]]
-        takes = {key: _taken(tool, key, value, kind_of) for key, value in _kept(tool, call)}
+        takes = {
+            key: _find_kind(tool, key, value, kind_of)
+            for key, value in _iter_served_arguments(tool, call)
+        }
         gives = []
         for told, (name, part) in zip(call["responses"], tool["responses"].items(), strict=True):
             kind_of[told] = f"id:{name}"
@@ -156,11 +161,11 @@ def _operations(row: Any) -> Iterator[tuple[Operation, Operation]]:
         name, family = tool["api_name"], f"nested.{tool['api_name']}"
         yield (
             Operation(name, tool["api_description"], family, takes, gives, {}, says),
-            Operation(_twin(name), about, family, takes, gives, {}, says),
+            Operation(_make_twin_name(name), about, family, takes, gives, {}, says),
         )
 
 
-def _kept(tool: Any, call: Any) -> Iterator[tuple[str, Json]]:
+def _iter_served_arguments(tool: Any, call: Any) -> Iterator[tuple[str, Json]]:
     """The arguments that are served: the required ones and those that come from another tool."""
     for key, value in call["parameters"].items():
         if key in tool["required"] or _is_passed(value):
@@ -171,13 +176,13 @@ def _is_passed(value: Json) -> bool:
     return isinstance(value, str) and _PASSED.fullmatch(value) is not None
 
 
-def _taken(tool: Any, key: str, value: Json, kind_of: Mapping[str, str]) -> str:
+def _find_kind(tool: Any, key: str, value: Json, kind_of: Mapping[str, str]) -> str:
     if isinstance(value, str) and _is_passed(value):
         return kind_of[value]
     return _KINDS[tool["parameters"][key]["type"]]
 
 
-def _request(row: Any, operations: Mapping[str, Operation]) -> Nested:
+def _build_request(row: Any, operations: Mapping[str, Operation]) -> Nested:
     tools = {tool["api_name"]: tool for tool in row["api"]}
     held: dict[str, Json] = {}  # what each API_call_N came to
     layer_of: dict[str, int] = {}
@@ -185,20 +190,20 @@ def _request(row: Any, operations: Mapping[str, Operation]) -> Nested:
     layers: dict[str, int] = {}
     for call in row["call"]:
         op = operations[call["api_name"]]
-        kept = dict(_kept(tools[op.name], call))
+        kept = dict(_iter_served_arguments(tools[op.name], call))
         sent = {
-            key: held[str(v)] if _is_passed(v) else _written(v, op.takes[key])
+            key: held[str(v)] if _is_passed(v) else _to_query_text(v, op.takes[key])
             for key, v in kept.items()
         }
         layer = max((1 + layer_of[str(v)] for v in kept.values() if _is_passed(v)), default=0)
-        told = facts(op.gives, op.family, {key: str(value) for key, value in sent.items()})
+        told = make_facts(op.gives, op.family, {key: str(value) for key, value in sent.items()})
         held |= dict(zip(call["responses"], told.values(), strict=True))
         layer_of |= dict.fromkeys(call["responses"], layer)
         calls[op.name], layers[op.name] = sent, layer
     return Nested(f"nested-{row['test_id']}", row["task"].strip(), calls, layers)
 
 
-def _written(value: Json, kind: str) -> str:
+def _to_query_text(value: Json, kind: str) -> str:
     """A value as a query string holds it."""
     if kind == "switch":
         return "true" if value else "false"

@@ -1,8 +1,8 @@
-"""What the servers of the broken-tools benchmark answer while they work: always the same to the
-same call.
+"""Generates the replies of the working servers of the broken-tools benchmark. The same call always
+gets the same reply.
 
-Replies are made, not looked up, and hold together: an id that one tool gives is the only kind of id
-that another takes (a check digit tells), so that nobody can invent one.
+Replies are generated and consistent. An id that one tool gives is the only kind of id that another
+takes. A check digit verifies it, so that no id can be invented.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from callwright.nouns.types import Json, JsonObject, digest
+from callwright.nouns.types import Json, JsonObject, compute_digest
 
 _WORDS = (
     "amber birch cedar delta ember fjord garnet harbour indigo juniper kestrel lagoon maple nimbus"
@@ -51,33 +51,31 @@ SCHEMAS: Mapping[str, JsonObject] = {
 }
 
 
-def issued(kind: str, seed: Json) -> str:
+def make_id(kind: str, seed: Json) -> str:
     """An id of a kind, as its finder gives it."""
-    number = int(digest([kind, seed])[:7], 16)
-    return f"{kind[:2].upper()}{number * _CHECK + _remainder(kind)}"
+    number = int(compute_digest([kind, seed])[:7], 16)
+    return f"{kind[:2].upper()}{number * _CHECK + _compute_remainder(kind)}"
 
 
 def is_issued(kind: str, value: str) -> bool:
-    """Whether a text is an id that some finder gave."""
+    """Return True if a text is an id that a finder has issued."""
     found = re.fullmatch(rf"{kind[:2].upper()}(\d+)", value)
-    return found is not None and int(found[1]) % _CHECK == _remainder(kind)
+    return found is not None and int(found[1]) % _CHECK == _compute_remainder(kind)
 
 
-def _remainder(kind: str) -> int:
-    return int(digest(kind)[:4], 16) % _CHECK
+def _compute_remainder(kind: str) -> int:
+    return int(compute_digest(kind)[:4], 16) % _CHECK
 
 
 def schema_of(kind: str) -> JsonObject:
-    """What the documentation says of a parameter of a kind."""
+    """Return the schema of a parameter of a kind, as the documentation gives it."""
     if kind.startswith("id:"):
         return {"type": "string", "description": f"Id of the {kind[3:]}"}
     return SCHEMAS.get(kind, {"type": "string"})
 
 
-def accepted(kind: str, value: str, known: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a value of this kind is known to the servers; of names only those that the world
-    holds.
-    """
+def is_known_value(kind: str, value: str, known: Mapping[str, Sequence[str]]) -> bool:
+    """Return True if the servers know a value of this kind; names must exist in the world."""
     if kind.startswith("id:"):
         return is_issued(kind[3:], value)
     if kind in _PATTERNS:
@@ -87,15 +85,15 @@ def accepted(kind: str, value: str, known: Mapping[str, Sequence[str]]) -> bool:
     return value.casefold().strip() in {name.casefold() for name in known.get(kind, ())}
 
 
-def facts(gives: Sequence[str], family: str, arguments: Mapping[str, str]) -> JsonObject:
+def make_facts(gives: Sequence[str], family: str, arguments: Mapping[str, str]) -> JsonObject:
     """The members that a family's tools give for these arguments (by their names in the family)."""
     made: JsonObject = {}
     for member in gives:
         name, _, kind = member.partition(":")
         seed = [family, name, dict(arguments)]
-        drawn = int(digest(seed)[:8], 16)
+        drawn = int(compute_digest(seed)[:8], 16)
         if kind.startswith("id:"):
-            made[name] = issued(kind[3:], seed)
+            made[name] = make_id(kind[3:], seed)
         else:
             made[name] = (
                 round(drawn % 10_000 / 10, 1) if kind == "n" else _WORDS[drawn % len(_WORDS)]
@@ -103,11 +101,11 @@ def facts(gives: Sequence[str], family: str, arguments: Mapping[str, str]) -> Js
     return made
 
 
-def dressed(tool: str, held: JsonObject, echo: Mapping[str, str]) -> Json:
+def shape_reply(tool: str, held: JsonObject, echo: Mapping[str, str]) -> Json:
     """A reply in its API's own dress: flat with what was asked, below ``data`` without it, or a
     list.
     """
-    match int(digest(tool)[:4], 16) % 3:
+    match int(compute_digest(tool)[:4], 16) % 3:
         case 0:
             return {**echo, **held}
         case 1:
@@ -126,7 +124,7 @@ def dress_schema(tool: str, gives: Sequence[str], echo: Sequence[str]) -> JsonOb
         "type": "object",
         "properties": {**{e: {"type": "string"} for e in echo}, **held["properties"]},  # type: ignore[dict-item]
     }
-    match int(digest(tool)[:4], 16) % 3:
+    match int(compute_digest(tool)[:4], 16) % 3:
         case 0:
             return full
         case 1:
@@ -137,20 +135,20 @@ def dress_schema(tool: str, gives: Sequence[str], echo: Sequence[str]) -> JsonOb
     }
 
 
-def unknown(tool: str, value: str) -> tuple[int, Json]:
-    """What an API says of a name it does not know: 404, or nothing found."""
-    if int(digest(tool)[:4], 16) % 3 == 1:
+def make_not_found_reply(tool: str, value: str) -> tuple[int, Json]:
+    """Return an API's reply to an unknown name: status 404, or an empty result."""
+    if int(compute_digest(tool)[:4], 16) % 3 == 1:
         return 200, {"data": None}
     return 404, {"message": f"nothing found for {value!r}"}
 
 
 def film_number(seed: Json) -> int:
     """A numeric id as the film database gives them."""
-    return (int(digest(["film", seed])[:5], 16) % 9_000 + 1_000) * _CHECK + 13
+    return (int(compute_digest(["film", seed])[:5], 16) % 9_000 + 1_000) * _CHECK + 13
 
 
 def is_film_number(value: str) -> bool:
-    """Whether a number is an id of the film database."""
+    """Return True if a number is an id of the film database."""
     return value.isdecimal() and int(value) % _CHECK == 13
 
 
@@ -164,13 +162,13 @@ def film_reply(example: Json, arguments: Mapping[str, str]) -> tuple[int, Json]:
                 "status_code": 34,
                 "status_message": "The resource you requested could not be found.",
             }
-    body = _numbered(deepcopy(example))
+    body = _renumber_ids(deepcopy(example))
     asked = arguments.get("query")
     if asked is not None and isinstance(body, dict):
         if not asked.strip() or len(asked.split()) > _SEARCH_WORDS:
             return 200, {"page": 1, "results": [], "total_results": 0, "total_pages": 0}
         rows = body.get("results") or [{}]
-        body["results"] = [_named(rows[0], asked)]
+        body["results"] = [_rename_row(rows[0], asked)]
         body |= {"total_results": 1, "total_pages": 1}
     whole = [value for key, value in arguments.items() if key.endswith("_id")]
     if whole and isinstance(body, dict) and "id" in body:
@@ -178,16 +176,16 @@ def film_reply(example: Json, arguments: Mapping[str, str]) -> tuple[int, Json]:
     return 200, body
 
 
-def _numbered(value: Any) -> Any:
+def _renumber_ids(value: Any) -> Any:
     """The same with every numeric ``id`` one that the database takes."""
     if isinstance(value, dict):
         return {
-            key: film_number(inner) if key == "id" and type(inner) is int else _numbered(inner)
+            key: film_number(inner) if key == "id" and type(inner) is int else _renumber_ids(inner)
             for key, inner in value.items()
         }
-    return [_numbered(inner) for inner in value[:3]] if isinstance(value, list) else value
+    return [_renumber_ids(inner) for inner in value[:3]] if isinstance(value, list) else value
 
 
-def _named(row: JsonObject, name: str) -> JsonObject:
+def _rename_row(row: JsonObject, name: str) -> JsonObject:
     titles: JsonObject = {key: name for key in _TITLES if key in row}
     return {**row, **(titles or {"name": name}), "id": film_number(name.casefold())}

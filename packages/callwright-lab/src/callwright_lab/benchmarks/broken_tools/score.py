@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from callwright_lab.benchmarks.comparison.report import table
+from callwright_lab.benchmarks.comparison.report import render_table
 from callwright_lab.metrics import all_at, ndcg_at, paired_bootstrap, recall_at
 
 Row = Mapping[str, Any]
@@ -26,38 +26,38 @@ def works_at(k: int, row: Row) -> float:
     return float(all(first & set(need["tools"]) for need in row["gold"]))
 
 
-def gold(row: Row) -> frozenset[str]:
+def collect_gold_tools(row: Row) -> frozenset[str]:
     """Every tool that truly answers one of the query's needs."""
     return frozenset(tool for need in row["gold"] for tool in need["tools"])
 
 
-def _later(row: Row) -> float:
+def _measure_later_recall(row: Row) -> float:
     return recall_at(
         10, row["ranking"], frozenset(t for n in row["gold"] if n["layer"] for t in n["tools"])
     )
 
 
-def _of_gold(
+def _make_measure(
     measure: Callable[[int, Sequence[str], frozenset[str]], float], k: int
 ) -> Callable[[Row], float]:
-    return lambda row: measure(k, row["ranking"], gold(row))
+    return lambda row: measure(k, row["ranking"], collect_gold_tools(row))
 
 
 MEASURES: Mapping[str, Callable[[Row], float]] = {
-    **{f"R@{k}": _of_gold(recall_at, k) for k in KS},
-    **{f"NDCG@{k}": _of_gold(ndcg_at, k) for k in KS},
-    **{f"all@{k}": _of_gold(all_at, k) for k in KS},
+    **{f"R@{k}": _make_measure(recall_at, k) for k in KS},
+    **{f"NDCG@{k}": _make_measure(ndcg_at, k) for k in KS},
+    **{f"all@{k}": _make_measure(all_at, k) for k in KS},
     "works@5": lambda row: works_at(5, row),
     "works@10": lambda row: works_at(10, row),
 }
 
 
 def is_chained(row: Row) -> bool:
-    """Whether a query needs a tool of a later layer."""
+    """Return True if a query needs a tool of a later layer."""
     return any(need["layer"] for need in row["gold"])
 
 
-def report(rows: Sequence[Row]) -> str:
+def render_report(rows: Sequence[Row]) -> str:
     """The tables of one half: all measures, the gains over the base with 95 % intervals, works@10
     by group.
     """
@@ -67,19 +67,23 @@ def report(rows: Sequence[Row]) -> str:
     if not found:
         return "No rows yet."
     ordered = sorted(found, key=lambda key: key[0])
-    parts = [_measures(ordered, found), _gains(ordered, found), _groups(ordered, found)]
+    parts = [
+        _render_measures(ordered, found),
+        _render_gains(ordered, found),
+        _render_groups(ordered, found),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
 Found = Mapping[tuple[int, str], Mapping[str, Row]]
 
 
-def _measures(ordered: Sequence[tuple[int, str]], found: Found) -> str:
+def _render_measures(ordered: Sequence[tuple[int, str]], found: Found) -> str:
     lines = [["broken %", "system", "queries", *MEASURES, "later R@10", "calls", "of trying all"]]
     for rate, system in ordered:
         rows = list(found[rate, system].values())
         chained = [row for row in rows if is_chained(row)]
-        later = f"{fmean(map(_later, chained)):.3f}" if chained else "–"
+        later = f"{fmean(map(_measure_later_recall, chained)):.3f}" if chained else "–"
         cells = [f"{fmean(map(measure, rows)):.3f}" for measure in MEASURES.values()]
         calls = fmean(row["calls"] for row in rows)
         lines.append(
@@ -90,20 +94,20 @@ def _measures(ordered: Sequence[tuple[int, str]], found: Found) -> str:
                 *cells,
                 later,
                 f"{calls:.1f}",
-                _share(rate, rows, found),
+                _format_call_share(rate, rows, found),
             ]
         )
-    return table(lines)
+    return render_table(lines)
 
 
-def _share(rate: int, rows: Sequence[Row], found: Found) -> str:
+def _format_call_share(rate: int, rows: Sequence[Row], found: Found) -> str:
     every = found.get((rate, "try all"), {})
     shared = [row for row in rows if row["query"] in every]
     spent = sum(every[row["query"]]["calls"] for row in shared)
     return f"{100 * sum(row['calls'] for row in shared) / spent:.0f} %" if spent else "–"
 
 
-def _gains(ordered: Sequence[tuple[int, str]], found: Found) -> str:
+def _render_gains(ordered: Sequence[tuple[int, str]], found: Found) -> str:
     lines = [
         [
             "broken %",
@@ -118,19 +122,25 @@ def _gains(ordered: Sequence[tuple[int, str]], found: Found) -> str:
         if system == "base" or not shared:
             continue
         ours, theirs = [found[rate, system][q] for q in shared], [base[q] for q in shared]
-        cells = [_gain(MEASURES[name], ours, theirs) for name in AIMS]
+        cells = [_format_gain(MEASURES[name], ours, theirs) for name in AIMS]
         both = [(a, b) for a, b in zip(ours, theirs, strict=True) if is_chained(a)]
-        later = _gain(_later, [a for a, _ in both], [b for _, b in both]) if both else "–"
+        later = (
+            _format_gain(_measure_later_recall, [a for a, _ in both], [b for _, b in both])
+            if both
+            else "–"
+        )
         lines.append([str(rate), system, *cells, later])
-    return table(lines) if len(lines) > 1 else ""
+    return render_table(lines) if len(lines) > 1 else ""
 
 
-def _gain(measure: Callable[[Row], float], ours: Sequence[Row], theirs: Sequence[Row]) -> str:
+def _format_gain(
+    measure: Callable[[Row], float], ours: Sequence[Row], theirs: Sequence[Row]
+) -> str:
     found = paired_bootstrap([measure(row) for row in ours], [measure(row) for row in theirs])
     return f"{found.value:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
 
 
-def _groups(ordered: Sequence[tuple[int, str]], found: Found) -> str:
+def _render_groups(ordered: Sequence[tuple[int, str]], found: Found) -> str:
     groups = sorted({row["group"] for rows in found.values() for row in rows.values()})
     lines = [["works@10: broken %", "system", *groups]]
     for rate, system in ordered:
@@ -139,4 +149,4 @@ def _groups(ordered: Sequence[tuple[int, str]], found: Found) -> str:
             rows = [row for row in found[rate, system].values() if row["group"] == group]
             cells.append(f"{fmean(works_at(10, row) for row in rows):.3f}" if rows else "–")
         lines.append([str(rate), system, *cells])
-    return table(lines)
+    return render_table(lines)

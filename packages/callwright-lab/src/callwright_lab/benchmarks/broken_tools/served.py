@@ -21,12 +21,12 @@ from callwright.http import HttpResponse
 from callwright.jsontext import write
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.protocols import ToolSource
-from callwright.nouns.types import Json, JsonObject, Tool, ToolOutput, canonical
+from callwright.nouns.types import Json, JsonObject, Tool, ToolOutput, to_canonical_json
 from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.openapi.response import output_of
 from callwright.tools.sources import SourceSpec, sources_of
 from callwright_lab.benchmarks.broken_tools.apis import FILM_KEY, Breakages
-from callwright_lab.benchmarks.broken_tools.kinds import Breakage, broken
+from callwright_lab.benchmarks.broken_tools.kinds import Breakage, choose_broken_tools
 from callwright_lab.benchmarks.broken_tools.world import Need, World
 from callwright_lab.benchmarks.desk.tasks import Desk
 
@@ -62,7 +62,7 @@ class WorldServer:
 
 
 @asynccontextmanager
-async def served(app: WorldServer) -> AsyncIterator[str]:
+async def serve_app(app: WorldServer) -> AsyncIterator[str]:
     """The server on a free port of loopback; its address. Raises MissingExtra."""
     try:
         import uvicorn
@@ -104,7 +104,10 @@ class TwinnedSource:
                 name, about = self._twins[tool.name]
                 tools[name] = replace(tool, name=name, description=about)
                 self._originals[name] = tool
-        return [_documented(tool, self._breakages.get(name)) for name, tool in tools.items()]
+        return [
+            _add_documented_parameter(tool, self._breakages.get(name))
+            for name, tool in tools.items()
+        ]
 
     async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
         breakage = self._breakages.get(tool.name)
@@ -118,7 +121,7 @@ class TwinnedSource:
         await self._source.aclose()
 
 
-def _documented(tool: Tool, breakage: Breakage | None) -> Tool:
+def _add_documented_parameter(tool: Tool, breakage: Breakage | None) -> Tool:
     if breakage is None or breakage.documented is None:
         return tool
     name, schema = breakage.documented
@@ -127,15 +130,15 @@ def _documented(tool: Tool, breakage: Breakage | None) -> Tool:
 
 
 @asynccontextmanager
-async def running(world: World, rate: int, desk: Desk | None) -> AsyncIterator[Catalog]:
+async def open_world_catalog(world: World, rate: int, desk: Desk | None) -> AsyncIterator[Catalog]:
     """Every tool of a half, a share of them broken, each open and callable."""
-    breakages = broken(world.families, rate)
+    breakages = choose_broken_tools(world.families, rate)
     app = WorldServer(world, breakages)
-    with _desk_home(world, desk):
-        async with served(app) as base:
+    with _open_desk_folder(world, desk):
+        async with serve_app(app) as base:
             remote = [f"{base}/{api.name}/openapi.json?name={api.name}" for api in world.apis]
             async with open_catalog(
-                [*map(_api, remote), *_desk_sources(world, desk, breakages)]
+                [*map(_build_api_source, remote), *_build_desk_sources(world, desk, breakages)]
             ) as catalog:
                 missing = [
                     t for tools in world.families.values() for t in tools if t not in catalog
@@ -148,7 +151,7 @@ async def running(world: World, rate: int, desk: Desk | None) -> AsyncIterator[C
                 yield catalog
 
 
-def _api(spec: str) -> ToolSource:
+def _build_api_source(spec: str) -> ToolSource:
     from callwright.tools.openapi.source import OpenAPISource
 
     url, _, name = spec.partition("?name=")
@@ -156,7 +159,7 @@ def _api(spec: str) -> ToolSource:
 
 
 @contextmanager
-def _desk_home(world: World, desk: Desk | None) -> Iterator[None]:
+def _open_desk_folder(world: World, desk: Desk | None) -> Iterator[None]:
     if desk is None or not world.twins:
         yield
         return
@@ -165,7 +168,7 @@ def _desk_home(world: World, desk: Desk | None) -> Iterator[None]:
         yield
 
 
-def _desk_sources(world: World, desk: Desk | None, breakages: Breakages) -> list[ToolSource]:
+def _build_desk_sources(world: World, desk: Desk | None, breakages: Breakages) -> list[ToolSource]:
     if desk is None or not world.twins:
         return []
     twins = {tool: (name, about) for tool, name, about in world.twins.values()}
@@ -178,34 +181,42 @@ def _desk_sources(world: World, desk: Desk | None, breakages: Breakages) -> list
 Truth = dict[str, str]  # of a tool and a call: what it replies in a world where nothing is broken
 
 
-async def replies(world: World, catalog: Catalog) -> Truth:
-    """What every tool that a query may use replies to the call that does what the query needs; ""
-    for a failure.
+async def collect_replies(world: World, catalog: Catalog) -> Truth:
+    """Return the reply of every usable tool to the call that a query needs, by call key; "" for a
+    failure.
 
-    The reply of a whole world is the truth; a tool *truly answers* where it replies the same in a
-    broken one.
+    The replies of an unbroken world are the truth. A tool *truly answers* if its reply in a broken
+    world is the same.
     """
     found: Truth = {}
-    for need in dict(_needs(world)).values():
+    for need in dict(_list_needs(world)).values():
         for tool in world.families[need.family]:
             arguments = world.call(tool, need)
-            key = call_key(tool, arguments)
+            key = make_call_key(tool, arguments)
             if key not in found:
                 output = await catalog.call(tool, arguments)
-                found[key] = "" if output.failure is not None else canonical(output.content)
+                found[key] = "" if output.failure is not None else to_canonical_json(output.content)
     return found
 
 
-def call_key(tool: str, arguments: JsonObject) -> str:
+def make_call_key(tool: str, arguments: JsonObject) -> str:
     """One call as a key."""
-    return f"{tool} {canonical(arguments)}"
+    return f"{tool} {to_canonical_json(arguments)}"
 
 
-def answering(world: World, need: Need, truth: Truth, here: Truth) -> tuple[str, ...]:
-    """Which tools of a need's family truly answer it here. The gold of the benchmark."""
-    keys = {tool: call_key(tool, world.call(tool, need)) for tool in world.families[need.family]}
+def find_answering_tools(world: World, need: Need, truth: Truth, here: Truth) -> tuple[str, ...]:
+    """Return the tools of a need's family that truly answer it in this world. The gold of the
+    benchmark.
+    """
+    keys = {
+        tool: make_call_key(tool, world.call(tool, need)) for tool in world.families[need.family]
+    }
     return tuple(tool for tool, key in keys.items() if truth[key] and here[key] == truth[key])
 
 
-def _needs(world: World) -> list[tuple[str, Need]]:
-    return [(canonical([n.family, n.arguments]), n) for query in world.queries for n in query.needs]
+def _list_needs(world: World) -> list[tuple[str, Need]]:
+    return [
+        (to_canonical_json([n.family, n.arguments]), n)
+        for query in world.queries
+        for n in query.needs
+    ]

@@ -19,11 +19,11 @@ from typing import Any
 
 from callwright.jsontext import parse
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.types import Json, JsonObject, digest, to_json
+from callwright.nouns.types import Json, JsonObject, compute_digest, to_json
 from callwright_lab.benchmarks.broken_tools.apis import Api, FilmApi, MadeApi, Operation
-from callwright_lab.benchmarks.broken_tools.kinds import RATES, broken
+from callwright_lab.benchmarks.broken_tools.kinds import RATES, choose_broken_tools
 from callwright_lab.benchmarks.broken_tools.nested import Nested, read_nested
-from callwright_lab.benchmarks.broken_tools.replies import facts, film_number
+from callwright_lab.benchmarks.broken_tools.replies import film_number, make_facts
 from callwright_lab.benchmarks.desk.tasks import Desk
 
 HALVES = ("dev", "chains", "final")
@@ -74,9 +74,9 @@ class World:
         """Changes whenever a query, a family, a description or a breakage does. Logged before
         anything is ranked.
         """
-        breakages = {str(rate): to_json(broken(self.families, rate)) for rate in RATES}
+        breakages = {str(rate): to_json(choose_broken_tools(self.families, rate)) for rate in RATES}
         documents = [api.document({}) for api in self.apis]
-        return digest(
+        return compute_digest(
             [
                 self.half,
                 dict(self.families),
@@ -92,7 +92,10 @@ class World:
         op = self.operations.get(tool)
         if op is None:
             return dict(need.arguments)
-        return {op.named.get(k, k): _typed(kind, need.arguments[k]) for k, kind in op.takes.items()}
+        return {
+            op.named.get(k, k): _convert_value(kind, need.arguments[k])
+            for k, kind in op.takes.items()
+        }
 
 
 def read_world(half: str, folder: Path, data: Path, desk: Desk | None) -> World:
@@ -101,14 +104,17 @@ def read_world(half: str, folder: Path, data: Path, desk: Desk | None) -> World:
 
     Raises ConfigError where one of them cannot be read.
     """
-    apis = _toml(folder / ("chains.toml" if half == "chains" else "apis.toml"))
+    apis = _read_toml(folder / ("chains.toml" if half == "chains" else "apis.toml"))
     known = apis["values"]
     families = [family for family in apis["family"] if family["half"] == half]
-    operations = {op.name: op for family in families for op in _operations(family)}
-    made: tuple[Api, ...] = tuple(_apis(families, operations, known))
+    operations = {op.name: op for family in families for op in _iter_operations(family)}
+    made: tuple[Api, ...] = tuple(_iter_apis(families, operations, known))
     names = {family["name"]: tuple(tool[1] for tool in family["tools"]) for family in families}
-    queries = [*_asked(families, known), *_led_to(families, known, apis.get("ask", ()))]
-    queries += _several(
+    queries = [
+        *_iter_single_queries(families, known),
+        *_iter_chained_queries(families, known, apis.get("ask", ())),
+    ]
+    queries += _iter_paired_queries(
         [f for f in families if f["asks"]][:: 3 if half == "chains" else 1], known, families
     )
     twins: dict[str, tuple[str, str, str]] = {}
@@ -118,8 +124,8 @@ def read_world(half: str, folder: Path, data: Path, desk: Desk | None) -> World:
         names |= nested.families
         queries += [_nested_query(one) for one in nested.requests]
     if half == "final":
-        told = _toml(folder / "twins.toml")
-        real, cinebase, films, film_queries = _films(told["tmdb"], data)
+        told = _read_toml(folder / "twins.toml")
+        real, cinebase, films, film_queries = _build_film_apis(told["tmdb"], data)
         made = (*made, real, cinebase)
         names |= films
         queries += film_queries
@@ -132,14 +138,14 @@ def read_world(half: str, folder: Path, data: Path, desk: Desk | None) -> World:
     return World(half, made, names, operations, twins, tuple(queries))
 
 
-def _toml(path: Path) -> Any:
+def _read_toml(path: Path) -> Any:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read: {error}", hint="run from a checkout") from None
 
 
-def _typed(kind: str, value: Json) -> Json:
+def _convert_value(kind: str, value: Json) -> Json:
     if kind == "switch":
         return value == "true"
     if kind in ("days", "whole"):
@@ -149,12 +155,12 @@ def _typed(kind: str, value: Json) -> Json:
     return value
 
 
-def _operations(family: Any) -> Iterator[Operation]:
+def _iter_operations(family: Any) -> Iterator[Operation]:
     for _, name, about, named in family["tools"]:
         yield Operation(name, about, family["name"], family["takes"], family["gives"], named)
 
 
-def _apis(
+def _iter_apis(
     families: Sequence[Any], operations: Mapping[str, Operation], known: Any
 ) -> Iterator[MadeApi]:
     owners: dict[str, dict[str, Operation]] = {}
@@ -164,51 +170,60 @@ def _apis(
     return (MadeApi(api, held, known) for api, held in owners.items())
 
 
-def _asked(families: Sequence[Any], known: Any) -> Iterator[Query]:
+def _iter_single_queries(families: Sequence[Any], known: Any) -> Iterator[Query]:
     """Queries about one thing, which may take a chain of two tools."""
     for family in families:
         for place, ask in enumerate(family["asks"]):
             for turn in range(_ASKED):
-                values = _values(families, family, known, 3 * place + turn)
+                values = _choose_values(families, family, known, 3 * place + turn)
                 text = ask.format(**values)
                 yield Query(
                     f"{family['name']}-{place}-{turn}",
                     "made",
                     text,
-                    _needs(families, family, values),
+                    _build_needs(families, family, values),
                 )
 
 
-def _led_to(families: Sequence[Any], known: Any, asks: Sequence[Any]) -> Iterator[Query]:
+def _iter_chained_queries(
+    families: Sequence[Any], known: Any, asks: Sequence[Any]
+) -> Iterator[Query]:
     """Queries about the last of several families that lead to it."""
     for place, ask in enumerate(asks):
         *needs, last = ask["needs"]
         family = {**next(f for f in families if f["name"] == last), "needs": needs}
         for turn in range(_ASKED):
-            values = _values(families, family, known, place + turn)
+            values = _choose_values(families, family, known, place + turn)
             yield Query(
                 f"ask-{place}-{turn}",
                 "made",
                 ask["text"].format(**values),
-                _needs(families, family, values),
+                _build_needs(families, family, values),
             )
 
 
-def _several(asked: Sequence[Any], known: Any, families: Sequence[Any]) -> Iterator[Query]:
+def _iter_paired_queries(
+    asked: Sequence[Any], known: Any, families: Sequence[Any]
+) -> Iterator[Query]:
     """Queries about two things, each family that is asked for joined with others that stand far
     from it.
     """
     for at, first in enumerate(asked):
         for turn in range(_PAIRED):
             second = asked[(at + 5 + 4 * turn) % len(asked)]
-            one, other = (_values(families, f, known, at + 5 * turn) for f in (first, second))
+            one, other = (
+                _choose_values(families, f, known, at + 5 * turn) for f in (first, second)
+            )
             texts = (
                 first["asks"][turn % len(first["asks"])].format(**one),
                 second["asks"][0].format(**other),
             )
             needs = {
                 n.family: n
-                for n in (*_needs(families, first, one), *_needs(families, second, other))
+                for n in (
+                    *_build_needs(families, first, one),
+                    *_build_needs(families, second, other),
+                )
             }
             yield Query(
                 f"{first['name']}+{second['name']}",
@@ -218,7 +233,7 @@ def _several(asked: Sequence[Any], known: Any, families: Sequence[Any]) -> Itera
             )
 
 
-def _values(families: Sequence[Any], family: Any, known: Any, turn: int) -> dict[str, str]:
+def _choose_values(families: Sequence[Any], family: Any, known: Any, turn: int) -> dict[str, str]:
     """Values for the names in a family's questions; two of one kind differ."""
     kinds: dict[str, str] = {}
     for name in (*family.get("needs", ()), family["name"]):
@@ -230,8 +245,10 @@ def _values(families: Sequence[Any], family: Any, known: Any, turn: int) -> dict
     }
 
 
-def _needs(families: Sequence[Any], family: Any, values: Mapping[str, str]) -> tuple[Need, ...]:
-    """What a question of a family needs: what gives its ids first."""
+def _build_needs(
+    families: Sequence[Any], family: Any, values: Mapping[str, str]
+) -> tuple[Need, ...]:
+    """Return the needs of a question of a family, with the needs that supply its ids first."""
     held: dict[str, Json] = dict(values)
     needs: list[Need] = []
     for layer, name in enumerate((*family.get("needs", ()), family["name"])):
@@ -240,7 +257,7 @@ def _needs(families: Sequence[Any], family: Any, values: Mapping[str, str]) -> t
         needs.append(Need(name, arguments, layer))
         held |= {
             k: v
-            for k, v in facts(one["gives"], name, arguments).items()
+            for k, v in make_facts(one["gives"], name, arguments).items()
             if k.endswith("_id") or k == "isbn"
         }
     return tuple(needs)
@@ -253,7 +270,7 @@ def _nested_query(one: Nested) -> Query:
     return Query(one.id, "nested", one.text, tuple(needs))
 
 
-def _films(
+def _build_film_apis(
     told: Mapping[str, Any], data: Path
 ) -> tuple[FilmApi, FilmApi, dict[str, tuple[str, ...]], list[Query]]:
     try:

@@ -32,16 +32,16 @@ from callwright.nouns.errors import CallwrightError, ConfigError
 from callwright.nouns.limits import Limits
 from callwright.nouns.protocols import ChatModel, Planner, ReplyMode
 from callwright.nouns.trace import JsonlSink
-from callwright.nouns.types import JsonObject, digest, members
+from callwright.nouns.types import JsonObject, compute_digest, get_public_fields
 from callwright.planning import default_planner
 from callwright.retrieval import mode_named
 from callwright.tools.sources import SourceSpec, sources_of
-from callwright_lab.benchmarks.comparison.model_size import size_of
+from callwright_lab.benchmarks.comparison.model_size import find_model_size
 from callwright_lab.benchmarks.comparison.plots import write_plots
-from callwright_lab.benchmarks.comparison.report import report
+from callwright_lab.benchmarks.comparison.report import render_comparison
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
-from callwright_lab.benchmarks.comparison.task_sets import Stage, T, Task, TaskSet, choose
-from callwright_lab.benchmarks.makespan.delays import SlowSource, waited
+from callwright_lab.benchmarks.comparison.task_sets import Stage, T, Task, TaskSet, select_tasks
+from callwright_lab.benchmarks.makespan.delays import SlowSource, sum_call_time
 
 LIMITS = Limits(seconds=600.0)
 MODEL_CALLS = {"dfsdt": 12}  # a search that finds nothing would go on to the limit of all
@@ -50,14 +50,14 @@ MODES: Mapping[str, ReplyMode] = {"constrained": "schema", "native": "native", "
 
 @dataclass(frozen=True)
 class Bench(Generic[T]):
-    """What is measured. ``label`` goes into the configuration's digest, for changes that it cannot
-    see.
+    """Settings of one measurement: the task set, the model, the strategies and their limits.
+    ``label`` goes into the configuration's digest, for changes that it cannot see.
 
-    ``mode`` is how the model is asked for calls (None: as its endpoint does best); ``model_calls``
-    limits single strategies further than ``limits`` does; ``size`` is the model's, in billions of
+    ``mode`` is how the model is asked for calls (None: as its endpoint does best). ``model_calls``
+    limits single strategies further than ``limits`` does. ``size`` is the model's, in billions of
     parameters. ``shortlist``: runs are shown only so many of a task's tools. ``delay``: every call
-    takes about so many seconds longer. ``repairs``: the repair budget B of every run, where it is
-    another than that of ``limits``.
+    takes about so many seconds longer. ``repairs``: the repair budget B of every run, if it differs
+    from that of ``limits``.
     """
 
     task_set: TaskSet[T]
@@ -101,16 +101,18 @@ class Bench(Generic[T]):
         )  # what is not given is no part of it
         given += [self.delay] if self.delay else []
         given += [] if self.repairs is None else [{"repairs": self.repairs}]
-        return digest([*parts, *given])
+        return compute_digest([*parts, *given])
 
 
-def missing(bench: Bench[T], tasks: Sequence[T], rows: Iterable[JsonObject]) -> list[tuple[T, str]]:
-    """What is still to run. A row that ended in an error of the setup is run again; any other never
-    is.
+def list_missing_runs(
+    bench: Bench[T], tasks: Sequence[T], rows: Iterable[JsonObject]
+) -> list[tuple[T, str]]:
+    """Return the pairs of task and strategy that are still to run. A row that ended in an error of
+    the setup is run again; any other never is.
 
-    Both strategies of a task follow each other, and take turns in who begins.
+    Both strategies of a task follow each other, and they alternate in which comes first.
     """
-    done = {_key(row) for row in rows if not row.get("error")}
+    done = {_get_row_key(row) for row in rows if not row.get("error")}
     left = []
     for place, task in enumerate(tasks):
         order = bench.strategies if place % 2 == 0 else bench.strategies[::-1]
@@ -122,7 +124,7 @@ def missing(bench: Bench[T], tasks: Sequence[T], rows: Iterable[JsonObject]) -> 
     return left
 
 
-def _key(row: JsonObject) -> tuple[str, str, str, str]:
+def _get_row_key(row: JsonObject) -> tuple[str, str, str, str]:
     return row["task"], row["strategy"], row["model"], row["config"]
 
 
@@ -141,7 +143,7 @@ async def run_missing(
     a row with ``error`` and the bench goes on.
     """
     started = time.monotonic()
-    left = missing(bench, tasks, read_rows(results))
+    left = list_missing_runs(bench, tasks, read_rows(results))
     while left:
         if limit_seconds and time.monotonic() - started >= limit_seconds:
             break
@@ -164,22 +166,22 @@ async def run_task(bench: Bench[T], task: T, strategy: str) -> JsonObject:
         "size": bench.size,
         "config": bench.config,
         "label": bench.label,
-        **({"shortlist": members(bench.shortlist)} if bench.shortlist else {}),
+        **({"shortlist": get_public_fields(bench.shortlist)} if bench.shortlist else {}),
         **({} if bench.repairs is None else {"repair_budget": bench.repairs}),
     }
     with bench.task_set.stage(task) as stage:
         try:
-            async with _orchestrator(bench, task, stage, strategy) as (orchestrator, trace):
+            async with _open_orchestrator(bench, task, stage, strategy) as (orchestrator, trace):
                 run = await orchestrator.run(task.query, stage.conversation)
         except CallwrightError as error:
             return {**head, "success": False, "error": str(error)}
         reasons = stage.judge(run)
         facts = stage.facts(run) if stage.facts else {}
-    return {**head, **_outcome(run, reasons), **facts, "trace": trace}
+    return {**head, **_build_outcome(run, reasons), **facts, "trace": trace}
 
 
 @asynccontextmanager
-async def _orchestrator(
+async def _open_orchestrator(
     bench: Bench[T], task: Task, stage: Stage, strategy: str
 ) -> AsyncIterator[tuple[Orchestrator, str]]:
     """An orchestrator with the task's tools open, and where its trace is written."""
@@ -187,7 +189,7 @@ async def _orchestrator(
     sink = JsonlSink(path) if path else None
     try:
         made = Orchestrator(
-            _slowed(stage.sources, bench.delay),
+            _slow_sources(stage.sources, bench.delay),
             model=bench.model,
             strategy=stage.enter(strategy) if stage.enter else strategy,
             planner=bench.planner,
@@ -205,7 +207,7 @@ async def _orchestrator(
             sink.close()
 
 
-def _slowed(sources: Sequence[SourceSpec], delay: float) -> Sequence[SourceSpec]:
+def _slow_sources(sources: Sequence[SourceSpec], delay: float) -> Sequence[SourceSpec]:
     if not delay:
         return sources
     return [SlowSource(source, delay) for spec in sources for source in sources_of(spec)]
@@ -220,7 +222,7 @@ def tool_selection(
     return ToolSelection(only, shortlist.size, shortlist.trials, shortlist.mode)
 
 
-def _outcome(run: Run, reasons: Sequence[str]) -> JsonObject:
+def _build_outcome(run: Run, reasons: Sequence[str]) -> JsonObject:
     cost = run.cost
     return {
         "mode": run.events[0].data["mode"],
@@ -233,19 +235,19 @@ def _outcome(run: Run, reasons: Sequence[str]) -> JsonObject:
         "calls": cost.calls,
         "skips": len(run.skips),
         "repairs": dict(cost.repairs),
-        "violations": _violations(run),
+        "violations": _count_violations(run),
         "model_calls": cost.model_calls,
         "steps": cost.steps,
         "prompt_tokens": cost.usage.prompt_tokens,
         "cached_tokens": cost.usage.cached_tokens,
         "completion_tokens": cost.usage.completion_tokens,
         "seconds": round(cost.seconds, 2),
-        "waited": round(waited(run.events), 2),
+        "waited": round(sum_call_time(run.events), 2),
     }
 
 
-def _violations(run: Run) -> dict[str, int]:
-    """How often the gate named each kind of mistake, warnings included."""
+def _count_violations(run: Run) -> dict[str, int]:
+    """Count how often the gate reported each kind of violation, warnings included."""
     found: Counter[str] = Counter()
     for event in run.events:
         for part in (
@@ -255,14 +257,14 @@ def _violations(run: Run) -> dict[str, int]:
     return dict(found)
 
 
-def compare(
+def compare_strategies(
     options: argparse.Namespace,
     load: Callable[[], TaskSet[T]],
     limits: Limits = LIMITS,
-    shown: Callable[[Sequence[JsonObject]], str] = report,
+    shown: Callable[[Sequence[JsonObject]], str] = render_comparison,
     drawn: Callable[[Sequence[JsonObject], Path], Sequence[Path]] = write_plots,
 ) -> int:
-    """What a command does with the options of :func:`parser`: report, digest, or run what is
+    """What a command does with the options of :func:`build_parser`: report, digest, or run what is
     missing.
 
     ``limits`` are of one run. Its seconds are wall-clock: too few of them measure what else the
@@ -270,24 +272,26 @@ def compare(
     ``--plots``.
     """
     if options.report:
-        _show(read_rows(options.out), options, shown, drawn)
+        _print_report(read_rows(options.out), options, shown, drawn)
         return 0
     task_set = load()
     if options.digest:
         sys.stdout.write(f"{task_set.digest}  {len(task_set.tasks)} tasks\n")
         return 0
-    tasks = choose(task_set.tasks, options.half, tuple(filter(None, options.tasks.split(","))))
+    tasks = select_tasks(
+        task_set.tasks, options.half, tuple(filter(None, options.tasks.split(",")))
+    )
     require_strategies(
-        [*options.strategies.split(","), *_numbers(options.max_model_calls)], options.repairs
+        [*options.strategies.split(","), *_parse_limits(options.max_model_calls)], options.repairs
     )
     started, rows, left = time.monotonic(), list[JsonObject](), 0
     for spec in options.model.split(",") if options.model else [None]:
         spent = time.monotonic() - started
         limit = max(options.limit_seconds - spent, 1e-9) if options.limit_seconds else 0.0
         of_one = argparse.Namespace(**{**vars(options), "model": spec, "limit_seconds": limit})
-        done, still = asyncio.run(_measure(task_set, tasks, of_one, limits))
+        done, still = asyncio.run(_run_model(task_set, tasks, of_one, limits))
         rows, left = rows + done, left + still
-    _show(rows, options, shown, drawn)
+    _print_report(rows, options, shown, drawn)
     sys.stderr.write(f"{left} runs are missing; the same command goes on\n" if left else "")
     return 0
 
@@ -312,7 +316,7 @@ def require_strategies(names: Iterable[str], repairs: int | None = None) -> None
             )
 
 
-def _show(
+def _print_report(
     rows: Sequence[JsonObject],
     options: argparse.Namespace,
     shown: Callable[[Sequence[JsonObject]], str],
@@ -323,7 +327,7 @@ def _show(
         sys.stderr.write(f"written: {path}\n")
 
 
-async def _measure(
+async def _run_model(
     task_set: TaskSet[T], tasks: Sequence[T], options: argparse.Namespace, limits: Limits
 ) -> tuple[list[JsonObject], int]:
     """Run what is missing of one model. Returns its rows of this configuration, and how many are
@@ -332,7 +336,7 @@ async def _measure(
     model = open_model(options.model)
     strategies = tuple(options.strategies.split(","))
     traces = options.out.parent / "traces"
-    model_calls = _numbers(options.max_model_calls)
+    model_calls = _parse_limits(options.max_model_calls)
     try:
         mode = MODES[options.mode] if options.mode else (await model.capabilities()).mode
         bench = Bench(
@@ -344,8 +348,8 @@ async def _measure(
             traces=traces,
             mode=mode,
             model_calls=model_calls,
-            size=await size_of(model),
-            shortlist=chosen_by(options),
+            size=await find_model_size(model),
+            shortlist=read_shortlist_options(options),
             delay=options.delay,
             repairs=options.repairs,
         )
@@ -354,7 +358,7 @@ async def _measure(
         )
         sys.stderr.write(f"configuration {bench.config}\n")
         left = await run_missing(
-            bench, tasks, options.out, limit_seconds=options.limit_seconds, on_row=_say
+            bench, tasks, options.out, limit_seconds=options.limit_seconds, on_row=_print_progress
         )
     finally:
         await model.aclose()
@@ -370,7 +374,7 @@ async def _measure(
     return rows, left
 
 
-def _say(row: JsonObject, left: int) -> None:
+def _print_progress(row: JsonObject, left: int) -> None:
     word = "ok  " if row["success"] else "fail"
     why = row.get("error") or "; ".join(row["reasons"])
     cost: Any = (
@@ -382,7 +386,7 @@ def _say(row: JsonObject, left: int) -> None:
     sys.stderr.flush()
 
 
-def _numbers(text: str) -> dict[str, int]:
+def _parse_limits(text: str) -> dict[str, int]:
     """``dfsdt=12,react=20`` as a mapping. Raises ConfigError."""
     found = {}
     for part in filter(None, text.split(",")):
@@ -395,9 +399,9 @@ def _numbers(text: str) -> dict[str, int]:
     return found
 
 
-def chosen_by(options: argparse.Namespace) -> Shortlisting | None:
-    """How the options ``--shortlist``, ``--trials`` and ``--retrieval`` choose a run's tools; None:
-    not at all.
+def read_shortlist_options(options: argparse.Namespace) -> Shortlisting | None:
+    """Return the tool selection that ``--shortlist``, ``--trials`` and ``--retrieval`` describe;
+    None without ``--shortlist``.
     """
     if options.shortlist is None:
         return None
@@ -408,8 +412,8 @@ def chosen_by(options: argparse.Namespace) -> Shortlisting | None:
     )
 
 
-def add_choosing(parser: argparse.ArgumentParser, shortlist: int | None = None) -> None:
-    """The options that :func:`chosen_by` reads. Trials only read: what a task's tools change is
+def add_shortlist_options(parser: argparse.ArgumentParser, shortlist: int | None = None) -> None:
+    """The options that :func:`read_shortlist_options` reads. Trials only read: what a task's tools change is
     judged.
     """
     parser.add_argument(
@@ -424,7 +428,7 @@ def add_choosing(parser: argparse.ArgumentParser, shortlist: int | None = None) 
     parser.add_argument("--retrieval", default=None, help="how they are found; as retrieve --mode")
 
 
-def parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
+def build_parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
     """The options that every such command takes. ``results``: where its rows go by default."""
     parser = argparse.ArgumentParser(prog=f"callwright bench {command}", description=about)
     parser.add_argument(
@@ -461,7 +465,7 @@ def parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
     parser.add_argument(
         "--half", choices=("dev", "final", "all"), default="dev", help="which tasks (%(default)s)"
     )
-    add_choosing(parser)
+    add_shortlist_options(parser)
     parser.add_argument("--tasks", default="", help="only these task ids, with commas between")
     parser.add_argument(
         "--delay", type=float, default=0.0, help="seconds that a call takes more, about"

@@ -12,12 +12,14 @@ from collections.abc import Sequence
 
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import JsonObject
-from callwright_lab.benchmarks.comparison.report import system_of
+from callwright_lab.benchmarks.comparison.report import name_system
 
 EVERY = "all"
 
 
-def chosen(rows: Sequence[JsonObject], wanted: str = "") -> tuple[list[JsonObject], list[str]]:
+def select_configuration(
+    rows: Sequence[JsonObject], wanted: str = ""
+) -> tuple[list[JsonObject], list[str]]:
     """The rows of one configuration of each system, each with its name under "system"; and a
     sentence for every system of which others were left out. ``wanted``: a configuration, EVERY, or
     "" for the newest of each.
@@ -29,11 +31,13 @@ def chosen(rows: Sequence[JsonObject], wanted: str = "") -> tuple[list[JsonObjec
     ]  # what was not run is under no configuration
     known: dict[str, list[str]] = {}
     for row in rows:
-        found = known.setdefault(system_of(row), [])
+        found = known.setdefault(name_system(row), [])
         if row["config"] in found:
             found.remove(row["config"])
         found.append(row["config"])  # the newest last
-    first = {system: next(r["config"] for r in rows if system_of(r) == system) for system in known}
+    first = {
+        system: next(r["config"] for r in rows if name_system(r) == system) for system in known
+    }
     if wanted not in ("", EVERY) and not any(wanted in found for found in known.values()):
         there = ", ".join(dict.fromkeys(config for found in known.values() for config in found))
         raise ConfigError(
@@ -55,7 +59,7 @@ def chosen(rows: Sequence[JsonObject], wanted: str = "") -> tuple[list[JsonObjec
                 " each)."
             )
         for row in rows:
-            if system_of(row) == system and row["config"] in shown:
+            if name_system(row) == system and row["config"] in shown:
                 name = (
                     system
                     if row["config"] == first[system]

@@ -1,4 +1,4 @@
-"""How large a model is, in billions of parameters: as its name says, else as its file says."""
+"""Determines a model's size in billions of parameters, from its name or else from its file."""
 
 from __future__ import annotations
 
@@ -15,18 +15,22 @@ _SIZE = re.compile(
 )
 
 
-async def size_of(model: ChatModel) -> float | None:
+async def find_model_size(model: ChatModel) -> float | None:
     """Billions of parameters, or None where neither name nor file says it.
 
     The name first: llama.cpp counts what is in a GGUF file (``meta.n_params`` at ``/v1/models``),
     where an output matrix that a model shares with its input stands twice: 1.78 for a model of
     1.54. The file is loaded for it.
     """
-    named = size_in(model.name)
-    return await _counted(model) if named is None and isinstance(model, LocalModel) else named
+    named = parse_model_size(model.name)
+    return (
+        await _fetch_parameter_count(model)
+        if named is None and isinstance(model, LocalModel)
+        else named
+    )
 
 
-def size_in(name: str) -> float | None:
+def parse_model_size(name: str) -> float | None:
     """The size that a model's name gives: ``qwen2.5-coder-1.5b`` 1.5, ``smollm2:360m`` 0.36,
     ``mixtral-8x7b`` 56.
     """
@@ -36,7 +40,7 @@ def size_in(name: str) -> float | None:
     return int(found["times"] or 1) * float(found["count"]) / (1 if found["unit"] in "bB" else 1000)
 
 
-async def _counted(model: LocalModel) -> float | None:
+async def _fetch_parameter_count(model: LocalModel) -> float | None:
     base, key = await model.endpoint()
     async with HttpClient(Egress.any()) as client:  # its own loopback
         answer = await client.request(

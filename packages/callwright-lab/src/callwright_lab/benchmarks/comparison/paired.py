@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 
-from callwright_lab.metrics import Interval, paired_bootstrap, wilson
+from callwright_lab.metrics import Interval, paired_bootstrap, wilson_interval
 
 __all__ = [
     "Interval",
     "McNemar",
-    "mcnemar",
+    "mcnemar_test",
     "mean_interval",
     "paired_bootstrap",
     "paired_change",
-    "wilson",
+    "wilson_interval",
 ]
 
 
@@ -65,7 +65,7 @@ def mean_interval(values: Sequence[float]) -> Interval:
     return paired_bootstrap(values, [0.0] * len(values))
 
 
-def mcnemar(a: Sequence[bool], b: Sequence[bool]) -> McNemar:
+def mcnemar_test(a: Sequence[bool], b: Sequence[bool]) -> McNemar:
     """McNemar's exact test (McNemar 1947, binomial form) on paired successes."""
     if len(a) != len(b):
         raise ValueError(f"{len(a)} and {len(b)} values are not pairs")

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from callwright.nouns.errors import MissingExtra
-from callwright_lab.benchmarks.comparison.model_size import size_in
-from callwright_lab.benchmarks.comparison.paired import Interval, mean_interval, wilson
-from callwright_lab.benchmarks.comparison.report import ByTask, Row, grouped, total_tokens
+from callwright_lab.benchmarks.comparison.model_size import parse_model_size
+from callwright_lab.benchmarks.comparison.paired import Interval, mean_interval, wilson_interval
+from callwright_lab.benchmarks.comparison.report import ByTask, Row, group_rows, total_tokens
 
 T = TypeVar("T")
 
@@ -38,22 +38,22 @@ class Point:
 
     @property
     def series(self) -> str:
-        """What is drawn in one colour."""
+        """Return the label of the series that is drawn in one colour."""
         return f"{self.strategy}, {self.form}" if self.form else self.strategy
 
 
-def points(rows: Iterable[Row]) -> list[Point]:
+def build_points(rows: Iterable[Row]) -> list[Point]:
     """A point for each (strategy, model, configuration), in the order of the report."""
-    groups = grouped(rows)
-    forms = forms_of(groups)
+    groups = group_rows(rows)
+    forms = label_configurations(groups)
     return [
-        _point(strategy, model, forms[config], list(found.values()))
+        _build_point(strategy, model, forms[config], list(found.values()))
         for (model, config), strategies in groups.items()
         for strategy, found in strategies.items()
     ]
 
 
-def forms_of(groups: Mapping[tuple[str, str], Mapping[str, ByTask]]) -> dict[str, str]:
+def label_configurations(groups: Mapping[tuple[str, str], Mapping[str, ByTask]]) -> dict[str, str]:
     """Configuration -> what tells it apart from the others: the form of its replies, its label,
     else its digest.
     """
@@ -70,10 +70,10 @@ def forms_of(groups: Mapping[tuple[str, str], Mapping[str, ByTask]]) -> dict[str
     return {config: config[:6] for config in firsts}
 
 
-def _point(strategy: str, model: str, form: str, rows: Sequence[Row]) -> Point:
-    success = wilson(sum(row["success"] for row in rows), len(rows))
+def _build_point(strategy: str, model: str, form: str, rows: Sequence[Row]) -> Point:
+    success = wilson_interval(sum(row["success"] for row in rows), len(rows))
     tokens = mean_interval([total_tokens(row) for row in rows])
-    size = next((row["size"] for row in rows if row.get("size")), None) or size_in(model)
+    size = next((row["size"] for row in rows if row.get("size")), None) or parse_model_size(model)
     return Point(strategy, model, form, size, len(rows), success, tokens)
 
 
@@ -83,10 +83,10 @@ def write_plots(rows: Iterable[Row], folder: Path) -> list[Path]:
 
     Raises MissingExtra without matplotlib.
     """
-    return drawn(points(rows), folder, {TOKENS: _tokens, SIZES: _sizes})
+    return draw_plots(build_points(rows), folder, {TOKENS: _plot_tokens, SIZES: _plot_sizes})
 
 
-def drawn(
+def draw_plots(
     found: Sequence[T], folder: Path, plots: Mapping[str, Callable[[Sequence[T], Path], Path]]
 ) -> list[Path]:
     """Each of ``plots``, by file name, in ``folder``; nothing where nothing was found. Raises
@@ -98,19 +98,19 @@ def drawn(
     return [draw(found, folder / name) for name, draw in plots.items()]
 
 
-def _tokens(found: Sequence[Point], path: Path) -> Path:
+def _plot_tokens(found: Sequence[Point], path: Path) -> Path:
     figure, axes = new_axes(
         "Success against tokens", "tokens per task, prompt and completion (logarithmic)"
     )
     models = list(dict.fromkeys(point.model for point in found))
-    for colour, series in _coloured(found):
+    for colour, series in _assign_colours(found):
         for point in (p for p in found if p.series == series):
             label = (
                 f"{series} ({point.tasks} tasks)"
                 if len(models) == 1
                 else f"{series}, {point.model} ({point.tasks})"
             )
-            _draw(
+            _draw_point(
                 axes,
                 point,
                 point.tokens,
@@ -119,11 +119,11 @@ def _tokens(found: Sequence[Point], path: Path) -> Path:
                 label,
             )
     axes.set_xscale("log")
-    plain_ticks(axes, [edge for p in found for edge in (p.tokens.low, p.tokens.high)])
+    set_plain_ticks(axes, [edge for p in found for edge in (p.tokens.low, p.tokens.high)])
     return save_svg(figure, axes, path)
 
 
-def _sizes(found: Sequence[Point], path: Path) -> Path:
+def _plot_sizes(found: Sequence[Point], path: Path) -> Path:
     known = all(point.size is not None for point in found)
     place = {model: float(n) for n, model in enumerate(dict.fromkeys(p.model for p in found), 1)}
     centre = {p.model: p.size if known and p.size else place[p.model] for p in found}
@@ -131,18 +131,22 @@ def _sizes(found: Sequence[Point], path: Path) -> Path:
         "Success by model size",
         "billions of parameters (logarithmic)" if known else "model, in order",
     )
-    coloured = _coloured(found)
+    coloured = _assign_colours(found)
     for n, (colour, series) in enumerate(coloured):
         aside = n - (len(coloured) - 1) / 2  # beside each other, so that no interval hides another
         at = sorted(
-            ((_beside(centre[p.model], aside, known), p) for p in found if p.series == series),
+            (
+                (_shift_position(centre[p.model], aside, known), p)
+                for p in found
+                if p.series == series
+            ),
             key=lambda pair: pair[0],
         )
         axes.plot(
             [x for x, _ in at], [100 * p.success.value for _, p in at], color=colour, alpha=0.5
         )
         for k, (x, point) in enumerate(at):
-            _draw(axes, point, Interval(x, x, x), colour, "o", series if k == 0 else "_")
+            _draw_point(axes, point, Interval(x, x, x), colour, "o", series if k == 0 else "_")
     if known:
         axes.set_xscale("log")
     names = {x: "\n".join(m for m, at in centre.items() if at == x) for x in centre.values()}
@@ -152,18 +156,20 @@ def _sizes(found: Sequence[Point], path: Path) -> Path:
     return save_svg(figure, axes, path)
 
 
-def _beside(x: float, aside: float, logarithmic: bool) -> float:
+def _shift_position(x: float, aside: float, logarithmic: bool) -> float:
     return x * 1.03**aside if logarithmic else x + 0.04 * aside
 
 
-def _coloured(found: Sequence[Point]) -> list[tuple[str, str]]:
+def _assign_colours(found: Sequence[Point]) -> list[tuple[str, str]]:
     """(colour, series), the colours those that people tell apart."""
     return [
         (f"C{n}", series) for n, series in enumerate(dict.fromkeys(point.series for point in found))
     ]
 
 
-def _draw(axes: Any, point: Point, at: Interval, colour: str, marker: str, label: str) -> None:
+def _draw_point(
+    axes: Any, point: Point, at: Interval, colour: str, marker: str, label: str
+) -> None:
     share = point.success
     axes.errorbar(
         [at.value],
@@ -192,7 +198,7 @@ def new_axes(
     return figure, axes
 
 
-def plain_ticks(axes: Any, values: Sequence[float]) -> None:
+def set_plain_ticks(axes: Any, values: Sequence[float]) -> None:
     """1, 2 and 5 times the powers of ten around the values, written out."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 

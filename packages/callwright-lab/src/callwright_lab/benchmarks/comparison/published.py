@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from callwright_lab.benchmarks.comparison.report import table
+from callwright_lab.benchmarks.comparison.report import render_table
 
 GROUPS = (
     "G1_instruction",
@@ -73,7 +73,7 @@ _SHORT = ("I1-Inst.", "I1-Tool", "I1-Cat.", "I2-Inst.", "I2-Cat.", "I3-Inst.")
 def published_recovery() -> str:
     """Tool-MVR's Table 4, as printed; its sizes are 344 (I1), 388 (I2) and 178 (I3) cases."""
     head = ("", "ERR I1", "ERR I2", "ERR I3", "ERR", "ECR I1", "ECR I2", "ECR I3", "ECR")
-    return _section(
+    return _render_section(
         "Tool-MVR, Table 4: ERR and ECR (%) on RefineToolBench, judged by GPT-4",
         head,
         _MVR_RECOVERY,
@@ -85,15 +85,15 @@ def published_stabletoolbench() -> str:
     groups = ("", *_SHORT)
     mvr = ("", "G1-Ins.", "G1-Tool", "G1-Cat.", "G2-Ins.", "G2-Cat.", "G3-Ins.", "Average")
     parts = [
-        _section("RETO, Table 1: SoPR (%), judged by GPT-4o", (*groups, "Avg."), _RETO_SOPR),
-        _section(
+        _render_section("RETO, Table 1: SoPR (%), judged by GPT-4o", (*groups, "Avg."), _RETO_SOPR),
+        _render_section(
             "RETO, Table 4: win/lose/tie against GPT-3.5 + ReAct, judged by GPT-4o",
             groups,
             _RETO_WINS,
         ),
-        _section("RETO, Table 2: tokens and steps a task", groups, _RETO_COST),
-        _section("Tool-MVR, Table 2: PR (%), judged by GPT-4", mvr, _MVR_PASS),
-        _section(
+        _render_section("RETO, Table 2: tokens and steps a task", groups, _RETO_COST),
+        _render_section("Tool-MVR, Table 2: PR (%), judged by GPT-4", mvr, _MVR_PASS),
+        _render_section(
             "Tool-MVR, Table 3: WR (%), judged by GPT-4",
             ("", "G1", "G2", "G3", "Average"),
             _MVR_WIN,
@@ -106,6 +106,6 @@ def published_stabletoolbench() -> str:
     return "\n\n".join(parts)
 
 
-def _section(title: str, head: Sequence[str], text: str) -> str:
+def _render_section(title: str, head: Sequence[str], text: str) -> str:
     rows = [[cell.strip() for cell in line.split("|")] for line in text.strip().splitlines()]
-    return f"As published. {title}.\n\n{table([list(head), *rows])}"
+    return f"As published. {title}.\n\n{render_table([list(head), *rows])}"

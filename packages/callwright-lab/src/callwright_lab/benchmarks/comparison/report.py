@@ -9,10 +9,10 @@ from typing import Any
 
 from callwright_lab.benchmarks.comparison.paired import (
     Interval,
-    mcnemar,
+    mcnemar_test,
     paired_bootstrap,
     paired_change,
-    wilson,
+    wilson_interval,
 )
 
 Row = Mapping[str, Any]
@@ -41,17 +41,19 @@ MEANS: tuple[tuple[str, Callable[[Row], float]], ...] = (
 COMPARED = ("total tokens", "steps", "tool calls", "seconds")
 
 
-def report(rows: Iterable[Row]) -> str:
+def render_comparison(rows: Iterable[Row]) -> str:
     """One section per (model, configuration): strategies, their successes by kind, and every pair
     of them.
 
     A strategy is counted on all the tasks it has done, a pair on the tasks that both have done.
     """
-    parts = [_section(model, config, found) for (model, config), found in grouped(rows).items()]
+    parts = [
+        _render_section(model, config, found) for (model, config), found in group_rows(rows).items()
+    ]
     return "\n\n".join(parts) if parts else "No finished runs yet."
 
 
-def grouped(rows: Iterable[Row]) -> dict[tuple[str, str], dict[str, dict[str, Row]]]:
+def group_rows(rows: Iterable[Row]) -> dict[tuple[str, str], dict[str, dict[str, Row]]]:
     """(model, configuration) -> strategy -> task -> row, of the runs that came to an end; layered
     first.
     """
@@ -67,53 +69,57 @@ def grouped(rows: Iterable[Row]) -> dict[tuple[str, str], dict[str, dict[str, Ro
     return {key: {name: groups[key][name] for name in in_order[key]} for key in sorted(groups)}
 
 
-def _section(model: str, config: str, strategies: Mapping[str, ByTask]) -> str:
+def _render_section(model: str, config: str, strategies: Mapping[str, ByTask]) -> str:
     every = [row for rows in strategies.values() for row in rows.values()]
     halves = " and ".join(sorted({row["half"] for row in every}))
     mode = next((f", {row['mode']} replies" for row in every if row.get("mode")), "")
     tasks = f"{len({row['task'] for row in every})} tasks"
-    head = f"Model {model}, {tasks} ({halves}){mode}{budget(every)}, configuration {config}."
-    tables = [_summary(strategies), _kinds(strategies)]
-    return "\n\n".join([head, *tables, *([_pairs(strategies)] if len(strategies) > 1 else [])])
+    head = (
+        f"Model {model}, {tasks} ({halves}){mode}{describe_budget(every)}, configuration {config}."
+    )
+    tables = [_render_summary(strategies), _render_kinds(strategies)]
+    return "\n\n".join(
+        [head, *tables, *([_render_pairs(strategies)] if len(strategies) > 1 else [])]
+    )
 
 
-def budget(rows: Iterable[Row]) -> str:
+def describe_budget(rows: Iterable[Row]) -> str:
     """The repair budget of a configuration's runs, for its head; "" where it is the usual one."""
     return next(
         (f", repair budget {row['repair_budget']}" for row in rows if "repair_budget" in row), ""
     )
 
 
-def system_of(row: Row) -> str:
-    """What a run's row stands under beside others' systems: strategy and model, and what tells it
-    from their usual runs.
+def name_system(row: Row) -> str:
+    """Return the system name of a row: strategy, model and any settings that differ from the usual
+    run.
     """
     unlike = [str(row["label"])] if row.get("label") else []
     unlike += [f"repair budget {row['repair_budget']}"] if "repair_budget" in row else []
     return f"{row['strategy']}, {row['model']}" + (f" ({', '.join(unlike)})" if unlike else "")
 
 
-def _summary(strategies: Mapping[str, ByTask]) -> str:
+def _render_summary(strategies: Mapping[str, ByTask]) -> str:
     lines = [["strategy", "success (95 % interval)", *(name for name, _ in MEANS)]]
     for name, found in strategies.items():
         rows = list(found.values())
         won = sum(row["success"] for row in rows)
-        share = wilson(won, len(rows))
+        share = wilson_interval(won, len(rows))
         success = (
-            f"{won}/{len(rows)} = {percent(share.value)} ({percent(share.low)} –"
-            f" {percent(share.high)})"
+            f"{won}/{len(rows)} = {format_percent(share.value)} ({format_percent(share.low)} –"
+            f" {format_percent(share.high)})"
         )
         lines.append(
-            [name, success, *(_number(fmean(get(row) for row in rows)) for _, get in MEANS)]
+            [name, success, *(_format_number(fmean(get(row) for row in rows)) for _, get in MEANS)]
         )
     done = {frozenset(found) for found in strategies.values()}
     over = (
         "" if len(done) == 1 else " of those that the strategy has done: only pairs can be compared"
     )
-    return f"Means are per task{over}. A step is a question to the model.\n\n{table(lines)}"
+    return f"Means are per task{over}. A step is a question to the model.\n\n{render_table(lines)}"
 
 
-def _kinds(strategies: Mapping[str, ByTask]) -> str:
+def _render_kinds(strategies: Mapping[str, ByTask]) -> str:
     kinds = sorted({row["kind"] for rows in strategies.values() for row in rows.values()})
     lines = [["success by kind", *kinds]]
     for name, rows in strategies.items():
@@ -122,71 +128,75 @@ def _kinds(strategies: Mapping[str, ByTask]) -> str:
             these = [row["success"] for row in rows.values() if row["kind"] == kind]
             cells.append(f"{sum(these)}/{len(these)}")
         lines.append([name, *cells])
-    return table(lines)
+    return render_table(lines)
 
 
-def _pairs(strategies: Mapping[str, ByTask]) -> str:
+def _render_pairs(strategies: Mapping[str, ByTask]) -> str:
     lines = [
         ["on the tasks of both", "tasks", "success, points", "only one, exact McNemar", *COMPARED]
     ]
-    lines += [_pair(a, b, strategies[a], strategies[b]) for a, b in combinations(strategies, 2)]
+    lines += [
+        _compare_pair(a, b, strategies[a], strategies[b]) for a, b in combinations(strategies, 2)
+    ]
     return (
         "The first against the second, with 95 % intervals; costs as shares of the second's.\n\n"
-        + table(lines)
+        + render_table(lines)
     )
 
 
-def _pair(a: str, b: str, first: ByTask, second: ByTask) -> list[str]:
+def _compare_pair(a: str, b: str, first: ByTask, second: ByTask) -> list[str]:
     """One pair on the tasks that both have done."""
     shared = sorted(set(first) & set(second))
     head = [f"{a} against {b}", str(len(shared))]
     if not shared:
         return [*head, *["–"] * (2 + len(COMPARED))]
     ours, theirs = [first[task] for task in shared], [second[task] for task in shared]
-    test = mcnemar([bool(row["success"]) for row in ours], [bool(row["success"]) for row in theirs])
+    test = mcnemar_test(
+        [bool(row["success"]) for row in ours], [bool(row["success"]) for row in theirs]
+    )
     gain = paired_bootstrap(
         [100.0 * row["success"] for row in ours], [100.0 * row["success"] for row in theirs]
     )
     getters = dict(MEANS)
     costs = [
-        _change([getters[name](row) for row in ours], [getters[name](row) for row in theirs])
+        _format_change([getters[name](row) for row in ours], [getters[name](row) for row in theirs])
         for name in COMPARED
     ]
     return [
         *head,
-        _span(gain, _number),
+        _format_interval(gain, _format_number),
         f"{test.only_a} and {test.only_b}, p = {test.p:.3g}",
         *costs,
     ]
 
 
-def _change(ours: Sequence[float], theirs: Sequence[float]) -> str:
+def _format_change(ours: Sequence[float], theirs: Sequence[float]) -> str:
     if not any(theirs):
         return "–"
     found = paired_change(ours, theirs)
-    return _span(
+    return _format_interval(
         Interval(100 * found.value, 100 * found.low, 100 * found.high),
         lambda value: f"{value:.0f} %",
     )
 
 
-def _span(found: Interval, shown: Callable[[float], str]) -> str:
+def _format_interval(found: Interval, shown: Callable[[float], str]) -> str:
     return (
-        f"{_signed(found.value, shown)} ({_signed(found.low, shown)} to"
-        f" {_signed(found.high, shown)})"
+        f"{_format_signed(found.value, shown)} ({_format_signed(found.low, shown)} to"
+        f" {_format_signed(found.high, shown)})"
     )
 
 
-def _signed(value: float, shown: Callable[[float], str]) -> str:
+def _format_signed(value: float, shown: Callable[[float], str]) -> str:
     return ("−" if value < 0 else "+") + shown(abs(value))
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """A share as whole percent."""
     return f"{100 * share:.0f} %"
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     if abs(value) >= 100:
         return f"{value:,.0f}"
     if abs(value) >= 10:
@@ -194,7 +204,7 @@ def _number(value: float) -> str:
     return f"{value:.2f}"
 
 
-def table(lines: Sequence[Sequence[str]]) -> str:
+def render_table(lines: Sequence[Sequence[str]]) -> str:
     """Rows of cells as Markdown, the first row as head; numbers stand to the right."""
     head, *body = ["| " + " | ".join(cells) + " |" for cells in lines]
     rule = "|" + "|".join(["---"] + ["---:"] * (len(lines[0]) - 1)) + "|"

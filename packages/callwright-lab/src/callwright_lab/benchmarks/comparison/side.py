@@ -33,14 +33,14 @@ def side_python(name: str, requirements: Sequence[str]) -> Path:
     if not done.exists():
         sys.stderr.write(f"installing {', '.join(requirements)} into {folder}\n")
         shutil.rmtree(folder, ignore_errors=True)
-        _run([sys.executable, "-P", "-m", "venv", str(folder)], folder)
+        _run_command([sys.executable, "-P", "-m", "venv", str(folder)], folder)
         pip = [str(python), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        _run([*pip, *requirements], folder)
+        _run_command([*pip, *requirements], folder)
         done.touch()
     return python
 
 
-def _run(command: Sequence[str], folder: Path) -> None:
+def _run_command(command: Sequence[str], folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         said = (

@@ -1,5 +1,5 @@
-"""What strategies are compared on: tasks of one shape, split into halves, each set up afresh for
-every run.
+"""Defines task sets on which strategies are compared: tasks split into halves, with a fresh setup
+for every run.
 
 A new benchmark is a :class:`TaskSet`: its tasks, their digest, and a :class:`Stage` for one run of
 one of them.
@@ -74,7 +74,7 @@ class TaskSet(Protocol[T]):
         ...
 
 
-def choose(tasks: Iterable[T], half: str = "all", ids: Sequence[str] = ()) -> tuple[T, ...]:
+def select_tasks(tasks: Iterable[T], half: str = "all", ids: Sequence[str] = ()) -> tuple[T, ...]:
     """The tasks of one half (dev, final, all), or those named. Raises ConfigError for what does not
     exist.
     """
@@ -89,7 +89,7 @@ def choose(tasks: Iterable[T], half: str = "all", ids: Sequence[str] = ()) -> tu
     return tuple(t for t in tasks if half in ("all", t.half) and (not ids or t.id in ids))
 
 
-def halves(tasks: Iterable[tuple[str, str]]) -> dict[str, Half]:
+def split_halves(tasks: Iterable[tuple[str, str]]) -> dict[str, Half]:
     """(id, kind) of every task -> its half. Within a kind, by sha256 of the id, places alternate
     dev and final.
 
@@ -100,11 +100,11 @@ def halves(tasks: Iterable[tuple[str, str]]) -> dict[str, Half]:
         kinds.setdefault(kind, []).append(name)
     split: dict[str, Half] = {}
     for kind in sorted(kinds):
-        for name in sorted(kinds[kind], key=sha256):
+        for name in sorted(kinds[kind], key=hash_text):
             split[name] = "final" if len(split) % 2 else "dev"
     return split
 
 
-def sha256(text: str) -> str:
+def hash_text(text: str) -> str:
     """The order in which tasks are drawn: by digest, so that nobody chooses."""
     return hashlib.sha256(text.encode()).hexdigest()

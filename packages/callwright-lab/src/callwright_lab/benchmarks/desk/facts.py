@@ -1,5 +1,5 @@
-"""Whether a text states a fact: numbers with units, times, dates, names. Pure, tolerant of wording,
-strict on values.
+"""Checks whether a text states a fact: numbers with units, times, dates, names. Pure, tolerant of
+wording, strict on values.
 
 A fact is a JSON object with a ``kind``:
 
@@ -83,7 +83,7 @@ _DATES = (
 )
 
 
-def normalise(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Lower case, no accents, no emphasis marks, plain minus signs and spaces."""
     plain = unicodedata.normalize(
         "NFKD", text.replace("−", "-").replace("–", "-").replace("’", "'")
@@ -92,47 +92,49 @@ def normalise(text: str) -> str:
     return re.sub(r"[^\S\n]+", " ", re.sub(r"[*`\\]", "", plain)).casefold()
 
 
-def states(text: str, fact: Fact) -> bool:
-    """Whether ``text`` states ``fact``."""
-    folded = normalise(text)
+def has_fact(text: str, fact: Fact) -> bool:
+    """Return True if ``text`` states ``fact``."""
+    folded = normalise_text(text)
     match fact["kind"]:
         case "choice":
-            return _chooses(folded, fact)
+            return _has_choice(folded, fact)
         case "paired":
-            return _pairs(folded, fact)
+            return _has_pairs(folded, fact)
         case "any":
-            return any(states(text, each) for each in fact["of"])
+            return any(has_fact(text, each) for each in fact["of"])
         case _:
-            return any(True for _ in spans(folded, fact))
+            return any(True for _ in iter_spans(folded, fact))
 
 
-def spans(folded: str, fact: Fact) -> Iterator[Span]:
-    """Where a normalised text states a fact that is not a choice or a pairing."""
+def iter_spans(folded: str, fact: Fact) -> Iterator[Span]:
+    """Yield the spans in which a normalised text states a fact that is neither a choice nor a
+    pairing.
+    """
     match fact["kind"]:
         case "number":
-            yield from _numbers(folded, fact)
+            yield from _iter_number_spans(folded, fact)
         case "time":
-            yield from _times(folded, fact)
+            yield from _iter_time_spans(folded, fact)
         case "date":
-            yield from _dates(folded, date.fromisoformat(fact["value"]))
+            yield from _iter_date_spans(folded, date.fromisoformat(fact["value"]))
         case "text":
             for alias in fact["any"]:
-                yield from (m.span() for m in _word(alias).finditer(folded))
+                yield from (m.span() for m in _compile_word(alias).finditer(folded))
         case "pattern":
             yield from (m.span() for m in re.finditer(fact["pattern"], folded))
         case other:
             raise ValueError(f"unknown kind of fact {other!r}")
 
 
-def _numbers(folded: str, fact: Fact) -> Iterator[Span]:
+def _iter_number_spans(folded: str, fact: Fact) -> Iterator[Span]:
     for found in _NUMBER.finditer(folded):
         digits = found["grouped"] or found["plain"] or found["comma"].replace(",", ".")
         value = float(re.sub("[, ]", "", digits)) * (-1 if found["sign"] else 1)
-        if _near(value, digits, fact) and _unit_fits(folded, found.span(), fact):
+        if _is_near(value, digits, fact) and _has_matching_unit(folded, found.span(), fact):
             yield found.span()
 
 
-def _near(value: float, digits: str, fact: Fact) -> bool:
+def _is_near(value: float, digits: str, fact: Fact) -> bool:
     """Within the tolerance, or, where there is one, rightly rounded to three or more digits."""
     tolerance, apart = float(fact.get("tolerance", 0)), abs(value - float(fact["value"]))
     if apart <= tolerance + 1e-9:
@@ -146,7 +148,7 @@ def _near(value: float, digits: str, fact: Fact) -> bool:
     )
 
 
-def _unit_fits(folded: str, span: Span, fact: Fact) -> bool:
+def _has_matching_unit(folded: str, span: Span, fact: Fact) -> bool:
     """The unit right after (or a symbol right before) the number decides, else the unit named in
     its sentence.
     """
@@ -163,7 +165,7 @@ def _unit_fits(folded: str, span: Span, fact: Fact) -> bool:
     start = max(folded.rfind(mark, 0, span[0]) for mark in (". ", "\n", "; ", "! ", "? "))
     ends = [at for mark in (". ", "\n", "; ") if (at := folded.find(mark, span[1])) >= 0]
     sentence = folded[max(0, start) : min(ends, default=len(folded))]
-    return any(_word(alias).search(sentence) for alias in UNITS[wanted] if len(alias) > 1)
+    return any(_compile_word(alias).search(sentence) for alias in UNITS[wanted] if len(alias) > 1)
 
 
 def _unit_at_start(after: str) -> str:
@@ -171,7 +173,7 @@ def _unit_at_start(after: str) -> str:
         (len(a), unit)
         for unit, all_ in UNITS.items()
         for a in all_
-        if re.match(_word(a).pattern, after)
+        if re.match(_compile_word(a).pattern, after)
     ]
     return max(fits, default=(0, ""))[1]
 
@@ -181,12 +183,12 @@ def _unit_at_end(before: str) -> str:
         (len(a), unit)
         for unit, all_ in UNITS.items()
         for a in all_
-        if (len(a) == 3 or not a.isalpha()) and re.search(_word(a).pattern + "$", before)
+        if (len(a) == 3 or not a.isalpha()) and re.search(_compile_word(a).pattern + "$", before)
     ]
     return max(fits, default=(0, ""))[1]
 
 
-def _times(folded: str, fact: Fact) -> Iterator[Span]:
+def _iter_time_spans(folded: str, fact: Fact) -> Iterator[Span]:
     hour, minute = map(int, fact["value"].split(":"))
     for found in _TIME.finditer(
         folded.replace("t", " ") if re.search(r"\dt\d", folded) else folded
@@ -199,73 +201,79 @@ def _times(folded: str, fact: Fact) -> Iterator[Span]:
             yield found.span()
 
 
-def _dates(folded: str, wanted: date) -> Iterator[Span]:
+def _iter_date_spans(folded: str, wanted: date) -> Iterator[Span]:
     for pattern in _DATES:
         for found in pattern.finditer(folded):
             parts = found.groupdict()
-            month = int(parts["m"]) if parts.get("m") else _month(parts["name"])
+            month = int(parts["m"]) if parts.get("m") else _parse_month(parts["name"])
             year = int(parts["y"]) if parts.get("y") else wanted.year
             if (year, month, int(parts["d"])) == (wanted.year, wanted.month, wanted.day):
                 yield found.span()
 
 
-def _month(name: str) -> int:
+def _parse_month(name: str) -> int:
     return next(n for n, month in enumerate(_MONTHS, 1) if month.startswith(name[:3]))
 
 
-def _word(alias: str) -> re.Pattern[str]:
+def _compile_word(alias: str) -> re.Pattern[str]:
     """A whole word or phrase; symbols such as € need no boundary."""
-    plain = normalise(alias)
+    plain = normalise_text(alias)
     left = r"(?<!\w)" if plain[0].isalnum() else ""
     right = r"(?!\w)" if plain[-1].isalnum() else ""
     return re.compile(left + re.escape(plain) + right)
 
 
-def _mentions(folded: str, aliases: Sequence[str]) -> list[int]:
-    return sorted(m.start() for alias in aliases for m in _word(alias).finditer(folded))
+def _find_mentions(folded: str, aliases: Sequence[str]) -> list[int]:
+    return sorted(m.start() for alias in aliases for m in _compile_word(alias).finditer(folded))
 
 
-def _chooses(folded: str, fact: Fact) -> bool:
+def _has_choice(folded: str, fact: Fact) -> bool:
     """Whoever is said to be more is the winner; without a comparative, the only one named must
     be.
     """
     groups = [fact["winner"], *fact["losers"]]
     claims = [
-        _claimed(folded, groups, m) for word in fact["more"] for m in _word(word).finditer(folded)
+        _find_claimed_group(folded, groups, m)
+        for word in fact["more"]
+        for m in _compile_word(word).finditer(folded)
     ]
     denied = [
-        _claimed(folded, groups, m)
+        _find_claimed_group(folded, groups, m)
         for word in fact.get("less", ())
-        for m in _word(word).finditer(folded)
+        for m in _compile_word(word).finditer(folded)
     ]
     if claims or denied:
         return all(c == 0 for c in claims) and all(d != 0 for d in denied)
-    return bool(_mentions(folded, groups[0])) and not any(_mentions(folded, g) for g in groups[1:])
+    return bool(_find_mentions(folded, groups[0])) and not any(
+        _find_mentions(folded, g) for g in groups[1:]
+    )
 
 
-def _claimed(folded: str, groups: Sequence[Sequence[str]], comparative: re.Match[str]) -> int:
+def _find_claimed_group(
+    folded: str, groups: Sequence[Sequence[str]], comparative: re.Match[str]
+) -> int:
     """Index of the group that a comparative speaks of: the last named before it in its sentence,
     else the next.
     """
     start = max(
         folded.rfind(mark, 0, comparative.start()) for mark in (". ", "\n", "; ", ": ", "? ")
     )
-    named = [(at, g) for g, aliases in enumerate(groups) for at in _mentions(folded, aliases)]
+    named = [(at, g) for g, aliases in enumerate(groups) for at in _find_mentions(folded, aliases)]
     before = [pair for pair in named if start < pair[0] < comparative.start()]
     after = [pair for pair in named if pair[0] > comparative.start()]
     return max(before)[1] if before else min(after, default=(0, -1))[1]
 
 
-def _pairs(folded: str, fact: Fact) -> bool:
+def _has_pairs(folded: str, fact: Fact) -> bool:
     """Read in order, each value's label stands between the value before it and the value after
     it.
     """
-    places = [list(spans(folded, each)) for each in fact["facts"]]
-    labels = [_mentions(folded, aliases) for aliases in fact["labels"]]
-    return any(_in_order(chosen, labels, len(folded)) for chosen in product(*places))
+    places = [list(iter_spans(folded, each)) for each in fact["facts"]]
+    labels = [_find_mentions(folded, aliases) for aliases in fact["labels"]]
+    return any(_has_labels_in_order(chosen, labels, len(folded)) for chosen in product(*places))
 
 
-def _in_order(chosen: Sequence[Span], labels: Sequence[Sequence[int]], end: int) -> bool:
+def _has_labels_in_order(chosen: Sequence[Span], labels: Sequence[Sequence[int]], end: int) -> bool:
     order = sorted(range(len(chosen)), key=lambda i: chosen[i])
     if len({chosen[i] for i in order}) < len(order):
         return False

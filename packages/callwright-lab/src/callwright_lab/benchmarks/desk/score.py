@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from callwright_lab.benchmarks.desk.facts import Fact, normalise, states
+from callwright_lab.benchmarks.desk.facts import Fact, has_fact, normalise_text
 
 Snapshot = Mapping[str, Mapping[str, Any]]
 """Section -> key -> row; sections are tables, notes and git refs."""
@@ -46,8 +46,8 @@ class CallSeen:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a right run looks like. ``must`` are groups of which one tool each has to have
-    answered.
+    """Requirements that a correct run meets. ``must`` are groups of tools; one tool of each group
+    must have answered.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -70,28 +70,32 @@ class DeskScore:
         return not self.reasons
 
 
-def score(
+def score_run(
     expect: Expectation, answer: str, calls: Sequence[CallSeen], before: Snapshot, after: Snapshot
 ) -> DeskScore:
     """Judge one run. ``before`` and ``after`` are snapshots of the desk around it."""
-    reasons = [*_answer_reasons(expect, answer), *_call_reasons(expect, calls)]
-    reasons += change_reasons(expect, change(before, after))
+    reasons = [*_check_answer(expect, answer), *_check_calls(expect, calls)]
+    reasons += check_changes(expect, diff_snapshots(before, after))
     return DeskScore(tuple(reasons))
 
 
-def _answer_reasons(expect: Expectation, answer: str) -> list[str]:
+def _check_answer(expect: Expectation, answer: str) -> list[str]:
     if not answer.strip():
         return ["the answer is empty"]
-    reasons = [f"not stated: {_short(fact)}" for fact in expect.facts if not states(answer, fact)]
-    reasons += [
-        f"must not be stated: {_short(fact)}" for fact in expect.forbidden if states(answer, fact)
+    reasons = [
+        f"not stated: {_format_fact(fact)}" for fact in expect.facts if not has_fact(answer, fact)
     ]
-    if expect.limitation and not LIMITATION.search(normalise(answer)):
+    reasons += [
+        f"must not be stated: {_format_fact(fact)}"
+        for fact in expect.forbidden
+        if has_fact(answer, fact)
+    ]
+    if expect.limitation and not LIMITATION.search(normalise_text(answer)):
         reasons.append("no limitation is stated")
     return reasons
 
 
-def _call_reasons(expect: Expectation, calls: Sequence[CallSeen]) -> list[str]:
+def _check_calls(expect: Expectation, calls: Sequence[CallSeen]) -> list[str]:
     answered = {call.tool for call in calls if call.ok}
     missing = [group for group in expect.must if not answered & set(group)]
     return [f"never called with success: {' or '.join(group)}" for group in missing] + [
@@ -99,8 +103,8 @@ def _call_reasons(expect: Expectation, calls: Sequence[CallSeen]) -> list[str]:
     ]
 
 
-def change(before: Snapshot, after: Snapshot) -> Change:
-    """What differs between two snapshots."""
+def diff_snapshots(before: Snapshot, after: Snapshot) -> Change:
+    """Return the differences between two snapshots."""
     found: Change = {}
     for section in before:
         old, new = before[section], after[section]
@@ -114,26 +118,30 @@ def change(before: Snapshot, after: Snapshot) -> Change:
     return found
 
 
-def change_reasons(expect: Expectation, seen: Change) -> list[str]:
-    """Why what a run left behind is not what it should have left behind."""
+def check_changes(expect: Expectation, seen: Change) -> list[str]:
+    """Return the reasons why the state after a run differs from the expected state."""
     reasons = []
     for section in sorted({*expect.change, *seen}):
         wanted, got = expect.change.get(section, {}), seen.get(section, {})
         for part in ("added", "removed", "changed"):
-            if not _same_rows(section, part, wanted.get(part, {}), got.get(part, {})):
+            if not _has_same_rows(section, part, wanted.get(part, {}), got.get(part, {})):
                 reasons.append(
-                    f"{section} {part}: {_rows(got, part)} instead of {_rows(wanted, part)}"
+                    f"{section} {part}: {_format_keys(got, part)} instead of {_format_keys(wanted, part)}"
                 )
     notes = seen.get("notes", {})
     written = {**notes.get("added", {}), **notes.get("changed", {})}
     for name, facts in expect.note_facts.items():
         reasons += [
-            f"{name} lacks {_short(f)}" for f in facts if not states(written.get(name, ""), f)
+            f"{name} lacks {_format_fact(f)}"
+            for f in facts
+            if not has_fact(written.get(name, ""), f)
         ]
     return reasons
 
 
-def _same_rows(section: str, part: str, wanted: Mapping[str, Any], got: Mapping[str, Any]) -> bool:
+def _has_same_rows(
+    section: str, part: str, wanted: Mapping[str, Any], got: Mapping[str, Any]
+) -> bool:
     """New rows may carry any id; texts of notes are judged by their facts; the rest must be
     equal.
     """
@@ -141,19 +149,21 @@ def _same_rows(section: str, part: str, wanted: Mapping[str, Any], got: Mapping[
         return set(wanted) == set(got)
     if section == "git":
         return dict(wanted) == dict(got)
-    return sorted(map(_identity, wanted.values())) == sorted(map(_identity, got.values()))
+    return sorted(map(_get_row_identity, wanted.values())) == sorted(
+        map(_get_row_identity, got.values())
+    )
 
 
-def _identity(row: Mapping[str, Any]) -> str:
+def _get_row_identity(row: Mapping[str, Any]) -> str:
     """A row without its own key (the first column), numbers to two digits."""
     return repr([f"{v:.2f}" if isinstance(v, int | float) else v for v in list(row.values())[1:]])
 
 
-def _rows(parts: Mapping[str, Any], part: str) -> str:
+def _format_keys(parts: Mapping[str, Any], part: str) -> str:
     return ", ".join(sorted(parts.get(part, {}))) or "nothing"
 
 
-def _short(fact: Fact) -> str:
+def _format_fact(fact: Fact) -> str:
     match fact["kind"]:
         case "text":
             return repr(fact["any"][0])
@@ -163,11 +173,11 @@ def _short(fact: Fact) -> str:
             return f"choice of {fact['winner'][0]!r}"
         case "paired":
             return " and ".join(
-                f"{_short(f)} for {n[0]!r}"
+                f"{_format_fact(f)} for {n[0]!r}"
                 for f, n in zip(fact["facts"], fact["labels"], strict=True)
             )
         case "any":
-            return " or ".join(map(_short, fact["of"]))
+            return " or ".join(map(_format_fact, fact["of"]))
         case "pattern":
             return f"/{fact['pattern']}/"
         case _:

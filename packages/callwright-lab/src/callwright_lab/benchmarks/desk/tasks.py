@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.errors import ConfigError, boundary
+from callwright.nouns.errors import ConfigError, convert_errors
 from callwright.nouns.protocols import ToolSource
-from callwright.nouns.types import JsonObject, digest
+from callwright.nouns.types import JsonObject, compute_digest
 from callwright_lab.benchmarks.comparison.task_sets import Half, Stage
-from callwright_lab.benchmarks.desk.score import CallSeen, Expectation, Snapshot, score
+from callwright_lab.benchmarks.desk.score import CallSeen, Expectation, Snapshot, score_run
 
 if TYPE_CHECKING:
     from callwright.agent.orchestrator import Run
@@ -42,7 +42,7 @@ class DeskTask:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> DeskTask:
         """Raises ConfigError naming the task whose row cannot be read."""
-        with boundary(ConfigError, f"desk task {row.get('id')!r}"):
+        with convert_errors(ConfigError, f"desk task {row.get('id')!r}"):
             wanted = row["expect"]
             expect = Expectation(
                 facts=tuple(wanted["facts"]),
@@ -109,7 +109,7 @@ class Desk:
                     event.data for event in run.events if event.kind == "result"
                 )  # dead branches included
                 seen = [CallSeen(result["tool"], result["failure"] is None) for result in told]
-                return score(
+                return score_run(
                     task.expect, run.answer.text, seen, before, self.snapshot(home)
                 ).reasons
 
@@ -122,12 +122,12 @@ def load_desk(folder: Path | str | None = None) -> Desk:
 
     Raises ConfigError where it is not found or its libraries (extra ``desk``) are missing.
     """
-    found = _found(folder)
+    found = _find_folder(folder)
     parent = str(found.parent)
     if parent not in sys.path:
         sys.path.append(parent)
     hint = "pip install 'callwright[desk]' and run from a checkout"
-    with boundary(ConfigError, f"the desk in {found} cannot be loaded", hint=hint):
+    with convert_errors(ConfigError, f"the desk in {found} cannot be loaded", hint=hint):
         world = importlib.import_module("desk.world")
         gold = importlib.import_module("desk.gold")
         faults = importlib.import_module("desk.faults")
@@ -138,7 +138,7 @@ def load_desk(folder: Path | str | None = None) -> Desk:
     return Desk(
         folder=found,
         tasks=tuple(map(DeskTask.from_row, rows)),
-        digest=digest_of(rows),
+        digest=digest_tasks(rows),
         functions=frozenset(gold.BY_NAME),
         fresh=gold.fresh,
         snapshot=world.snapshot,
@@ -147,7 +147,7 @@ def load_desk(folder: Path | str | None = None) -> Desk:
     )
 
 
-def _found(folder: Path | str | None) -> Path:
+def _find_folder(folder: Path | str | None) -> Path:
     checkout = Path(__file__).resolve().parents[6]
     places = [Path(folder)] if folder else [checkout / "examples" / "desk", Path("examples/desk")]
     for place in places:
@@ -159,6 +159,6 @@ def _found(folder: Path | str | None) -> Path:
     )
 
 
-def digest_of(rows: Sequence[JsonObject]) -> str:
+def digest_tasks(rows: Sequence[JsonObject]) -> str:
     """The digest of tasks and gold: what docs/lab.md records before anything is tuned."""
-    return digest(sorted(rows, key=lambda row: str(row["id"])))
+    return compute_digest(sorted(rows, key=lambda row: str(row["id"])))

@@ -1,1 +1,1 @@
-"""What refinement does to calls that were right."""
+"""Measures the changes that refinement makes to correct calls."""

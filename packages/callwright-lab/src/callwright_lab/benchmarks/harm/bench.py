@@ -21,11 +21,11 @@ from typing import TypeAlias
 
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.errors import CallwrightError
-from callwright.nouns.types import Json, ToolCall, canonical
+from callwright.nouns.types import Json, ToolCall, to_canonical_json
 from callwright.parsing import DIALECTS, write_calls
 from callwright.repair.gate import Gate, Refusal
-from callwright.repair.ordering.references import references
-from callwright.repair.reading import read
+from callwright.repair.ordering.references import find_call_references
+from callwright.repair.reading import read_source
 from callwright.repair.refinement import refine
 from callwright.repair.result import Refinement
 from callwright.repair.rules.reference_placeholders import replace_references
@@ -74,12 +74,12 @@ class Count:
 Compared: TypeAlias = tuple[Count, list[ToolCall]]
 
 
-def lawful(case: GoldCase) -> list[bool]:
-    """Which calls the gate accepts as they stand, references and nulls in optional parameters set
-    aside.
+def find_valid_calls(case: GoldCase) -> list[bool]:
+    """Return for each call whether the gate accepts it unchanged, apart from references and nulls
+    in optional parameters.
     """
     gate, by_name = Gate(case.tools), {t.name: t for t in case.tools}
-    found = references(case.calls, case.tools, case.query)
+    found = find_call_references(case.calls, case.tools, case.query)
     made = []
     for i, call in enumerate(case.calls):
         assert isinstance(call.arguments, dict)
@@ -91,7 +91,7 @@ def lawful(case: GoldCase) -> list[bool]:
     return made
 
 
-def harm(
+def measure_harm(
     case: GoldCase,
     dialect: str,
     rungs: Sequence[str],
@@ -108,28 +108,31 @@ def harm(
     calls = (
         case.calls
         if dialect == NATIVE
-        else read(write_calls(case.calls, dialect), case.tools).calls
+        else read_source(write_calls(case.calls, dialect), case.tools).calls
     )
-    key = canonical([[c.id, c.tool, c.arguments] for c in calls])
+    key = to_canonical_json([[c.id, c.tool, c.arguments] for c in calls])
     if key not in known:
         known[key] = refine(
             list(calls), case.tools, query=case.query, messages=case.messages, rungs=rungs
         )
     found = known[key]
     seconds = time.process_time() - started
-    count, lost = compared(case, legal, found.calls)
+    count, lost = compare_calls(case, legal, found.calls)
     count.seconds = seconds
-    count.examples += [_example(case, dialect, found, call) for call in lost]
+    count.examples += [_format_example(case, dialect, found, call) for call in lost]
     return count
 
 
-def compared(case: GoldCase, legal: Sequence[bool], calls: Sequence[ToolCall]) -> Compared:
-    """What became of a case's calls, and the right ones among them that are not as they were."""
+def compare_calls(case: GoldCase, legal: Sequence[bool], calls: Sequence[ToolCall]) -> Compared:
+    """Return the counts of a case's changed calls, and the correct calls that were changed."""
     count, lost = Count(), []
-    strict = Counter(_print(c) for c in calls)
-    loose = Counter(_print(c, own_text=True) for c in calls)
+    strict = Counter(_fingerprint_call(c) for c in calls)
+    loose = Counter(_fingerprint_call(c, own_text=True) for c in calls)
     for call, right in zip(case.calls, legal, strict=True):
-        same, alike = _taken(strict, _print(call)), _taken(loose, _print(call, own_text=True))
+        same, alike = (
+            _take_fingerprint(strict, _fingerprint_call(call)),
+            _take_fingerprint(loose, _fingerprint_call(call, own_text=True)),
+        )
         if right:
             count.calls += 1
             count.harmed += not same
@@ -143,58 +146,62 @@ def compared(case: GoldCase, legal: Sequence[bool], calls: Sequence[ToolCall]) -
     return count, lost
 
 
-def _taken(prints: Counter[str], wanted: str) -> bool:
+def _take_fingerprint(prints: Counter[str], wanted: str) -> bool:
     if prints[wanted] <= 0:
         return False
     prints[wanted] -= 1
     return True
 
 
-def _print(call: ToolCall, *, own_text: bool = False) -> str:
-    return canonical([call.tool, _as_text(call.arguments) if own_text else call.arguments])
+def _fingerprint_call(call: ToolCall, *, own_text: bool = False) -> str:
+    return to_canonical_json(
+        [call.tool, _to_own_text(call.arguments) if own_text else call.arguments]
+    )
 
 
-def _as_text(value: Json) -> Json:
+def _to_own_text(value: Json) -> Json:
     """The value with scalars as their own text, and texts of objects and lists as what they
     spell.
     """
     if isinstance(value, dict):
-        return {k: _as_text(v) for k, v in value.items()}
+        return {k: _to_own_text(v) for k, v in value.items()}
     if isinstance(value, list):
-        return [_as_text(v) for v in value]
+        return [_to_own_text(v) for v in value]
     if isinstance(value, str):
         if value.lstrip()[:1] in ("{", "["):
             try:
-                return _as_text(parse_lenient(value).value)
+                return _to_own_text(parse_lenient(value).value)
             except JsonError:
                 return value
-        return value.lower() if value.lower() in ("true", "false") else _figure(value)
+        return value.lower() if value.lower() in ("true", "false") else _normalise_number(value)
     return (
-        canonical(value) if isinstance(value, bool) or value is None else _figure(canonical(value))
+        to_canonical_json(value)
+        if isinstance(value, bool) or value is None
+        else _normalise_number(to_canonical_json(value))
     )
 
 
-def _figure(text: str) -> str:
+def _normalise_number(text: str) -> str:
     try:
         return repr(float(text))
     except ValueError:
         return text
 
 
-def _example(case: GoldCase, dialect: str, found: Refinement, call: ToolCall) -> str:
+def _format_example(case: GoldCase, dialect: str, found: Refinement, call: ToolCall) -> str:
     edits = ", ".join(f"{e.path} {e.rule}" for e in found.edits) or "read differently"
-    return f"{case.id} in {dialect}: {call.tool}{canonical(call.arguments)[:120]}: {edits[:160]}"
+    return f"{case.id} in {dialect}: {call.tool}{to_canonical_json(call.arguments)[:120]}: {edits[:160]}"
 
 
-def harmed_prose(prose: Prose) -> str:
-    """What was taken out of a reply that calls nothing; "" where it came through unchanged."""
+def check_prose(prose: Prose) -> str:
+    """Return a description of the change to a reply without calls; "" if it is unchanged."""
     found = refine(prose.text, prose.tools, query="")
     if found.calls:
         return f"{prose.id}: read as {found.dialect}: {found.calls[0].tool}"
     return "" if found.text.strip() == prose.text.strip() else f"{prose.id}: its text changed"
 
 
-def chosen(cases: Sequence[GoldCase], most: int) -> list[GoldCase]:
+def sample_cases(cases: Sequence[GoldCase], most: int) -> list[GoldCase]:
     """Cases of about ``most`` calls, every source taken in turn, spread over each source."""
     queues = {}
     for source in dict.fromkeys(c.source for c in cases):
@@ -210,22 +217,24 @@ def chosen(cases: Sequence[GoldCase], most: int) -> list[GoldCase]:
     return made
 
 
-def measured(
+def measure_cases(
     cases: Iterable[GoldCase], dialects: Sequence[str], rungs: Sequence[str]
 ) -> dict[tuple[str, str], Count]:
     """Counts by (dialect, source)."""
     found: dict[tuple[str, str], Count] = {}
     for case in cases:
-        legal = lawful(case)
+        legal = find_valid_calls(case)
         known: dict[str, Refinement] = {}
         for dialect in dialects:
             found.setdefault((dialect, case.source), Count()).add(
-                harm(case, dialect, rungs, legal, known)
+                measure_harm(case, dialect, rungs, legal, known)
             )
     return found
 
 
-def report(found: Mapping[tuple[str, str], Count], prose: Sequence[str], replies: int) -> str:
+def render_report(
+    found: Mapping[tuple[str, str], Count], prose: Sequence[str], replies: int
+) -> str:
     """The tables as Markdown, worst examples below."""
     head = (
         "| {} | right calls | harmed | % | unlawful gold | changed | beyond own text | µs a call |"
@@ -291,10 +300,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         NATIVE,
         *(name for name, row in DIALECTS.items() if not row.asked),
     ]
-    found = measured(chosen(cases, options.calls), dialects, LADDERS[options.ladder])
+    found = measure_cases(sample_cases(cases, options.calls), dialects, LADDERS[options.ladder])
     replies = prose_replies(cases, options.data or data_root(), options.prose)
-    prose = [said for reply in replies if (said := harmed_prose(reply))]
-    sys.stdout.write(report(found, prose, len(replies)) + "\n")
+    prose = [said for reply in replies if (said := check_prose(reply))]
+    sys.stdout.write(render_report(found, prose, len(replies)) + "\n")
     total = Count()
     for count in found.values():
         total.add(count)

@@ -65,12 +65,16 @@ def bfcl_cases(folder: Path) -> Iterator[GoldCase]:
         for row in questions:
             if row["id"] in gold:
                 turns = [Message(m["role"], m["content"]) for m in row["question"][0]]
-                tools = tuple(tool_from_wire(_standard(f)) for f in row["function"])
+                tools = tuple(tool_from_wire(_standardise_function(f)) for f in row["function"])
                 calls = [
-                    (name, _chosen(args)) for call in gold[row["id"]] for name, args in call.items()
+                    (name, _choose_values(args))
+                    for call in gold[row["id"]]
+                    for name, args in call.items()
                 ]
                 query = turns[-1].content
-                yield GoldCase(row["id"], "bfcl", query, tools, _numbered(calls), tuple(turns[:-1]))
+                yield GoldCase(
+                    row["id"], "bfcl", query, tools, _number_calls(calls), tuple(turns[:-1])
+                )
 
 
 def seal_cases(root: Path) -> Iterator[GoldCase]:
@@ -90,7 +94,7 @@ def seal_cases(root: Path) -> Iterator[GoldCase]:
                 tools = list(offered.values())
                 draw.shuffle(tools)
                 yield GoldCase(
-                    row["id"], "seal_tools", row["query"], tuple(tools), _numbered(calls)
+                    row["id"], "seal_tools", row["query"], tuple(tools), _number_calls(calls)
                 )
 
 
@@ -102,7 +106,7 @@ def nestools_cases(root: Path) -> Iterator[GoldCase]:
         calls = [(c["api_name"], c["parameters"]) for c in row["call"]]
         if all(name in known for name, _ in calls):
             yield GoldCase(
-                f"nestools-{row['test_id']}", "nestools", row["task"], tools, _numbered(calls)
+                f"nestools-{row['test_id']}", "nestools", row["task"], tools, _number_calls(calls)
             )
 
 
@@ -115,7 +119,7 @@ def api_bank_cases(root: Path) -> Iterator[GoldCase]:
         for number, row in enumerate(rows):
             answer = row["answer"] if isinstance(row["answer"], list) else [row["answer"]]
             calls = [(c["name"], c["parameters"]) for c in answer]
-            case = _prompted(
+            case = _build_prompted_case(
                 f"api_bank-{level}-{number}", "api_bank", row["system"], row["user"], calls
             )
             if case is not None:
@@ -136,7 +140,9 @@ def rlla_cases(root: Path) -> Iterator[GoldCase]:
                 calls = []
                 break
             calls.append((call["name"], call["parameters"]))
-        case = _prompted(f"rlla-{number}", "rlla", row["instruction"], row["input"], calls)
+        case = _build_prompted_case(
+            f"rlla-{number}", "rlla", row["instruction"], row["input"], calls
+        )
         if case is not None:
             yield case
 
@@ -158,7 +164,7 @@ def all_cases(data: Path, bfcl: Path | None) -> list[GoldCase]:
     return found
 
 
-def prompted_tools(system: str) -> tuple[Tool, ...]:
+def parse_prompted_tools(system: str) -> tuple[Tool, ...]:
     """The tools that ToolRL's system prompt lists (``1. Name: … Description: … Parameters:
     {…}``).
     """
@@ -189,21 +195,21 @@ def _without_empty_default(part: Json) -> Json:
     )
 
 
-def _prompted(
+def _build_prompted_case(
     id: str, source: str, system: str, user: str, calls: list[tuple[str, JsonObject]]
 ) -> GoldCase | None:
-    tools = prompted_tools(system)
+    tools = parse_prompted_tools(system)
     known = {t.name for t in tools}
     if not calls or not all(name in known and isinstance(args, dict) for name, args in calls):
         return None
-    return GoldCase(id, source, user, tools, _numbered(calls))
+    return GoldCase(id, source, user, tools, _number_calls(calls))
 
 
-def _numbered(calls: list[tuple[str, JsonObject]]) -> tuple[ToolCall, ...]:
+def _number_calls(calls: list[tuple[str, JsonObject]]) -> tuple[ToolCall, ...]:
     return tuple(ToolCall(f"call_{n}", name, args) for n, (name, args) in enumerate(calls, 1))
 
 
-def _chosen(accepted: Mapping[str, Any]) -> JsonObject:
+def _choose_values(accepted: Mapping[str, Any]) -> JsonObject:
     """One accepted value for each parameter; parameters that may be left out and have no other
     value are.
     """
@@ -211,20 +217,20 @@ def _chosen(accepted: Mapping[str, Any]) -> JsonObject:
     for key, options in accepted.items():
         kept = [o for o in options if o != ""] if isinstance(options, list) else [options]
         if kept:
-            made[key] = _unlisted(kept[0])
+            made[key] = _unwrap_value(kept[0])
     return made
 
 
-def _unlisted(value: Json) -> Json:
+def _unwrap_value(value: Json) -> Json:
     """Objects inside BFCL's answers list the accepted values of every key once more."""
     if isinstance(value, dict):
-        return _chosen({k: v if isinstance(v, list) else [v] for k, v in value.items()})
+        return _choose_values({k: v if isinstance(v, list) else [v] for k, v in value.items()})
     if isinstance(value, list):
-        return [_unlisted(v) for v in value]
+        return [_unwrap_value(v) for v in value]
     return value
 
 
-def _standard(function: Json) -> Json:
+def _standardise_function(function: Json) -> Json:
     """BFCL's type words as JSON Schema's; Java's and JavaScript's own words say nothing about a
     JSON value.
     """

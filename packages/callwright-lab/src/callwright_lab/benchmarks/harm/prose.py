@@ -96,13 +96,15 @@ def prose_replies(
         template = TEMPLATES[number % len(TEMPLATES)]
         found.append(
             Prose(
-                f"template-{number % len(TEMPLATES)}-{case.id}", _filled(template, case), case.tools
+                f"template-{number % len(TEMPLATES)}-{case.id}",
+                _fill_template(template, case),
+                case.tools,
             )
         )
     return found
 
 
-def _filled(template: str, case: GoldCase) -> str:
+def _fill_template(template: str, case: GoldCase) -> str:
     call = case.calls[0]
     assert isinstance(call.arguments, dict)
     key, value = next(iter(call.arguments.items()))
@@ -110,18 +112,18 @@ def _filled(template: str, case: GoldCase) -> str:
     return template.format(
         tool=call.tool,
         key=key,
-        value=_json(value),
-        record=_json(record, indent=2),
-        result=_json({"ok": True, "result": [{key: value}], "count": 1}),
-        package=_json(
+        value=_dump_json(value),
+        record=_dump_json(record, indent=2),
+        result=_dump_json({"ok": True, "result": [{key: value}], "count": 1}),
+        package=_dump_json(
             {"name": "my-app", "version": "1.2.0", "dependencies": {"left-pad": "^1.0.0"}}, indent=2
         ),
-        schema=_json({"type": "string", "description": key}),
-        arguments=_json(call.arguments),
+        schema=_dump_json({"type": "string", "description": key}),
+        arguments=_dump_json(call.arguments),
     )
 
 
-def _json(value: Json, indent: int | None = None) -> str:
+def _dump_json(value: Json, indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
@@ -134,7 +136,7 @@ def recorded_answers(data: Path, most: int) -> Iterator[Prose]:
         except ConfigError:
             continue
         for id, run in runs.items():
-            answer = _answer(run)
+            answer = _get_final_answer(run)
             if answer and made < most:
                 made += 1
                 tools = tuple(
@@ -144,7 +146,7 @@ def recorded_answers(data: Path, most: int) -> Iterator[Prose]:
                 yield Prose(f"{path.stem}-{id}", answer, tools)
 
 
-def _answer(run: Any) -> str:
+def _get_final_answer(run: Any) -> str:
     """The text of a run's final answer; "" where it gave up."""
     final = (run.get("answer") or {}).get("final_answer") or ""
     if isinstance(final, str) and final.lstrip().startswith("{"):

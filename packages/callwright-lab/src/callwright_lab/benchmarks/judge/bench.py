@@ -18,41 +18,43 @@ from callwright.nouns.trace import read_jsonl
 from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import JsonObject
 from callwright_lab.benchmarks.comparison.rows import read_rows
-from callwright_lab.benchmarks.comparison.task_sets import sha256
-from callwright_lab.benchmarks.judge.check import MEASURES, check_table
-from callwright_lab.benchmarks.judge.rates import majority
+from callwright_lab.benchmarks.comparison.task_sets import hash_text
+from callwright_lab.benchmarks.judge.check import MEASURES, render_check_table
+from callwright_lab.benchmarks.judge.rates import take_majority
 from callwright_lab.benchmarks.judge.rows import (
     RUNS,
     Item,
     Judge,
+    build_pass_item,
+    build_win_item,
+    group_verdicts,
     judge_in_turn,
-    latest,
-    pass_item,
-    verdicts,
-    win_item,
+    keep_latest_rows,
 )
 from callwright_lab.benchmarks.judge.text import CHARS
-from callwright_lab.transcripts.run_trajectory import trajectory_of
+from callwright_lab.transcripts.run_trajectory import build_trajectory
 
 HINT = "rows that callwright bench desk wrote, beside their folder traces"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge what is missing and print the table."""
-    options = _parser().parse_args(arguments)
+    options = _build_parser().parse_args(arguments)
     try:
         runs, gold = read_runs(options.desk, options.half, options.sample)
         if not options.report:
-            left = asyncio.run(_judge(options, runs))
+            left = asyncio.run(_run_judge(options, runs))
             sys.stderr.write(
                 f"{left} verdicts are missing; the same command goes on\n" if left else ""
             )
-        rows = latest(read_rows(options.out))
+        rows = keep_latest_rows(read_rows(options.out))
     except CallwrightError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     sys.stdout.write(f"{len(runs)} runs, {sum(gold.values())} of them right by code.\n\n")
-    sys.stdout.write(check_table([row for row in rows if _about(row["item"], gold)], gold) + "\n")
+    sys.stdout.write(
+        render_check_table([row for row in rows if _is_about_gold(row["item"], gold)], gold) + "\n"
+    )
     return 0
 
 
@@ -70,30 +72,32 @@ def read_runs(
         if not row.get("error") and row.get("trace") and half in ("all", row["half"]):
             found[f"{row['task']} {row['strategy']} {row['model']} {row['config']}"] = row
     gold = {key: bool(row["success"]) for key, row in found.items()}
-    traces = {key: _trace_of(rows, row) for key, row in found.items()}
-    keys = _balanced(
-        [key for key in sorted(found, key=sha256) if traces[key].exists()], gold, sample
+    traces = {key: _find_trace(rows, row) for key, row in found.items()}
+    keys = _balance_sample(
+        [key for key in sorted(found, key=hash_text) if traces[key].exists()], gold, sample
     )
     if not keys:
         raise ConfigError(f"{rows} holds no run with a trace", hint=HINT)
-    return {key: trajectory_of(read_jsonl(traces[key]), key) for key in keys}, {
+    return {key: build_trajectory(read_jsonl(traces[key]), key) for key in keys}, {
         key: gold[key] for key in keys
     }
 
 
-def items_of(
+def build_items(
     runs: dict[str, Trajectory], measures: Sequence[str], said: Sequence[JsonObject] = ()
 ) -> list[Item]:
-    """What to judge: every run, and every two runs of one task. ``said``: the rows so far, whose
-    sopr verdicts decide what sowr need not ask.
+    """Return the items to judge: every run, and every pair of runs of one task. ``said``: the rows
+    so far. Their sopr verdicts decide which sowr questions can be skipped.
     """
     items = [
-        pass_item(m, key, run, system=key.split(" ")[1])
+        build_pass_item(m, key, run, system=key.split(" ")[1])
         for m in measures
         for key, run in runs.items()
         if m in _ALONE
     ]
-    solved = {key: majority(runs_.values()) for key, runs_ in verdicts(said, "sopr").items()}
+    solved = {
+        key: take_majority(runs_.values()) for key, runs_ in group_verdicts(said, "sopr").items()
+    }
     by_query: dict[str, list[str]] = {}
     for key, run in runs.items():
         by_query.setdefault(run.query, []).append(key)
@@ -102,7 +106,7 @@ def items_of(
             for one, other in pairwise(keys):
                 standing = (solved.get(one, ""), solved.get(other, ""))
                 items.append(
-                    win_item(measure, f"{one} | {other}", runs[one], runs[other], standing)
+                    build_win_item(measure, f"{one} | {other}", runs[one], runs[other], standing)
                 )
     return items
 
@@ -110,7 +114,7 @@ def items_of(
 _ALONE = ("sopr", "pr")
 
 
-async def _judge(options: argparse.Namespace, runs: dict[str, Trajectory]) -> int:
+async def _run_judge(options: argparse.Namespace, runs: dict[str, Trajectory]) -> int:
     measures = options.measures.split(",")
     if unknown := [m for m in measures if m not in MEASURES or m == "recovery"]:
         raise ConfigError(
@@ -120,7 +124,7 @@ async def _judge(options: argparse.Namespace, runs: dict[str, Trajectory]) -> in
     try:
         judge = await Judge.of(model, options.temperature, options.chars)
         stages = [
-            partial(items_of, runs, some)
+            partial(build_items, runs, some)
             for some in (
                 [m for m in measures if m in _ALONE],
                 [m for m in measures if m not in _ALONE],
@@ -132,13 +136,13 @@ async def _judge(options: argparse.Namespace, runs: dict[str, Trajectory]) -> in
             options.out,
             runs=options.runs,
             limit_seconds=options.limit_seconds,
-            on_row=say,
+            on_row=print_verdict,
         )
     finally:
         await model.aclose()
 
 
-def say(row: JsonObject, left: int) -> None:
+def print_verdict(row: JsonObject, left: int) -> None:
     """One line to the terminal for each verdict."""
     more = f"/{row['more']}" if row["more"] else ""
     sys.stderr.write(
@@ -147,7 +151,7 @@ def say(row: JsonObject, left: int) -> None:
     sys.stderr.flush()
 
 
-def add_judging(parser: argparse.ArgumentParser, out: Path) -> None:
+def add_judge_options(parser: argparse.ArgumentParser, out: Path) -> None:
     """The options of every command that judges."""
     parser.add_argument(
         "--runs", type=int, default=RUNS, help="how often each is judged (%(default)s)"
@@ -170,7 +174,7 @@ def add_judging(parser: argparse.ArgumentParser, out: Path) -> None:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     known = argparse.ArgumentParser(
         prog="callwright bench judge", description=(__doc__ or "").partition(": ")[2]
     )
@@ -193,19 +197,19 @@ def _parser() -> argparse.ArgumentParser:
         "--model", default=None, help="the judge: local (default), local:PATH or URL#MODEL"
     )
     known.add_argument("--measures", default="sopr,pr", help="of sopr, pr, sowr, wr (%(default)s)")
-    add_judging(known, Path("runs/judge/desk.jsonl"))
+    add_judge_options(known, Path("runs/judge/desk.jsonl"))
     return known
 
 
-def _trace_of(rows: Path, row: JsonObject) -> Path:
-    """Where a row's trace lies: as it says, or in ``traces`` beside the rows, which may have been
-    moved.
+def _find_trace(rows: Path, row: JsonObject) -> Path:
+    """Return the path of a row's trace: the recorded path, or else ``traces`` beside the rows,
+    which may have been moved.
     """
     named = Path(row["trace"])
     return named if named.exists() else rows.parent / "traces" / named.name
 
 
-def _balanced(keys: Sequence[str], gold: dict[str, bool], sample: int) -> list[str]:
+def _balance_sample(keys: Sequence[str], gold: dict[str, bool], sample: int) -> list[str]:
     if not sample:
         return list(keys)
     right, wrong = [k for k in keys if gold[k]], [k for k in keys if not gold[k]]
@@ -214,7 +218,7 @@ def _balanced(keys: Sequence[str], gold: dict[str, bool], sample: int) -> list[s
     return [key for key in keys if key in taken][:sample]
 
 
-def _about(item: str, gold: dict[str, bool]) -> bool:
+def _is_about_gold(item: str, gold: dict[str, bool]) -> bool:
     return all(part in gold for part in item.split(" | "))
 
 

@@ -1,6 +1,6 @@
-"""How far a judge can be believed: does it repeat itself, does the order of two answers sway it,
-does it agree with gold. Pure: rows of verdicts in, a table out. A judge's figures are shown with
-these, never without.
+"""Measures the reliability of a judge: repeatability, sensitivity to the order of two answers, and
+agreement with gold. Pure: rows of verdicts in, a table out. A judge's figures are shown with these,
+never without.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from callwright.nouns.types import JsonObject
-from callwright_lab.benchmarks.comparison.paired import wilson
-from callwright_lab.benchmarks.comparison.report import table
-from callwright_lab.benchmarks.judge.rates import SCORES, majority, outcome
-from callwright_lab.verify.committee import cohen
+from callwright_lab.benchmarks.comparison.paired import wilson_interval
+from callwright_lab.benchmarks.comparison.report import render_table
+from callwright_lab.benchmarks.judge.rates import SCORES, decide_outcome, take_majority
+from callwright_lab.verify.committee import compute_cohen_kappa
 
 MEASURES = {
     "sopr": "SoPR (ToolEval's questions)",
@@ -27,7 +27,7 @@ MEASURES = {
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How many of so many agree, and Cohen's kappa where it is defined."""
+    """Number of items that agree out of a total, and Cohen's kappa where it is defined."""
 
     agree: int
     total: int
@@ -36,13 +36,13 @@ class Agreement:
     def __str__(self) -> str:
         if not self.total:
             return "–"
-        share = wilson(self.agree, self.total)
+        share = wilson_interval(self.agree, self.total)
         beyond = "" if self.kappa is None else f", κ {self.kappa:.2f}"
         span = f"{100 * share.low:.0f}–{100 * share.high:.0f}"
         return f"{self.agree}/{self.total} = {100 * share.value:.0f} % ({span}){beyond}"
 
 
-def repeats(said: Mapping[str, Mapping[int, str]]) -> Agreement:
+def measure_repeat_agreement(said: Mapping[str, Mapping[int, str]]) -> Agreement:
     """The share of pairs of repetitions of one item that say the same. Those decided without a
     question count too: leave them out beforehand where they would flatter.
     """
@@ -51,44 +51,48 @@ def repeats(said: Mapping[str, Mapping[int, str]]) -> Agreement:
         for runs in said.values()
         for a, b in combinations(list(filter(None, runs.values())), 2)
     ]
-    return Agreement(sum(a == b for a, b in pairs), len(pairs), cohen(pairs))
+    return Agreement(sum(a == b for a, b in pairs), len(pairs), compute_cohen_kappa(pairs))
 
 
-def swaps(straight: Mapping[str, str], swapped: Mapping[str, str]) -> Agreement:
+def measure_swap_agreement(straight: Mapping[str, str], swapped: Mapping[str, str]) -> Agreement:
     """The share of comparisons that keep their winner when the two change places."""
     pairs = [
         (straight[key], swapped[key]) for key in straight if straight[key] and swapped.get(key)
     ]
-    return Agreement(sum(a == b for a, b in pairs), len(pairs), cohen(pairs))
+    return Agreement(sum(a == b for a, b in pairs), len(pairs), compute_cohen_kappa(pairs))
 
 
-def with_gold(said: Mapping[str, Mapping[int, str]], gold: Mapping[str, bool]) -> Agreement:
+def measure_gold_agreement(
+    said: Mapping[str, Mapping[int, str]], gold: Mapping[str, bool]
+) -> Agreement:
     """Majority of the judge against a scorer that knows: Pass and Solved are right, the rest is
     not.
     """
     pairs = []
     for key, runs in said.items():
-        value = majority(runs.values())
+        value = take_majority(runs.values())
         if value and key in gold:
             pairs.append(
                 ("right" if SCORES[value] == 1 else "wrong", "right" if gold[key] else "wrong")
             )
-    return Agreement(sum(a == b for a, b in pairs), len(pairs), cohen(pairs))
+    return Agreement(sum(a == b for a, b in pairs), len(pairs), compute_cohen_kappa(pairs))
 
 
-def winners_with_gold(said: Mapping[str, Mapping[int, str]], gold: Mapping[str, bool]) -> Agreement:
+def measure_winner_agreement(
+    said: Mapping[str, Mapping[int, str]], gold: Mapping[str, bool]
+) -> Agreement:
     """Comparisons ``one | other`` against a scorer that knows, where it calls one right and the other wrong: does the
     right one win by the majority of the repetitions? A tie is no agreement."""
     pairs = []
     for key, runs in said.items():
         known = [gold[part] for part in key.split(" | ") if part in gold]
-        value = outcome(runs.values())
+        value = decide_outcome(runs.values())
         if value and len(known) == 2 and known[0] != known[1]:
             pairs.append((value, "win" if known[0] else "lose"))
-    return Agreement(sum(a == b for a, b in pairs), len(pairs), cohen(pairs))
+    return Agreement(sum(a == b for a, b in pairs), len(pairs), compute_cohen_kappa(pairs))
 
 
-def check_table(rows: Sequence[JsonObject], gold: Mapping[str, bool]) -> str:
+def render_check_table(rows: Sequence[JsonObject], gold: Mapping[str, bool]) -> str:
     """One line a judge, way of asking and measure: repeat agreement, position swap, agreement with
     gold.
     """
@@ -115,24 +119,34 @@ def check_table(rows: Sequence[JsonObject], gold: Mapping[str, bool]) -> str:
             [
                 f"{judge} ({config})",
                 MEASURES.get(measure, measure),
-                str(repeats(_by_item(row for row in asked if not paired))),
-                str(swaps(_placed(asked, ""), _placed(asked, "swapped"))) if paired else "–",
-                str((winners_with_gold if paired else with_gold)(_by_item(asked), gold)),
+                str(measure_repeat_agreement(_group_by_item(row for row in asked if not paired))),
+                str(
+                    measure_swap_agreement(
+                        _select_by_order(asked, ""), _select_by_order(asked, "swapped")
+                    )
+                )
+                if paired
+                else "–",
+                str(
+                    (measure_winner_agreement if paired else measure_gold_agreement)(
+                        _group_by_item(asked), gold
+                    )
+                ),
                 said or "–",
                 str(counts[""]),
             ]
         )
-    return table(lines)
+    return render_table(lines)
 
 
-def _by_item(rows: Iterable[JsonObject]) -> dict[str, dict[int, str]]:
+def _group_by_item(rows: Iterable[JsonObject]) -> dict[str, dict[int, str]]:
     found: dict[str, dict[int, str]] = {}
     for row in rows:
         found.setdefault(row["item"], {})[row["run"]] = row["verdict"]
     return found
 
 
-def _placed(rows: Sequence[JsonObject], place: str) -> dict[str, str]:
+def _select_by_order(rows: Sequence[JsonObject], place: str) -> dict[str, str]:
     """Comparison -> verdict of those that were shown in this order (the first repetition in it)."""
     found: dict[str, str] = {}
     for row in sorted(rows, key=lambda row: row["run"]):

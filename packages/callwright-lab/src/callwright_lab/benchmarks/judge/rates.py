@@ -83,7 +83,7 @@ def pass_rate(verdicts: Mapping[str, Mapping[int, str]]) -> Rate | None:
     return Rate(fmean(per_run), pstdev(per_run), len(per_run), items, unread)
 
 
-def majority(values: Iterable[str]) -> str:
+def take_majority(values: Iterable[str]) -> str:
     """The most frequent verdict, "" among none; of equally frequent ones the one in the middle of
     Solved, Unsure, Unsolved (and Pass, Unsure, Fail), so that nothing is drawn by lot.
     """
@@ -97,7 +97,7 @@ def majority(values: Iterable[str]) -> str:
     return best[len(best) // 2]
 
 
-def outcome(values: Iterable[str]) -> str:
+def decide_outcome(values: Iterable[str]) -> str:
     """One comparison judged several times: ``win`` or ``lose`` by majority, ``tie`` where they
     balance, else "".
     """
@@ -111,9 +111,9 @@ def outcome(values: Iterable[str]) -> str:
     return "lose"
 
 
-def wins(verdicts: Mapping[str, Mapping[int, str]]) -> Wins:
+def count_wins(verdicts: Mapping[str, Mapping[int, str]]) -> Wins:
     """Comparison -> run -> win, lose or tie: each comparison by its majority (StableToolBench)."""
-    counts = Counter(outcome(said.values()) for said in verdicts.values())
+    counts = Counter(decide_outcome(said.values()) for said in verdicts.values())
     return Wins(counts["win"], counts["lose"], counts["tie"])
 
 

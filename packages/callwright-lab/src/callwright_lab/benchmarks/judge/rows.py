@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from callwright.models.dialogue import converse
+from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.trajectory import Trajectory
-from callwright.nouns.types import JsonObject, Reply, Usage, digest
+from callwright.nouns.types import JsonObject, Reply, Usage, compute_digest
 from callwright_lab import prompts
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 from callwright_lab.benchmarks.judge.questions import (
@@ -31,10 +31,10 @@ from callwright_lab.benchmarks.judge.questions import (
     JudgeVerdict,
     Judging,
     Way,
-    better,
-    passed,
-    solvable_pass,
-    won,
+    ask_better_run,
+    ask_pass,
+    ask_solvable_pass,
+    ask_winner,
 )
 from callwright_lab.benchmarks.judge.text import CHARS
 
@@ -79,7 +79,7 @@ class Judge:
     @cached_property
     def config(self) -> str:
         texts = {name: prompts.load(name) for name in PROMPTS}
-        return digest([texts, self.temperature, self.constrained, self.chars])
+        return compute_digest([texts, self.temperature, self.constrained, self.chars])
 
     def way(self, run: int) -> Way:
         return Way(run, self.temperature, self.constrained, self.chars)
@@ -106,16 +106,16 @@ async def judge_missing(
             hint="run the same command without a judge first, or --answers",
         )
     started = time.monotonic()
-    done = {_key(row) for row in read_rows(path)}
+    done = {_get_row_key(row) for row in read_rows(path)}
     left = [
         (item, run)
         for run in range(runs)
         for item in items
-        if _wanted(judge, item, run) not in done
+        if _get_item_key(judge, item, run) not in done
     ]
     while left and not (limit_seconds and time.monotonic() - started >= limit_seconds):
         item, run = left.pop(0)
-        row = await judged(judge, item, run)
+        row = await judge_item(judge, item, run)
         append_row(path, row)
         if on_row is not None:
             on_row(row, len(left))
@@ -150,7 +150,7 @@ async def judge_in_turn(
     return left if some else await judge_missing(judge, (), path)
 
 
-async def judged(judge: Judge, item: Item, run: int) -> JsonObject:
+async def judge_item(judge: Judge, item: Item, run: int) -> JsonObject:
     """One verdict as a row. A question that is too long for the model, or that it refuses as such
     (400, 413, 422), is no verdict, with its reason. Raises ModelError for anything else.
     """
@@ -163,14 +163,14 @@ async def judged(judge: Judge, item: Item, run: int) -> JsonObject:
         return reply
 
     try:
-        verdict = await converse(item.ask(judge.way(run)), ask)
+        verdict = await run_dialogue(item.ask(judge.way(run)), ask)
     except ModelError as error:
         if error.status not in _REFUSED:
             raise
         verdict = JudgeVerdict("", error.message)
     names = ("measure", "item", "content", "judge", "config", "run")
     return {
-        **dict(zip(names, _wanted(judge, item, run), strict=True)),
+        **dict(zip(names, _get_item_key(judge, item, run), strict=True)),
         **item.head,
         "verdict": verdict.value,
         "more": verdict.more,
@@ -181,7 +181,7 @@ async def judged(judge: Judge, item: Item, run: int) -> JsonObject:
     }
 
 
-def latest(rows: Iterable[JsonObject]) -> list[JsonObject]:
+def keep_latest_rows(rows: Iterable[JsonObject]) -> list[JsonObject]:
     """The last row of each repetition of an item: a run that has changed was judged anew, and its
     old verdict is not one of it.
     """
@@ -189,7 +189,7 @@ def latest(rows: Iterable[JsonObject]) -> list[JsonObject]:
     return list({tuple(row[name] for name in names): row for row in rows}.values())
 
 
-def verdicts(rows: Iterable[JsonObject], measure: str) -> dict[str, dict[int, str]]:
+def group_verdicts(rows: Iterable[JsonObject], measure: str) -> dict[str, dict[int, str]]:
     """Item -> run -> verdict of one measure; of several rows of one run the last."""
     found: dict[str, dict[int, str]] = {}
     for row in rows:
@@ -198,13 +198,13 @@ def verdicts(rows: Iterable[JsonObject], measure: str) -> dict[str, dict[int, st
     return found
 
 
-def pass_item(measure: str, key: str, run: Trajectory, **head: object) -> Item:
+def build_pass_item(measure: str, key: str, run: Trajectory, **head: object) -> Item:
     """``sopr`` (StableToolBench) or ``pr`` (Tool-MVR, Table 5) of one run."""
-    ask = {"sopr": solvable_pass, "pr": passed}[measure]
-    return Item(measure, key, content_of(run), lambda way: ask(run, way), head)
+    ask = {"sopr": ask_solvable_pass, "pr": ask_pass}[measure]
+    return Item(measure, key, digest_run(run), lambda way: ask(run, way), head)
 
 
-def win_item(
+def build_win_item(
     measure: str,
     key: str,
     run: Trajectory,
@@ -224,33 +224,37 @@ def win_item(
     """
 
     def ask(way: Way) -> Judging:
-        if measure == "sowr" and (said := _by_status(*statuses)):
+        if measure == "sowr" and (said := _compare_status(*statuses)):
             return JudgeVerdict(said, "by what the answers solve", asked=False)
-        turned = bool((int(digest(key)[:2], 16) + way.seed) % 2) if swapped is None else swapped
+        turned = (
+            bool((int(compute_digest(key)[:2], 16) + way.seed) % 2) if swapped is None else swapped
+        )
         first, second = (reference, run) if turned else (run, reference)
-        verdict = yield from (better if measure == "sowr" else won)(first, second, way)
+        verdict = yield from (ask_better_run if measure == "sowr" else ask_winner)(
+            first, second, way
+        )
         return JudgeVerdict(
-            _from_our_side(verdict.value, turned),
+            _convert_verdict(verdict.value, turned),
             verdict.reason,
             "swapped" if turned else "",
             verdict.asked,
         )
 
-    content = digest(
-        [content_of(run), content_of(reference), statuses if measure == "sowr" else (), swapped]
+    content = compute_digest(
+        [digest_run(run), digest_run(reference), statuses if measure == "sowr" else (), swapped]
     )
     return Item(measure, key, content, ask, head)
 
 
-def content_of(run: Trajectory) -> str:
+def digest_run(run: Trajectory) -> str:
     """The digest of what a judge reads of a run."""
-    return digest([run.query, run.steps, run.answer, run.given_up])
+    return compute_digest([run.query, run.steps, run.answer, run.given_up])
 
 
 _STANDING = {SOLVED: 2, UNSURE: 1, UNSOLVED: 0}
 
 
-def _by_status(ours: str, theirs: str) -> str:
+def _compare_status(ours: str, theirs: str) -> str:
     """ToolEval: the one that solves, then the one that may; "" where both stand alike or were not
     judged.
     """
@@ -259,7 +263,7 @@ def _by_status(ours: str, theirs: str) -> str:
     return "win" if _STANDING[ours] > _STANDING[theirs] else "lose"
 
 
-def _from_our_side(value: str, turned: bool) -> str:
+def _convert_verdict(value: str, turned: bool) -> str:
     if value in ("", TIE):
         return value
     if (value == FIRST) != turned:
@@ -269,9 +273,9 @@ def _from_our_side(value: str, turned: bool) -> str:
     return ""
 
 
-def _wanted(judge: Judge, item: Item, run: int) -> tuple[str, str, str, str, str, int]:
+def _get_item_key(judge: Judge, item: Item, run: int) -> tuple[str, str, str, str, str, int]:
     return item.measure, item.key, item.content, judge.model.name, judge.config, run
 
 
-def _key(row: JsonObject) -> tuple[str, str, str, str, str, int]:
+def _get_row_key(row: JsonObject) -> tuple[str, str, str, str, str, int]:
     return row["measure"], row["item"], row["content"], row["judge"], row["config"], row["run"]

@@ -27,16 +27,25 @@ from callwright.models import open_model
 from callwright.nouns.errors import CallwrightError
 from callwright.nouns.limits import Limits
 from callwright.nouns.protocols import ChatModel
-from callwright.nouns.types import JsonObject, digest, members
+from callwright.nouns.types import JsonObject, compute_digest, get_public_fields
 from callwright.tools.catalog import open_catalog
-from callwright_lab.benchmarks.comparison.comparison import add_choosing, chosen_by, tool_selection
+from callwright_lab.benchmarks.comparison.comparison import (
+    add_shortlist_options,
+    read_shortlist_options,
+    tool_selection,
+)
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
-from callwright_lab.benchmarks.large_catalogue.many_tools import COMPANIES, TASKS, Task, servers
+from callwright_lab.benchmarks.large_catalogue.many_tools import (
+    COMPANIES,
+    TASKS,
+    Task,
+    build_server_config,
+)
 
 LIMITS = Limits(seconds=600.0)
 
 
-async def measured(
+async def measure_size(
     size: int,
     tasks: Sequence[Task],
     model: ChatModel,
@@ -48,22 +57,22 @@ async def measured(
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "mcp.json"
-        file.write_bytes(orjson.dumps(servers(size)))
+        file.write_bytes(orjson.dumps(build_server_config(size)))
         rows = []
         async with Orchestrator(
             [str(file)], model=model, limits=LIMITS, selection=tool_selection(shortlist), **options
         ) as orchestrator:
             for task in tasks:
-                rows.append(_row(size, task, await orchestrator.run(task.query)))
+                rows.append(_build_row(size, task, await orchestrator.run(task.query)))
         return rows
 
 
-def _row(size: int, task: Task, run: Run) -> JsonObject:
-    """What a run cost and whether it did its task."""
+def _build_row(size: int, task: Task, run: Run) -> JsonObject:
+    """Return the row of a run: its costs and whether it completed its task."""
     asked = [e.data["usage"]["prompt_tokens"] for e in run.events if e.kind == "model"]
     found = [e.data["names"] for e in run.events if e.kind == "shortlist"]
     called = {result.tool for result in run.results if result.ok}
-    held = {*_numbers(run.answer.text)}
+    held = {*_parse_numbers(run.answer.text)}
     return {
         "tools": size,
         "task": task.id,
@@ -80,12 +89,12 @@ def _row(size: int, task: Task, run: Run) -> JsonObject:
     }
 
 
-def _numbers(text: str) -> list[int]:
+def _parse_numbers(text: str) -> list[int]:
     words = text.replace(",", "").replace("\u202f", "").split()
     return [int(digits) for word in words if (digits := "".join(c for c in word if c.isdigit()))]
 
 
-def table(rows: Sequence[JsonObject]) -> str:
+def render_table(rows: Sequence[JsonObject]) -> str:
     """The rows as a Markdown table, one line a size."""
     lines = [
         (
@@ -110,12 +119,12 @@ def table(rows: Sequence[JsonObject]) -> str:
     return "\n".join(lines)
 
 
-async def _run(options: argparse.Namespace) -> list[JsonObject]:
-    shortlist = None if options.all else chosen_by(options)
+async def _run_missing(options: argparse.Namespace) -> list[JsonObject]:
+    shortlist = None if options.all else read_shortlist_options(options)
     model = open_model(options.model)
-    shown = members(shortlist) if shortlist else None
-    config = digest(
-        [__version__, model.name, shown, [members(task) for task in TASKS], options.label]
+    shown = get_public_fields(shortlist) if shortlist else None
+    config = compute_digest(
+        [__version__, model.name, shown, [get_public_fields(task) for task in TASKS], options.label]
     )
     try:
         for size in map(int, options.sizes.split(",")):
@@ -126,18 +135,18 @@ async def _run(options: argparse.Namespace) -> list[JsonObject]:
             }
             for task in TASKS:
                 if task.id not in done:
-                    [row] = await measured(size, [task], model, shortlist)
+                    [row] = await measure_size(size, [task], model, shortlist)
                     append_row(
                         options.out,
                         {**row, "config": config, "model": model.name, "shortlist": shown},
                     )
-                    _say(row)
+                    _print_progress(row)
     finally:
         await model.aclose()
     return [row for row in read_rows(options.out) if row["config"] == config]
 
 
-def _say(row: JsonObject) -> None:
+def _print_progress(row: JsonObject) -> None:
     word = "ok  " if row["success"] else "fail"
     cost = (
         f"{row['prompt_tokens']} prompt tokens, {row['model_calls']} model calls,"
@@ -147,12 +156,12 @@ def _say(row: JsonObject) -> None:
     sys.stderr.flush()
 
 
-async def _opened(sizes: Sequence[int]) -> None:
-    """How long catalogues of these sizes take to open, all servers started."""
+async def _measure_opening(sizes: Sequence[int]) -> None:
+    """Print the time that opening catalogues of these sizes takes, server start included."""
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "mcp.json"
-            file.write_bytes(orjson.dumps(servers(size)))
+            file.write_bytes(orjson.dumps(build_server_config(size)))
             began = time.monotonic()
             async with open_catalog([str(file)]) as catalog:
                 told = f"{len(catalog)} tools of {len(COMPANIES)} servers"
@@ -169,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--sizes", default="10,100,1000", help="how many tools, with commas between (%(default)s)"
     )
-    add_choosing(parser, USUAL)
+    add_shortlist_options(parser, USUAL)
     parser.add_argument("--all", action="store_true", help="no shortlist: every tool is shown")
     parser.add_argument(
         "--out", type=Path, default=Path("runs/large-catalogue/results.jsonl"), help="(%(default)s)"
@@ -180,14 +189,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     if options.open:
-        asyncio.run(_opened([*map(int, options.sizes.split(","))]))
+        asyncio.run(_measure_opening([*map(int, options.sizes.split(","))]))
         return 0
     try:
-        rows = asyncio.run(_run(options))
+        rows = asyncio.run(_run_missing(options))
     except CallwrightError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    sys.stdout.write(table(rows) + "\n")
+    sys.stdout.write(render_table(rows) + "\n")
     return 0
 
 

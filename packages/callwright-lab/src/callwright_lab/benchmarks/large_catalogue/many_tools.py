@@ -63,13 +63,13 @@ class Task:
     facts: tuple[int, ...]
 
 
-def value(tool: str, city: str) -> int:
-    """What a tool says of a city: a number that nobody guesses."""
+def compute_value(tool: str, city: str) -> int:
+    """Return a tool's value for a city: a number that cannot be guessed."""
     told = hashlib.sha256(f"{tool}/{city.strip().lower()}".encode()).digest()
     return 1_000 + int.from_bytes(told[:6], "big") % _MOST
 
 
-def names(company: str, count: int) -> list[str]:
+def list_tool_names(company: str, count: int) -> list[str]:
     """The first ``count`` tools of a company; every column of the first thing comes before the next
     thing's.
     """
@@ -78,13 +78,13 @@ def names(company: str, count: int) -> list[str]:
     return list(dict.fromkeys([*asked, *every]))[:count]
 
 
-def shares(count: int) -> dict[str, int]:
-    """How many of ``count`` tools each company serves."""
+def split_tool_count(count: int) -> dict[str, int]:
+    """Return how many of ``count`` tools each company serves."""
     each, more = divmod(count, len(COMPANIES))
     return {company: each + (place < more) for place, company in enumerate(COMPANIES)}
 
 
-def servers(count: int) -> dict[str, Any]:
+def build_server_config(count: int) -> dict[str, Any]:
     """An ``mcpServers`` file with ``count`` tools behind all companies' servers. They are trusted:
     they only read.
     """
@@ -94,50 +94,56 @@ def servers(count: int) -> dict[str, Any]:
             "args": [str(Path(__file__)), company, str(share)],
             "trusted": True,
         }
-        for company, share in shares(count).items()
+        for company, share in split_tool_count(count).items()
         if share
     }
     return {"mcpServers": made}
 
 
-def _one(id_: str, tool: str, city: str, query: str) -> Task:
-    return Task(id_, query, (tool,), (value(tool, city),))
+def _build_single_task(id_: str, tool: str, city: str, query: str) -> Task:
+    return Task(id_, query, (tool,), (compute_value(tool, city),))
 
 
-def _two(id_: str, first: tuple[str, str], second: tuple[str, str], query: str) -> Task:
-    return Task(id_, query, (first[0], second[0]), (value(*first), value(*second)))
+def _build_double_task(
+    id_: str, first: tuple[str, str], second: tuple[str, str], query: str
+) -> Task:
+    return Task(id_, query, (first[0], second[0]), (compute_value(*first), compute_value(*second)))
 
 
 TASKS: Sequence[Task] = (
-    _one("price", "forklift_price", "Oslo", "What is the price of a forklift in Oslo?"),
-    _one("stock", "canoe_stock", "Bergen", "How many canoes are in stock in Bergen?"),
-    _one("weight", "baguette_weight", "Lyon", "How much does a baguette weigh in Lyon, in grams?"),
-    _one(
+    _build_single_task(
+        "price", "forklift_price", "Oslo", "What is the price of a forklift in Oslo?"
+    ),
+    _build_single_task("stock", "canoe_stock", "Bergen", "How many canoes are in stock in Bergen?"),
+    _build_single_task(
+        "weight", "baguette_weight", "Lyon", "How much does a baguette weigh in Lyon, in grams?"
+    ),
+    _build_single_task(
         "days",
         "violin_delivery_days",
         "Vienna",
         "How many days does it take to deliver a violin in Vienna?",
     ),
-    _two(
+    _build_double_task(
         "price-and-stock",
         ("forklift_price", "Turin"),
         ("canoe_stock", "Turin"),
         "What does a forklift cost in Turin, and how many canoes are in stock there?",
     ),
-    _two(
+    _build_double_task(
         "rating-and-days",
         ("croissant_rating", "Porto"),
         ("violin_delivery_days", "Porto"),
         "What is the customers' rating of the croissant in Porto, and in how many days is a violin"
         " delivered there?",
     ),
-    _two(
+    _build_double_task(
         "two-cities",
         ("canoe_stock", "Malmo"),
         ("canoe_stock", "Gdansk"),
         "How many canoes are in stock in Malmo, and how many in Gdansk?",
     ),
-    _two(
+    _build_double_task(
         "price-and-warranty",
         ("forklift_price", "Ghent"),
         ("cello_warranty", "Ghent"),
@@ -147,7 +153,7 @@ TASKS: Sequence[Task] = (
 )
 
 
-def _tool(name: str, company: str) -> dict[str, Any]:
+def _describe_tool(name: str, company: str) -> dict[str, Any]:
     column = next(c for c in COLUMNS if name.endswith(f"_{c}"))
     thing, (about, unit) = name.removesuffix(f"_{column}").replace("_", " "), COLUMNS[column]
     city = {"type": "string", "description": "The city."}
@@ -163,18 +169,18 @@ def _tool(name: str, company: str) -> dict[str, Any]:
     }
 
 
-def _answer(
+def _answer_request(
     method: str, params: dict[str, Any], company: str, offered: Sequence[str]
 ) -> dict[str, Any]:
     if method == "initialize":
         info = {"name": company, "version": "1"}
         return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
     if method == "tools/list":
-        return {"tools": [_tool(name, company) for name in offered]}
+        return {"tools": [_describe_tool(name, company) for name in offered]}
     if method == "tools/call" and params["name"] in offered:
         city = str(params["arguments"]["city"])
         unit = COLUMNS[next(c for c in COLUMNS if params["name"].endswith(f"_{c}"))][1]
-        told = {"city": city, unit: value(params["name"], city)}
+        told = {"city": city, unit: compute_value(params["name"], city)}
         return {"content": [{"type": "text", "text": json.dumps(told)}], "structuredContent": told}
     raise LookupError(method)
 
@@ -182,14 +188,14 @@ def _answer(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve the first so many tools of a company over stdio, until the input ends."""
     company, count = sys.argv[1:] if arguments is None else arguments
-    offered = names(company, int(count))
+    offered = list_tool_names(company, int(count))
     for line in sys.stdin:
         message = json.loads(line)  # noqa: TID251  # a program of its own, which imports nothing of ours
         if "id" not in message:
             continue
         reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
         try:
-            reply["result"] = _answer(
+            reply["result"] = _answer_request(
                 message["method"], message.get("params") or {}, company, offered
             )
         except LookupError:

@@ -1,1 +1,1 @@
-"""How long each strategy takes with the same knowledge and scripted delays."""
+"""Measures the duration of each strategy with the same knowledge and scripted delays."""

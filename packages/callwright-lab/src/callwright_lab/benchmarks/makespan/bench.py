@@ -24,11 +24,11 @@ from callwright.nouns.types import JsonObject, ToolCall
 from callwright.tools.catalog import open_catalog
 from callwright_lab.benchmarks.comparison.comparison import Bench, require_strategies, run_task
 from callwright_lab.benchmarks.comparison.paired import paired_change
-from callwright_lab.benchmarks.comparison.report import table
+from callwright_lab.benchmarks.comparison.report import render_table
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
-from callwright_lab.benchmarks.comparison.task_sets import choose
+from callwright_lab.benchmarks.comparison.task_sets import select_tasks
 from callwright_lab.benchmarks.desk.tasks import Desk, DeskTask, load_desk
-from callwright_lab.benchmarks.makespan.delays import delay_of
+from callwright_lab.benchmarks.makespan.delays import compute_delay
 from callwright_lab.benchmarks.makespan.expert import Expert
 from callwright_lab.benchmarks.makespan.gold_plan import Made, gold_plan
 
@@ -36,7 +36,7 @@ STRATEGIES = ("layered", "dag", "edges", "compiler", "react", "dfsdt", "code")
 LIMITS = Limits(seconds=600.0, tool_calls=100, model_calls=100)
 
 
-def playable(tasks: Sequence[DeskTask]) -> tuple[DeskTask, ...]:
+def select_playable_tasks(tasks: Sequence[DeskTask]) -> tuple[DeskTask, ...]:
     """The tasks whose gold is two calls and more, all of which succeed, on a desk as it is
     documented.
     """
@@ -49,7 +49,7 @@ def playable(tasks: Sequence[DeskTask]) -> tuple[DeskTask, ...]:
     )
 
 
-async def known(desk: Desk, task: DeskTask) -> tuple[Plan, tuple[ToolCall, ...]]:
+async def build_gold_plan(desk: Desk, task: DeskTask) -> tuple[Plan, tuple[ToolCall, ...]]:
     """The plan of a task and its calls, carried out once in a desk of its own to see what feeds
     what.
     """
@@ -65,24 +65,24 @@ async def known(desk: Desk, task: DeskTask) -> tuple[Plan, tuple[ToolCall, ...]]
     return gold_plan(task.query, made, writes), tuple(one.call for one in made)
 
 
-async def measured(
+async def measure_run(
     desk: Desk, task: DeskTask, strategy: str, pace: tuple[float, float, float]
 ) -> JsonObject:
     """One run as a row. ``pace``: seconds of a reply, of each of its tokens, and about those of a
     tool.
     """
     latency, per_token, delay = pace
-    plan, calls = await known(desk, task)
+    plan, calls = await build_gold_plan(desk, task)
     model = Expert(plan, calls, task.gold_answer, latency, per_token)
     bench = Bench(
         desk, model, (strategy,), LIMITS, mode="schema", delay=delay, label=f"{latency} {per_token}"
     )
     row = await run_task(bench, task, strategy)
-    times = {slot.id: delay_of(slot.tool, delay) for slot in plan.slots}
+    times = {slot.id: compute_delay(slot.tool, delay) for slot in plan.slots}
     return {**row, "least": round(sum(times[one] for one in plan.critical_path(times)), 3)}
 
 
-def report(rows: Sequence[JsonObject]) -> str:
+def render_report(rows: Sequence[JsonObject]) -> str:
     """The table, on the tasks that every strategy has run; costs against the first strategy,
     paired.
     """
@@ -112,16 +112,18 @@ def report(rows: Sequence[JsonObject]) -> str:
             for key in ("model_calls", "completion_tokens", "seconds", "waited")
         )
         won = f"{sum(r['success'] for r in mine)} of {len(mine)}"
-        against = "–" if name == first else _change(mine, [by[first][task] for task in shared])
+        against = (
+            "–" if name == first else _format_change(mine, [by[first][task] for task in shared])
+        )
         lines.append([name, won, *(f"{value:.2f}" for value in means), against])
     least = fmean(by[first][task]["least"] for task in shared)
     return (
         f"{len(shared)} tasks; the longest chain of calls alone takes {least:.2f}"
-        f" s.\n\n{table(lines)}"
+        f" s.\n\n{render_table(lines)}"
     )
 
 
-def _change(ours: Sequence[JsonObject], theirs: Sequence[JsonObject]) -> str:
+def _format_change(ours: Sequence[JsonObject], theirs: Sequence[JsonObject]) -> str:
     """By how much the seconds differ, as a share of theirs; "–" where theirs are none, to the
     hundredth.
     """
@@ -131,7 +133,7 @@ def _change(ours: Sequence[JsonObject], theirs: Sequence[JsonObject]) -> str:
     return f"{found.value:+.0%} ({found.low:+.0%} to {found.high:+.0%})"
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "callwright bench makespan", description=(__doc__ or "").split("\n")[0]
     )
@@ -157,14 +159,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _paced(path: Path, pace: tuple[float, float, float]) -> list[JsonObject]:
+def _read_paced_rows(path: Path, pace: tuple[float, float, float]) -> list[JsonObject]:
     """The rows of one pace: seconds of different ones are not comparable."""
     return [row for row in read_rows(path) if tuple(row["pace"]) == pace]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, one after another, and print the table."""
-    options: Any = _parser().parse_args(arguments)
+    options: Any = _build_parser().parse_args(arguments)
     strategies, pace = (
         options.strategies.split(","),
         (options.latency, options.per_token, options.delay),
@@ -172,19 +174,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     require_strategies(strategies)
     if not options.report:
         desk = load_desk()
-        tasks = choose(playable(desk.tasks), "all", tuple(filter(None, options.tasks.split(","))))
+        tasks = select_tasks(
+            select_playable_tasks(desk.tasks), "all", tuple(filter(None, options.tasks.split(",")))
+        )
         done = {
             (row["task"], row["strategy"])
-            for row in _paced(options.out, pace)
+            for row in _read_paced_rows(options.out, pace)
             if not row.get("error")
         }
         for task in tasks:
             for name in strategies:
                 if (task.id, name) not in done:
-                    row = asyncio.run(measured(desk, task, name, pace))
+                    row = asyncio.run(measure_run(desk, task, name, pace))
                     append_row(options.out, {**row, "pace": pace})
-    rows = [row for row in _paced(options.out, pace) if row["strategy"] in strategies]
-    sys.stdout.write(report(rows) + "\n")
+    rows = [row for row in _read_paced_rows(options.out, pace) if row["strategy"] in strategies]
+    sys.stdout.write(render_report(rows) + "\n")
     return 0
 
 

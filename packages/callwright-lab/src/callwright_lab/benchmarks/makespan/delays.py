@@ -14,7 +14,7 @@ from callwright.nouns.types import JsonObject, Tool, ToolOutput
 from callwright.tools.wrapped import WrappedSource
 
 
-def delay_of(tool: str, seconds: float) -> float:
+def compute_delay(tool: str, seconds: float) -> float:
     """The time of one tool, in seconds: from half to one and a half times ``seconds``, by the
     sha256 of its name.
     """
@@ -23,7 +23,7 @@ def delay_of(tool: str, seconds: float) -> float:
 
 
 class SlowSource(WrappedSource):
-    """A source each of whose tools answers after its own time (:func:`delay_of`), and else as it
+    """A source each of whose tools answers after its own time (:func:`compute_delay`), and else as it
     does.
     """
 
@@ -32,11 +32,11 @@ class SlowSource(WrappedSource):
         self._seconds = seconds
 
     async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
-        await asyncio.sleep(delay_of(tool.name, self._seconds))
+        await asyncio.sleep(compute_delay(tool.name, self._seconds))
         return await super().call(tool, arguments)
 
 
-def waited(events: Iterable[Event]) -> float:
+def sum_call_time(events: Iterable[Event]) -> float:
     """Seconds of a run during which at least one call was under way; calls side by side count
     once.
     """

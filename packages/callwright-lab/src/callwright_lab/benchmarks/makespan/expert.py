@@ -65,14 +65,14 @@ class Expert:
         )
         await self._paced(text, watch)
         asked = sum(len(message.content) for message in request.messages) // _CHARACTERS
-        return Reply(text, usage=Usage(asked, _tokens(text)), model=self.name)
+        return Reply(text, usage=Usage(asked, _count_tokens(text)), model=self.name)
 
     async def _paced(self, text: str, watch: Watcher | None) -> None:
         await asyncio.sleep(self._latency)
         size = _PIECE * _CHARACTERS
         for at in range(0, len(text), size):
             piece = text[at : at + size]
-            await asyncio.sleep(self._per_token * _tokens(piece))
+            await asyncio.sleep(self._per_token * _count_tokens(piece))
             if watch is not None:
                 watch(piece)
 
@@ -98,10 +98,10 @@ class Expert:
         return self._repaired() if request.purpose == "repair" else self._answered(schema)
 
     def _planned(self, schema: JsonObject) -> Json:
-        """What of its plan was not handed out; a plan that follows another refers to nothing before
-        it.
+        """Return the plan of the calls that were not made yet. A later plan contains no references
+        to earlier calls.
         """
-        offered = tools_in(schema)
+        offered = collect_schema_tools(schema)
         left = [
             slot for slot in self._plan.slots if slot.id not in self._made and slot.tool in offered
         ]
@@ -132,7 +132,7 @@ class Expert:
 
     def _step(self, schema: JsonObject) -> Json:
         """One step of a loop."""
-        for slot in self._ready(tools_in(schema))[:1]:
+        for slot in self._ready(collect_schema_tools(schema))[:1]:
             self._made[slot] = self._replies
             call = self._calls[slot]
             return {"thought": "", "action": {"tool": call.tool, "arguments": call.arguments}}
@@ -140,7 +140,7 @@ class Expert:
 
     def _round(self, schema: JsonObject) -> Json:
         """One round of the Python-call agent: two calls at most, or the answer."""
-        calls = self._next(tools_in(schema))
+        calls = self._next(collect_schema_tools(schema))
         if not calls:
             return {"thought": "", "final_answer": self._answer}
         return {
@@ -157,7 +157,7 @@ class Expert:
         )
 
     def _next(self, offered: Sequence[str]) -> list[ToolCall]:
-        """What one round calls: two of the calls that can be made now."""
+        """Return the calls of one round: at most two of the calls that are ready."""
         ready = self._ready(offered)[:CALLS]
         self._made |= dict.fromkeys(ready, self._replies)
         return [self._calls[slot] for slot in ready]
@@ -166,7 +166,7 @@ class Expert:
         """The calls of a layer: all that can be made now of the tools on offer, and which others
         are useful later.
         """
-        offered = tools_in(schema)
+        offered = collect_schema_tools(schema)
         ready = self._ready(offered)
         wanted = {
             slot.tool
@@ -198,21 +198,26 @@ class Expert:
         return {"statements": [{"text": self._answer, "results": [*ids][:6]}], "missing": []}
 
 
-def tools_in(schema: Any) -> list[str]:
+def collect_schema_tools(schema: Any) -> list[str]:
     """The tools that a decoding schema offers: the constants that stand under ``tool`` or
     ``function``.
     """
     if isinstance(schema, list):
-        return [name for part in schema for name in tools_in(part)]
+        return [name for part in schema for name in collect_schema_tools(part)]
     if not isinstance(schema, dict):
         return []
     own = schema.get("tool", schema.get("function"))
     found = [str(own["const"])] if isinstance(own, dict) and "const" in own else []
     return [
         *found,
-        *(name for key, part in schema.items() if part is not own for name in tools_in(part)),
+        *(
+            name
+            for key, part in schema.items()
+            if part is not own
+            for name in collect_schema_tools(part)
+        ),
     ]
 
 
-def _tokens(text: str) -> int:
+def _count_tokens(text: str) -> int:
     return -(-len(text) // _CHARACTERS)

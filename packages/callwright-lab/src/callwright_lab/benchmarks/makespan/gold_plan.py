@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from callwright.agent.safety.provenance import Provenance, leaves
+from callwright.agent.safety.provenance import Provenance, iter_leaves
 from callwright.nouns.plan import OPEN, Plan, Slot
 from callwright.nouns.types import Json, JsonObject, ToolCall, ToolResult
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -31,7 +31,7 @@ def gold_plan(query: str, made: Sequence[Made], writes: Collection[str] = ()) ->
     """
     slots = []
     for number, one in enumerate(made, 1):
-        arguments, feeds = _planned(one.call, query, made[: number - 1])
+        arguments, feeds = _reference_arguments(one.call, query, made[: number - 1])
         orders = {
             at
             for at, other in enumerate(made[: number - 1], 1)
@@ -42,7 +42,9 @@ def gold_plan(query: str, made: Sequence[Made], writes: Collection[str] = ()) ->
     return Plan(tuple(slots))
 
 
-def _planned(call: ToolCall, query: str, before: Sequence[Made]) -> tuple[JsonObject, set[int]]:
+def _reference_arguments(
+    call: ToolCall, query: str, before: Sequence[Made]
+) -> tuple[JsonObject, set[int]]:
     """The arguments with references, and the places of the steps that feed them."""
     results = [
         ToolResult(str(at), one.call.tool, {}, one.content) for at, one in enumerate(before, 1)
@@ -51,16 +53,18 @@ def _planned(call: ToolCall, query: str, before: Sequence[Made]) -> tuple[JsonOb
     arguments: JsonObject = {}
     feeds: set[int] = set()
     for key, value in (call.arguments if isinstance(call.arguments, dict) else {}).items():
-        arguments[key], fed = _source(value, seen, before)
+        arguments[key], fed = _reference_value(value, seen, before)
         feeds |= fed
     return arguments, feeds
 
 
-def _source(value: Json, seen: Provenance, before: Sequence[Made]) -> tuple[Json, set[int]]:
+def _reference_value(
+    value: Json, seen: Provenance, before: Sequence[Made]
+) -> tuple[Json, set[int]]:
     """A value as the plan has it: said, referred to, or left open; and the places of the steps it
     comes from.
     """
-    unsaid = [leaf for _, leaf in leaves(value) if not seen.said(leaf)]
+    unsaid = [leaf for _, leaf in iter_leaves(value) if not seen.said(leaf)]
     found = {int(origin.result) for leaf in unsaid for origin in seen.all_of(leaf)[:1]}
     found |= {
         int(origin.result) for leaf in unsaid if not seen.all_of(leaf) and (origin := seen.of(leaf))
@@ -68,19 +72,25 @@ def _source(value: Json, seen: Provenance, before: Sequence[Made]) -> tuple[Json
     if not found:
         return value, set()
     whole = next(
-        (f"{at}{path}" for at in sorted(found) for path in _paths(before[at - 1].content, value)),
+        (
+            f"{at}{path}"
+            for at in sorted(found)
+            for path in _iter_paths(before[at - 1].content, value)
+        ),
         None,
     )
     return (OPEN if whole is None else "${" + whole + "}"), found
 
 
-def _paths(content: Json, value: Json, path: str = "") -> Iterator[str]:
-    """Where in a result the very value stands, as a reference writes it; the first keys first."""
+def _iter_paths(content: Json, value: Json, path: str = "") -> Iterator[str]:
+    """Yield the reference paths at which a result holds exactly this value, in the order of the
+    keys.
+    """
     if path and type(content) is type(value) and content == value:
         yield path
     elif isinstance(content, dict):
         for key, inner in content.items():
-            yield from _paths(inner, value, f"{path}.{key}")
+            yield from _iter_paths(inner, value, f"{path}.{key}")
     elif isinstance(content, list):
         for at, inner in enumerate(content):
-            yield from _paths(inner, value, f"{path}[{at}]")
+            yield from _iter_paths(inner, value, f"{path}[{at}]")

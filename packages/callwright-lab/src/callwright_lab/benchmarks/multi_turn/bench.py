@@ -28,21 +28,26 @@ from callwright.nouns.types import (
     ToolCall,
     ToolOutput,
     ToolResult,
-    canonical,
-    digest,
+    compute_digest,
+    to_canonical_json,
 )
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright_lab.benchmarks.comparison.comparison import compare, parser
-from callwright_lab.benchmarks.comparison.task_sets import Half, Stage, halves, sha256
+from callwright_lab.benchmarks.comparison.comparison import build_parser, compare_strategies
+from callwright_lab.benchmarks.comparison.task_sets import Half, Stage, hash_text, split_halves
 from callwright_lab.benchmarks.multi_turn.worlds import (
     World,
     WorldSource,
-    calls_of,
-    offered,
-    verdict,
+    check_turn,
+    list_offered_tools,
+    parse_gold_calls,
 )
-from callwright_lab.benchmarks.refine.bfcl import REQUIREMENT, folder, ground_truths, read_lines
+from callwright_lab.benchmarks.refine.bfcl import (
+    REQUIREMENT,
+    read_ground_truths,
+    read_lines,
+    unpack_folder,
+)
 
 if TYPE_CHECKING:
     from callwright.agent.orchestrator import Run
@@ -66,7 +71,7 @@ FROZEN: dict[Half, str] = {
         " 70.1 156.0 36.1 46.0 99.1 171.0 81.1 77.0"
     ),
 }
-"""What :func:`drawn` drew of :func:`eligible` on 2026-11-22, before any run: scenario and turn."""
+"""What :func:`draw_turns` drew of :func:`list_eligible_turns` on 2026-11-22, before any run: scenario and turn."""
 
 
 @dataclass(frozen=True)
@@ -93,19 +98,19 @@ class Turn:
 
     @property
     def query(self) -> str:
-        return _request(self.row, self.number)
+        return _get_request(self.row, self.number)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        return offered(self.row)
+        return list_offered_tools(self.row)
 
 
-def _request(row: JsonObject, number: int) -> str:
+def _get_request(row: JsonObject, number: int) -> str:
     text: str = row["question"][number][0]["content"]
     return text
 
 
-def _before(turn: Turn) -> tuple[World, tuple[Message, ...]]:
+def _replay_history(turn: Turn) -> tuple[World, tuple[Message, ...]]:
     """The world before the turn, and what was said until then: each request, and gold's calls with
     their replies.
     """
@@ -114,15 +119,15 @@ def _before(turn: Turn) -> tuple[World, tuple[Message, ...]]:
     for number, calls in enumerate(turn.gold[:-1]):
         start = len(world.said)
         world.play(calls)
-        talk += _said(_request(turn.row, number), calls, world.said[start:])
+        talk += _build_messages(_get_request(turn.row, number), calls, world.said[start:])
     return world, tuple(talk)
 
 
-def _said(
+def _build_messages(
     request: str, calls: Sequence[ToolCall], replies: Sequence[str]
 ) -> tuple[Message, Message]:
     lines = [
-        f"{c.tool}({canonical(c.arguments)}) -> {said}"
+        f"{c.tool}({to_canonical_json(c.arguments)}) -> {said}"
         for c, said in zip(calls, replies, strict=True)
     ]
     return Message("user", request), Message("assistant", "\n".join(lines) or "Nothing was called.")
@@ -139,22 +144,26 @@ class MultiTurn:
 
     @cached_property
     def tasks(self) -> tuple[Turn, ...]:
-        rows = {row["id"]: row for row in read_lines(folder() / DATA)}
-        gold = ground_truths(folder() / GOLD)
+        rows = {row["id"]: row for row in read_lines(unpack_folder() / DATA)}
+        gold = read_ground_truths(unpack_folder() / GOLD)
         half_of = {f"base_{name}": half for half, names in FROZEN.items() for name in names.split()}
-        return tuple(_turn(rows, gold, name, half_of[name]) for name in sorted(half_of, key=sha256))
+        return tuple(
+            _build_turn(rows, gold, name, half_of[name]) for name in sorted(half_of, key=hash_text)
+        )
 
     @cached_property
     def digest(self) -> str:
         gold = [
             [t.id, t.half, t.kind, t.query, [c.arguments for c in t.gold[-1]]] for t in self.tasks
         ]
-        return digest([REQUIREMENT, [t.digest for turn in self.tasks for t in turn.tools], gold])
+        return compute_digest(
+            [REQUIREMENT, [t.digest for turn in self.tasks for t in turn.tools], gold]
+        )
 
     @contextmanager
     def stage(self, task: Turn) -> Iterator[Stage]:
         """The scenario in a world of its own, as gold left it before the turn."""
-        world, talk = _before(task)
+        world, talk = _replay_history(task)
         asked = len(world.said)
 
         def judge(run: Run) -> Sequence[str]:
@@ -162,40 +171,49 @@ class MultiTurn:
                 return [
                     "nothing was called" if not run.results else "no call reached the environment"
                 ]
-            gold, _ = _before(task)
+            gold, _ = _replay_history(task)
             start = len(gold.said)
             gold.play(task.gold[-1])
-            return verdict(world, gold, gold.said[start:], task.number)
+            return check_turn(world, gold, gold.said[start:], task.number)
 
         yield Stage([WorldSource(world, task.tools)], judge, conversation=talk)
 
 
-def _turn(
+def _build_turn(
     rows: Mapping[str, JsonObject], gold: Mapping[str, list[list[str]]], name: str, half: Half
 ) -> Turn:
     scenario, _, number = name.partition(".")
     row = rows[f"multi_turn_{scenario}"]
     texts = gold[row["id"]][: int(number) + 1]
-    return Turn(row, int(number), tuple(calls_of(turn, offered(row)) for turn in texts), half)
+    return Turn(
+        row,
+        int(number),
+        tuple(parse_gold_calls(turn, list_offered_tools(row)) for turn in texts),
+        half,
+    )
 
 
-def eligible() -> list[Turn]:
+def list_eligible_turns() -> list[Turn]:
     """The turns that may be drawn."""
-    gold = ground_truths(folder() / GOLD)
-    return [turn for row in read_lines(folder() / DATA) for turn in _turns(row, gold[row["id"]])]
+    gold = read_ground_truths(unpack_folder() / GOLD)
+    return [
+        turn
+        for row in read_lines(unpack_folder() / DATA)
+        for turn in _iter_turns(row, gold[row["id"]])
+    ]
 
 
-def _turns(row: JsonObject, gold: Sequence[Sequence[str]]) -> Iterator[Turn]:
+def _iter_turns(row: JsonObject, gold: Sequence[Sequence[str]]) -> Iterator[Turn]:
     """The turns of one scenario that may be drawn, up to the first whose gold cannot be carried
     out.
     """
-    world, tools = World(row), offered(row)
+    world, tools = World(row), list_offered_tools(row)
     gate = Gate(tools)
     past: tuple[tuple[ToolCall, ...], ...] = ()
     talk: list[Message] = []
     for number, texts in enumerate(gold):
         try:
-            calls = calls_of(texts, tools)
+            calls = parse_gold_calls(texts, tools)
         except ConfigError:
             return
         start = len(world.said)
@@ -203,18 +221,18 @@ def _turns(row: JsonObject, gold: Sequence[Sequence[str]]) -> Iterator[Turn]:
         if any(output.failure for output in outputs):
             return
         past = (*past, calls)
-        if 1 <= len(calls) <= 6 and _accepted(
-            gate, ProvenanceIndex(_request(row, number), talk), calls, outputs
+        if 1 <= len(calls) <= 6 and _is_accepted(
+            gate, ProvenanceIndex(_get_request(row, number), talk), calls, outputs
         ):
             yield Turn(row, number, past)
-        talk += _said(_request(row, number), calls, world.said[start:])
+        talk += _build_messages(_get_request(row, number), calls, world.said[start:])
 
 
-def _accepted(
+def _is_accepted(
     gate: Gate, sources: ProvenanceIndex, calls: Sequence[ToolCall], outputs: Sequence[ToolOutput]
 ) -> bool:
-    """Whether the gate lets gold through as it stands: its schema holds and no identifier comes
-    from nowhere.
+    """Return True if the gate accepts the gold calls unchanged: their schemas hold and every
+    identifier is grounded.
     """
     for call, output in zip(calls, outputs, strict=True):
         checked = gate.check(call, sources)
@@ -224,26 +242,26 @@ def _accepted(
     return True
 
 
-def drawn(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+def draw_turns(turns: Sequence[Turn]) -> tuple[Turn, ...]:
     """The first of every kind by digest, with their halves; a scenario gives one task at most, and
     the kinds with the most calls choose first.
     """
     chosen: dict[str, Turn] = {}
     for kind, count in reversed(DRAWN.items()):
         full = len(chosen) + count
-        for turn in sorted((t for t in turns if t.kind == kind), key=lambda t: sha256(t.id)):
+        for turn in sorted((t for t in turns if t.kind == kind), key=lambda t: hash_text(t.id)):
             if len(chosen) < full:
                 chosen.setdefault(turn.row["id"], turn)
-    half_of = halves((turn.id, turn.kind) for turn in chosen.values())
+    half_of = split_halves((turn.id, turn.kind) for turn in chosen.values())
     made = (replace(turn, half=half_of[turn.id]) for turn in chosen.values())
-    return tuple(sorted(made, key=lambda t: sha256(t.id)))
+    return tuple(sorted(made, key=lambda t: hash_text(t.id)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing and print the tables."""
     about = (__doc__ or "").partition(": ")[2].partition("\n")[0]
-    known = parser("multi-turn", about, Path("runs/multi-turn/results.jsonl"))
-    return compare(known.parse_args(arguments), MultiTurn, LIMITS)
+    known = build_parser("multi-turn", about, Path("runs/multi-turn/results.jsonl"))
+    return compare_strategies(known.parse_args(arguments), MultiTurn, LIMITS)
 
 
 if __name__ == "__main__":

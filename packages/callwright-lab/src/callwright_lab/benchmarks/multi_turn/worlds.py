@@ -28,7 +28,7 @@ from callwright.nouns.types import (
     ToolOutput,
 )
 from callwright.tools.lists.tools import tool_from_wire
-from callwright_lab.benchmarks.refine.bfcl import folder, imported, read_lines
+from callwright_lab.benchmarks.refine.bfcl import import_from_wheel, read_lines, unpack_folder
 
 CHECKER = "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker"
 BACKEND = "bfcl_eval.constants.executable_backend_config"
@@ -81,17 +81,17 @@ WRITES, DELETES = Effects(destructive=False, open_world=False), Effects(open_wor
 
 
 @cache
-def tools_of(name: str) -> tuple[Tool, ...]:
+def read_class_tools(name: str) -> tuple[Tool, ...]:
     """The tools of one class, from its own document."""
     path = (
-        folder()
+        unpack_folder()
         / "bfcl_eval/data/multi_turn_func_doc"
-        / imported(BACKEND).MULTI_TURN_FUNC_DOC_FILE_MAPPING[name]
+        / import_from_wheel(BACKEND).MULTI_TURN_FUNC_DOC_FILE_MAPPING[name]
     )
-    return tuple(_tool(name, row) for row in read_lines(path))
+    return tuple(_build_tool(name, row) for row in read_lines(path))
 
 
-def _tool(owner: str, row: JsonObject) -> Tool:
+def _build_tool(owner: str, row: JsonObject) -> Tool:
     described = row["description"].partition(SAID_OF_EVERY_TOOL)[2] or row["description"]
     made = tool_from_wire({**row, "description": described}, source=owner)
     reads = made.name in READS[owner].split()
@@ -104,11 +104,14 @@ def _tool(owner: str, row: JsonObject) -> Tool:
     return Tool(made.name, made.description, made.input_schema, made.output_schema, effects, owner)
 
 
-def offered(row: JsonObject) -> tuple[Tool, ...]:
-    """What a scenario offers: every tool of its classes but those that it takes away."""
+def list_offered_tools(row: JsonObject) -> tuple[Tool, ...]:
+    """Return the tools of a scenario: those of its classes, minus the excluded ones."""
     away = row.get("excluded_function", ())
     return tuple(
-        tool for name in row["involved_classes"] for tool in tools_of(name) if tool.name not in away
+        tool
+        for name in row["involved_classes"]
+        for tool in read_class_tools(name)
+        if tool.name not in away
     )
 
 
@@ -118,17 +121,17 @@ class World:
     """
 
     def __init__(self, row: JsonObject) -> None:
-        backend = imported(BACKEND)
+        backend = import_from_wheel(BACKEND)
         self.instances: dict[str, Any] = {}
         self.said: list[str] = []
         for name in row["involved_classes"]:
-            made = getattr(imported(backend.CLASS_FILE_PATH_MAPPING[name]), name)()
+            made = getattr(import_from_wheel(backend.CLASS_FILE_PATH_MAPPING[name]), name)()
             if name not in backend.STATELESS_CLASSES:
                 made._load_scenario(
                     copy.deepcopy(row["initial_config"].get(name, {})), long_context=False
                 )
             self.instances[name] = made
-        self._owner = {tool.name: tool.source for tool in offered(row)}
+        self._owner = {tool.name: tool.source for tool in list_offered_tools(row)}
 
     def call(self, name: str, arguments: JsonObject) -> ToolOutput:
         """Call a method that the scenario offers. ``{"error": …}`` and what it raises are
@@ -139,17 +142,17 @@ class World:
         except Exception as error:  # the environments raise whatever Python does
             self.said.append(f"Error during execution: {error}")
             return ToolOutput(failure=Failure("tool_error", str(error) or type(error).__name__))
-        self.said.append(write_call(found))
+        self.said.append(write_reply(found))
         if isinstance(found, dict) and set(found) == {"error"}:
             return ToolOutput(failure=Failure("tool_error", str(found["error"])))
-        return ToolOutput(_plain(found))
+        return ToolOutput(_to_plain_json(found))
 
     def play(self, calls: Sequence[ToolCall]) -> list[ToolOutput]:
         """Call one after the other."""
         return [self.call(c.tool, c.arguments) for c in calls if isinstance(c.arguments, dict)]
 
 
-def write_call(value: Any) -> str:
+def write_reply(value: Any) -> str:
     """A reply as BFCL compares it: texts as they are, dicts as JSON where that can be, the rest as
     Python says it.
     """
@@ -163,7 +166,7 @@ def write_call(value: Any) -> str:
     return str(value)
 
 
-def _plain(value: Any) -> Json:
+def _to_plain_json(value: Any) -> Json:
     """A reply as JSON; where it holds an object of the environment, as text."""
     try:
         return parse(json.dumps(value))
@@ -189,15 +192,15 @@ class WorldSource(ToolSource):
         """Nothing is held."""
 
 
-def calls_of(texts: Sequence[str], tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
+def parse_gold_calls(texts: Sequence[str], tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
     """BFCL's gold, ``name(key=value)``, as calls; values without a key take the parameters'
     order.
     """
     by_name = {tool.name: tool for tool in tools}
-    return tuple(_call(number, text, by_name) for number, text in enumerate(texts, 1))
+    return tuple(_parse_call(number, text, by_name) for number, text in enumerate(texts, 1))
 
 
-def _call(number: int, text: str, tools: dict[str, Tool]) -> ToolCall:
+def _parse_call(number: int, text: str, tools: dict[str, Tool]) -> ToolCall:
     node = ast.parse(text.strip(), mode="eval").body
     if (
         not isinstance(node, ast.Call)
@@ -211,13 +214,13 @@ def _call(number: int, text: str, tools: dict[str, Tool]) -> ToolCall:
     return ToolCall(f"gold_{number}", node.func.id, arguments)
 
 
-def verdict(ours: World, gold: World, wanted: Sequence[str], turn: int) -> list[str]:
+def check_turn(ours: World, gold: World, wanted: Sequence[str], turn: int) -> list[str]:
     """BFCL's two checks: the same public state as gold's, and every reply that gold had in this
     turn.
 
     ``wanted`` are gold's replies of the turn. Returns every reason why not.
     """
-    checker = imported(CHECKER)
+    checker = import_from_wheel(CHECKER)
     state = checker.state_checker(ours.instances, gold.instances)
     replies = checker.response_checker(ours.said, list(wanted), turn)
     reasons = []

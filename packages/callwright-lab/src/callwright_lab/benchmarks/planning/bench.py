@@ -24,10 +24,10 @@ from callwright.nouns.protocols import Planner
 from callwright.planning import open_planner
 from callwright_lab import metrics
 from callwright_lab.benchmarks.planning import graphs as plan_graphs
-from callwright_lab.datasets.examples import PlanExample, with_distractors
-from callwright_lab.datasets.examples import pool as pool_of
-from callwright_lab.datasets.files import gold_only
-from callwright_lab.datasets.sources import load
+from callwright_lab.datasets.examples import PlanExample, add_distractors
+from callwright_lab.datasets.examples import collect_tools as pool_of
+from callwright_lab.datasets.files import keep_gold_tools
+from callwright_lab.datasets.sources import load_examples
 
 SOURCES = (
     "nestful", "complexfuncbench", "nestools", "complexfuncbench_refs", "seal_tools", "tmdb",
@@ -72,7 +72,7 @@ Data = Mapping[str, Sequence[PlanExample]]
 Found = list[tuple[PlanExample, dict[str, int], set[tuple[str, str]]]]  # example, layers, edges
 
 
-def measure(planner: Planner, examples: Sequence[PlanExample], seen: bool = False) -> Row:
+def measure_planner(planner: Planner, examples: Sequence[PlanExample], seen: bool = False) -> Row:
     """One planner on the examples of one source. ConfigError for one that leaves tools of gold
     out.
     """
@@ -85,28 +85,29 @@ def measure(planner: Planner, examples: Sequence[PlanExample], seen: bool = Fals
                 f"{planner.name} chooses tools: it is scored as graphs only", hint="--tables graphs"
             )
         found.append((example, layers, set(plan.edges)))
-    return scored(planner.name, found, seen)
+    return score_answers(planner.name, found, seen)
 
 
-def scored(name: str, answers: Found, seen: bool = False) -> Row:
+def score_answers(name: str, answers: Found, seen: bool = False) -> Row:
     """The scores of plans for one source; distractors are taken out and empty layers closed up
     first.
     """
-    found = [(e, metrics.compact(layers, e.gold), edges) for e, layers, edges in answers]
+    found = [(e, metrics.compact_layers(layers, e.gold), edges) for e, layers, edges in answers]
     return Row(
         planner=name,
         source=found[0][0].source,
         examples=len(found),
-        accuracy=100 * metrics.share(metrics.layer_accuracy(e.layers, x) for e, x, _ in found),
-        error=metrics.share(metrics.layer_error(e.layers, x) for e, x, _ in found),
-        order=100 * metrics.share(metrics.order_accuracy(e.layers, x) for e, x, _ in found),
-        valid=100 * metrics.share(metrics.valid(e.edges, x) for e, x, _ in found),
-        f1=100 * metrics.f1(metrics.edge_counts(e.edges, edges, e.gold) for e, _, edges in found),
+        accuracy=100 * metrics.pool_share(metrics.layer_accuracy(e.layers, x) for e, x, _ in found),
+        error=metrics.pool_share(metrics.layer_error(e.layers, x) for e, x, _ in found),
+        order=100 * metrics.pool_share(metrics.order_accuracy(e.layers, x) for e, x, _ in found),
+        valid=100 * metrics.pool_share(metrics.score_validity(e.edges, x) for e, x, _ in found),
+        f1=100
+        * metrics.pool_f1(metrics.edge_counts(e.edges, edges, e.gold) for e, _, edges in found),
         seen=seen,
     )
 
 
-def mean(rows: Sequence[Row], sources: Sequence[str] = MACRO) -> Row | None:
+def average_rows(rows: Sequence[Row], sources: Sequence[str] = MACRO) -> Row | None:
     """The plain mean over ``sources``; None unless all of them were measured."""
     kept = [r for r in rows if r.source in sources]
     if len(kept) != len(sources):
@@ -117,13 +118,13 @@ def mean(rows: Sequence[Row], sources: Sequence[str] = MACRO) -> Row | None:
     return Row(kept[0].planner, "macro", total, **means, seen=any(r.seen for r in kept))
 
 
-def table(rows: Iterable[Row]) -> str:
+def render_table(rows: Iterable[Row]) -> str:
     """The rows as Markdown."""
     head = "| planner | source | examples | accuracy | order | valid | edge F1 | error |"
     return "\n".join([head, "|---|---|---|---|---|---|---|---|", *(r.cells() for r in rows)])
 
 
-def each(
+def iter_planner_results(
     names: Iterable[str], data: Data, one: Callable[[Planner, Sequence[PlanExample], bool], T]
 ) -> Iterator[list[T]]:
     """Every planner on every source; planners whose weights are not there are left out with a
@@ -132,30 +133,32 @@ def each(
     for name in names:
         try:
             planner = open_planner(name)
-            trained = trained_on(planner)
+            trained = list_training_sources(planner)
             yield [one(planner, examples, source in trained) for source, examples in data.items()]
         except CallwrightError as exc:
             sys.stderr.write(f"{name}: left out: {exc}\n")
 
 
-def fixed(names: Iterable[str], data: Data) -> list[Row]:
+def measure_layers(names: Iterable[str], data: Data) -> list[Row]:
     """The layers of every planner on every source, and their mean."""
     made: list[Row] = []
-    for rows in each(names, data, measure):
-        whole = mean(rows)
+    for rows in iter_planner_results(names, data, measure_planner):
+        whole = average_rows(rows)
         made += [*rows, whole] if whole else rows
     return made
 
 
-def graphs(names: Iterable[str], data: Data, at_once: int = 1) -> list[plan_graphs.GraphRow]:
+def measure_graphs(
+    names: Iterable[str], data: Data, at_once: int = 1
+) -> list[plan_graphs.GraphRow]:
     """The graphs of every planner on every source; a planner that is a model is asked for so many
     at once.
     """
-    measured = partial(plan_graphs.measure, at_once=at_once)
-    return [row for rows in each(names, data, measured) for row in rows]
+    measured = partial(plan_graphs.measure_planner, at_once=at_once)
+    return [row for rows in iter_planner_results(names, data, measured) for row in rows]
 
 
-def trained_on(planner: Planner) -> frozenset[str]:
+def list_training_sources(planner: Planner) -> frozenset[str]:
     """The sources a planner's weights were trained on, by its card; two labellings of the same
     requests are one.
     """
@@ -167,7 +170,7 @@ def trained_on(planner: Planner) -> frozenset[str]:
     return frozenset(found | {other for name, other in also.items() if name in found})
 
 
-def learned(data: Data) -> list[Row]:
+def measure_learned_edges(data: Data) -> list[Row]:
     """The edge model learned anew for every split: five folds, and every source left out in
     turn.
     """
@@ -176,81 +179,92 @@ def learned(data: Data) -> list[Row]:
     settings = edges.Settings()
     prepared = edges.Prepared([e for found in data.values() for e in found], settings)
     apart = edges.unseen_sources(prepared, settings)
-    scale = edges.calibrate(apart)
+    scale = edges.fit_calibration(apart)
     across = edges.unseen_combinations(prepared, settings)
     made: list[Row] = []
     for title, predicted in (("edges, five folds", across), ("edges, source left out", apart)):
-        answers = [(r.example, *edges.answer(r, odds, *scale)) for r, odds in predicted]
-        rows = [scored(title, [a for a in answers if a[0].source == source]) for source in data]
-        whole = mean(rows)
+        answers = [(r.example, *edges.decode_plan(r, odds, *scale)) for r, odds in predicted]
+        rows = [
+            score_answers(title, [a for a in answers if a[0].source == source]) for source in data
+        ]
+        whole = average_rows(rows)
         made += [*rows, whole] if whole else rows
     return made
 
 
-def gather(names: Iterable[str], root: Path | None, distractors: int = 0, least: int = 1) -> Data:
+def gather_examples(
+    names: Iterable[str], root: Path | None, distractors: int = 0, least: int = 1
+) -> Data:
     """Examples with at least ``least`` gold tools by source; sources that are absent are left out
     with a note.
     """
     made: dict[str, list[PlanExample]] = {}
     for name in names:
         try:
-            examples = [e for e in load(name, root) if len(e.gold) >= least]
+            examples = [e for e in load_examples(name, root) if len(e.gold) >= least]
         except ConfigError as exc:
             sys.stderr.write(f"{name}: left out: {exc}\n")
             continue
         spare = pool_of(examples)
         found = (
-            [with_distractors(e, spare, distractors) for e in examples] if distractors else examples
+            [add_distractors(e, spare, distractors) for e in examples] if distractors else examples
         )
         made[found[0].source if found else name] = found
     return made
 
 
-def some(examples: Sequence[PlanExample], count: int) -> list[PlanExample]:
+def sample_examples(examples: Sequence[PlanExample], count: int) -> list[PlanExample]:
     """``count`` examples, the same ones every time."""
     return random.Random("bench plan").sample(list(examples), min(count, len(examples)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables."""
-    args = _parser().parse_args(arguments)
+    args = _build_parser().parse_args(arguments)
     planners = args.planners.split(",")
     given = args.sources.split(",") if args.sources else None
     if "graphs" in args.tables:
-        data = gather(given or GRAPHS, args.data, args.distractors)
+        data = gather_examples(given or GRAPHS, args.data, args.distractors)
         if args.gold_tools:
-            data = {source: gold_only(examples) for source, examples in data.items()}
+            data = {source: keep_gold_tools(examples) for source, examples in data.items()}
         if args.limit:
-            data = {source: some(examples, args.limit) for source, examples in data.items()}
+            data = {
+                source: sample_examples(examples, args.limit) for source, examples in data.items()
+            }
         sys.stdout.write(
-            plan_graphs.table(graphs(planners, data, args.at_once))
+            plan_graphs.render_table(measure_graphs(planners, data, args.at_once))
             + "\n* trained on this source\n\n"
         )
     if "layers" in args.tables:
-        data = gather(given or SOURCES, args.data, args.distractors, least=2)
-        sys.stdout.write(table(fixed(planners, data)) + "\n* trained on this source\n")
+        data = gather_examples(given or SOURCES, args.data, args.distractors, least=2)
+        sys.stdout.write(
+            render_table(measure_layers(planners, data)) + "\n* trained on this source\n"
+        )
         if args.learn:
             from callwright_lab.training.edges.edges import SOURCES as LEARNED
 
-            rows = learned({s: x for s, x in data.items() if s in LEARNED})
-            sys.stdout.write("\n" + table(rows) + "\n")
+            rows = measure_learned_edges({s: x for s, x in data.items() if s in LEARNED})
+            sys.stdout.write("\n" + render_table(rows) + "\n")
     return 0
 
 
-def _tables(text: str) -> list[str]:
+def _parse_tables(text: str) -> list[str]:
     found = text.split(",")
     if unknown := [t for t in found if t not in TABLES]:
         raise argparse.ArgumentTypeError(f"no table {unknown[0]!r}: {', '.join(TABLES)}")
     return found
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="callwright bench plan", description=__doc__)
     p.add_argument(
         "--sources", help="data sources or files of plans, by comma (default: those of each table)"
     )
     p.add_argument(
-        "--tables", type=_tables, default=list(TABLES), help="by comma (default: graphs,layers)"
+        "--tables",
+        type=_parse_tables,
+        default=list(TABLES),
+        help="by comma (default: graphs,layers)",
     )
     p.add_argument(
         "--planners",

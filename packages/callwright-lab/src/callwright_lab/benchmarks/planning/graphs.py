@@ -20,7 +20,7 @@ from callwright.planning.arrows import edges_by_tool
 from callwright_lab import metrics
 from callwright_lab.datasets.examples import PlanExample
 from callwright_lab.datasets.files import gold_plan
-from callwright_lab.training.planner.reward import PlanReward, grade
+from callwright_lab.training.planner.reward import PlanReward, grade_plan
 
 CONNECTED = "complextool"  # sources whose gold always hangs together
 HEAD = (
@@ -64,20 +64,24 @@ class GraphRow:
         return "| " + " | ".join([self.planner, self.source, str(self.plans), *told]) + " |"
 
 
-def scored(
+def score_graphs(
     name: str, answers: Sequence[tuple[PlanExample, Plan | Problem]], seen: bool = False
 ) -> GraphRow:
     """The scores of plans for one source; a reply without a plan has no nodes and no edges."""
-    scores = [_score(e, found) for e, found in answers]
+    scores = [_score_graph(e, found) for e, found in answers]
     source = answers[0][0].source
     rewards = (
-        [grade(found, gold_plan(e)) for e, found in answers] if source.startswith(CONNECTED) else []
+        [grade_plan(found, gold_plan(e)) for e, found in answers]
+        if source.startswith(CONNECTED)
+        else []
     )
     failed = sum(isinstance(found, Problem) for _, found in answers)
-    return GraphRow(name, source, len(scores), metrics.macro(scores), tuple(rewards), failed, seen)
+    return GraphRow(
+        name, source, len(scores), metrics.average_scores(scores), tuple(rewards), failed, seen
+    )
 
 
-def _score(example: PlanExample, found: Plan | Problem) -> metrics.GraphScore:
+def _score_graph(example: PlanExample, found: Plan | Problem) -> metrics.GraphScore:
     if isinstance(found, Problem):
         return metrics.graph_score((), (), example.gold, example.edges)
     return metrics.graph_score(
@@ -85,7 +89,7 @@ def _score(example: PlanExample, found: Plan | Problem) -> metrics.GraphScore:
     )
 
 
-def measure(
+def measure_planner(
     planner: Planner, examples: Sequence[PlanExample], seen: bool = False, at_once: int = 1
 ) -> GraphRow:
     """One planner on the examples of one source, so many ``at_once`` (for planners that ask a model
@@ -99,12 +103,12 @@ def measure(
             return Problem("syntax", (), exc.message)
 
     with ThreadPoolExecutor(at_once) as pool:
-        return scored(
+        return score_graphs(
             planner.name, list(zip(examples, pool.map(plan, examples), strict=True)), seen
         )
 
 
-def table(rows: Iterable[GraphRow]) -> str:
+def render_table(rows: Iterable[GraphRow]) -> str:
     """The rows as Markdown."""
     head = [*HEAD, *MORE]
     return "\n".join(

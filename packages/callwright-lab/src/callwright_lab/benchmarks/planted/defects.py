@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from callwright.nouns.types import Json, canonical
+from callwright.nouns.types import Json, to_canonical_json
 from callwright_lab.benchmarks.planted.endings import ENDINGS
 from callwright_lab.benchmarks.planted.rows import (
     GONE,
@@ -22,9 +22,9 @@ from callwright_lab.benchmarks.planted.rows import (
     Others,
     Place,
     Planter,
-    changed,
-    places,
-    with_,
+    change_call,
+    iter_places,
+    replace_members,
 )
 from callwright_lab.benchmarks.planted.texts import (
     BLANKS,
@@ -47,7 +47,7 @@ class Planted:
     how: str
 
 
-def plant(kind: DefectKind, row: Transcript, rng: Random, others: Others) -> Planted | None:
+def plant_defect(kind: DefectKind, row: Transcript, rng: Random, others: Others) -> Planted | None:
     """The row with one defect of the class; None where it cannot have one. ``others`` lend values
     and results.
     """
@@ -55,53 +55,55 @@ def plant(kind: DefectKind, row: Transcript, rng: Random, others: Others) -> Pla
     return None if made is None else Planted(kind, *made)
 
 
-def _picked(rng: Random, places: Iterator[Place]) -> Place | None:
+def _pick_place(rng: Random, places: Iterator[Place]) -> Place | None:
     found = list(places)
     return rng.choice(found) if found else None
 
 
-def _noun(key: str) -> str:
+def _make_noun(key: str) -> str:
     return " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key).replace("_", " ").lower().split()[-2:])
 
 
-def _unnamed(row: Transcript, rng: Random, _: Others) -> Made:
+def _plant_unnamed_value(row: Transcript, rng: Random, _: Others) -> Made:
     query = row.trajectory.query
-    found = _picked(
+    found = _pick_place(
         rng,
         (
             p
-            for p in places(row)
+            for p in iter_places(row)
             if isinstance(p[3], str) and len(p[3]) > 2 and query.count(p[3]) == 1
         ),
     )
     if found is None:
         return None
     at, number, key, value = found
-    how, noun = rng.choice(VAGUE), _noun(key)
+    how, noun = rng.choice(VAGUE), _make_noun(key)
     asked = query.replace(str(value), how.format(noun), 1)
-    return with_(changed(row, at, number, {key: noun}), query=asked), how
+    return replace_members(change_call(row, at, number, {key: noun}), query=asked), how
 
 
-def _placeholder(row: Transcript, rng: Random, _: Others) -> Made:
-    found = _picked(rng, (p for p in places(row) if isinstance(p[3], str)))
+def _plant_placeholder(row: Transcript, rng: Random, _: Others) -> Made:
+    found = _pick_place(rng, (p for p in iter_places(row) if isinstance(p[3], str)))
     if found is None:
         return None
     at, number, key, _value = found
     how = rng.choice(PLACEHOLDERS)
     return (
-        changed(row, at, number, {key: how.format(key=key, KEY=key.upper(), noun=_noun(key))}),
+        change_call(
+            row, at, number, {key: how.format(key=key, KEY=key.upper(), noun=_make_noun(key))}
+        ),
         how,
     )
 
 
-def _broken(row: Transcript, rng: Random, _: Others) -> Made:
+def _plant_broken_query(row: Transcript, rng: Random, _: Others) -> Made:
     query, how = row.trajectory.query.strip(), rng.choice(("cut", "quotation", "blank"))
     words = query.split()
     if len(words) < 6:
         return None
     if how == "cut":
         return (
-            with_(
+            replace_members(
                 row,
                 query=" ".join(words[: rng.randint(len(words) // 2, len(words) - 2)]).rstrip(".?!"),
             ),
@@ -112,16 +114,16 @@ def _broken(row: Transcript, rng: Random, _: Others) -> Made:
         words[at] = f'"{words[at]}'
     else:
         words[at] = how = rng.choice(BLANKS)
-    return with_(row, query=" ".join(words)), how
+    return replace_members(row, query=" ".join(words)), how
 
 
-def _impossible(row: Transcript, rng: Random, _: Others) -> Made:
+def _plant_impossible_query(row: Transcript, rng: Random, _: Others) -> Made:
     how = rng.choice((*DATES, *RANGES))
     said = f"It is about {how}." if how in DATES else f"The time is {how}."
-    return with_(row, query=f"{row.trajectory.query.strip()} {said}"), how
+    return replace_members(row, query=f"{row.trajectory.query.strip()} {said}"), how
 
 
-def _again(row: Transcript, rng: Random, _: Others) -> Made:
+def _plant_duplicate_query(row: Transcript, rng: Random, _: Others) -> Made:
     how = rng.choice(
         (
             "letter for letter",
@@ -142,23 +144,23 @@ def _again(row: Transcript, rng: Random, _: Others) -> Made:
     if made == query and how in ("with more space", "no full stop"):
         return None
     tools = tools[::-1] if how == "tools in another order" else tools
-    return with_(row, query=made, tools=tools, id=f"{row.trajectory.id} again"), how
+    return replace_members(row, query=made, tools=tools, id=f"{row.trajectory.id} again"), how
 
 
-def _gold(row: Transcript) -> bool:
+def _is_gold(row: Transcript) -> bool:
     return not row.trajectory.results and not row.cut and row.trajectory.answer is None
 
 
 def _not_offered(row: Transcript, rng: Random, _: Others) -> Made:
-    if not _gold(row) or not row.trajectory.calls:
+    if not _is_gold(row) or not row.trajectory.calls:
         return None
     gone = rng.choice(row.trajectory.calls).tool
     left = tuple(tool for tool in row.trajectory.tools if tool.name != gone)
-    return (with_(row, tools=left), "taken from the list") if left else None
+    return (replace_members(row, tools=left), "taken from the list") if left else None
 
 
 def _unknown_tool(row: Transcript, rng: Random, _: Others) -> Made:
-    found = None if _gold(row) else _picked(rng, places(row))
+    found = None if _is_gold(row) else _pick_place(rng, iter_places(row))
     if found is None:
         return None
     at, number, *_rest = found
@@ -170,23 +172,23 @@ def _unknown_tool(row: Transcript, rng: Random, _: Others) -> Made:
         "prefix": f"functions_{name}",
         "letter case": name.upper() if name.upper() != name else name.lower(),
     }[how]
-    return changed(row, at, number, {}, made), how
+    return change_call(row, at, number, {}, made), how
 
 
 def _missing_input(row: Transcript, rng: Random, _: Others) -> Made:
-    found = _picked(rng, (p for p in places(row) if p[2] in _required(row, p)))
+    found = _pick_place(rng, (p for p in iter_places(row) if p[2] in _get_required(row, p)))
     if found is None or row.format == "api-bank":  # its prompts do not say what is required
         return None
-    return changed(row, *found[:2], {found[2]: GONE}), "left out"
+    return change_call(row, *found[:2], {found[2]: GONE}), "left out"
 
 
-def _required(row: Transcript, place: Place) -> Sequence[str]:
+def _get_required(row: Transcript, place: Place) -> Sequence[str]:
     tool = row.trajectory.tool(row.trajectory.steps[place[0]].calls[place[1]].tool)
     return tool.required if tool else ()
 
 
 def _unknown_argument(row: Transcript, rng: Random, _: Others) -> Made:
-    found = _picked(rng, places(row))
+    found = _pick_place(rng, iter_places(row))
     if found is None:
         return None
     at, number, key, value = found
@@ -195,8 +197,8 @@ def _unknown_argument(row: Transcript, rng: Random, _: Others) -> Made:
         extra, given = rng.choice(
             [e for e in EXTRAS if tool is None or e[0] not in tool.properties]
         )
-        return changed(row, at, number, {extra: given}), "one more"
-    return changed(row, at, number, {key: GONE, f"the_{key}": value}), "another name"
+        return change_call(row, at, number, {extra: given}), "one more"
+    return change_call(row, at, number, {key: GONE, f"the_{key}": value}), "another name"
 
 
 _NOT: Mapping[str, Sequence[Json]] = {
@@ -207,7 +209,7 @@ _NOT: Mapping[str, Sequence[Json]] = {
 
 def _wrong_value(row: Transcript, rng: Random, _: Others) -> Made:
     options = []
-    for at, number, key, value in places(row):
+    for at, number, key, value in iter_places(row):
         tool = row.trajectory.tool(row.trajectory.steps[at].calls[number].tool)
         part = tool.properties.get(key) if tool else None
         if not isinstance(part, dict) or (isinstance(value, str) and "API_call" in value):
@@ -221,7 +223,7 @@ def _wrong_value(row: Transcript, rng: Random, _: Others) -> Made:
     if not options:
         return None
     at, number, key, value, how = rng.choice(options)
-    return changed(row, at, number, {key: value}), how
+    return change_call(row, at, number, {key: value}), how
 
 
 _TIME = re.compile(
@@ -231,7 +233,7 @@ _TIME = re.compile(
 )
 
 
-def _day(row: Transcript, rng: Random, _: Others) -> Made:
+def _plant_guessed_day(row: Transcript, rng: Random, _: Others) -> Made:
     options = []
     for at, step in enumerate(row.trajectory.steps):
         for number, call in enumerate(step.calls):
@@ -246,7 +248,7 @@ def _day(row: Transcript, rng: Random, _: Others) -> Made:
         return None
     at, number, key = rng.choice(options)
     how = rng.choice(("2024-06-15", "15/06/2024", "June 15, 2024"))
-    return changed(row, at, number, {key: how}), how
+    return change_call(row, at, number, {key: how}), how
 
 
 _IDENTIFIER = re.compile(
@@ -255,11 +257,11 @@ _IDENTIFIER = re.compile(
 
 
 def _other_identifier(row: Transcript, rng: Random, _: Others) -> Made:
-    found = _picked(
+    found = _pick_place(
         rng,
         (
             p
-            for p in places(row)
+            for p in iter_places(row)
             if _IDENTIFIER.search(p[2])
             and isinstance(p[3], str | int)
             and len(str(p[3])) > 2
@@ -274,7 +276,10 @@ def _other_identifier(row: Transcript, rng: Random, _: Others) -> Made:
         if c.isalpha() else c
         for c in str(value)
     )  # fmt: skip
-    if made in canonical([r.content for r in row.trajectory.results]) + row.trajectory.query:
+    if (
+        made
+        in to_canonical_json([r.content for r in row.trajectory.results]) + row.trajectory.query
+    ):
         return None
     if str(value).isdigit():
         how = "digits"
@@ -282,7 +287,7 @@ def _other_identifier(row: Transcript, rng: Random, _: Others) -> Made:
         how = "letters"
     else:
         how = "both"
-    return changed(row, at, number, {key: int(made) if isinstance(value, int) else made}), how
+    return change_call(row, at, number, {key: int(made) if isinstance(value, int) else made}), how
 
 
 def _other_value(row: Transcript, rng: Random, others: Others) -> Made:
@@ -295,7 +300,7 @@ def _other_value(row: Transcript, rng: Random, others: Others) -> Made:
             and "API_" not in str(value)
         )
 
-    found = _picked(rng, filter(free, places(row)))
+    found = _pick_place(rng, filter(free, iter_places(row)))
     if found is None:
         return None
     at, number, key, value = found
@@ -304,13 +309,11 @@ def _other_value(row: Transcript, rng: Random, others: Others) -> Made:
             value
             + rng.choice((1, -1)) * rng.randint(11, 99) * max(1, 10 ** (len(str(int(value))) - 2))
         )
-        return changed(row, at, number, {key: made}), "number"
-    known = (
-        f"{row.trajectory.query} {canonical([r.content for r in row.trajectory.results])}".lower()
-    )
+        return change_call(row, at, number, {key: made}), "number"
+    known = f"{row.trajectory.query} {to_canonical_json([r.content for r in row.trajectory.results])}".lower()
     name = row.trajectory.steps[at].calls[number].tool
     same = [
-        v for t in others for *_p, k, v in places(t)
+        v for t in others for *_p, k, v in iter_places(t)
         if k == key and isinstance(v, str) and v and "API_" not in v and v.lower() not in known
     ]  # fmt: skip
     tool = row.trajectory.tool(name)
@@ -324,20 +327,22 @@ def _other_value(row: Transcript, rng: Random, others: Others) -> Made:
         how = "name"
     else:
         how = "word"
-    return changed(row, at, number, {key: made}), how
+    return change_call(row, at, number, {key: made}), how
 
 
-def _dangling(row: Transcript, rng: Random, _: Others) -> Made:
+def _plant_dangling_reference(row: Transcript, rng: Random, _: Others) -> Made:
     label = re.compile(r"API_call_(\d+)")
-    found = _picked(rng, (p for p in places(row) if isinstance(p[3], str) and label.search(p[3])))
-    if found is None or not _gold(row):
+    found = _pick_place(
+        rng, (p for p in iter_places(row) if isinstance(p[3], str) and label.search(p[3]))
+    )
+    if found is None or not _is_gold(row):
         return None
     at, number, key, value = found
     how = rng.choice(("of no call", "of a later call"))
     later = len(row.trajectory.steps) + 40 if how == "of no call" else _own_label(row, at)
     if later is None:
         return None
-    return changed(row, at, number, {key: label.sub(f"API_call_{later}", str(value))}), how
+    return change_call(row, at, number, {key: label.sub(f"API_call_{later}", str(value))}), how
 
 
 def _own_label(row: Transcript, at: int) -> int | None:
@@ -348,11 +353,11 @@ def _own_label(row: Transcript, at: int) -> int | None:
 
 PLANTERS: Mapping[DefectKind, Planter] = {
     **ENDINGS,
-    "unnamed_value": _unnamed,
-    "placeholder": _placeholder,
-    "broken_request": _broken,
-    "impossible_date": _impossible,
-    "repeated_request": _again,
+    "unnamed_value": _plant_unnamed_value,
+    "placeholder": _plant_placeholder,
+    "broken_request": _plant_broken_query,
+    "impossible_date": _plant_impossible_query,
+    "repeated_request": _plant_duplicate_query,
     "tool_not_offered": _not_offered,
     "unknown_tool": _unknown_tool,
     "missing_input": _missing_input,
@@ -360,7 +365,7 @@ PLANTERS: Mapping[DefectKind, Planter] = {
     "wrong_value": _wrong_value,
     "identifier_from_nowhere": _other_identifier,
     "value_from_nowhere": _other_value,
-    "day_from_nowhere": _day,
-    "dangling_reference": _dangling,
+    "day_from_nowhere": _plant_guessed_day,
+    "dangling_reference": _plant_dangling_reference,
 }
 """By class: how it is put into a row."""

@@ -21,12 +21,12 @@ GONE: Any = object()
 """In place of a value: the argument is taken out."""
 
 
-def with_(row: Transcript, **changes: Any) -> Transcript:
+def replace_members(row: Transcript, **changes: Any) -> Transcript:
     """The row with other members of its trajectory."""
     return replace(row, trajectory=replace(row.trajectory, **changes))
 
 
-def places(row: Transcript) -> Iterator[Place]:
+def iter_places(row: Transcript) -> Iterator[Place]:
     """Every argument of the row's calls, where its messages are whole."""
     for at, step in enumerate(row.trajectory.steps):
         for number, call in enumerate(step.calls):
@@ -35,7 +35,9 @@ def places(row: Transcript) -> Iterator[Place]:
                     yield at, number, key, value
 
 
-def changed(row: Transcript, at: int, number: int, given: JsonObject, tool: str = "") -> Transcript:
+def change_call(
+    row: Transcript, at: int, number: int, given: JsonObject, tool: str = ""
+) -> Transcript:
     """The row with one call's arguments set, or (None) taken out, or with another tool; its result
     goes with it.
     """
@@ -51,4 +53,4 @@ def changed(row: Transcript, at: int, number: int, given: JsonObject, tool: str 
     )
     steps = list(row.trajectory.steps)
     steps[at] = replace(step, calls=calls, results=results, code="")
-    return with_(row, steps=tuple(steps))
+    return replace_members(row, steps=tuple(steps))

@@ -1,5 +1,5 @@
-"""What planted defects say: written from what each class means, before any of it was held against
-the rules.
+"""Holds the texts of the planted defects, written from each class's definition before the rules
+were tested on them.
 """
 
 from __future__ import annotations

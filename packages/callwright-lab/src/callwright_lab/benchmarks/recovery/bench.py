@@ -16,18 +16,18 @@ from callwright.models import open_model
 from callwright.nouns.errors import CallwrightError
 from callwright.nouns.trace import read_jsonl
 from callwright.nouns.trajectory import Trajectory
-from callwright.nouns.types import JsonObject, digest
-from callwright_lab.benchmarks.comparison.comparison import compare, parser
-from callwright_lab.benchmarks.comparison.report import system_of
+from callwright.nouns.types import JsonObject, compute_digest
+from callwright_lab.benchmarks.comparison.comparison import build_parser, compare_strategies
+from callwright_lab.benchmarks.comparison.report import name_system
 from callwright_lab.benchmarks.comparison.rows import read_rows
 from callwright_lab.benchmarks.desk.tasks import DeskTask, load_desk
-from callwright_lab.benchmarks.judge.bench import say
-from callwright_lab.benchmarks.judge.questions import recovered
-from callwright_lab.benchmarks.judge.rows import Item, Judge, content_of, judge_missing
-from callwright_lab.benchmarks.recovery.desk import FaultyTasks, faulty_tasks
+from callwright_lab.benchmarks.judge.bench import print_verdict
+from callwright_lab.benchmarks.judge.questions import ask_recovery
+from callwright_lab.benchmarks.judge.rows import Item, Judge, digest_run, judge_missing
+from callwright_lab.benchmarks.recovery.desk import FaultyTasks, build_faulty_tasks
 from callwright_lab.benchmarks.recovery.plots import write_recovery_plots
-from callwright_lab.benchmarks.recovery.report import item_key, judged_table, recovery_report
-from callwright_lab.transcripts.run_trajectory import trajectory_of
+from callwright_lab.benchmarks.recovery.report import item_key, recovery_report, render_judged_table
+from callwright_lab.transcripts.run_trajectory import build_trajectory
 
 STRATEGIES = "react-no-gate,react-no-repair,react,dfsdt,layered,layered+reflect"
 JUDGED = (
@@ -39,38 +39,38 @@ JUDGED = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, judge it where a judge is named, and print the tables."""
-    options = _parser().parse_args(arguments)
+    options = _build_parser().parse_args(arguments)
     try:
         if options.judge:
-            left = asyncio.run(_judge(options, _tasks(options)))
+            left = asyncio.run(_judge_runs(options, _load_tasks(options)))
             sys.stderr.write(
                 f"{left} verdicts are missing; the same command goes on\n" if left else ""
             )
-            sys.stdout.write(judged_section(options.out) + "\n")
+            sys.stdout.write(render_judged_section(options.out) + "\n")
             return 0
-        tasks = partial(_tasks, options)
-        code = compare(options, tasks, shown=recovery_report, drawn=write_recovery_plots)
-        if options.report and judged_rows(options.out).exists():
-            sys.stdout.write(f"\n{judged_section(options.out)}\n")
+        tasks = partial(_load_tasks, options)
+        code = compare_strategies(options, tasks, shown=recovery_report, drawn=write_recovery_plots)
+        if options.report and get_judged_path(options.out).exists():
+            sys.stdout.write(f"\n{render_judged_section(options.out)}\n")
     except CallwrightError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     return code
 
 
-def _tasks(options: argparse.Namespace) -> FaultyTasks:
-    return faulty_tasks(load_desk(options.desk), options.set)
+def _load_tasks(options: argparse.Namespace) -> FaultyTasks:
+    return build_faulty_tasks(load_desk(options.desk), options.set)
 
 
-def judged_section(results: Path) -> str:
+def render_judged_section(results: Path) -> str:
     """The judge's table of the runs in a file of results, beside its agreement with the objective
     verdicts there.
     """
-    return f"{JUDGED}\n\n{judged_table(read_rows(judged_rows(results)), read_rows(results))}"
+    return f"{JUDGED}\n\n{render_judged_table(read_rows(get_judged_path(results)), read_rows(results))}"
 
 
-def judged_rows(results: Path) -> Path:
-    """Where the verdicts on the runs of a file of results stand."""
+def get_judged_path(results: Path) -> Path:
+    """Return the path of the verdicts on the runs of a results file."""
     return results.with_name(f"{results.stem}.judged.jsonl")
 
 
@@ -85,10 +85,10 @@ def error_items(tasks: FaultyTasks, rows: Sequence[JsonObject], folder: Path) ->
         trace = trace if trace.exists() else folder / "traces" / trace.name
         if row.get("error") or task is None or not row.get("met") or not trace.is_file():
             continue
-        run = trajectory_of(read_jsonl(trace), task.id)
+        run = build_trajectory(read_jsonl(trace), task.id)
         at = tasks.met_at(task, run)
         if at is not None:
-            head = {"system": system_of(row), "part": task.kind}
+            head = {"system": name_system(row), "part": task.kind}
             items.append(error_item(item_key(row), run, at, **head))
     return items
 
@@ -96,31 +96,31 @@ def error_items(tasks: FaultyTasks, rows: Sequence[JsonObject], folder: Path) ->
 def error_item(key: str, run: Trajectory, at: int, **head: object) -> Item:
     """Table 7's question about the error in round ``at`` of a run."""
     after = replace(run, steps=run.steps[at + 1 :])
-    content = digest([content_of(run), at])
+    content = compute_digest([digest_run(run), at])
     return Item(
         "recovery",
         key,
         content,
-        lambda way: recovered(run.query, run.tools, run.steps[:at], run.steps[at], after, way),
+        lambda way: ask_recovery(run.query, run.tools, run.steps[:at], run.steps[at], after, way),
         head,
     )
 
 
-async def _judge(options: argparse.Namespace, tasks: FaultyTasks) -> int:
+async def _judge_runs(options: argparse.Namespace, tasks: FaultyTasks) -> int:
     model = open_model(options.judge)
     try:
         judge = await Judge.of(model, options.judge_temperature)
         items = error_items(tasks, read_rows(options.out), options.out.parent)
-        out, seconds = judged_rows(options.out), options.limit_seconds
+        out, seconds = get_judged_path(options.out), options.limit_seconds
         return await judge_missing(
-            judge, items, out, runs=options.judge_runs, limit_seconds=seconds, on_row=say
+            judge, items, out, runs=options.judge_runs, limit_seconds=seconds, on_row=print_verdict
         )
     finally:
         await model.aclose()
 
 
-def _parser() -> argparse.ArgumentParser:
-    known = parser(
+def _build_parser() -> argparse.ArgumentParser:
+    known = build_parser(
         "recovery", (__doc__ or "").partition(": ")[2], Path("runs/recovery/results.jsonl")
     )
     known.set_defaults(strategies=STRATEGIES)

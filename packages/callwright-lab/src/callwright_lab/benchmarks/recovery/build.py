@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING
 
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.trajectory import Step, Trajectory
-from callwright.nouns.types import Tool, ToolCall, canonical
+from callwright.nouns.types import Tool, ToolCall, to_canonical_json
 from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.trust import TrustStore
-from callwright_lab.benchmarks.comparison.report import table
+from callwright_lab.benchmarks.comparison.report import render_table
 from callwright_lab.benchmarks.desk.tasks import Desk, DeskTask
 from callwright_lab.benchmarks.recovery.cases import ErrorCase, read_published
 from callwright_lab.benchmarks.recovery.continuation import Live
 from callwright_lab.benchmarks.recovery.inject import (
     OF_PART,
     Dropped,
-    inject,
-    observed,
-    part_of,
+    classify_part,
+    inject_error,
+    observe_case,
 )
 from callwright_lab.benchmarks.recovery.live import Answering, LiveTools, as_offered, live_world
-from callwright_lab.benchmarks.recovery.pairs import NoPair, pairs
-from callwright_lab.benchmarks.recovery.world import World, simulated_world
+from callwright_lab.benchmarks.recovery.pairs import NoPair, iter_pairs
+from callwright_lab.benchmarks.recovery.world import World, build_simulated_world
 from callwright_lab.transcripts import read_files
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ Made = ErrorCase | Dropped
 
 @dataclass(frozen=True)
 class Building:
-    """How cases are made. ``by`` writes the errors (None: rules), ``simulator`` imitates tools that
-    are not there; ``live`` are those that are. ``each``: attempts for each trajectory and kind.
+    """Settings for building cases. ``by`` writes the errors (None: rules). ``simulator`` imitates
+    tools that are absent; ``live`` are those that are present. ``each``: attempts for each
+    trajectory and kind.
     """
 
     by: ChatModel | None = None
@@ -53,7 +54,7 @@ class Building:
     strict: bool = True  # published samples are filtered as well
 
 
-async def from_files(path: Path, how: Building) -> AsyncIterator[Made]:
+async def iter_file_cases(path: Path, how: Building) -> AsyncIterator[Made]:
     """Every attempt on the trajectories of a file or folder, in any format that transcripts
     read.
     """
@@ -61,52 +62,54 @@ async def from_files(path: Path, how: Building) -> AsyncIterator[Made]:
     if how.live is not None:
         sources = how.live.answering([step for made in found for step in made.trajectory.steps])
         async with open_catalog(sources, trust=TrustStore()) as catalog:
-            _warn(catalog)
+            _warn_unused_overlay(catalog)
             world = live_world(catalog, sources)
             runs = [as_offered(made.trajectory, catalog) for made in found]
-            async for one in _attempts(runs, lambda _: world, how):
+            async for one in _iter_attempts(runs, lambda _: world, how):
                 yield one
         return
 
     def simulated(run: Trajectory) -> World:
-        return simulated_world(run.tools, run.steps, how.simulator)
+        return build_simulated_world(run.tools, run.steps, how.simulator)
 
-    async for one in _attempts([made.trajectory for made in found], simulated, how):
+    async for one in _iter_attempts([made.trajectory for made in found], simulated, how):
         yield one
 
 
-async def from_catalogue(live: LiveTools, author: ChatModel, how: Building) -> AsyncIterator[Made]:
+async def iter_catalogue_cases(
+    live: LiveTools, author: ChatModel, how: Building
+) -> AsyncIterator[Made]:
     """Single calls of a catalogue's tools, those that work and, imitated, those that are dead.
     ``author`` writes the request of each (:mod:`callwright_lab.benchmarks.recovery.pairs`).
     """
     sources = live.answering()
     async with open_catalog(sources, trust=TrustStore()) as catalog:
-        _warn(catalog)
+        _warn_unused_overlay(catalog)
         world = live_world(catalog, sources)
-        async for pair in pairs(catalog.tools, world, author, how.each):
+        async for pair in iter_pairs(catalog.tools, world, author, how.each):
             if isinstance(pair, NoPair):
                 yield Dropped(pair.id, "request", pair.reason)
                 continue
-            async for one in _attempts([pair], lambda _: world, replace(how, each=1)):
+            async for one in _iter_attempts([pair], lambda _: world, replace(how, each=1)):
                 yield one
 
 
-def _warn(catalog: Catalog) -> None:
+def _warn_unused_overlay(catalog: Catalog) -> None:
     for said in catalog.unlaid:  # an overlay that fits no tool would leave the dead alive
         sys.stderr.write(f"warning: {said}\n")
 
 
-async def from_published(folder: Path, how: Building) -> AsyncIterator[Made]:
+async def iter_published_cases(folder: Path, how: Building) -> AsyncIterator[Made]:
     """The published samples with what their calls bring here. Without a simulator their tools give
     nothing.
     """
     for case in read_published(folder):
         steps = [*case.before, case.wrong]
-        world = simulated_world(case.tools, steps, how.simulator)
-        yield await observed(case, world, strict=how.strict)
+        world = build_simulated_world(case.tools, steps, how.simulator)
+        yield await observe_case(case, world, strict=how.strict)
 
 
-async def from_desk(desk: Desk, how: Building) -> AsyncIterator[Made]:
+async def iter_desk_cases(desk: Desk, how: Building) -> AsyncIterator[Made]:
     """The desk's tasks whose gold only reads, its tools alive: several calls are I3, one is I1."""
     source = desk.faulty([])
     reading = Answering(source, LiveTools(()), ())
@@ -115,14 +118,14 @@ async def from_desk(desk: Desk, how: Building) -> AsyncIterator[Made]:
         desk.fresh(Path(folder) / "desk")
         world = World(tuple(tools.values()), reading.call, live=True)
         for task in desk.tasks:
-            run = await _gold(task, tools, world)
+            run = await _build_gold_trajectory(task, tools, world)
             if run is not None:
-                async for one in _attempts([run], lambda _: world, how):
+                async for one in _iter_attempts([run], lambda _: world, how):
                     yield one
     await source.aclose()
 
 
-def desk_live(desk: Desk) -> Live:
+def make_desk_live(desk: Desk) -> Live:
     """The desk's own tools for a case, on a fresh desk that is gone afterwards."""
 
     @contextmanager
@@ -134,8 +137,8 @@ def desk_live(desk: Desk) -> Live:
     return live
 
 
-def report(made: Sequence[Made]) -> str:
-    """How many cases of each part and kind, and why the other attempts gave none."""
+def render_build_report(made: Sequence[Made]) -> str:
+    """Return a table of the cases by part and kind, and of the reasons for dropped attempts."""
     cases = [one for one in made if isinstance(one, ErrorCase)]
     kept = Counter((case.part, case.kind) for case in cases)
     lines = [
@@ -147,26 +150,30 @@ def report(made: Sequence[Made]) -> str:
         ["kind", "dropped because", "attempts"],
         *([k, reason, str(n)] for (k, reason), n in sorted(why.items())),
     ]
-    return f"{len(cases)} cases of {len(made)} attempts.\n\n{table(lines)}\n\n{table(rows)}"
+    return f"{len(cases)} cases of {len(made)} attempts.\n\n{render_table(lines)}\n\n{render_table(rows)}"
 
 
-async def _attempts(
+async def _iter_attempts(
     runs: Sequence[Trajectory], world_of: Callable[[Trajectory], World], how: Building
 ) -> AsyncIterator[Made]:
     for run in runs:
         world, before = world_of(run), set[str]()
-        for kind in OF_PART[part_of(run, world)]:
+        for kind in OF_PART[classify_part(run, world)]:
             for seed in range(how.each):
-                made = await inject(run, world, kind, seed=seed, model=how.by)
+                made = await inject_error(run, world, kind, seed=seed, model=how.by)
                 if isinstance(made, ErrorCase):
-                    error = canonical([made.call.tool, made.call.arguments, len(made.before)])
+                    error = to_canonical_json(
+                        [made.call.tool, made.call.arguments, len(made.before)]
+                    )
                     if error in before:
                         made = Dropped(made.id, kind, "another attempt gave the same error")
                     before.add(error)
                 yield made
 
 
-async def _gold(task: DeskTask, tools: dict[str, Tool], world: World) -> Trajectory | None:
+async def _build_gold_trajectory(
+    task: DeskTask, tools: dict[str, Tool], world: World
+) -> Trajectory | None:
     """A task's gold calls as a trajectory; None where one writes, fails or goes to another
     server.
     """

@@ -15,8 +15,8 @@ from typing import Any, Literal, get_args
 
 import orjson
 
-from callwright.jsontext import JsonError, literal, parse
-from callwright.nouns.errors import ConfigError, Failure, boundary
+from callwright.jsontext import JsonError, parse, parse_literal
+from callwright.nouns.errors import ConfigError, Failure, convert_errors
 from callwright.nouns.trajectory import Step
 from callwright.nouns.types import (
     DESTRUCTIVE,
@@ -25,14 +25,14 @@ from callwright.nouns.types import (
     Tool,
     ToolCall,
     ToolResult,
-    digest,
+    compute_digest,
     to_json,
 )
 from callwright.tools.lists.tools import tool_from_wire, tool_to_openai
 from callwright_lab.benchmarks.comparison.rows import read_rows
 from callwright_lab.recovery import Gold
 from callwright_lab.transcripts.tooleval import toolbench_tool
-from callwright_lab.transcripts.transcript import failure_in
+from callwright_lab.transcripts.transcript import find_failure
 
 Part = Literal["I1", "I2", "I3"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -95,7 +95,7 @@ class ErrorCase:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> ErrorCase:
         """The inverse of :attr:`row`. Raises ConfigError naming the case that cannot be read."""
-        with boundary(ConfigError, f"error case {row.get('id')!r}"):
+        with convert_errors(ConfigError, f"error case {row.get('id')!r}"):
             if row["part"] not in PARTS:
                 raise ConfigError(
                     f"there is no part {row['part']!r}", hint="parts: " + ", ".join(PARTS)
@@ -109,8 +109,8 @@ class ErrorCase:
                     tool_from_wire(spec, source="refinetoolbench", unsaid=DESTRUCTIVE)
                     for spec in row["tools"]
                 ),
-                before=tuple(map(_step, row["before"])),
-                wrong=_step(row["wrong"]),
+                before=tuple(map(_parse_step, row["before"])),
+                wrong=_parse_step(row["wrong"]),
                 gold=Gold(**row["gold"]),
                 by=row.get("by", "rule"),
                 note=row.get("note", ""),
@@ -138,22 +138,22 @@ def write_cases(path: Path, cases: Iterable[ErrorCase]) -> None:
     )
 
 
-def digest_of(cases: Iterable[ErrorCase]) -> str:
-    """What the lab records before anything is run."""
-    return digest([case.row for case in cases])
+def digest_cases(cases: Iterable[ErrorCase]) -> str:
+    """Return the digest of the cases that the lab records before anything is run."""
+    return compute_digest([case.row for case in cases])
 
 
 def read_published(folder: Path) -> tuple[ErrorCase, ...]:
     """The published samples. Those of I1 and I2 have no result of their wrong call yet. ConfigError
     without any.
     """
-    cases = [case for part in PARTS for case in _published(folder / f"{part}.json", part)]
+    cases = [case for part in PARTS for case in _iter_published(folder / f"{part}.json", part)]
     if not cases:
         raise ConfigError(f"{folder} holds no RefineToolBench", hint=WHERE)
     return tuple(cases)
 
 
-def _published(path: Path, part: Part) -> Iterator[ErrorCase]:
+def _iter_published(path: Path, part: Part) -> Iterator[ErrorCase]:
     if not path.exists():
         return
     try:
@@ -161,13 +161,13 @@ def _published(path: Path, part: Part) -> Iterator[ErrorCase]:
     except JsonError as error:
         raise ConfigError(f"{path} is not JSON: {error}", hint=WHERE) from None
     for number, row in enumerate(rows):
-        with boundary(ConfigError, f"{path.name}, row {number}"):
-            yield _of_row(row, part, number)
+        with convert_errors(ConfigError, f"{path.name}, row {number}"):
+            yield _parse_case(row, part, number)
 
 
-def _of_row(row: JsonObject, part: Part, number: int) -> ErrorCase:
+def _parse_case(row: JsonObject, part: Part, number: int) -> ErrorCase:
     specs = row["api_docs"] if part == "I3" else [row["api_doc"]]
-    wrong = _action(row["action"], "h9")
+    wrong = _parse_action(row["action"], "h9")
     right = row["answer"].get("json_function_calling", row["answer"])
     case = ErrorCase(
         id=f"{part}-{number}",
@@ -176,7 +176,8 @@ def _of_row(row: JsonObject, part: Part, number: int) -> ErrorCase:
         query=row["query"],
         tools=tuple(toolbench_tool(spec["function"], "refinetoolbench") for spec in specs),
         before=tuple(
-            _action(action, f"h{at}") for at, action in enumerate(row.get("pre_actions") or (), 1)
+            _parse_action(action, f"h{at}")
+            for at, action in enumerate(row.get("pre_actions") or (), 1)
         ),
         wrong=wrong,
         gold=Gold(right["api_name"], right["parameters"]),
@@ -185,11 +186,11 @@ def _of_row(row: JsonObject, part: Part, number: int) -> ErrorCase:
     return case if part == "I3" else replace(case, wrong=replace(wrong, results=()), note=_WRONG)
 
 
-def _action(action: JsonObject, id: str) -> Step:
+def _parse_action(action: JsonObject, id: str) -> Step:
     called = action["json_function_calling"]
     call = ToolCall(id, called["api_name"], called["parameters"])
-    content = _replied(str(action.get("observation", "")))
-    result = ToolResult(id, call.tool, called["parameters"], content, failure_in(content))
+    content = _parse_observation(str(action.get("observation", "")))
+    result = ToolResult(id, call.tool, called["parameters"], content, find_failure(content))
     return Step(
         action.get("thought", ""),
         (call,),
@@ -198,20 +199,21 @@ def _action(action: JsonObject, id: str) -> Step:
     )
 
 
-def _replied(text: str) -> Json:
+def _parse_observation(text: str) -> Json:
     try:
-        return literal(text)
+        return parse_literal(text)
     except JsonError:
         return text
 
 
-def _step(row: Mapping[str, Any]) -> Step:
+def _parse_step(row: Mapping[str, Any]) -> Step:
     calls = tuple(ToolCall(**call) for call in row["calls"])
     results = tuple(
-        ToolResult(**{**each, "failure": _failure(each.get("failure"))}) for each in row["results"]
+        ToolResult(**{**each, "failure": _parse_failure(each.get("failure"))})
+        for each in row["results"]
     )
     return Step(row["thought"], calls, results, row.get("code", ""), row.get("shown", ""))
 
 
-def _failure(row: Mapping[str, Any] | None) -> Failure | None:
+def _parse_failure(row: Mapping[str, Any] | None) -> Failure | None:
     return None if row is None else Failure(**row)

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Literal
 
 from callwright.agent.safety.freeze import Level
 from callwright.agent.strategies import REFLECT, Job, Strategy, open_strategy
-from callwright.agent.strategies.reflecting import mended_by
+from callwright.agent.strategies.reflecting import wrap_with_repair
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import JsonObject, ToolCall, ToolResult
 from callwright_lab.benchmarks.comparison.task_sets import Stage
-from callwright_lab.benchmarks.desk.facts import normalise
+from callwright_lab.benchmarks.desk.facts import normalise_text
 from callwright_lab.benchmarks.desk.score import LIMITATION
-from callwright_lab.benchmarks.recovery.cases import ErrorCase, digest_of
-from callwright_lab.benchmarks.recovery.world import simulated_source
-from callwright_lab.recovery import Recovery, recovery
-from callwright_lab.transcripts.run_trajectory import trajectory_of
+from callwright_lab.benchmarks.recovery.cases import ErrorCase, digest_cases
+from callwright_lab.benchmarks.recovery.world import build_simulated_source
+from callwright_lab.recovery import Recovery, judge_recovery
+from callwright_lab.transcripts.run_trajectory import build_trajectory
 
 if TYPE_CHECKING:
     from callwright.agent.orchestrator import Run
@@ -66,13 +66,13 @@ class Continued:
         await self._inner.run(job)
 
 
-def entered(name: str, results: Sequence[ToolResult], wrong: ToolCall | None) -> Strategy:
+def open_continuation(name: str, results: Sequence[ToolResult], wrong: ToolCall | None) -> Strategy:
     """A strategy by name that begins in the middle. What mends its calls (``+reflect``) mends the
     first one too.
     """
     base, _, repair = name.partition("+")
     begun = Continued(open_strategy(base), results, wrong)
-    return mended_by(begun, REFLECT[repair]) if repair in REFLECT else begun
+    return wrap_with_repair(begun, REFLECT[repair]) if repair in REFLECT else begun
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class ErrorCases:
     def digest(self) -> str:
         by = ["live"] if self.live else []
         by += [self.model.name] if self.model else []
-        return "-".join([digest_of(self.tasks), self.entry, *by])
+        return "-".join([digest_cases(self.tasks), self.entry, *by])
 
     async def aclose(self) -> None:
         """Close the model that imitates tools; asked again it opens again."""
@@ -104,7 +104,9 @@ class ErrorCases:
         def enter(name: str) -> Strategy:
             history = [result for step in task.before for result in step.results]
             wrong = task.call if self.entry == "call" else None
-            return entered(name, history if wrong else [*history, *task.wrong.results], wrong)
+            return open_continuation(
+                name, history if wrong else [*history, *task.wrong.results], wrong
+            )
 
         def judge(run: Run) -> Sequence[str]:
             return () if self.recovered(task, run).corrected else ("the error is not corrected",)
@@ -120,21 +122,21 @@ class ErrorCases:
             yield Stage([self._source(task)], judge, enter=enter, facts=facts)
 
     def recovered(self, task: ErrorCase, run: Run) -> Recovery:
-        """What became of the error, by code."""
-        after = trajectory_of(run.events, task.id)
-        told = after.given_up or LIMITATION.search(normalise(after.answer or "")) is not None
-        return recovery(task.call, [task.gold], after.steps, told=told)
+        """Return the recovery from the task's error in a run, decided by code."""
+        after = build_trajectory(run.events, task.id)
+        told = after.given_up or LIMITATION.search(normalise_text(after.answer or "")) is not None
+        return judge_recovery(task.call, [task.gold], after.steps, told=told)
 
     def _source(self, task: ErrorCase) -> SourceSpec:
         gold = ToolResult("", task.gold.tool, task.gold.arguments, task.gold.content)
         there = [] if task.gold.content is None else [Step(results=(gold,))]
-        return simulated_source(task.tools, [*task.before, task.wrong, *there], self.model)
+        return build_simulated_source(task.tools, [*task.before, task.wrong, *there], self.model)
 
 
-def followed(case: ErrorCase, run: Trajectory, entry: Entry) -> Trajectory:
-    """What a judge reads as the part after the error: without the wrong call, where the run was
-    made to begin with it (as it left: what the gate changed of it before is already an answer to
-    the error).
+def trim_trajectory(case: ErrorCase, run: Trajectory, entry: Entry) -> Trajectory:
+    """Return the part of a run after the error, as a judge reads it. The wrong call is left out if
+    the run was made to begin with exactly that call. A call that the gate changed stays: the change
+    is already an answer to the error.
     """
     first = run.steps[0].calls[0] if run.steps and run.steps[0].calls else None
     own = entry == "call" and first is not None and first.arguments == case.call.arguments

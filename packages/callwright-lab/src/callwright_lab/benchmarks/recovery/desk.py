@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from callwright.nouns.trajectory import Trajectory
-from callwright.nouns.types import JsonObject, Tool, digest
+from callwright.nouns.types import JsonObject, Tool, compute_digest
 from callwright_lab.benchmarks.comparison.task_sets import Stage
-from callwright_lab.benchmarks.desk.facts import normalise
+from callwright_lab.benchmarks.desk.facts import normalise_text
 from callwright_lab.benchmarks.desk.score import LIMITATION
 from callwright_lab.benchmarks.desk.tasks import Desk, DeskTask
-from callwright_lab.benchmarks.recovery.faults import injected
-from callwright_lab.recovery import Gold, Recovery, recovery
-from callwright_lab.transcripts.run_trajectory import trajectory_of
+from callwright_lab.benchmarks.recovery.faults import inject_faults
+from callwright_lab.recovery import Gold, Recovery, judge_recovery
+from callwright_lab.transcripts.run_trajectory import build_trajectory
 
 if TYPE_CHECKING:
     from callwright.agent.orchestrator import Run
@@ -45,7 +45,7 @@ class FaultyTasks:
         rows = [
             [t.id, t.half, t.kind, t.query, t.tools, t.gold_calls, t.faults] for t in self.tasks
         ]
-        return digest([self.desk.digest, rows])
+        return compute_digest([self.desk.digest, rows])
 
     @contextmanager
     def stage(self, task: DeskTask) -> Iterator[Stage]:
@@ -55,7 +55,7 @@ class FaultyTasks:
 
     def facts(self, task: DeskTask, run: Run) -> JsonObject:
         """The fields that a run's row gets."""
-        return self.recovered(task, trajectory_of(run.events, task.id)).facts()
+        return self.recovered(task, build_trajectory(run.events, task.id)).facts()
 
     def met_at(self, task: DeskTask, run: Trajectory) -> int | None:
         """The first round whose call a fault answered."""
@@ -67,45 +67,45 @@ class FaultyTasks:
         return None
 
     def recovered(self, task: DeskTask, run: Trajectory) -> Recovery:
-        """What became of the task's error in a run."""
+        """Return the recovery from the task's error in a run."""
         at = self.met_at(task, run)
         gold = self.gold[task.id]
         if at is None:
             return Recovery(False, mendable=bool(gold))
         wrong = run.steps[at].calls[0]
-        told = run.given_up or LIMITATION.search(normalise(run.answer or "")) is not None
-        return recovery(wrong, gold, run.steps[at + 1 :], told=told)
+        told = run.given_up or LIMITATION.search(normalise_text(run.answer or "")) is not None
+        return judge_recovery(wrong, gold, run.steps[at + 1 :], told=told)
 
 
-def faulty_tasks(desk: Desk, which: str = "all") -> FaultyTasks:
+def build_faulty_tasks(desk: Desk, which: str = "all") -> FaultyTasks:
     """The tasks that were written with a fault (``written``), those it was put into (``injected``),
     or both.
 
     Works out their gold on desks of its own; not to be called inside a running event loop.
     """
-    return asyncio.run(_made(desk, which))
+    return asyncio.run(_build_tasks(desk, which))
 
 
-async def _made(desk: Desk, which: str) -> FaultyTasks:
+async def _build_tasks(desk: Desk, which: str) -> FaultyTasks:
     source = desk.faulty([])
     tools: dict[str, Tool] = {tool.name: tool for tool in await source.open()}
     await source.aclose()
-    chosen = assigned(desk, which, tools)
-    return FaultyTasks(desk, chosen, {task.id: await _gold(desk, task) for task in chosen})
+    chosen = select_faulty_tasks(desk, which, tools)
+    return FaultyTasks(desk, chosen, {task.id: await _collect_gold(desk, task) for task in chosen})
 
 
-def assigned(desk: Desk, which: str, tools: Mapping[str, Tool]) -> tuple[DeskTask, ...]:
-    """The tasks of :func:`faulty_tasks`, the written ones first. ``tools``: the desk's functions,
+def select_faulty_tasks(desk: Desk, which: str, tools: Mapping[str, Tool]) -> tuple[DeskTask, ...]:
+    """The tasks of :func:`build_faulty_tasks`, the written ones first. ``tools``: the desk's functions,
     by name.
     """
     written = tuple(task for task in desk.tasks if task.faults)
     return (
         *(written if which != "injected" else ()),
-        *(injected(desk.tasks, tools) if which != "written" else ()),
+        *(inject_faults(desk.tasks, tools) if which != "written" else ()),
     )
 
 
-async def _gold(desk: Desk, task: DeskTask) -> tuple[Gold, ...]:
+async def _collect_gold(desk: Desk, task: DeskTask) -> tuple[Gold, ...]:
     """Gold's calls after the last that the fault answers, with what they give on a fresh desk."""
     with tempfile.TemporaryDirectory(prefix="desk-") as folder:
         desk.fresh(Path(folder) / "desk")
@@ -120,7 +120,7 @@ async def _gold(desk: Desk, task: DeskTask) -> tuple[Gold, ...]:
             for call in task.gold_calls
         ]
         await source.aclose()
-    failing = _last_failing(desk, task.faults, task.gold_calls)
+    failing = _find_last_failing(desk, task.faults, task.gold_calls)
     after = list(zip(task.gold_calls, contents, strict=True))[failing + 1 :]
     return tuple(
         Gold(call["tool"], call["arguments"], content)
@@ -129,7 +129,9 @@ async def _gold(desk: Desk, task: DeskTask) -> tuple[Gold, ...]:
     )
 
 
-def _last_failing(desk: Desk, faults: Sequence[JsonObject], calls: Sequence[JsonObject]) -> int:
+def _find_last_failing(
+    desk: Desk, faults: Sequence[JsonObject], calls: Sequence[JsonObject]
+) -> int:
     met = [
         at
         for at, call in enumerate(calls)

@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from callwright.nouns.types import JsonObject, Tool
-from callwright_lab.benchmarks.comparison.task_sets import sha256
+from callwright_lab.benchmarks.comparison.task_sets import hash_text
 from callwright_lab.benchmarks.desk.tasks import DeskTask
 
 Maker: TypeAlias = Callable[[Tool, JsonObject], list[JsonObject]]
@@ -34,7 +34,7 @@ _SEED = "callwright desk faults 1"  # changing it changes every assignment: neve
 _FORMS = (("%Y%m%d", "YYYYMMDD, without dashes"), ("%d/%m/%Y", "DD/MM/YYYY"))
 
 
-def injected(tasks: Iterable[DeskTask], tools: Mapping[str, Tool]) -> tuple[DeskTask, ...]:
+def inject_faults(tasks: Iterable[DeskTask], tools: Mapping[str, Tool]) -> tuple[DeskTask, ...]:
     """The tasks that can have a fault, each with one. ``tools``: the desk's functions, by name.
 
     Left out: tasks with a fault of their own, tasks that cannot be done, and those whose calls go
@@ -42,18 +42,22 @@ def injected(tasks: Iterable[DeskTask], tools: Mapping[str, Tool]) -> tuple[Desk
     """
     made: list[DeskTask] = []
     counts = dict.fromkeys(KINDS, 0)
-    for task in sorted(tasks, key=lambda task: sha256(f"{_SEED} {task.id}")):
+    for task in sorted(tasks, key=lambda task: hash_text(f"{_SEED} {task.id}")):
         if task.faults or task.expect.limitation:
             continue
-        rare = sorted(KINDS, key=lambda kind: (counts[kind], sha256(f"{_SEED} {task.id} {kind}")))
-        found = next(((kind, fault) for kind in rare if (fault := _fault(task, kind, tools))), None)
+        rare = sorted(
+            KINDS, key=lambda kind: (counts[kind], hash_text(f"{_SEED} {task.id} {kind}"))
+        )
+        found = next(
+            ((kind, fault) for kind in rare if (fault := _choose_fault(task, kind, tools))), None
+        )
         if found is not None:
             counts[found[0]] += 1
-            made.append(_with_fault(task, *found))
+            made.append(_add_fault(task, *found))
     return tuple(sorted(made, key=lambda task: task.id))
 
 
-def _with_fault(task: DeskTask, kind: str, fault: JsonObject) -> DeskTask:
+def _add_fault(task: DeskTask, kind: str, fault: JsonObject) -> DeskTask:
     """The task with its fault. A renamed tool stands beside its old name, and may be the one that
     had to answer.
     """
@@ -68,13 +72,15 @@ def _with_fault(task: DeskTask, kind: str, fault: JsonObject) -> DeskTask:
         id=f"{task.id}+{kind}",
         kind=kind,
         tools=names,
-        gold_calls=tuple(each for call in task.gold_calls for each in _mended(fault, call)),
+        gold_calls=tuple(
+            each for call in task.gold_calls for each in _build_gold_calls(fault, call)
+        ),
         faults=(fault,),
         expect=replace(task.expect, must=groups),
     )
 
 
-def _mended(fault: JsonObject, call: JsonObject) -> tuple[JsonObject, ...]:
+def _build_gold_calls(fault: JsonObject, call: JsonObject) -> tuple[JsonObject, ...]:
     """A gold call as it goes with the fault: refused first and then as the server wants it, if it
     meets the fault.
     """
@@ -98,7 +104,7 @@ def _mended(fault: JsonObject, call: JsonObject) -> tuple[JsonObject, ...]:
     return (call,) if taken is None else (refused, {**call, "arguments": {**arguments, key: taken}})
 
 
-def _fault(task: DeskTask, kind: str, tools: Mapping[str, Tool]) -> JsonObject | None:
+def _choose_fault(task: DeskTask, kind: str, tools: Mapping[str, Tool]) -> JsonObject | None:
     """One fault of a kind at one of the task's right calls; None where none of them can have it."""
     made = [
         fault
@@ -106,15 +112,15 @@ def _fault(task: DeskTask, kind: str, tools: Mapping[str, Tool]) -> JsonObject |
         if not call.get("fails") and call["tool"] in tools
         for fault in _MAKERS[kind](tools[call["tool"]], call["arguments"])
     ]
-    return min(made, key=lambda fault: sha256(f"{_SEED} {task.id} {fault}"), default=None)
+    return min(made, key=lambda fault: hash_text(f"{_SEED} {task.id} {fault}"), default=None)
 
 
-def _misnamed(tool: Tool, arguments: JsonObject) -> list[JsonObject]:
+def _make_misnamed_faults(tool: Tool, arguments: JsonObject) -> list[JsonObject]:
     found: list[JsonObject] = []
     for key in arguments:
-        wanted = _renamed(key)
+        wanted = _rename_parameter(key)
         if key in tool.required and wanted not in tool.properties:
-            for said in _misnamed_words(tool.name, key, wanted):
+            for said in _build_misnamed_errors(tool.name, key, wanted):
                 found.append(
                     {
                         "kind": "misnamed",
@@ -127,9 +133,9 @@ def _misnamed(tool: Tool, arguments: JsonObject) -> list[JsonObject]:
     return found
 
 
-def _misnamed_words(tool: str, key: str, wanted: str) -> list[JsonObject]:
-    """What servers say to a parameter of another name: plain JSON, a code and a message, FastAPI,
-    an MCP server.
+def _build_misnamed_errors(tool: str, key: str, wanted: str) -> list[JsonObject]:
+    """Return the error messages of servers for a misnamed parameter: plain JSON, a code and a
+    message, FastAPI, an MCP server.
     """
     detail = [
         {"type": "missing", "loc": ["query", wanted], "msg": "Field required"},
@@ -199,7 +205,7 @@ def _refused_value(kind: str, tool: Tool, said: str, **fault: Any) -> list[JsonO
     ]
 
 
-def _values(kind: str) -> Maker:
+def _make_value_maker(kind: str) -> Maker:
     """A date that is taken in another form only, or a code of three letters that is taken in small
     letters only.
     """
@@ -250,15 +256,15 @@ def _renamed_tool(tool: Tool, arguments: JsonObject) -> list[JsonObject]:  # noq
 
 
 _MAKERS: Mapping[str, Maker] = {
-    "misnamed": _misnamed,
+    "misnamed": _make_misnamed_faults,
     "stale_enum": _stale_enum,
-    "hint_400": _values("hint_400"),
-    "error_200": _values("error_200"),
+    "hint_400": _make_value_maker("hint_400"),
+    "error_200": _make_value_maker("error_200"),
     "renamed": _renamed_tool,
 }
 
 
-def _renamed(key: str) -> str:
+def _rename_parameter(key: str) -> str:
     """Another name that servers give a parameter: ``trip_id`` as ``tripId``, ``city`` as
     ``city_name``.
     """

@@ -10,12 +10,19 @@ import random
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
-from callwright.agent.render import signatures
+from callwright.agent.render import render_signatures
 from callwright.jsontext import JsonError, parse_lenient
-from callwright.models.dialogue import converse
+from callwright.models.dialogue import run_dialogue
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.trajectory import Step, Trajectory
-from callwright.nouns.types import Reply, ToolCall, ToolResult, canonical, digest, scalars
+from callwright.nouns.types import (
+    Reply,
+    ToolCall,
+    ToolResult,
+    compute_digest,
+    iter_scalars,
+    to_canonical_json,
+)
 from callwright.schema.normalize import closed_object
 from callwright_lab import prompts
 from callwright_lab.benchmarks.judge.text import call_text, chain_text
@@ -57,14 +64,14 @@ _UNDONE = ("not_executable", "unavailable")
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Why no case came of an attempt; ``reason`` is what the report counts by."""
+    """An attempt that yielded no case; the report counts by ``reason``."""
 
     id: str
     kind: str
     reason: str
 
 
-def part_of(run: Trajectory, world: World) -> Part:
+def classify_part(run: Trajectory, world: World) -> Part:
     """One call: I1 where its tool is alive, I2 where it is simulated; several calls: I3."""
     if len(run.calls) > 1:
         return "I3"
@@ -72,45 +79,47 @@ def part_of(run: Trajectory, world: World) -> Part:
     return "I1" if alive else "I2"
 
 
-async def inject(
+async def inject_error(
     run: Trajectory, world: World, kind: str, *, seed: int = 0, model: ChatModel | None = None
 ) -> ErrorCase | Dropped:
     """One error of a kind at a step of a verified trajectory that is drawn by digest. ``model``:
     who writes it; None: the rules. Raises ModelError where it cannot be asked.
     """
     steps = [at for at, step in enumerate(run.steps) if len(step.calls) == 1 and step.ok]
-    head = f"{run.id or digest(run.query)[:8]}-{kind}-{seed}"
+    head = f"{run.id or compute_digest(run.query)[:8]}-{kind}-{seed}"
     if not steps:
         return Dropped(head, kind, "no round of it is one call that came back well")
     rng = random.Random(f"{run.key} {run.id} {kind} {seed}")
     at = rng.choice(steps)
     right = replace(run.steps[at].calls[0], id="h9")
-    wrong, thought = _by_rule(run, right, kind, rng), ""
+    wrong, thought = _corrupt_by_rule(run, right, kind, rng), ""
     if model is not None:
         capable = (await model.capabilities()).json_schema
-        wrong, thought = await converse(
-            _by_model(run, at, right, kind, constrained=capable), model.complete
+        wrong, thought = await run_dialogue(
+            _corrupt_by_model(run, at, right, kind, constrained=capable), model.complete
         )
     if wrong is None:
         why = "the model wrote no wrong call" if model else "this call cannot have such an error"
         return Dropped(head, kind, why)
-    if model is not None and not of_kind(kind, run, right, wrong):
+    if model is not None and not is_error_kind(kind, run, right, wrong):
         return Dropped(head, kind, "the model wrote an error of another kind")
     case = ErrorCase(
         id=head,
-        part=part_of(run, world),
+        part=classify_part(run, world),
         kind=kind,
         query=run.query,
         tools=run.tools,
-        before=tuple(_renumbered(step, n) for n, step in enumerate(run.steps[:at], 1)),
+        before=tuple(_renumber_step(step, n) for n, step in enumerate(run.steps[:at], 1)),
         wrong=Step(thought, (wrong,)),
         gold=Gold(right.tool, right.arguments if isinstance(right.arguments, dict) else {}),
         by=model.name if model else "rule",
     )
-    return await observed(case, world)
+    return await observe_case(case, world)
 
 
-async def observed(case: ErrorCase, world: World, *, strict: bool = True) -> ErrorCase | Dropped:
+async def observe_case(
+    case: ErrorCase, world: World, *, strict: bool = True
+) -> ErrorCase | Dropped:
     """The case with what its calls bring here, or why it is none (the solvability filter). Not
     ``strict``: it is kept all the same, and its note says why it should not be; but for a wrong
     call that could not be carried out.
@@ -123,53 +132,59 @@ async def observed(case: ErrorCase, world: World, *, strict: bool = True) -> Err
         wrong=replace(case.wrong, results=(result,)),
         gold=Gold(case.gold.tool, case.gold.arguments, content),
     )
-    reason = _unfit(made)
+    reason = _find_unfit_reason(made)
     undone = result.failure is not None and result.failure.kind in _UNDONE
     if reason and (strict or undone):
         return Dropped(case.id, case.kind, reason)
     return replace(made, note="; ".join(filter(None, (case.note, reason)))) if reason else made
 
 
-def _unfit(case: ErrorCase) -> str:
-    """Why a case whose calls were carried out is no error case; "" where it is one."""
+def _find_unfit_reason(case: ErrorCase) -> str:
+    """Return the reason why a case is not an error case after its calls were executed; "" if it is
+    one.
+    """
     result = case.wrong.results[0]
     if case.gold.content in (None, "", [], {}):
         return "the right call brings nothing here"
     if result.failure is not None and result.failure.kind in _UNDONE:
         return "the wrong call could not be carried out"
     if result.ok and (
-        case.part != "I3" or canonical(result.content) == canonical(case.gold.content)
+        case.part != "I3"
+        or to_canonical_json(result.content) == to_canonical_json(case.gold.content)
     ):
         return "nothing that came back shows the error"
-    return "" if known(case) else "what is right cannot be known from request, results and error"
+    return (
+        "" if is_solvable(case) else "what is right cannot be known from request, results and error"
+    )
 
 
-def known(case: ErrorCase) -> bool:
-    """Whether all that the right call needs beyond the wrong one stands in the request, the results
-    before, the wrong call's own values, the error's words, or the tool's documentation.
+def is_solvable(case: ErrorCase) -> bool:
+    """Return True if everything that the correct call needs beyond the wrong one is known. Sources
+    are the request, earlier results, the wrong call's values, the error message and the tool's
+    documentation.
     """
     if case.gold.tool not in {tool.name for tool in case.tools}:
         return False
     tool = next(tool for tool in case.tools if tool.name == case.gold.tool)
     told = [
         case.query,
-        canonical(case.call.arguments),
-        canonical(tool.input_schema),
+        to_canonical_json(case.call.arguments),
+        to_canonical_json(tool.input_schema),
         tool.description,
     ]
-    told += [canonical(result.content) for step in case.before for result in step.results]
+    told += [to_canonical_json(result.content) for step in case.before for result in step.results]
     told += [result.failure.message for result in case.wrong.results if result.failure]
     text = "\n".join(told).casefold()
     return all(
         str(value).casefold() in text
-        for value in scalars(case.gold.arguments)
+        for value in iter_scalars(case.gold.arguments)
         if value not in (None, "")
     )
 
 
-def of_kind(kind: str, run: Trajectory, right: ToolCall, wrong: ToolCall) -> bool:
-    """Whether a wrong call has an error of this kind: a model may write another than it was asked
-    for.
+def is_error_kind(kind: str, run: Trajectory, right: ToolCall, wrong: ToolCall) -> bool:
+    """Return True if a wrong call has an error of this kind. A model may write a different error
+    than requested.
     """
     offered, own = run.tool(wrong.tool), run.tool(right.tool)
     same = wrong.tool == right.tool
@@ -181,7 +196,9 @@ def of_kind(kind: str, run: Trajectory, right: ToolCall, wrong: ToolCall) -> boo
     return same
 
 
-def _by_rule(run: Trajectory, right: ToolCall, kind: str, rng: random.Random) -> ToolCall | None:
+def _corrupt_by_rule(
+    run: Trajectory, right: ToolCall, kind: str, rng: random.Random
+) -> ToolCall | None:
     """The right call after the first corruption of this kind that it can have, in an order drawn
     anew each time.
     """
@@ -194,13 +211,13 @@ def _by_rule(run: Trajectory, right: ToolCall, kind: str, rng: random.Random) ->
     return None
 
 
-def _by_model(
+def _corrupt_by_model(
     run: Trajectory, at: int, right: ToolCall, kind: str, *, constrained: bool
 ) -> Generator[ChatRequest, Reply, tuple[ToolCall | None, str]]:
     shown = prompts.render(
         "inject_error",
         query=run.query,
-        tools=signatures(run.tools),
+        tools=render_signatures(run.tools),
         before=chain_text(run.steps[:at], 2_000),
         right=call_text(right),
         kind=kind,
@@ -227,7 +244,7 @@ def _by_model(
     return (None if same else wrong), str(said.get("thought", ""))
 
 
-def _renumbered(step: Step, number: int) -> Step:
+def _renumber_step(step: Step, number: int) -> Step:
     """A round of the history under ids of its own, which no run gives."""
     names = {
         call.id: f"h{number}" if len(step.calls) == 1 else f"h{number}.{i}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from callwright.agent.strategies.code import functions
+from callwright.agent.strategies.code import build_functions
 from callwright.nouns.errors import Failure
 from callwright.nouns.protocols import ChatModel, ToolSource
 from callwright.nouns.trajectory import Step, Trajectory
@@ -20,15 +20,15 @@ from callwright.tools.overlays import OverlaySource
 from callwright.tools.sources import SourceSpec, sources_of
 from callwright.tools.wrapped import WrappedSource
 from callwright_lab.benchmarks.recovery.cases import ErrorCase
-from callwright_lab.benchmarks.recovery.world import World, simulated_source
-from callwright_lab.verify.mock_tools import dead
+from callwright_lab.benchmarks.recovery.world import World, build_simulated_source
+from callwright_lab.verify.mock_tools import find_dead_tools
 
 
 @dataclass(frozen=True)
 class LiveTools:
-    """Where the tools are (``sources``), what verification found out about them (``overlay``), and
-    who answers for the dead: what is on record, then ``model``. ``sandbox``: what the tools change
-    is thrown away, all may be called.
+    """Settings of the tools that execute calls: ``sources`` holds the tools and ``overlay`` the
+    findings of verification. Calls to dead tools are answered from recordings, then by ``model``.
+    ``sandbox``: changes are discarded, so every tool may be called.
     """
 
     sources: tuple[SourceSpec, ...]
@@ -65,9 +65,11 @@ class Answering(WrappedSource):
     async def open(self) -> Sequence[Tool]:
         tools = await super().open()
         self.gone = (
-            dead(self._live.overlay.apply(tools).fitting) if self._live.overlay else frozenset()
+            find_dead_tools(self._live.overlay.apply(tools).fitting)
+            if self._live.overlay
+            else frozenset()
         )
-        self._stand_in = simulated_source(
+        self._stand_in = build_simulated_source(
             [t for t in tools if t.name in self.gone], self._steps, self._live.model
         )
         return tools
@@ -98,7 +100,7 @@ def as_offered(run: Trajectory, catalog: Catalog) -> Trajectory:
     """The trajectory with the catalogue's documentation, its calls by the catalogue's names:
     programs know tools and parameters by names that are Python's.
     """
-    written = functions(catalog.tools)
+    written = build_functions(catalog.tools)
 
     def tool(name: str) -> Tool | None:
         if name in catalog:

@@ -9,20 +9,20 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from callwright.models.dialogue import converse
+from callwright.models.dialogue import run_dialogue
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.trajectory import Step, Trajectory
-from callwright.nouns.types import JsonObject, Tool, ToolCall, canonical, scalars
+from callwright.nouns.types import JsonObject, Tool, ToolCall, iter_scalars, to_canonical_json
 from callwright_lab.benchmarks.recovery.world import World
 from callwright_lab.training.planner.drafts import Draft
-from callwright_lab.training.planner.stages import asked_of, query
-from callwright_lab.verify.proposals import propose, proposed
+from callwright_lab.training.planner.stages import adapt_schemas, generate_query
+from callwright_lab.verify.proposals import ask_example_calls, propose_by_rule
 
 
 @dataclass(frozen=True, slots=True)
 class NoPair:
-    """Why no request came of a tool, or of one of its calls."""
+    """A tool, or one of its calls, that yielded no request, with the reason."""
 
     id: str
     reason: str
@@ -31,7 +31,7 @@ class NoPair:
 Pair = Trajectory | NoPair
 
 
-async def pairs(
+async def iter_pairs(
     tools: Sequence[Tool], world: World, model: ChatModel, each: int
 ) -> AsyncIterator[Pair]:
     """Up to ``each`` calls of every tool that succeed here, as trajectories of one round that offer
@@ -42,16 +42,18 @@ async def pairs(
     """
     schema = (await model.capabilities()).json_schema
     for tool in tools:
-        calls = proposed(tool, date.today(), most=each, guess=False).calls
+        calls = propose_by_rule(tool, date.today(), most=each, guess=False).calls
         if not calls:
-            calls = await converse(propose(tool, most=each, schema=schema), model.complete)
+            calls = await run_dialogue(
+                ask_example_calls(tool, most=each, schema=schema), model.complete
+            )
         if not calls:
             yield NoPair(tool.name, "nothing says how it is called")
         for number, arguments in enumerate(calls[:each]):
-            yield await _pair(f"{tool.name}-{number}", tool, arguments, world, model, schema)
+            yield await _build_pair(f"{tool.name}-{number}", tool, arguments, world, model, schema)
 
 
-async def _pair(
+async def _build_pair(
     name: str, tool: Tool, arguments: JsonObject, world: World, model: ChatModel, schema: bool
 ) -> Pair:
     call = ToolCall("r1", tool.name, arguments)
@@ -62,24 +64,24 @@ async def _pair(
         return NoPair(
             name, "it may write: --sandbox" if barred else "the right call brings nothing here"
         )
-    goal = f"one call, with exactly these values: {canonical(arguments)}"
+    goal = f"one call, with exactly these values: {to_canonical_json(arguments)}"
     draft = Draft(
         name, "cases", "easy", (tool,), 1, goal=goal, workflow=Plan.from_layers([[tool.name]])
     )
-    made = await converse(asked_of(query(draft), schema), model.complete)
+    made = await run_dialogue(adapt_schemas(generate_query(draft), schema), model.complete)
     if made.dropped:
         return NoPair(name, f"no request: {made.dropped.removeprefix('query: ')}")
-    if left := unsaid(arguments, made.query):
+    if left := list_unstated_arguments(arguments, made.query):
         return NoPair(name, f"the request does not say {', '.join(left)}")
     return Trajectory(name, made.query, (tool,), (Step("", (call,), (result,)),))
 
 
-def unsaid(arguments: JsonObject, request: str) -> list[str]:
+def list_unstated_arguments(arguments: JsonObject, request: str) -> list[str]:
     """The arguments whose values a request does not hold, letter case aside; yes, no and nothing
     need not be said.
     """
     text = request.casefold()
-    told = {key: [v for v in scalars(value) if isinstance(v, str | int | float) and not isinstance(v, bool)]
+    told = {key: [v for v in iter_scalars(value) if isinstance(v, str | int | float) and not isinstance(v, bool)]
             for key, value in arguments.items()}  # fmt: skip
     return [
         key

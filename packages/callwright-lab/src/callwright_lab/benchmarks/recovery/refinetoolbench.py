@@ -15,72 +15,76 @@ from callwright.models import open_model
 from callwright.nouns.errors import CallwrightError, ConfigError
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.trace import read_jsonl
-from callwright.nouns.types import JsonObject, digest
-from callwright.simulation.simulator import patient
+from callwright.nouns.types import JsonObject, compute_digest
+from callwright.simulation.simulator import extend_limits
 from callwright.tools.overlay import Overlay
-from callwright_lab.benchmarks.comparison.comparison import LIMITS, compare, parser
+from callwright_lab.benchmarks.comparison.comparison import LIMITS, build_parser, compare_strategies
 from callwright_lab.benchmarks.comparison.published import published_recovery
-from callwright_lab.benchmarks.comparison.report import system_of
+from callwright_lab.benchmarks.comparison.report import name_system
 from callwright_lab.benchmarks.comparison.rows import read_rows
-from callwright_lab.benchmarks.comparison.task_sets import sha256
+from callwright_lab.benchmarks.comparison.task_sets import hash_text
 from callwright_lab.benchmarks.desk.tasks import load_desk
-from callwright_lab.benchmarks.judge.bench import say
-from callwright_lab.benchmarks.judge.questions import recovered
-from callwright_lab.benchmarks.judge.rows import Item, Judge, content_of, judge_missing
-from callwright_lab.benchmarks.recovery.bench import add_judge, judged_rows, judged_section
+from callwright_lab.benchmarks.judge.bench import print_verdict
+from callwright_lab.benchmarks.judge.questions import ask_recovery
+from callwright_lab.benchmarks.judge.rows import Item, Judge, digest_run, judge_missing
+from callwright_lab.benchmarks.recovery.bench import (
+    add_judge,
+    get_judged_path,
+    render_judged_section,
+)
 from callwright_lab.benchmarks.recovery.build import (
     Building,
     Made,
-    desk_live,
-    from_catalogue,
-    from_desk,
-    from_files,
-    from_published,
-    report,
+    iter_catalogue_cases,
+    iter_desk_cases,
+    iter_file_cases,
+    iter_published_cases,
+    make_desk_live,
+    render_build_report,
 )
 from callwright_lab.benchmarks.recovery.cases import (
     PARTS,
     ErrorCase,
-    digest_of,
+    digest_cases,
     read_cases,
     write_cases,
 )
-from callwright_lab.benchmarks.recovery.continuation import Entry, ErrorCases, followed
+from callwright_lab.benchmarks.recovery.continuation import Entry, ErrorCases, trim_trajectory
 from callwright_lab.benchmarks.recovery.live import LiveTools
 from callwright_lab.benchmarks.recovery.plots import write_recovery_plots
 from callwright_lab.benchmarks.recovery.report import item_key, recovery_report
-from callwright_lab.transcripts.run_trajectory import trajectory_of
+from callwright_lab.transcripts.run_trajectory import build_trajectory
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build cases, or run what is missing of them, or judge the runs; then print the tables."""
-    options = _parser().parse_args(arguments)
+    options = _build_parser().parse_args(arguments)
     try:
         if options.published:
             sys.stdout.write(published_recovery() + "\n")
             return 0
         if options.build:
-            return asyncio.run(_build(options))
+            return asyncio.run(_build_cases(options))
         if options.judge:
-            left = asyncio.run(_judge(options))
+            left = asyncio.run(_judge_runs(options))
             sys.stderr.write(
                 f"{left} verdicts are missing; the same command goes on\n" if left else ""
             )
-            sys.stdout.write(judged_section(options.out) + "\n")
+            sys.stdout.write(render_judged_section(options.out) + "\n")
             return 0
-        limits = patient(LIMITS) if options.simulator else LIMITS
-        code = compare(
-            options, lambda: _cases(options), limits, recovery_report, write_recovery_plots
+        limits = extend_limits(LIMITS) if options.simulator else LIMITS
+        code = compare_strategies(
+            options, lambda: _load_cases(options), limits, recovery_report, write_recovery_plots
         )
-        if options.report and judged_rows(options.out).exists():
-            sys.stdout.write(f"\n{judged_section(options.out)}\n")
+        if options.report and get_judged_path(options.out).exists():
+            sys.stdout.write(f"\n{render_judged_section(options.out)}\n")
         return code
     except CallwrightError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
 
 
-async def _build(options: argparse.Namespace) -> int:
+async def _build_cases(options: argparse.Namespace) -> int:
     async with AsyncExitStack() as stack:
         by = open_model(options.by) if options.by else None
         simulator = open_model(options.simulator) if options.simulator else None
@@ -88,27 +92,33 @@ async def _build(options: argparse.Namespace) -> int:
         for model in filter(None, (by, simulator, author)):
             stack.push_async_callback(model.aclose)
         how = Building(
-            by, simulator, _live(options, simulator), options.each, not options.unfiltered
+            by,
+            simulator,
+            _build_live_tools(options, simulator),
+            options.each,
+            not options.unfiltered,
         )
-        made = [one async for one in _attempts(options, how, author or by)]
+        made = [one async for one in _iter_attempts(options, how, author or by)]
     cases = [one for one in made if isinstance(one, ErrorCase)]
     if not cases:
-        sys.stdout.write(report(made) + "\n")
+        sys.stdout.write(render_build_report(made) + "\n")
         raise ConfigError(
-            f"no error case came of {_source(options)}",
+            f"no error case came of {_get_source(options)}",
             hint="the table says why; --simulator MODEL?",
         )
     write_cases(options.build, cases)
-    sys.stdout.write(f"{report(made)}\n\n{digest_of(cases)}  written to {options.build}\n")
+    sys.stdout.write(
+        f"{render_build_report(made)}\n\n{digest_cases(cases)}  written to {options.build}\n"
+    )
     return 0
 
 
-def _attempts(
+def _iter_attempts(
     options: argparse.Namespace, how: Building, author: ChatModel | None
 ) -> AsyncIterator[Made]:
-    source = _source(options)
+    source = _get_source(options)
     if source == "desk":
-        return from_desk(load_desk(options.desk), how)
+        return iter_desk_cases(load_desk(options.desk), how)
     if source == "catalogue":
         if how.live is None or author is None:
             raise ConfigError(
@@ -118,17 +128,23 @@ def _attempts(
                     " apis --apply"
                 ),
             )
-        return from_catalogue(how.live, author, how)
+        return iter_catalogue_cases(how.live, author, how)
     path = Path(source)
-    return from_published(path, how) if (path / "I1.json").exists() else from_files(path, how)
+    return (
+        iter_published_cases(path, how)
+        if (path / "I1.json").exists()
+        else iter_file_cases(path, how)
+    )
 
 
-def _source(options: argparse.Namespace) -> str:
-    """What cases are made of: where nothing is named, the tools that are, or else the desk."""
+def _get_source(options: argparse.Namespace) -> str:
+    """Return the source of the cases: the named one, or else the tool catalogue if one is given, or
+    else the desk.
+    """
     return options.source or ("catalogue" if options.tools else "desk")
 
 
-def _live(options: argparse.Namespace, simulator: ChatModel | None) -> LiveTools | None:
+def _build_live_tools(options: argparse.Namespace, simulator: ChatModel | None) -> LiveTools | None:
     """The tools that ``--tools`` names; None without it. Raises ConfigError for what says more of
     no tools.
     """
@@ -143,31 +159,31 @@ def _live(options: argparse.Namespace, simulator: ChatModel | None) -> LiveTools
     return LiveTools(tuple(options.tools), overlay, options.sandbox, simulator)
 
 
-def _cases(options: argparse.Namespace) -> ErrorCases:
+def _load_cases(options: argparse.Namespace) -> ErrorCases:
     cases = read_cases(options.cases)
     simulator = open_model(options.simulator) if options.simulator else None
     entry: Entry = options.entry
-    tools = _live(options, simulator)
+    tools = _build_live_tools(options, simulator)
     if tools and options.live_desk:
         raise ConfigError(
             "either the desk's tools answer or others", hint="--live-desk, or --tools SOURCE"
         )
     if options.live_desk:
-        live = desk_live(load_desk(options.desk))
+        live = make_desk_live(load_desk(options.desk))
     elif tools:
         live = tools.of
     else:
         live = None
     parts = options.part.split(",") if options.part else PARTS
     mine = {
-        part: sorted((c for c in cases if c.part == part), key=lambda c: sha256(c.id))
+        part: sorted((c for c in cases if c.part == part), key=lambda c: hash_text(c.id))
         for part in parts
     }
     chosen = tuple(case for part in mine for case in mine[part][: options.per_part or None])
     return ErrorCases(chosen, entry, simulator, live)
 
 
-def case_items(cases: ErrorCases, rows: Sequence[JsonObject], folder: Path) -> list[Item]:
+def build_case_items(cases: ErrorCases, rows: Sequence[JsonObject], folder: Path) -> list[Item]:
     """Every run of an error case, for the questions of Tool-MVR's Table 7."""
     by_id = {case.id: case for case in cases.tasks}
     items = []
@@ -176,38 +192,38 @@ def case_items(cases: ErrorCases, rows: Sequence[JsonObject], folder: Path) -> l
         trace = trace if trace.exists() else folder / "traces" / trace.name
         if row.get("error") or row["task"] not in by_id or not trace.is_file():
             continue
-        head = {"system": system_of(row), "part": row["part"]}
-        items.append(_item(item_key(row), by_id[row["task"]], trace, cases.entry, **head))
+        head = {"system": name_system(row), "part": row["part"]}
+        items.append(_build_item(item_key(row), by_id[row["task"]], trace, cases.entry, **head))
     return items
 
 
-def _item(key: str, case: ErrorCase, trace: Path, entry: Entry, **head: object) -> Item:
-    after = followed(case, trajectory_of(read_jsonl(trace), case.id), entry)
+def _build_item(key: str, case: ErrorCase, trace: Path, entry: Entry, **head: object) -> Item:
+    after = trim_trajectory(case, build_trajectory(read_jsonl(trace), case.id), entry)
     return Item(
         "recovery",
         key,
-        digest([content_of(after), case.row]),
-        lambda way: recovered(case.query, case.tools, case.before, case.wrong, after, way),
+        compute_digest([digest_run(after), case.row]),
+        lambda way: ask_recovery(case.query, case.tools, case.before, case.wrong, after, way),
         head,
     )
 
 
-async def _judge(options: argparse.Namespace) -> int:
+async def _judge_runs(options: argparse.Namespace) -> int:
     model = open_model(options.judge)
     try:
         judge = await Judge.of(model, options.judge_temperature)
-        items = case_items(_cases(options), read_rows(options.out), options.out.parent)
-        out, seconds = judged_rows(options.out), options.limit_seconds
+        items = build_case_items(_load_cases(options), read_rows(options.out), options.out.parent)
+        out, seconds = get_judged_path(options.out), options.limit_seconds
         return await judge_missing(
-            judge, items, out, runs=options.judge_runs, limit_seconds=seconds, on_row=say
+            judge, items, out, runs=options.judge_runs, limit_seconds=seconds, on_row=print_verdict
         )
     finally:
         await model.aclose()
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     about = (__doc__ or "").partition(": ")[2]
-    known = parser("refinetoolbench", about, Path("runs/refinetoolbench/results.jsonl"))
+    known = build_parser("refinetoolbench", about, Path("runs/refinetoolbench/results.jsonl"))
     known.set_defaults(half="all", strategies="react,layered")
     add = known.add_argument
     add(

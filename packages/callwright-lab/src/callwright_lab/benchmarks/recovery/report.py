@@ -10,18 +10,18 @@ from itertools import combinations
 from statistics import fmean
 
 from callwright.nouns.types import JsonObject
-from callwright_lab.benchmarks.comparison.paired import mcnemar, paired_bootstrap
+from callwright_lab.benchmarks.comparison.paired import mcnemar_test, paired_bootstrap
 from callwright_lab.benchmarks.comparison.report import (
     ByTask,
     Row,
-    budget,
-    grouped,
-    table,
+    describe_budget,
+    group_rows,
+    render_table,
     total_tokens,
 )
-from callwright_lab.benchmarks.judge.check import repeats, with_gold
+from callwright_lab.benchmarks.judge.check import measure_gold_agreement, measure_repeat_agreement
 from callwright_lab.benchmarks.judge.rates import error_correction, error_recognition
-from callwright_lab.recovery import counted, share
+from callwright_lab.recovery import count_outcomes, format_share
 
 OBJECTIVE = (
     "Objective, without a judge. met: runs to which the error happened. ERR: something else was"
@@ -42,23 +42,30 @@ and repair.
 
 def recovery_report(rows: Iterable[Row]) -> str:
     """One section per (model, configuration)."""
-    parts = [_section(model, config, found) for (model, config), found in grouped(rows).items()]
+    parts = [
+        _render_section(model, config, found) for (model, config), found in group_rows(rows).items()
+    ]
     return "\n\n".join(parts) if parts else "No finished runs yet."
 
 
-def _section(model: str, config: str, strategies: Mapping[str, ByTask]) -> str:
+def _render_section(model: str, config: str, strategies: Mapping[str, ByTask]) -> str:
     tasks = {task for found in strategies.values() for task in found}
-    told = budget(row for found in strategies.values() for row in found.values())
+    told = describe_budget(row for found in strategies.values() for row in found.values())
     head = f"Model {model}, {len(tasks)} error cases{told}, configuration {config}."
     kinds = sorted({row["kind"] for found in strategies.values() for row in found.values()})
-    tables = [_summary(strategies), _by_kind(strategies, kinds, "recognised", "met")]
-    tables += [_by_kind(strategies, kinds, "corrected", "mendable")]
+    tables = [_render_summary(strategies), _render_kinds(strategies, kinds, "recognised", "met")]
+    tables += [_render_kinds(strategies, kinds, "corrected", "mendable")]
     return "\n\n".join(
-        [head, OBJECTIVE, *tables, *([PAIRED, _pairs(strategies)] if len(strategies) > 1 else [])]
+        [
+            head,
+            OBJECTIVE,
+            *tables,
+            *([PAIRED, _render_pairs(strategies)] if len(strategies) > 1 else []),
+        ]
     )
 
 
-def _summary(strategies: Mapping[str, ByTask]) -> str:
+def _render_summary(strategies: Mapping[str, ByTask]) -> str:
     rates = (
         "ERR, objective",
         "ECR of met, objective",
@@ -69,31 +76,35 @@ def _summary(strategies: Mapping[str, ByTask]) -> str:
     lines = [["strategy", "met", *rates, "steps", "tokens", "calls"]]
     for name, found in strategies.items():
         rows = list(found.values())
-        counts = counted(rows)
+        counts = count_outcomes(rows)
         right = sum(bool(row["success"]) for row in rows)
         lines.append(
             [
                 name,
                 f"{counts['met']}/{len(rows)}",
-                share(counts["recognised"], counts["met"]),
-                share(counts["corrected"], counts["mendable"]),
-                share(counts["corrected"], sum(bool(row["mendable"]) for row in rows)),
+                format_share(counts["recognised"], counts["met"]),
+                format_share(counts["corrected"], counts["mendable"]),
+                format_share(counts["corrected"], sum(bool(row["mendable"]) for row in rows)),
                 f"{counts['told']}/{counts['met']}",
-                share(right, len(rows)),
+                format_share(right, len(rows)),
                 f"{fmean(row['model_calls'] for row in rows):.1f}",
                 f"{fmean(map(total_tokens, rows)):,.0f}",
                 f"{fmean(row['calls'] for row in rows):.1f}",
             ]
         )
-    return table(lines)
+    return render_table(lines)
 
 
-def _by_kind(strategies: Mapping[str, ByTask], kinds: Sequence[str], what: str, of: str) -> str:
+def _render_kinds(
+    strategies: Mapping[str, ByTask], kinds: Sequence[str], what: str, of: str
+) -> str:
     lines = [[f"{what}, by kind", *kinds]]
     for name, found in strategies.items():
-        counts = [counted(row for row in found.values() if row["kind"] == kind) for kind in kinds]
-        lines.append([name, *(share(count[what], count[of]) for count in counts)])
-    return table(lines)
+        counts = [
+            count_outcomes(row for row in found.values() if row["kind"] == kind) for kind in kinds
+        ]
+        lines.append([name, *(format_share(count[what], count[of]) for count in counts)])
+    return render_table(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +125,7 @@ _MEASURES = (
 )
 
 
-def _pairs(strategies: Mapping[str, ByTask]) -> str:
+def _render_pairs(strategies: Mapping[str, ByTask]) -> str:
     """Each strategy against the baselines; each two where there is none of them."""
     there = [name for name in BASELINES if name in strategies]
     against = [
@@ -135,13 +146,13 @@ def _pairs(strategies: Mapping[str, ByTask]) -> str:
     ]
     for a, b in against or combinations(strategies, 2):
         lines += [
-            [f"{a} against {b}", *_compared(strategies[a], strategies[b], what)]
+            [f"{a} against {b}", *_compare_pair(strategies[a], strategies[b], what)]
             for what in _MEASURES
         ]
-    return table(lines)
+    return render_table(lines)
 
 
-def _compared(first: ByTask, second: ByTask, what: _Measure) -> list[str]:
+def _compare_pair(first: ByTask, second: ByTask, what: _Measure) -> list[str]:
     shared = [
         task
         for task in first
@@ -150,7 +161,7 @@ def _compared(first: ByTask, second: ByTask, what: _Measure) -> list[str]:
     if not shared:
         return [what.name, "0", "–", "–", "–"]
     ours, theirs = ([bool(found[task][what.field]) for task in shared] for found in (first, second))
-    test = mcnemar(ours, theirs)
+    test = mcnemar_test(ours, theirs)
     gain = paired_bootstrap([100.0 * won for won in ours], [100.0 * won for won in theirs])
     ratio = f"{sum(ours) / sum(theirs):.2f}" if sum(theirs) else "–"
     span = f"{gain.value:+.1f} ({gain.low:+.1f} to {gain.high:+.1f})"
@@ -163,13 +174,13 @@ def _compared(first: ByTask, second: ByTask, what: _Measure) -> list[str]:
     ]
 
 
-def judged_table(judged: Sequence[JsonObject], runs: Iterable[Row] = ()) -> str:
+def render_judged_table(judged: Sequence[JsonObject], runs: Iterable[Row] = ()) -> str:
     """ERR and ECR by a judge (Tool-MVR, Table 7), by system and part, the mean over items and
     repetitions; and beside them how far this judge can be believed: whether it repeats itself, and
     whether it agrees with the objective verdicts that ``runs`` hold of the same items.
     """
     rows = list(
-        {_known_by(row): row for row in judged}.values()
+        {_get_judgement_key(row): row for row in judged}.values()
     )  # a run that was judged anew counts once
     parts = sorted({str(row["part"]) for row in rows})
     rates = [*(f"ERR {part}" for part in parts), "ERR", *(f"ECR {part}" for part in parts), "ECR"]
@@ -188,28 +199,30 @@ def judged_table(judged: Sequence[JsonObject], runs: Iterable[Row] = ()) -> str:
         if system == _ALL and judge in alone:
             continue
         cells = [
-            _judged([row for row in found if part in ("", row["part"])], rate)
+            _format_judged_rate([row for row in found if part in ("", row["part"])], rate)
             for rate in (error_recognition, error_correction)
             for part in (*parts, "")
         ]
-        lines.append([judge, system, *cells, *_trust(found, code)])
-    return table(lines)
+        lines.append([judge, system, *cells, *_render_agreement(found, code)])
+    return render_table(lines)
 
 
 _ALL = "all of them"
 
 
 def item_key(run: Row) -> str:
-    """What a run is known by among the items of a judge."""
+    """Return the key of a run among the items of a judge."""
     return f"{run['task']} {run['strategy']} {run['model']} {run['config']}"
 
 
-def _known_by(row: JsonObject) -> tuple[object, ...]:
+def _get_judgement_key(row: JsonObject) -> tuple[object, ...]:
     return row["judge"], row["config"], row["item"], row["run"]
 
 
-def _trust(rows: Sequence[JsonObject], code: Mapping[str, Row]) -> list[str]:
-    """How far a judge's verdicts can be believed: against code, and against themselves."""
+def _render_agreement(rows: Sequence[JsonObject], code: Mapping[str, Row]) -> list[str]:
+    """Return the reliability of a judge's verdicts: agreement with code, and agreement between
+    repetitions.
+    """
     seen: dict[str, dict[int, str]] = {}
     mended: dict[str, dict[int, str]] = {}
     both: dict[str, dict[int, str]] = {}
@@ -220,10 +233,16 @@ def _trust(rows: Sequence[JsonObject], code: Mapping[str, Row]) -> list[str]:
         both.setdefault(item, {})[run] = f"{row['verdict']}/{row['more']}" if row["verdict"] else ""
     recognised = {item: bool(code[item]["recognised"]) for item in seen if item in code}
     corrected = {item: bool(code[item]["corrected"]) for item in seen if item in code}
-    agreements = (with_gold(seen, recognised), with_gold(mended, corrected), repeats(both))
+    agreements = (
+        measure_gold_agreement(seen, recognised),
+        measure_gold_agreement(mended, corrected),
+        measure_repeat_agreement(both),
+    )
     return [*map(str, agreements), str(sum(not row["verdict"] for row in rows))]
 
 
-def _judged(rows: Sequence[JsonObject], rate: Callable[[Sequence[tuple[str, str]]], float]) -> str:
+def _format_judged_rate(
+    rows: Sequence[JsonObject], rate: Callable[[Sequence[tuple[str, str]]], float]
+) -> str:
     pairs = [(str(row["verdict"]), str(row["more"])) for row in rows if row["verdict"]]
     return f"{100 * rate(pairs):.1f} ({len(pairs)})" if pairs else "–"

@@ -30,15 +30,15 @@ class World:
     simulated: frozenset[str] = frozenset()
 
     async def carry_out(self, call: ToolCall) -> ToolResult:
-        """What the tool answers to this very call, mended by nobody. An error inside a success is
-        read as one.
+        """Return the tool's result for exactly this call, without repair. An error inside a success
+        is read as one.
         """
         tool = next((tool for tool in self.tools if tool.name == call.tool), None)
         given = call.arguments if isinstance(call.arguments, dict) else {}
         if tool is None:
-            return _failed(call, given, f"there is no tool called '{call.tool}'")
+            return _build_failure(call, given, f"there is no tool called '{call.tool}'")
         if not isinstance(call.arguments, dict):
-            return _failed(call, given, "the arguments are no JSON object")
+            return _build_failure(call, given, "the arguments are no JSON object")
         output = await self.call(tool, given)
         result = ToolResult(
             call.id, tool.name, given, output.content, output.failure, simulated=output.simulated
@@ -47,16 +47,16 @@ class World:
         return result if failure is None else replace(result, failure=failure)
 
 
-def simulated_world(
+def build_simulated_world(
     tools: Sequence[Tool], steps: Iterable[Step] = (), model: ChatModel | None = None
 ) -> World:
     """Tools that are not there: what is on record of their calls, else the model that imitates
     them.
     """
-    return World(tuple(tools), simulated_source(tools, steps, model).call)
+    return World(tuple(tools), build_simulated_source(tools, steps, model).call)
 
 
-def simulated_source(
+def build_simulated_source(
     tools: Sequence[Tool], steps: Iterable[Step], model: ChatModel | None = None
 ) -> SimulatedSource:
     """A tool source that answers as these rounds did; what else is called the model makes up, or
@@ -72,5 +72,5 @@ def simulated_source(
     )
 
 
-def _failed(call: ToolCall, given: JsonObject, message: str) -> ToolResult:
+def _build_failure(call: ToolCall, given: JsonObject, message: str) -> ToolResult:
     return ToolResult(call.id, call.tool, given, None, Failure("tool_error", message))

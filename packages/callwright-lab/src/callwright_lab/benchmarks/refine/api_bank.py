@@ -19,12 +19,12 @@ from pathlib import Path
 
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import READ, JsonObject, Message, ToolCall, digest
-from callwright_lab.benchmarks.refine.score import classify, same_call
+from callwright.nouns.types import READ, JsonObject, Message, ToolCall, compute_digest
+from callwright_lab.benchmarks.refine.score import classify_error, is_same_call
 from callwright_lab.benchmarks.refine.task import Found, Score, Task
 from callwright_lab.datasets.examples import read_json
 from callwright_lab.datasets.sources import data_root
-from callwright_lab.transcripts.gold import API_BANK_WHERE, tools_in
+from callwright_lab.transcripts.gold import API_BANK_WHERE, parse_prompt_tools
 
 LEVELS = (1, 2, 3)
 
@@ -79,24 +79,24 @@ class ApiBank:
         made = []
         for level in self.levels:
             rows = read_json(self.root / f"level-{level}.json", API_BANK_WHERE)
-            made += [task_of(level, row) for row in rows]
-        return tuple(declared(task) for task in made) if self.declared else tuple(made)
+            made += [build_task(level, row) for row in rows]
+        return tuple(declare_effects(task) for task in made) if self.declared else tuple(made)
 
     def tasks(self) -> Sequence[Task]:
         return self._tasks
 
     def score(self, task: Task, found: Found) -> Score:
         (gold,) = task.gold
-        found = replace(found, calls=found.calls or script_calls(found.raw))
+        found = replace(found, calls=found.calls or parse_script_calls(found.raw))
         metrics = {}
         for name, numbers in (("", False), ("_numbers", True)):
-            hits = [same_call(c, gold, numbers=numbers) for c in found.calls]
+            hits = [is_same_call(c, gold, numbers=numbers) for c in found.calls]
             metrics["exact" + name] = float(hits == [True])
             metrics["any" + name] = float(any(hits))
         error = (
             ""
             if metrics[self.headline]
-            else classify(found.calls, task.gold, task.tools) or "wrong_value"
+            else classify_error(found.calls, task.gold, task.tools) or "wrong_value"
         )
         return Score(metrics, error)
 
@@ -104,8 +104,8 @@ class ApiBank:
         return ChatRequest(task.messages, purpose="bench", max_tokens=512)
 
 
-def script_calls(text: str) -> tuple[ToolCall, ...]:
-    """What ToolRL's script reads in a reply as it came: the lines of JSON after the last
+def parse_script_calls(text: str) -> tuple[ToolCall, ...]:
+    """Return the calls that ToolRL's script reads in a raw reply: the JSON lines after the last
     ``<tool_call>``.
     """
     _, tag, rest = text.rpartition("<tool_call>")
@@ -124,22 +124,22 @@ def script_calls(text: str) -> tuple[ToolCall, ...]:
     return tuple(made)
 
 
-def task_of(level: int, row: JsonObject) -> Task:
+def build_task(level: int, row: JsonObject) -> Task:
     """One row of a level's file. Its id is taken of its texts, so that it is the same in every part
     of the set.
     """
     answer = row["answer"][0] if isinstance(row["answer"], list) else row["answer"]
     return Task(
-        id=f"level-{level}-{digest([row['system'], row['user'], answer])[:8]}",
+        id=f"level-{level}-{compute_digest([row['system'], row['user'], answer])[:8]}",
         set="api_bank",
         category=f"level-{level}",
         messages=(Message("system", row["system"]), Message("user", row["user"])),
-        tools=tools_in(row["system"]),
+        tools=parse_prompt_tools(row["system"]),
         gold=(ToolCall("call_1", answer["name"], answer["parameters"]),),
     )
 
 
-def declared(task: Task) -> Task:
+def declare_effects(task: Task) -> Task:
     """The same task with what is known of its tools' effects."""
     tools = tuple(replace(t, effects=READ) if t.name in READS else t for t in task.tools)
     return replace(task, set="api_bank" + DECLARED, tools=tools)

@@ -22,9 +22,9 @@ import orjson
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import READ, JsonObject, Message, Tool, ToolCall
 from callwright_lab.benchmarks.refine.bamboogle_formats import FORMATS, read_format
-from callwright_lab.benchmarks.refine.score import classify, same_calls
+from callwright_lab.benchmarks.refine.score import classify_error, has_same_calls
 from callwright_lab.benchmarks.refine.task import Found, Score, Task
-from callwright_lab.benchmarks.search.people import person
+from callwright_lab.benchmarks.search.people import make_person
 from callwright_lab.datasets.examples import read_json
 
 WHERE = "compositional_celebrities.json from github.com/ofirpress/self-ask (MIT); pass its path"
@@ -94,10 +94,10 @@ class BamboogleStar:
     def _tasks(self) -> tuple[Task, ...]:
         if self.path is None:
             kinds = list(KINDS)
-            named = [(kinds[n % len(kinds)], person(n).name, "") for n in range(self.count)]
+            named = [(kinds[n % len(kinds)], make_person(n).name, "") for n in range(self.count)]
         else:
             named = read_celebrities(self.path)[: self.count]
-        return tuple(_task(n, *what) for n, what in enumerate(named))
+        return tuple(_build_task(n, *what) for n, what in enumerate(named))
 
     def tasks(self) -> Sequence[Task]:
         return self._tasks
@@ -109,15 +109,17 @@ class BamboogleStar:
         as_asked = read_format(task.aside, found.raw)
         calls = found.calls or as_asked or ()
         kept = not found.raw or as_asked is not None
-        whole = same_calls(calls, task.gold, ordered=True)
+        whole = has_same_calls(calls, task.gold, ordered=True)
         metrics = {
             "toolname": float(
                 not Counter(c.tool for c in task.gold) - Counter(c.tool for c in calls)
             ),
-            "parameter": float(all(any(same_calls([g], [c]) for c in calls) for g in task.gold)),
+            "parameter": float(
+                all(any(has_same_calls([g], [c]) for c in calls) for g in task.gold)
+            ),
             "full": float(whole and kept),
         }
-        error = classify(calls, task.gold, task.tools) or ("" if kept else "format")
+        error = classify_error(calls, task.gold, task.tools) or ("" if kept else "format")
         return Score(metrics, error)
 
     def ask(self, task: Task) -> ChatRequest:
@@ -137,7 +139,7 @@ def read_celebrities(path: Path) -> list[tuple[str, str, str]]:
     return made
 
 
-def _task(number: int, kind: str, name: str, question: str) -> Task:
+def _build_task(number: int, kind: str, name: str, question: str) -> Task:
     first, tool, asked = KINDS[kind]
     form = sorted(FORMATS)[number % len(FORMATS)]
     arguments = {"information_type": first, "information_content": f"output_{first}"}
@@ -145,7 +147,7 @@ def _task(number: int, kind: str, name: str, question: str) -> Task:
         ToolCall(f"output_{first}", f"find_{first}", {"celebrity_name": name}),
         ToolCall(output_name(tool), tool, arguments),
     )
-    listed = "\n".join(orjson.dumps(described(t)).decode() for t in TOOLS)
+    listed = "\n".join(orjson.dumps(describe_tool(t)).decode() for t in TOOLS)
     system = Message("system", SYSTEM.format(tools=listed, form=FORMATS[form]))
     messages = (system, Message("user", question or asked.format(name)))
     return Task(f"{number}-{kind}", "bamboogle", form, messages, TOOLS, gold, form)
@@ -155,7 +157,7 @@ def output_name(tool: str) -> str:
     return "output_" + tool.removeprefix("find_")
 
 
-def described(tool: Tool) -> JsonObject:
+def describe_tool(tool: Tool) -> JsonObject:
     """A tool as the prompt shows it (E.4)."""
     return {
         "name": tool.name,
@@ -165,18 +167,18 @@ def described(tool: Tool) -> JsonObject:
     }
 
 
-def _tool(name: str, about: str, properties: JsonObject) -> Tool:
+def _build_tool(name: str, about: str, properties: JsonObject) -> Tool:
     schema = {"type": "object", "properties": properties, "required": list(properties)}
     result = {"type": "object", "properties": {output_name(name): {"type": "string"}}}
     return Tool(name, f"Returns {about}.", schema, result, READ, "bamboogle")
 
 
-def _foundation(what: str) -> Tool:
+def _build_foundation_tool(what: str) -> Tool:
     said = {"type": "string", "description": "The name of the celebrity."}
-    return _tool(f"find_{what}", f"the {what} of a celebrity", {"celebrity_name": said})
+    return _build_tool(f"find_{what}", f"the {what} of a celebrity", {"celebrity_name": said})
 
 
-def _secondary(name: str) -> Tool:
+def _build_secondary_tool(name: str) -> Tool:
     kind = {
         "type": "string",
         "enum": list(FOUNDATIONS),
@@ -189,7 +191,10 @@ def _secondary(name: str) -> Tool:
     about = _ABOUT.get(
         name, "the " + name.removeprefix("find_").replace("_", " ") + " that belongs to it"
     )
-    return _tool(name, about, {"information_type": kind, "information_content": content})
+    return _build_tool(name, about, {"information_type": kind, "information_content": content})
 
 
-TOOLS = (*map(_foundation, FOUNDATIONS), *(_secondary(tool) for _, tool, _ in KINDS.values()))
+TOOLS = (
+    *map(_build_foundation_tool, FOUNDATIONS),
+    *(_build_secondary_tool(tool) for _, tool, _ in KINDS.values()),
+)

@@ -29,17 +29,17 @@ def read_format(form: str, text: str) -> tuple[ToolCall, ...] | None:
     """The calls of a text that is in this format and nothing else; None where it is not."""
     text = text.strip()
     if form == "pythonic":
-        return _pythonic(text)
+        return _parse_python_calls(text)
     if form == "tagged":
         found = _TAGGED.fullmatch(text)
-        return _listed(found[1], "arguments", {"name", "arguments"}) if found else None
-    return _listed(text, "input", {"type", "name", "input"})
+        return _parse_json_calls(found[1], "arguments", {"name", "arguments"}) if found else None
+    return _parse_json_calls(text, "input", {"type", "name", "input"})
 
 
 def write_format(form: str, calls: Sequence[ToolCall]) -> str:
     """Calls in this format, arguments as they are."""
     if form == "pythonic":
-        return "[" + ", ".join(f"{c.tool}({_keywords(c)})" for c in calls) + "]"
+        return "[" + ", ".join(f"{c.tool}({_format_keywords(c)})" for c in calls) + "]"
     if form == "tool_use":
         rows = [{"type": "tool_use", "name": c.tool, "input": c.arguments} for c in calls]
         return orjson.dumps(rows).decode()
@@ -47,13 +47,13 @@ def write_format(form: str, calls: Sequence[ToolCall]) -> str:
     return f"<tool_call> {orjson.dumps(rows).decode()} </tool_call>"
 
 
-def _keywords(call: ToolCall) -> str:
+def _format_keywords(call: ToolCall) -> str:
     if isinstance(call.arguments, str):
         return call.arguments
     return ", ".join(f"{k}={v!r}" for k, v in call.arguments.items())
 
 
-def _listed(text: str, key: str, keys: set[str]) -> tuple[ToolCall, ...] | None:
+def _parse_json_calls(text: str, key: str, keys: set[str]) -> tuple[ToolCall, ...] | None:
     try:
         value: Json = parse(text.strip())
     except JsonError:
@@ -72,7 +72,7 @@ def _listed(text: str, key: str, keys: set[str]) -> tuple[ToolCall, ...] | None:
     return tuple(ToolCall(f"call_{n}", item["name"], item[key]) for n, item in enumerate(value, 1))
 
 
-def _pythonic(text: str) -> tuple[ToolCall, ...] | None:
+def _parse_python_calls(text: str) -> tuple[ToolCall, ...] | None:
     """A Python list of calls by plain names with keyword arguments that are literals."""
     try:
         tree = ast.parse(text, mode="eval").body
@@ -80,11 +80,11 @@ def _pythonic(text: str) -> tuple[ToolCall, ...] | None:
         return None
     if not isinstance(tree, ast.List) or not tree.elts:
         return None
-    calls = [_call(n, node) for n, node in enumerate(tree.elts, 1)]
+    calls = [_parse_call_node(n, node) for n, node in enumerate(tree.elts, 1)]
     return tuple(c for c in calls if c is not None) if all(calls) else None
 
 
-def _call(number: int, node: ast.expr) -> ToolCall | None:
+def _parse_call_node(number: int, node: ast.expr) -> ToolCall | None:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.args:
         return None
     arguments = {}

@@ -40,7 +40,7 @@ ARGUMENTS = ("arguments", "parameters", "input")  # under which upstreams write 
 
 def parse_aligned(baml: ModuleType, text: str, tools: Sequence[Tool]) -> list[ToolCall]:
     """The calls that BAML reads in a text. Raises what BAML raises."""
-    runtime, written = _runtime(baml, tuple(tools))
+    runtime, written = _build_runtime(baml, tuple(tools))
     classes = ModuleType("classes")
     vars(classes).update(dict.fromkeys(written.names, _Row))
     context = runtime.create_context_manager()
@@ -122,7 +122,7 @@ class _Source:
 
 
 @lru_cache(maxsize=256)
-def _runtime(baml: ModuleType, tools: tuple[Tool, ...]) -> tuple[Any, _Source]:
+def _build_runtime(baml: ModuleType, tools: tuple[Tool, ...]) -> tuple[Any, _Source]:
     written = _Source()
     heads = []
     for tool in tools:

@@ -25,20 +25,20 @@ import orjson
 import callwright
 from callwright.models import open_model
 from callwright.nouns.errors import CallwrightError, ConfigError
-from callwright.nouns.types import JsonObject, digest
+from callwright.nouns.types import JsonObject, compute_digest
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 from callwright_lab.benchmarks.refine.api_bank import ApiBank
 from callwright_lab.benchmarks.refine.bamboogle import BamboogleStar
 from callwright_lab.benchmarks.refine.bfcl import Bfcl
-from callwright_lab.benchmarks.refine.model import model_reader
+from callwright_lab.benchmarks.refine.model import open_model_reader
 from callwright_lab.benchmarks.refine.nestful import Nestful
 from callwright_lab.benchmarks.refine.peers import PEERS
 from callwright_lab.benchmarks.refine.proxy import MODE as PROXY
 from callwright_lab.benchmarks.refine.proxy import ProxyReader, generate_through
-from callwright_lab.benchmarks.refine.read import READERS, Reader, timed
-from callwright_lab.benchmarks.refine.replies import Pair, generate, read_replies
-from callwright_lab.benchmarks.refine.report import report
-from callwright_lab.benchmarks.refine.spoiled import spoiled
+from callwright_lab.benchmarks.refine.read import READERS, Reader, read_timed
+from callwright_lab.benchmarks.refine.replies import Pair, generate_replies, read_replies
+from callwright_lab.benchmarks.refine.report import render_report
+from callwright_lab.benchmarks.refine.spoiled import spoil_gold_replies
 from callwright_lab.benchmarks.refine.task import Examination, Found, Recorded, Score, Task
 
 EXAMINATIONS: Mapping[str, Callable[[], Examination]] = {
@@ -104,8 +104,8 @@ def open_examination(spec: str, *, reasoning: bool = False) -> Examination:
     return EXAMINATIONS[name]()
 
 
-def key(row: JsonObject) -> tuple[str, ...]:
-    """What makes a row one row."""
+def get_row_key(row: JsonObject) -> tuple[str, ...]:
+    """Return the key that identifies a row."""
     return tuple(row[k] for k in ("set", "task", "upstream", "mode", "reader", "reply", "config"))
 
 
@@ -121,15 +121,17 @@ def run_missing(
     """Read and score what has no row yet; rows are written reply by reply. Returns how many were
     made.
     """
-    done = {key(row) for row in read_rows(results)}
+    done = {get_row_key(row) for row in read_rows(results)}
     made = 0
     for task, reply in pairs:
         rows = []
         for name, reader in readers.items():
-            head = _head(task, reply, name, config or code_digest())
-            if key(head) not in done:
-                found = timed(reader, reply, task)
-                rows.append({**head, **outcome(found, examinations[task.set].score(task, found))})
+            head = _build_row_head(task, reply, name, config or code_digest())
+            if get_row_key(head) not in done:
+                found = read_timed(reader, reply, task)
+                rows.append(
+                    {**head, **build_outcome(found, examinations[task.set].score(task, found))}
+                )
         for row in rows:
             append_row(results, row)
             if on_row is not None:
@@ -138,7 +140,7 @@ def run_missing(
     return made
 
 
-def _head(task: Task, reply: Recorded, reader: str, config: str) -> JsonObject:
+def _build_row_head(task: Task, reply: Recorded, reader: str, config: str) -> JsonObject:
     return {
         "set": task.set,
         "task": task.id,
@@ -146,13 +148,13 @@ def _head(task: Task, reply: Recorded, reader: str, config: str) -> JsonObject:
         "upstream": reply.upstream,
         "mode": reply.mode,
         "reader": reader,
-        "reply": digest(reply.message),
+        "reply": compute_digest(reply.message),
         "config": config,
     }
 
 
-def outcome(found: Found, score: Score) -> JsonObject:
-    """What a row says of one reading."""
+def build_outcome(found: Found, score: Score) -> JsonObject:
+    """Return the fields of a row that describe one reading."""
     return {
         "right": score.right,
         "error": score.error,
@@ -167,13 +169,15 @@ def outcome(found: Found, score: Score) -> JsonObject:
     }
 
 
-def current(rows: Iterable[JsonObject], config: str) -> list[JsonObject]:
+def select_current_rows(rows: Iterable[JsonObject], config: str) -> list[JsonObject]:
     """The rows of this configuration, the last of equal ones."""
-    return list({key(row): row for row in rows if row["config"] == config}.values())
+    return list({get_row_key(row): row for row in rows if row["config"] == config}.values())
 
 
 class Failures:
-    """What went wrong, as a file for people: what came, what was made of it, what was wanted."""
+    """Writes wrong readings to a file for people: the reply, the calls that were read, and the
+    expected calls.
+    """
 
     def __init__(self, path: Path | None, reader: str) -> None:
         self.path, self.reader = path, reader
@@ -181,7 +185,7 @@ class Failures:
         self.texts: dict[tuple[str, str, str], Recorded] = {}
 
     def see(self, pairs: Iterable[Pair]) -> None:
-        self.texts.update({(t.set, t.id, digest(r.message)): r for t, r in pairs})
+        self.texts.update({(t.set, t.id, compute_digest(r.message)): r for t, r in pairs})
 
     def __call__(self, row: JsonObject, task: Task) -> None:
         if self.path is None or row["reader"] != self.reader or row["right"]:
@@ -214,10 +218,13 @@ class Failures:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run, generate or report."""
-    options = _parser().parse_args(arguments)
+    options = _build_parser().parse_args(arguments)
     if options.report:
         sys.stdout.write(
-            report(current(read_rows(options.out), options.config or code_digest())) + "\n"
+            render_report(
+                select_current_rows(read_rows(options.out), options.config or code_digest())
+            )
+            + "\n"
         )
         return 0
     if options.search:
@@ -225,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return asyncio.run(run_and_print(options))
     if options.corruption:
-        return _corrupt(options)
+        return _run_corruption(options)
     examinations = {
         e.name: e
         for e in (
@@ -233,11 +240,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     }
     if options.generate:
-        return asyncio.run(_generate(examinations, options))
-    return _measure(examinations, options)
+        return asyncio.run(_generate_replies(examinations, options))
+    return _measure_readers(examinations, options)
 
 
-def _corrupt(options: argparse.Namespace) -> int:
+def _run_corruption(options: argparse.Namespace) -> int:
     from callwright_lab.benchmarks.refine.corrupt import Plan, measure_and_print
     from callwright_lab.training.refiner.corruption import KINDS
 
@@ -255,15 +262,17 @@ def _corrupt(options: argparse.Namespace) -> int:
     return measure_and_print(plan)
 
 
-def _measure(examinations: Mapping[str, Examination], options: argparse.Namespace) -> int:
+def _measure_readers(examinations: Mapping[str, Examination], options: argparse.Namespace) -> int:
     pairs = [pair for path in options.replies for pair in read_replies(path, examinations)]
     for examination in examinations.values() if options.spoiled else ():
-        pairs += spoiled(examination, options.spoiled.split(","), options.count, options.seed)
+        pairs += spoil_gold_replies(
+            examination, options.spoiled.split(","), options.count, options.seed
+        )
     if not pairs:
         hint = "--replies FILE; or make them: --generate --model local; or --spoiled right"
         raise ConfigError("there are no replies to read", hint=hint)
     names = options.readers.split(",")
-    readers = _readers([n for n in names if n != PROXY])
+    readers = _select_readers([n for n in names if n != PROXY])
     if PROXY in names:  # what it asks beyond the free replies is among the other rows
         readers[PROXY] = ProxyReader(pairs, examinations)
         pairs = [(task, reply) for task, reply in pairs if reply.mode == "free"]
@@ -271,19 +280,19 @@ def _measure(examinations: Mapping[str, Examination], options: argparse.Namespac
     failures.see(pairs)
     with ExitStack() as stack:
         if options.model_rung:
-            readers["model"] = stack.enter_context(model_reader(options.model_rung))
+            readers["model"] = stack.enter_context(open_model_reader(options.model_rung))
         made = run_missing(pairs, examinations, readers, options.out, on_row=failures)
     failures.close()
     sys.stderr.write(f"{len(pairs)} replies, {made} new rows, code {code_digest()}\n")
-    chosen = {(t.set, t.id, digest(r.message)) for t, r in pairs}
-    rows = current(read_rows(options.out), code_digest())
+    chosen = {(t.set, t.id, compute_digest(r.message)) for t, r in pairs}
+    rows = select_current_rows(read_rows(options.out), code_digest())
     sys.stdout.write(
-        report([r for r in rows if (r["set"], r["task"], r["reply"]) in chosen]) + "\n"
+        render_report([r for r in rows if (r["set"], r["task"], r["reply"]) in chosen]) + "\n"
     )
     return 0
 
 
-def _readers(names: Sequence[str]) -> dict[str, Reader]:
+def _select_readers(names: Sequence[str]) -> dict[str, Reader]:
     """The named readers, "peers" for all libraries; raises ConfigError for an unknown one."""
     known = {**READERS, **PEERS}
     wanted = [n for name in names for n in (PEERS if name == "peers" else [name])]
@@ -296,18 +305,22 @@ def _readers(names: Sequence[str]) -> dict[str, Reader]:
     return {name: known[name] for name in wanted}
 
 
-async def _generate(examinations: Mapping[str, Examination], options: argparse.Namespace) -> int:
+async def _generate_replies(
+    examinations: Mapping[str, Examination], options: argparse.Namespace
+) -> int:
     model = open_model(options.model)
     try:
         for examination in examinations.values():
-            chosen = _chosen(examination.tasks(), options.categories, options.skip, options.limit)
-            more: dict[str, Any] = {"limit_seconds": options.limit_seconds, "say": _say}
+            chosen = _select_tasks(
+                examination.tasks(), options.categories, options.skip, options.limit
+            )
+            more: dict[str, Any] = {"limit_seconds": options.limit_seconds, "say": _print_line}
             if options.mode == PROXY:
                 left = await generate_through(
                     examination, chosen, model, options.replies_out, **more
                 )
             else:
-                left = await generate(
+                left = await generate_replies(
                     examination, chosen, model, options.replies_out, mode=options.mode, **more
                 )
             sys.stderr.write(
@@ -320,12 +333,12 @@ async def _generate(examinations: Mapping[str, Examination], options: argparse.N
     return 0
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
 
 
-def _chosen(tasks: Sequence[Task], categories: str, skip: int, limit: int) -> list[Task]:
+def _select_tasks(tasks: Sequence[Task], categories: str, skip: int, limit: int) -> list[Task]:
     """Tasks of the categories in the order of their ids' digests, so that a longer run holds a
     shorter one and the first and the next so many are two halves.
     """
@@ -334,7 +347,7 @@ def _chosen(tasks: Sequence[Task], categories: str, skip: int, limit: int) -> li
     if unknown:
         raise ConfigError(f"there is no category {', '.join(sorted(unknown))}")
     kept: dict[str, list[Task]] = {}
-    for task in sorted(tasks, key=lambda t: digest(t.id)):
+    for task in sorted(tasks, key=lambda t: compute_digest(t.id)):
         if not names or task.category in names:
             kept.setdefault(task.category, []).append(task)
     return [
@@ -342,7 +355,7 @@ def _chosen(tasks: Sequence[Task], categories: str, skip: int, limit: int) -> li
     ]
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="callwright bench refine", description=(__doc__ or "").partition("\n")[0]
     )

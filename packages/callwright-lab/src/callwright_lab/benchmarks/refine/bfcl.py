@@ -23,9 +23,9 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Message, Tool, ToolCall
 from callwright.tools.lists.tools import tools_from_wire
-from callwright_lab.benchmarks.refine.score import classify
+from callwright_lab.benchmarks.refine.score import classify_error
 from callwright_lab.benchmarks.refine.task import Found, Score, Task
-from callwright_lab.benchmarks.wheel import unpacked
+from callwright_lab.benchmarks.wheel import unpack_wheel
 
 REQUIREMENT = "bfcl-eval==2026.3.23"
 SINGLE = ("simple_python", "multiple", "live_simple", "live_multiple")
@@ -47,13 +47,13 @@ _ERRORS = (
 
 
 @cache
-def folder() -> Path:
+def unpack_folder() -> Path:
     """The unpacked wheel."""
-    return unpacked(REQUIREMENT, "bfcl_eval/eval_checker/ast_eval/ast_checker.py")
+    return unpack_wheel(REQUIREMENT, "bfcl_eval/eval_checker/ast_eval/ast_checker.py")
 
 
 @cache
-def checker() -> Any:
+def load_checker() -> Any:
     """``bfcl_eval.eval_checker.ast_eval.ast_checker``, with the table of models supplied instead of
     imported.
     """
@@ -61,12 +61,12 @@ def checker() -> Any:
     row = types.SimpleNamespace(underscore_to_dot=True)
     table.MODEL_CONFIG_MAPPING = {MODEL: row}  # type: ignore[attr-defined]
     sys.modules[table.__name__] = table
-    return imported("bfcl_eval.eval_checker.ast_eval.ast_checker")
+    return import_from_wheel("bfcl_eval.eval_checker.ast_eval.ast_checker")
 
 
-def imported(module: str) -> Any:
+def import_from_wheel(module: str) -> Any:
     """A module of the wheel. Raises ConfigError where a library that it needs is missing."""
-    sys.path.insert(0, str(folder()))
+    sys.path.insert(0, str(unpack_folder()))
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -74,7 +74,7 @@ def imported(module: str) -> Any:
             f"{module} needs {error.name}", hint="pip install 'callwright-lab[bench]'"
         ) from error
     finally:
-        sys.path.remove(str(folder()))
+        sys.path.remove(str(unpack_folder()))
 
 
 class Bfcl:
@@ -93,28 +93,28 @@ class Bfcl:
 
     @cached_property
     def _tasks(self) -> tuple[Task, ...]:
-        return tuple(task for category in self.categories for task in _read(category))
+        return tuple(task for category in self.categories for task in _read_category(category))
 
     def tasks(self) -> Sequence[Task]:
         return self._tasks
 
     def score(self, task: Task, found: Found) -> Score:
         if task.category in NO_CALL:
-            return _scored("unwanted_call" if found.calls else "")
+            return _build_score("unwanted_call" if found.calls else "")
         if task.category == "live_relevance":
-            return _scored("" if found.calls else "no_call")
+            return _build_score("" if found.calls else "no_call")
         return self._checked(task, found)
 
     def _checked(self, task: Task, found: Found) -> Score:
         functions, answers = task.aside
         output = [{c.tool: c.arguments} for c in found.calls]
         if not output:
-            return _scored("no_call")
+            return _build_score("no_call")
         if any(isinstance(c.arguments, str) for c in found.calls):
-            return _scored("not_json")
+            return _build_score("not_json")
         try:
-            python = checker().Language.PYTHON
-            verdict = checker().ast_checker(
+            python = load_checker().Language.PYTHON
+            verdict = load_checker().ast_checker(
                 functions, output, answers, python, task.category, MODEL
             )
         except (
@@ -123,35 +123,35 @@ class Bfcl:
             AttributeError,
             ValueError,
         ) as exc:  # a value the checker is not written for
-            return _scored("wrong_value", f"the checker stopped: {exc!r}")
+            return _build_score("wrong_value", f"the checker stopped: {exc!r}")
         if verdict["valid"]:
-            return _scored("")
-        return _scored(_error(verdict, task, found), str(verdict["error"])[:300])
+            return _build_score("")
+        return _build_score(_classify_error(verdict, task, found), str(verdict["error"])[:300])
 
     def ask(self, task: Task) -> ChatRequest:
         return ChatRequest(task.messages, purpose="bench", tools=task.tools, max_tokens=768)
 
 
-def _scored(error: str, detail: str = "") -> Score:
+def _build_score(error: str, detail: str = "") -> Score:
     return Score({"ast": float(not error)}, error, detail)
 
 
-def _error(verdict: JsonObject, task: Task, found: Found) -> str:
+def _classify_error(verdict: JsonObject, task: Task, found: Found) -> str:
     """The class of mistake behind the checker's reason; where it only counts calls, ours."""
     kind = str(verdict.get("error_type", ""))
     said = next((name for part, name in _ERRORS if part in kind), "")
-    ours = classify(found.calls, task.gold, task.tools)
+    ours = classify_error(found.calls, task.gold, task.tools)
     if ours in ("unknown_tool", "wrong_tool", "missing_call", "extra_call"):
         return ours
     return said or ours or "wrong_value"
 
 
-def _read(category: str) -> list[Task]:
-    base = folder() / "bfcl_eval" / "data"
+def _read_category(category: str) -> list[Task]:
+    base = unpack_folder() / "bfcl_eval" / "data"
     rows = read_lines(base / f"BFCL_v4_{category}.json")
     answers = base / "possible_answer" / f"BFCL_v4_{category}.json"
-    truth = ground_truths(answers) if answers.exists() else {}
-    return [_task(category, row, truth.get(row["id"], [])) for row in rows]
+    truth = read_ground_truths(answers) if answers.exists() else {}
+    return [_build_task(category, row, truth.get(row["id"], [])) for row in rows]
 
 
 def read_lines(path: Path) -> list[JsonObject]:
@@ -159,53 +159,67 @@ def read_lines(path: Path) -> list[JsonObject]:
     return [parse(line) for line in path.read_bytes().split(b"\n") if line.strip()]
 
 
-def ground_truths(path: Path) -> dict[str, list[Any]]:
+def read_ground_truths(path: Path) -> dict[str, list[Any]]:
     """Task id -> gold, as a file of possible answers has it."""
     return {row["id"]: row["ground_truth"] for row in read_lines(path)}
 
 
-def _task(category: str, row: JsonObject, answers: list[JsonObject]) -> Task:
+def _build_task(category: str, row: JsonObject, answers: list[JsonObject]) -> Task:
     messages = tuple(Message(m["role"], m["content"]) for m in row["question"][0])
-    offered = [{**f, "name": dotless(f["name"])} for f in row["function"]]
+    offered = [{**f, "name": remove_dots(f["name"])} for f in row["function"]]
     required = {f["name"]: tuple(f["parameters"].get("required") or ()) for f in row["function"]}
-    gold = tuple(gold_call(n, answer, required) for n, answer in enumerate(answers, 1))
+    gold = tuple(build_gold_call(n, answer, required) for n, answer in enumerate(answers, 1))
     return Task(
-        row["id"], "bfcl", category, messages, _tools(offered), gold, (row["function"], answers)
+        row["id"],
+        "bfcl",
+        category,
+        messages,
+        _build_tools(offered),
+        gold,
+        (row["function"], answers),
     )
 
 
-def _tools(offered: list[JsonObject]) -> tuple[Tool, ...]:
+def _build_tools(offered: list[JsonObject]) -> tuple[Tool, ...]:
     return tools_from_wire(offered, source="bfcl")
 
 
-def dotless(name: str) -> str:
+def remove_dots(name: str) -> str:
     """A name as chat-completions servers take it."""
     return re.sub(r"\.", "_", name)
 
 
-def gold_call(number: int, answer: JsonObject, required: Mapping[str, Sequence[str]]) -> ToolCall:
+def build_gold_call(
+    number: int, answer: JsonObject, required: Mapping[str, Sequence[str]]
+) -> ToolCall:
     """One right call of ``{name: {parameter: [alternatives]}}``: the first alternative of every
     parameter.
 
     A parameter that may be left out (alternative ``""``) is, unless the tool requires it.
     """
     ((name, parameters),) = answer.items()
-    return ToolCall(f"call_{number}", dotless(name), _firsts(parameters, required.get(name, ())))
+    return ToolCall(
+        f"call_{number}",
+        remove_dots(name),
+        _choose_first_values(parameters, required.get(name, ())),
+    )
 
 
-def _firsts(parameters: JsonObject, required: Sequence[str] = ()) -> JsonObject:
+def _choose_first_values(parameters: JsonObject, required: Sequence[str] = ()) -> JsonObject:
     made: JsonObject = {}
     for key, values in parameters.items():
         stated = [v for v in values if v != ""]
         if "" not in values or (key in required and stated):
-            made[key] = _plain(stated[0] if stated else "")
+            made[key] = _choose_first_value(stated[0] if stated else "")
     return made
 
 
-def _plain(value: Json) -> Json:
+def _choose_first_value(value: Json) -> Json:
     """An alternative with the alternatives inside objects decided too."""
     if isinstance(value, dict):
-        return _firsts({k: v if isinstance(v, list) else [v] for k, v in value.items()})
+        return _choose_first_values(
+            {k: v if isinstance(v, list) else [v] for k, v in value.items()}
+        )
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_choose_first_value(item) for item in value]
     return value

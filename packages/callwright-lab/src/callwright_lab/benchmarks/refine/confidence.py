@@ -16,15 +16,15 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from callwright.dataflow.flow import STOP, VERBS, words
+from callwright.dataflow.flow import STOP, VERBS, split_words
 from callwright.nouns.errors import CallwrightError
 from callwright.nouns.types import READ, Json, Tool, ToolCall
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.rules import extracted as stated
 from callwright.repair.rules import formats, names
-from callwright.repair.rules.extracted_siblings import partners
+from callwright.repair.rules.extracted_siblings import list_partner_values
 from callwright.schema.value_spellings import NONE
-from callwright_lab.benchmarks.harm.bench import lawful
+from callwright_lab.benchmarks.harm.bench import find_valid_calls
 from callwright_lab.benchmarks.harm.gold import GoldCase, all_cases
 from callwright_lab.datasets.sources import data_root
 
@@ -32,7 +32,7 @@ _KIND_OF = {word: kind for kind, listed in VERBS.items() for word in listed}
 Fills = dict[tuple[str, bool], Counter[str]]
 
 
-def fills(cases: Iterable[GoldCase]) -> Fills:
+def count_fills(cases: Iterable[GoldCase]) -> Fills:
     """(kind, reply of one call) -> how many stated values were "right" or "wrong"; kind "none":
     nothing was found.
     """
@@ -40,9 +40,9 @@ def fills(cases: Iterable[GoldCase]) -> Fills:
     for case in cases:
         talk = ConversationText("\n".join([*(m.content for m in case.messages), case.query]))
         tools = {t.name: t for t in case.tools}
-        for call, right in zip(case.calls, lawful(case), strict=True):
+        for call, right in zip(case.calls, find_valid_calls(case), strict=True):
             for key in tools[call.tool].required if right else ():
-                verdict = _filled(case, call, key, tools[call.tool], talk)
+                verdict = _check_fill(case, call, key, tools[call.tool], talk)
                 if verdict is not None:
                     kind, good = verdict
                     counts = found.setdefault((kind, len(case.calls) == 1), Counter())
@@ -50,7 +50,7 @@ def fills(cases: Iterable[GoldCase]) -> Fills:
     return found
 
 
-def _filled(
+def _check_fill(
     case: GoldCase, call: ToolCall, key: str, tool: Tool, talk: ConversationText
 ) -> tuple[str, bool] | None:
     """(kind, whether it is the gold value) for one argument taken away; None where the gold call
@@ -66,28 +66,28 @@ def _filled(
     ]
     alike_calls = [c.arguments for c in case.calls if c is not call and c.tool == call.tool]
     siblings = [given[key] for given in alike_calls if isinstance(given, dict) and key in given]
-    part, pairs = tool.properties.get(key, {}), partners(key, call.arguments)
-    made = stated.fill(key, part, talk, used, siblings, pairs)
+    part, pairs = tool.properties.get(key, {}), list_partner_values(key, call.arguments)
+    made = stated.extract_value(key, part, talk, used, siblings, pairs)
     if made is None:
         return "none", False
-    spelled = formats.documented(made.value, tool.properties.get(key))
-    return made.kind, same_guess(made.value if spelled is NONE else spelled, call.arguments[key])
+    spelled = formats.convert_to_documented(made.value, tool.properties.get(key))
+    return made.kind, is_same_guess(made.value if spelled is NONE else spelled, call.arguments[key])
 
 
-def same_guess(one: Json, other: Json) -> bool:
+def is_same_guess(one: Json, other: Json) -> bool:
     """Equal, letter case and surrounding space aside; a number equals its own text."""
     return one == other or str(one).strip().lower() == str(other).strip().lower()
 
 
-def other_names(tool: Tool, draw: Random) -> Iterator[str]:
+def iter_other_names(tool: Tool, draw: Random) -> Iterator[str]:
     """Other words for the same tool: another verb of the same kind, its description's first words,
     a noun less.
     """
-    own = words(tool.name)
+    own = split_words(tool.name)
     swapped = [draw.choice(sorted(VERBS[_KIND_OF[w]])) if w in _KIND_OF else w for w in own]
     if tuple(swapped) != own:
         yield "_".join(swapped)
-    described = [w for w in words(tool.description) if w not in STOP and len(w) > 2][:3]
+    described = [w for w in split_words(tool.description) if w not in STOP and len(w) > 2][:3]
     if len(described) > 1:
         yield "_".join(described)
     nouns = [w for w in own if w not in _KIND_OF]
@@ -95,9 +95,9 @@ def other_names(tool: Tool, draw: Random) -> Iterator[str]:
         yield "_".join([*draw.sample(nouns, len(nouns) - 1), "info"])
 
 
-def meanings(cases: Iterable[GoldCase], seed: int = 3) -> dict[str, Counter[str]]:
-    """What became of other names: "present" (the right tool is offered) and "absent", by right,
-    wrong, none.
+def count_matches(cases: Iterable[GoldCase], seed: int = 3) -> dict[str, Counter[str]]:
+    """Count the matches of altered tool names: "present" (the right tool is offered) and "absent",
+    by right, wrong, none.
     """
     draw = Random(seed)
     found: dict[str, Counter[str]] = {"present": Counter(), "absent": Counter()}
@@ -105,12 +105,12 @@ def meanings(cases: Iterable[GoldCase], seed: int = 3) -> dict[str, Counter[str]
         tools = [replace(t, effects=READ) for t in case.tools]
         for call in case.calls[:2] if len(tools) > 1 else ():
             right = next(t for t in tools if t.name == call.tool)
-            for name in other_names(right, draw):
+            for name in iter_other_names(right, draw):
                 for part, offered in (
                     ("present", tools),
                     ("absent", [t for t in tools if t is not right]),
                 ):
-                    hit, _ = names.match(name, call.arguments, offered, case.query)
+                    hit, _ = names.match_name(name, call.arguments, offered, case.query)
                     if hit is None:
                         verdict = "none"
                     elif hit.tool is right:
@@ -121,7 +121,7 @@ def meanings(cases: Iterable[GoldCase], seed: int = 3) -> dict[str, Counter[str]
     return found
 
 
-def report(filled: Fills, named: Mapping[str, Counter[str]]) -> str:
+def render_report(filled: Fills, named: Mapping[str, Counter[str]]) -> str:
     """Both tables as Markdown."""
     lines = [
         "| value found by | reply of | right | wrong | share right | confidence |",
@@ -163,5 +163,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     if options.cases:
         cases = cases[:: max(1, len(cases) // options.cases)]
-    sys.stdout.write(report(fills(cases), meanings(cases)) + "\n")
+    sys.stdout.write(render_report(count_fills(cases), count_matches(cases)) + "\n")
     return 0

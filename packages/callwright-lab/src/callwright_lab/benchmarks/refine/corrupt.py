@@ -19,16 +19,16 @@ from random import Random
 
 from callwright.models.chat import Gathered
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.types import READ, CheckedCall, JsonObject, Tool, ToolCall, canonical
+from callwright.nouns.types import READ, CheckedCall, JsonObject, Tool, ToolCall, to_canonical_json
 from callwright.proxy.session.native import NativeCalls
 from callwright.repair.gate import Gate
-from callwright_lab.benchmarks.comparison.report import table
+from callwright_lab.benchmarks.comparison.report import render_table
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 from callwright_lab.benchmarks.refine.bfcl import PARALLEL, SINGLE, Bfcl
-from callwright_lab.benchmarks.refine.read import READERS, Reader, timed
-from callwright_lab.benchmarks.refine.score import same_calls
+from callwright_lab.benchmarks.refine.read import READERS, Reader, read_timed
+from callwright_lab.benchmarks.refine.score import has_same_calls
 from callwright_lab.benchmarks.refine.task import Examination, Found, Recorded, Task
-from callwright_lab.training.refiner.corrupted import hermes
+from callwright_lab.training.refiner.corrupted import write_hermes
 from callwright_lab.training.refiner.corruption import KINDS, Corrupted, corrupt
 
 SHOWN = (
@@ -68,7 +68,9 @@ def gold_tasks(*, read_only: bool = False) -> list[Task]:
     """
     bfcl = Bfcl((*SINGLE, *PARALLEL))
     kept = [
-        t for t in bfcl.tasks() if bfcl.score(t, Found(t.gold)).right and _accepted(t.tools, t.gold)
+        t
+        for t in bfcl.tasks()
+        if bfcl.score(t, Found(t.gold)).right and _is_accepted(t.tools, t.gold)
     ]
     return (
         [replace(t, tools=tuple(replace(x, effects=READ) for x in t.tools)) for t in kept]
@@ -77,12 +79,12 @@ def gold_tasks(*, read_only: bool = False) -> list[Task]:
     )
 
 
-def _accepted(tools: Sequence[Tool], calls: Sequence[ToolCall]) -> bool:
+def _is_accepted(tools: Sequence[Tool], calls: Sequence[ToolCall]) -> bool:
     gate = Gate(tools)
     return all(isinstance(seen := gate.check(c), CheckedCall) and not seen.edits for c in calls)
 
 
-def cases(
+def iter_corruptions(
     tasks: Sequence[Task], kind: str, count: int, seed: int = 0
 ) -> Iterator[tuple[Task, Corrupted]]:
     """Corruptions of one kind until ``count`` gold calls are spoiled, tasks in an order of the
@@ -99,29 +101,31 @@ def cases(
             drawn = Random(
                 f"{kind} {seed * ROUNDS + turn} {task.id}"
             )  # each task its own form of the error
-            made = corrupt(task.gold, task.tools, kind, drawn, query=said_by_user(task))
-            mark = canonical([task.id, made]) if made else ""
+            made = corrupt(task.gold, task.tools, kind, drawn, query=join_user_messages(task))
+            mark = to_canonical_json([task.id, made]) if made else ""
             if made is not None and mark not in seen:
                 seen.add(mark)
                 spoiled += 1
                 yield task, made
 
 
-def said_by_user(task: Task) -> str:
+def join_user_messages(task: Task) -> str:
     return "\n".join(m.content for m in task.messages if m.role != "assistant")
 
 
-def reply_of(task: Task, spoiled: Corrupted, *, ours: bool = False) -> Recorded:
+def build_reply(task: Task, spoiled: Corrupted, *, ours: bool = False) -> Recorded:
     """The spoiled calls as a server would have sent them: as text, in the dialect of most open
     models.
 
     Deltas are put together by their indices, as an SDK does, or (``ours``) as our proxy does.
     """
-    message = _gathered(spoiled) if ours and spoiled.deltas else _message(spoiled)
+    message = (
+        _assemble_native_message(spoiled) if ours and spoiled.deltas else _build_message(spoiled)
+    )
     return Recorded(task.id, "gold", message, "corrupted")
 
 
-def _gathered(spoiled: Corrupted) -> JsonObject:
+def _assemble_native_message(spoiled: Corrupted) -> JsonObject:
     native = NativeCalls()
     for delta in spoiled.deltas:
         native.feed(delta.get("tool_calls"))
@@ -131,10 +135,10 @@ def _gathered(spoiled: Corrupted) -> JsonObject:
     return {"role": "assistant", "content": None, "tool_calls": listed}
 
 
-def _message(spoiled: Corrupted) -> JsonObject:
+def _build_message(spoiled: Corrupted) -> JsonObject:
     if spoiled.kind in IDS:
         native = [
-            {"id": c.id, "function": {"name": c.tool, "arguments": write_reply(c)}}
+            {"id": c.id, "function": {"name": c.tool, "arguments": write_arguments(c)}}
             for c in spoiled.calls
         ]
         return {"role": "assistant", "content": None, "tool_calls": native}
@@ -147,33 +151,35 @@ def _message(spoiled: Corrupted) -> JsonObject:
             {"id": c.id, "function": {"name": c.tool, "arguments": c.arguments}} for c in calls
         ]
         return {"role": "assistant", "content": gathered.text, "tool_calls": listed}
-    text = spoiled.text or "".join(spoiled.pieces) or hermes(spoiled.calls)
+    text = spoiled.text or "".join(spoiled.pieces) or write_hermes(spoiled.calls)
     return {"role": "assistant", "content": text}
 
 
-def write_reply(call: ToolCall) -> str:
+def write_arguments(call: ToolCall) -> str:
     """Arguments as a server sends them."""
-    return call.arguments if isinstance(call.arguments, str) else canonical(call.arguments)
+    return call.arguments if isinstance(call.arguments, str) else to_canonical_json(call.arguments)
 
 
-def measure(
+def measure_readers(
     pairs: Sequence[tuple[Task, Corrupted]], readers: Mapping[str, Reader]
 ) -> dict[str, Tally]:
     """Every reader on the corruptions of one class."""
     bfcl = Bfcl(())
     tallies = {name: Tally() for name in readers}
     for task, spoiled in pairs:
-        plain, ours = reply_of(task, spoiled), reply_of(task, spoiled, ours=True)
+        plain, ours = build_reply(task, spoiled), build_reply(task, spoiled, ours=True)
         for name, reader in readers.items():
-            found = timed(reader, ours if name in OURS else plain, task)
-            add_to(tallies[name], bfcl, task, spoiled, found)
+            found = read_timed(reader, ours if name in OURS else plain, task)
+            count_reading(tallies[name], bfcl, task, spoiled, found)
     return tallies
 
 
-def add_to(tally: Tally, judge: Examination, task: Task, spoiled: Corrupted, found: Found) -> None:
+def count_reading(
+    tally: Tally, judge: Examination, task: Task, spoiled: Corrupted, found: Found
+) -> None:
     """Count one reading of one corruption."""
     tally.seconds += found.seconds
-    right = is_mended(judge, task, spoiled, found)
+    right = is_repaired(judge, task, spoiled, found)
     said = (
         bool(found.abstained)
         or any(isinstance(c.arguments, str) for c in found.calls)
@@ -191,21 +197,21 @@ def add_to(tally: Tally, judge: Examination, task: Task, spoiled: Corrupted, fou
         tally.wrong.append((task, spoiled, found))
 
 
-def is_mended(judge: Examination, task: Task, spoiled: Corrupted, found: Found) -> bool:
-    """Whether this is a right answer again; where ids were spoiled, one with ids that tell the
-    calls apart.
+def is_repaired(judge: Examination, task: Task, spoiled: Corrupted, found: Found) -> bool:
+    """Return True if the repaired calls are a correct answer again. If ids were corrupted, the new
+    ids must also tell the calls apart.
     """
     if spoiled.kind in IDS and len({c.id for c in found.calls if c.id}) < len(found.calls):
         return False
-    if same_calls(found.calls, spoiled.expected):
+    if has_same_calls(found.calls, spoiled.expected):
         return True
-    return _accepted(task.tools, found.calls) and judge.score(task, found).right
+    return _is_accepted(task.tools, found.calls) and judge.score(task, found).right
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is spoiled, how often, and where a row a class is kept. ``config`` tells the code that
-    was measured.
+    """Settings of a measurement of corrupted replies: which kinds, how many, and where a row per
+    class is stored. ``config`` identifies the measured code.
     """
 
     kinds: Sequence[str] = tuple(KINDS)
@@ -226,7 +232,10 @@ def measure_all(
     """Every class of the plan. A class whose row is there is not run again; each new one is written
     at once.
     """
-    done = {_key(row): row["tallies"] for row in (read_rows(plan.results) if plan.results else ())}
+    done = {
+        _get_row_key(row): row["tallies"]
+        for row in (read_rows(plan.results) if plan.results else ())
+    }
     readers = {name: READERS[name] for name in SHOWN}
     found: dict[str, dict[str, Tally]] = {}
     for kind in plan.kinds:
@@ -234,21 +243,23 @@ def measure_all(
         if plan.key(kind) in done:
             found[kind] = {name: Tally(**counts) for name, counts in done[plan.key(kind)].items()}
             continue
-        found[kind] = measure(list(cases(tasks, kind, plan.count, plan.seed)), readers)
+        found[kind] = measure_readers(
+            list(iter_corruptions(tasks, kind, plan.count, plan.seed)), readers
+        )
         last = found[kind][SHOWN[-1]]
         say(f"{kind}: {last.mended}/{last.answerable}, {time.monotonic() - started:.1f} s")
         if plan.results:
-            _append(plan, kind, found[kind])
+            _append_tallies(plan, kind, found[kind])
         if plan.failures:
-            _write(plan.failures, found)
+            _write_failures(plan.failures, found)
     return found
 
 
-def _key(row: JsonObject) -> tuple[object, ...]:
+def _get_row_key(row: JsonObject) -> tuple[object, ...]:
     return row["kind"], row["count"], row["seed"], row["read_only"], row["config"]
 
 
-def _append(plan: Plan, kind: str, tallies: Mapping[str, Tally]) -> None:
+def _append_tallies(plan: Plan, kind: str, tallies: Mapping[str, Tally]) -> None:
     names = ("kind", "count", "seed", "read_only", "config")
     row: JsonObject = dict(zip(names, plan.key(kind), strict=True))
     row["tallies"] = {
@@ -268,65 +279,71 @@ def measure_and_print(plan: Plan) -> int:
     found = measure_all(
         plan, gold_tasks(read_only=plan.read_only), lambda line: sys.stderr.write(line + "\n")
     )
-    sys.stdout.write(tables(found) + "\n")
+    sys.stdout.write(render_tables(found) + "\n")
     return 0
 
 
-def tables(found: Mapping[str, Mapping[str, Tally]]) -> str:
+def render_tables(found: Mapping[str, Mapping[str, Tally]]) -> str:
     """One line a class: the answerable ones mended by every reader, then the fate of those nobody
     can mend.
     """
     names = list(next(iter(found.values())))
     last = names[-1]
     tail = ["wrong and silent", "unanswerable", f"reported by {last}", "silent"]
-    lines = [["corruption", "answerable", *names, *tail], *(_line(k, t) for k, t in found.items())]
-    lines.append(_line("all", {n: _sum([t[n] for t in found.values()]) for n in names}))
+    lines = [
+        ["corruption", "answerable", *names, *tail],
+        *(_render_line(k, t) for k, t in found.items()),
+    ]
+    lines.append(
+        _render_line("all", {n: _sum_tallies([t[n] for t in found.values()]) for n in names})
+    )
     calls = max(1, sum(t[last].answerable + t[last].lost for t in found.values()))
     spent = ", ".join(
         f"{n} {1e3 * sum(t[n].seconds for t in found.values()) / calls:.2f}" for n in names
     )
-    return f"{table(lines)}\n\nCPU milliseconds a reply: {spent}."
+    return f"{render_table(lines)}\n\nCPU milliseconds a reply: {spent}."
 
 
-def _line(kind: str, tallies: Mapping[str, Tally]) -> list[str]:
+def _render_line(kind: str, tallies: Mapping[str, Tally]) -> list[str]:
     """One class: the answerable ones mended by every reader, then what the last one did with the
     rest.
     """
     of = list(tallies.values())[-1]
-    mended = [_share(t.mended, t.answerable) for t in tallies.values()]
-    fate = [str(of.unmended), str(of.lost), _share(of.reported, of.lost), str(of.silent)]
+    mended = [_format_share(t.mended, t.answerable) for t in tallies.values()]
+    fate = [str(of.unmended), str(of.lost), _format_share(of.reported, of.lost), str(of.silent)]
     return [kind, str(of.answerable), *mended, *fate]
 
 
-def _sum(tallies: Sequence[Tally]) -> Tally:
+def _sum_tallies(tallies: Sequence[Tally]) -> Tally:
     return Tally(**{name: sum(getattr(t, name) for t in tallies) for name in COUNTS})
 
 
-def _share(part: int, whole: int) -> str:
+def _format_share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f}" if whole else "–"
 
 
-def _write(path: Path, found: Mapping[str, Mapping[str, Tally]], each: int = 12) -> None:
+def _write_failures(path: Path, found: Mapping[str, Mapping[str, Tally]], each: int = 12) -> None:
     """Failures for people, the most frequent class first."""
     parts = []
     for kind, tallies in sorted(found.items(), key=lambda item: -len(item[1][SHOWN[-1]].wrong)):
         wrong = tallies[SHOWN[-1]].wrong
         if wrong:
             parts.append(
-                f"## {kind}: {len(wrong)} not right\n" + "\n".join(_one(*w) for w in wrong[:each])
+                f"## {kind}: {len(wrong)} not right\n"
+                + "\n".join(_render_failure(*w) for w in wrong[:each])
             )
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
-def _one(task: Task, spoiled: Corrupted, found: Found) -> str:
-    message = canonical(_message(spoiled))
+def _render_failure(task: Task, spoiled: Corrupted, found: Found) -> str:
+    message = to_canonical_json(_build_message(spoiled))
     lines = [
         f"- {task.id}: {spoiled.note}"
         + ("" if spoiled.answerable else " (unanswerable: must be reported)")
     ]
-    lines += [f"  - in: {message[:700]}", f"  - query: {said_by_user(task)[-400:]!r}"]
-    wanted = canonical([[c.tool, c.arguments] for c in spoiled.expected])
-    lines += [f"  - got: {canonical(found.to_json())[:700]}", f"  - wanted: {wanted[:700]}"]
+    lines += [f"  - in: {message[:700]}", f"  - query: {join_user_messages(task)[-400:]!r}"]
+    wanted = to_canonical_json([[c.tool, c.arguments] for c in spoiled.expected])
+    lines += [f"  - got: {to_canonical_json(found.to_json())[:700]}", f"  - wanted: {wanted[:700]}"]
     lines += [
         f"  - edits: {[e.rule for e in found.edits]}, reported:"
         f" {[a[:120] for a in found.abstained][:3]}"

@@ -9,16 +9,16 @@ from dataclasses import replace
 from callwright.models.chat import messages_out, tool_out
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import JsonObject, Message, canonical
+from callwright.nouns.types import JsonObject, Message, to_canonical_json
 from callwright.proxy.session import guided
-from callwright.proxy.session.context import Toolsets, read
+from callwright.proxy.session.context import Toolsets, read_context
 from callwright.proxy.session.settings import Settings
 from callwright_lab.benchmarks.refine.task import Examination, Task
 
 MODE = "guided"
 
 
-def body_of(examination: Examination, task: Task) -> JsonObject:
+def build_body(examination: Examination, task: Task) -> JsonObject:
     """The request of a client that offers the task's tools. A data set's own system prompt that
     lists them as text is left out.
     """
@@ -33,21 +33,23 @@ def body_of(examination: Examination, task: Task) -> JsonObject:
     }
 
 
-def guided_request(examination: Examination, task: Task) -> ChatRequest:
-    """What the proxy asks of an upstream that follows a JSON schema, as a question to any of our
-    models.
+def build_guided_request(examination: Examination, task: Task) -> ChatRequest:
+    """Return the proxy's request to an upstream that supports JSON schemas, as a request to any of
+    our models.
     """
     free = examination.ask(task)
-    body = body_of(examination, task)
-    context = read(body, canonical(body).encode(), Toolsets(), Settings(guided="on"))
+    body = build_body(examination, task)
+    context = read_context(
+        body, to_canonical_json(body).encode(), Toolsets(), Settings(guided="on")
+    )
     if context is None:
         raise ConfigError(
             f"task {task.id} of {task.set} offers no tools, so guided mode has nothing to ask"
         )
-    told = guided.body(context)["messages"]
+    told = guided.build_body(context)["messages"]
     return replace(
         free,
         messages=tuple(Message(m["role"], m["content"]) for m in told),
         tools=(),
-        schema=guided.schema(context),
+        schema=guided.build_schema(context),
     )

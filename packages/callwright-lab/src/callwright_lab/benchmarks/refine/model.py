@@ -10,7 +10,7 @@ from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import Message
 from callwright.repair.by_model.refiner import Asking, ask
 from callwright_lab.benchmarks.refine.api_bank import REFINER_FORM
-from callwright_lab.benchmarks.refine.read import delivered, rungs
+from callwright_lab.benchmarks.refine.read import gather_native_calls, make_refiner_reader
 from callwright_lab.benchmarks.refine.task import Found, Recorded, Task
 
 FORMS = dict.fromkeys(
@@ -27,7 +27,7 @@ class ModelReader:
 
     def __init__(self, model: ChatModel) -> None:
         self._model = BlockingModel(model)
-        self._below = rungs("rules", "sequence")
+        self._below = make_refiner_reader("rules", "sequence")
 
     def __enter__(self) -> ModelReader:
         return self
@@ -44,16 +44,18 @@ class ModelReader:
         return Found(made.calls, "", edits, reported, made.confidence, asked.usage, asked.seconds)
 
     def _asking(self, reply: Recorded, task: Task, below: Found) -> Asking:
-        said = reply.text or "\n".join(f"{c.tool}({c.arguments})" for c in delivered(reply))
+        said = reply.text or "\n".join(
+            f"{c.tool}({c.arguments})" for c in gather_native_calls(reply)
+        )
         thought = str(reply.message.get("reasoning_content") or "")
-        system, form = _system(task.messages), FORMS.get(task.set, "")
+        system, form = _join_system_messages(task.messages), FORMS.get(task.set, "")
         return ask(said, below.calls, task.tools, task.query, thought, system=system, form=form)
 
 
-def _system(messages: tuple[Message, ...]) -> str:
+def _join_system_messages(messages: tuple[Message, ...]) -> str:
     return "\n".join(m.content for m in messages if m.role == "system")
 
 
-def model_reader(spec: str) -> ModelReader:
+def open_model_reader(spec: str) -> ModelReader:
     """The rung asked of the model that ``spec`` names: local, local:PATH, or URL#MODEL."""
     return ModelReader(open_model(spec))

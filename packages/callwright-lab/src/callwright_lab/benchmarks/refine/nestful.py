@@ -21,12 +21,20 @@ from pathlib import Path
 
 import orjson
 
-from callwright.jsontext import JsonError, literal
+from callwright.jsontext import JsonError, parse_literal
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import READ, Json, JsonObject, Message, Tool, ToolCall, canonical
+from callwright.nouns.types import (
+    READ,
+    Json,
+    JsonObject,
+    Message,
+    Tool,
+    ToolCall,
+    to_canonical_json,
+)
 from callwright.tools.lists.tools import tool_from_wire
 from callwright_lab.benchmarks.refine.nestful_math import run_sequence
-from callwright_lab.benchmarks.refine.score import classify, same, same_calls
+from callwright_lab.benchmarks.refine.score import classify_error, has_same_calls, is_same_value
 from callwright_lab.benchmarks.refine.task import Found, Score, Task
 from callwright_lab.datasets.examples import object_schema, read_json, read_lines
 from callwright_lab.datasets.nested import NESTFUL_WHERE, wrapper_folder
@@ -75,19 +83,20 @@ class Nestful:
 
     def score(self, task: Task, found: Found) -> Score:
         calls = [c for c in found.calls if c.tool != "var_result"]
-        part = partial(task.gold, calls)
+        part = score_partial_match(task.gold, calls)
         metrics = {
             "partial": part,
             "full": float(part == 1.0),
-            "equal": float(equal(task.gold, calls)),
+            "equal": float(is_equal_sequence(task.gold, calls)),
         }
         if isinstance(task.aside, dict) and task.aside["runs"]:
             answer, ran = run_sequence(calls)
-            metrics["win"] = float(ran and same_answer(answer, task.aside["gold_answer"]))
+            metrics["win"] = float(ran and is_same_answer(answer, task.aside["gold_answer"]))
         error = (
             ""
             if part == 1.0
-            else classify(grounded(calls), grounded(task.gold), task.tools) or "order"
+            else classify_error(replace_labels(calls), replace_labels(task.gold), task.tools)
+            or "order"
         )
         return Score(metrics, error)
 
@@ -97,7 +106,7 @@ class Nestful:
         """
         shown = [t for t in self.tasks() if t.id != task.id and t.category == task.category][:3]
         examples = "\n".join(f"Input: {t.query}\nOutput: {write_calls(t.gold)}" for t in shown)
-        tools = orjson.dumps([_described(t) for t in task.tools]).decode()
+        tools = orjson.dumps([_describe_tool(t) for t in task.tools]).decode()
         system = SYSTEM.format(tools=tools, examples=examples)
         if self.reasoning:
             system += "\nThink first, inside <think> and </think>; then return the list."
@@ -106,39 +115,40 @@ class Nestful:
         )
 
 
-def partial(gold: Sequence[ToolCall], calls: Sequence[ToolCall]) -> float:
+def score_partial_match(gold: Sequence[ToolCall], calls: Sequence[ToolCall]) -> float:
     """The share of aligned calls that are equal, labels replaced by tool names: 1.0 is the whole
     sequence.
     """
-    want, have = grounded(gold), grounded(calls)
-    pairs = aligned(want, have)
+    want, have = replace_labels(gold), replace_labels(calls)
+    pairs = align_calls(want, have)
     return (
-        sum(a is not None and b is not None and _same(a, b) for a, b in pairs) / len(pairs)
+        sum(a is not None and b is not None and _is_same_call(a, b) for a, b in pairs) / len(pairs)
         if pairs
         else 0.0
     )
 
 
-def equal(gold: Sequence[ToolCall], calls: Sequence[ToolCall]) -> bool:
+def is_equal_sequence(gold: Sequence[ToolCall], calls: Sequence[ToolCall]) -> bool:
     """The same calls with the same references, in gold's order or another that serves: every
     reference looks back.
 
     The published scorer knows one order only, also of calls that do not need each other.
     """
-    if not same_calls(grounded(calls), grounded(gold)):
+    if not has_same_calls(replace_labels(calls), replace_labels(gold)):
         return False
-    labels = [label(call, n) for n, call in enumerate(calls, 1)]
+    labels = [get_label(call, n) for n, call in enumerate(calls, 1)]
     named = [
-        {m[1].replace("_", "") for m in _LABEL.finditer(canonical(c.arguments))} for c in calls
+        {m[1].replace("_", "") for m in _LABEL.finditer(to_canonical_json(c.arguments))}
+        for c in calls
     ]
     return all(not needs & set(labels[n:]) - set(labels[:n]) for n, needs in enumerate(named))
 
 
-def _same(a: ToolCall, b: ToolCall) -> bool:
-    return a.tool == b.tool and same(a.arguments, b.arguments, numbers=True)
+def _is_same_call(a: ToolCall, b: ToolCall) -> bool:
+    return a.tool == b.tool and is_same_value(a.arguments, b.arguments, numbers=True)
 
 
-def aligned(
+def align_calls(
     want: Sequence[ToolCall], have: Sequence[ToolCall]
 ) -> list[tuple[ToolCall | None, ToolCall | None]]:
     """Pairs as the published scorer makes them: one to one where there are as many, else by name
@@ -157,23 +167,25 @@ def aligned(
     return pairs + [(None, call) for call in have[place:]]
 
 
-def grounded(calls: Sequence[ToolCall]) -> list[ToolCall]:
+def replace_labels(calls: Sequence[ToolCall]) -> list[ToolCall]:
     """The calls with every ``$varN`` in their arguments replaced by the name of the tool it
     labels.
     """
-    names = {label(call, n): call.tool for n, call in enumerate(calls, 1)}
+    names = {get_label(call, n): call.tool for n, call in enumerate(calls, 1)}
     made = []
     for call in calls:
         arguments = (
-            call.arguments if isinstance(call.arguments, str) else _ground(call.arguments, names)
+            call.arguments
+            if isinstance(call.arguments, str)
+            else _replace_value_labels(call.arguments, names)
         )
         made.append(ToolCall(call.id, call.tool, arguments, call.slot))
     return made
 
 
-def label(call: ToolCall, number: int) -> str:
-    """What later calls refer to: ``var1`` and ``var_1`` are one label. A call without one takes its
-    place's.
+def get_label(call: ToolCall, number: int) -> str:
+    """Return the label by which later calls refer to this one. ``var1`` and ``var_1`` are the same
+    label. A call without a label takes the one of its position.
 
     Our parser keeps a label as the call's ``slot``, gold has it as its id.
     """
@@ -181,28 +193,28 @@ def label(call: ToolCall, number: int) -> str:
     return (found[1] if found else f"var{number}").replace("_", "")
 
 
-def _ground(value: Json, names: dict[str, str]) -> Json:
+def _replace_value_labels(value: Json, names: dict[str, str]) -> Json:
     if isinstance(value, str):
         text = _LABEL.sub(lambda m: "$" + names.get(m[1].replace("_", ""), m[1]), value)
         return text + "$" if text.startswith("$") and not text.endswith("$") else text
     if isinstance(value, dict):
-        return {k: _ground(v, names) for k, v in value.items()}
-    return [_ground(v, names) for v in value] if isinstance(value, list) else value
+        return {k: _replace_value_labels(v, names) for k, v in value.items()}
+    return [_replace_value_labels(v, names) for v in value] if isinstance(value, list) else value
 
 
-def same_answer(answer: Json, gold: Json) -> bool:
+def is_same_answer(answer: Json, gold: Json) -> bool:
     """Exactly the gold answer (E.2), but for a float's last digits: or rounded to the places that
     gold shows.
     """
-    if isinstance(answer, bool) or isinstance(gold, bool) or not _numbers(answer, gold):
-        return canonical(answer) == canonical(gold)
+    if isinstance(answer, bool) or isinstance(gold, bool) or not _has_only_numbers(answer, gold):
+        return to_canonical_json(answer) == to_canonical_json(gold)
     if math.isclose(answer, gold, rel_tol=1e-9, abs_tol=1e-12):
         return True
     places = len(str(gold).partition(".")[2]) if "e" not in str(gold).lower() else 0
     return places > 1 and round(answer, places) == gold
 
 
-def _numbers(*values: Json) -> bool:
+def _has_only_numbers(*values: Json) -> bool:
     return all(isinstance(v, int | float) for v in values)
 
 
@@ -214,7 +226,7 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
     return orjson.dumps(rows).decode()
 
 
-def _described(tool: Tool) -> JsonObject:
+def _describe_tool(tool: Tool) -> JsonObject:
     found: JsonObject = {
         "name": tool.name,
         "description": tool.description,
@@ -225,7 +237,7 @@ def _described(tool: Tool) -> JsonObject:
     return found
 
 
-def _calls(rows: Sequence[JsonObject]) -> tuple[ToolCall, ...]:
+def _parse_calls(rows: Sequence[JsonObject]) -> tuple[ToolCall, ...]:
     """Gold calls; a call's label is its id."""
     kept = [row for row in rows if row["name"] != "var_result"]
     return tuple(
@@ -243,15 +255,17 @@ def _read_v1(part: str) -> list[Task]:
     catalogue = {spec["name"]: _tool_v1(spec) for spec in specs}
     made = []
     for number, row in enumerate(rows):
-        gold = _calls(row["output"])
+        gold = _parse_calls(row["output"])
         if gold and {c.tool for c in gold} <= catalogue.keys():
-            tools = _offered(catalogue, gold, number)
+            tools = _select_offered_tools(catalogue, gold, number)
             message = Message("user", row["input"].strip())
             made.append(Task(f"{part}-{number}", "nestful", part, (message,), tools, gold))
     return made
 
 
-def _offered(catalogue: dict[str, Tool], gold: Sequence[ToolCall], number: int) -> tuple[Tool, ...]:
+def _select_offered_tools(
+    catalogue: dict[str, Tool], gold: Sequence[ToolCall], number: int
+) -> tuple[Tool, ...]:
     """The called tools and a few others, in the catalogue's order, which says nothing of the
     calls'.
     """
@@ -279,26 +293,26 @@ def _tool_v1(spec: JsonObject) -> Tool:
 
 def _task_v2(row: JsonObject) -> Task:
     """``output`` and ``tools`` are lists, or their JSON text, as the published copies differ."""
-    output, tools = (_listed(row[key]) for key in ("output", "tools"))
+    output, tools = (_parse_list(row[key]) for key in ("output", "tools"))
     message = Message("user", str(row["input"]).strip())
     offered = tuple(_tool_v2(spec) for spec in tools)
-    gold, wanted = _calls(output), _value(row["gold_answer"])
+    gold, wanted = _parse_calls(output), _parse_answer(row["gold_answer"])
     answer, ran = run_sequence(gold)
-    aside = {"gold_answer": wanted, "runs": ran and same_answer(answer, wanted)}
+    aside = {"gold_answer": wanted, "runs": ran and is_same_answer(answer, wanted)}
     return Task(str(row["sample_id"]), "nestful_v2", "v2", (message,), offered, gold, aside)
 
 
-def _listed(value: Json) -> list[JsonObject]:
+def _parse_list(value: Json) -> list[JsonObject]:
     listed: list[JsonObject] = orjson.loads(value) if isinstance(value, str) else value
     return listed
 
 
-def _value(value: Json) -> Json:
+def _parse_answer(value: Json) -> Json:
     """The answer as a value: the published copies give it as itself, as JSON text or as a Python
     literal.
     """
     try:
-        return literal(value) if isinstance(value, str) else value
+        return parse_literal(value) if isinstance(value, str) else value
     except JsonError:
         return value
 

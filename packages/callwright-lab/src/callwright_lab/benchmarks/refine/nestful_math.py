@@ -15,11 +15,11 @@ _REFERENCE = re.compile(r"\$(?P<label>var_?\d+)(?:\.(?P<field>\w+))?\$?")
 Number = Any
 
 
-def _choose(n: Number, k: Number) -> Number:
+def _compute_binomial(n: Number, k: Number) -> Number:
     return math.comb(int(n), int(k))
 
 
-def _heron(a: Number, b: Number, c: Number) -> Number:
+def _compute_heron_area(a: Number, b: Number, c: Number) -> Number:
     s = (a + b + c) / 2
     return math.sqrt(s * (s - a) * (s - b) * (s - c))
 
@@ -42,7 +42,7 @@ FUNCTIONS: dict[str, Callable[..., Number]] = {
     "inverse": lambda a: 1 / a,
     "reminder": lambda a, b: a % b,
     "remainder": lambda a, b: a % b,
-    "choose": _choose,
+    "choose": _compute_binomial,
     "permutation": lambda n, k: math.perm(int(n), int(k)),
     "negate_prob": lambda p: 1 - p,
     "sine": math.sin,
@@ -69,7 +69,7 @@ FUNCTIONS: dict[str, Callable[..., Number]] = {
     "diagonal": math.hypot,
     "triangle_perimeter": lambda a, b, c: a + b + c,
     "triangle_area": lambda base, height: base * height / 2,
-    "triangle_area_three_edges": _heron,
+    "triangle_area_three_edges": _compute_heron_area,
     "volume_cone": lambda r, h: math.pi * r**2 * h / 3,
     "volume_cube": lambda a: a**3,
     "volume_sphere": lambda r: 4 / 3 * math.pi * r**3,
@@ -94,26 +94,29 @@ def run_sequence(calls: Sequence[ToolCall]) -> tuple[Json, bool]:
             return None, False
         try:
             value = function(
-                *(_resolved(call.arguments[k], results) for k in _ordered(call.arguments))
+                *(
+                    _resolve_reference(call.arguments[k], results)
+                    for k in _sort_arguments(call.arguments)
+                )
             )
         except (ArithmeticError, TypeError, ValueError, KeyError):
             return None, False
-        results[_plain(call.slot or call.id) or f"var{number}"] = value
+        results[_normalise_label(call.slot or call.id) or f"var{number}"] = value
     return value, bool(calls)
 
 
-def _ordered(arguments: dict[str, Json]) -> list[str]:
+def _sort_arguments(arguments: dict[str, Json]) -> list[str]:
     """``arg_0``, ``arg_1`` … by number."""
     return sorted(arguments, key=lambda k: int(re.sub(r"\D", "", k) or 0))
 
 
-def _resolved(value: Json, results: dict[str, Json]) -> Json:
+def _resolve_reference(value: Json, results: dict[str, Json]) -> Json:
     if isinstance(value, str):
         found = _REFERENCE.fullmatch(value)
-        return results[_plain(found["label"])] if found else float(value)
+        return results[_normalise_label(found["label"])] if found else float(value)
     return value
 
 
-def _plain(label: str) -> str:
+def _normalise_label(label: str) -> str:
     found = re.search(r"var_?(\d+)", label)
     return f"var{found[1]}" if found else ""

@@ -23,23 +23,23 @@ from callwright.nouns.types import ToolCall
 from callwright_lab.benchmarks.refine.baml import parse_aligned
 from callwright_lab.benchmarks.refine.read import (
     Reader,
-    repaired,
-    server,
-    shaped,
-    strict_object,
+    extract_shaped_calls,
+    parse_strict_object,
+    read_repaired_json,
+    read_server_calls,
 )
 from callwright_lab.benchmarks.refine.task import Found, Recorded, Task
 
 Peer = Callable[[ModuleType, str, Task], list[ToolCall]]
 
 
-def reader(module: str, read: Peer) -> Reader:
+def make_reader(module: str, read: Peer) -> Reader:
     """The server's own calls, or else what a peer reads in the text. Raises MissingExtra where it
     is not there.
     """
 
     def found(reply: Recorded, task: Task) -> Found:
-        own = server(reply, task).calls
+        own = read_server_calls(reply, task).calls
         if own:
             return Found(own)
         try:
@@ -54,11 +54,13 @@ def reader(module: str, read: Peer) -> Reader:
     return found
 
 
-def _toolpatch(library: ModuleType, text: str, task: Task) -> list[ToolCall]:
+def _read_toolpatch(library: ModuleType, text: str, task: Task) -> list[ToolCall]:
     found = library.extract_tool_calls(text, {t.name for t in task.tools})
     rows = found.tool_calls if found is not None else []
     made = [(row["id"], row["function"]["name"], row["function"]["arguments"]) for row in rows]
-    return [ToolCall(label, name, strict_object(arguments)) for label, name, arguments in made]
+    return [
+        ToolCall(label, name, parse_strict_object(arguments)) for label, name, arguments in made
+    ]
 
 
 def _agent_tool_parser(library: ModuleType, text: str, _: Task) -> list[ToolCall]:
@@ -68,19 +70,19 @@ def _agent_tool_parser(library: ModuleType, text: str, _: Task) -> list[ToolCall
 
 def _llm_output_parser(library: ModuleType, text: str, _: Task) -> list[ToolCall]:
     found = library.parse_jsons(text)
-    return shaped(
+    return extract_shaped_calls(
         [x for value in found for x in (value if isinstance(value, list) else [value])], 0
     )
 
 
-def _baml(library: ModuleType, text: str, task: Task) -> list[ToolCall]:
+def _read_baml(library: ModuleType, text: str, task: Task) -> list[ToolCall]:
     return parse_aligned(library, text, task.tools)
 
 
 PEERS: Mapping[str, Reader] = {
-    "json_repair": repaired,
-    "toolpatch": reader("toolpatch", _toolpatch),
-    "agent_tool_parser": reader("agent_tool_parser", _agent_tool_parser),
-    "llm_output_parser": reader("llm_output_parser", _llm_output_parser),
-    "baml": reader("baml_py", _baml),
+    "json_repair": read_repaired_json,
+    "toolpatch": make_reader("toolpatch", _read_toolpatch),
+    "agent_tool_parser": make_reader("agent_tool_parser", _agent_tool_parser),
+    "llm_output_parser": make_reader("llm_output_parser", _llm_output_parser),
+    "baml": make_reader("baml_py", _read_baml),
 }

@@ -35,9 +35,9 @@ from callwright.proxy.session.session import Session
 from callwright.proxy.session.settings import Settings
 from callwright.proxy.session.sse import json_bytes, json_object
 from callwright.tools.lists import chat_messages as chat
-from callwright_lab.benchmarks.refine.guided import body_of, guided_request
-from callwright_lab.benchmarks.refine.read import server
-from callwright_lab.benchmarks.refine.replies import Pair, row_of
+from callwright_lab.benchmarks.refine.guided import build_body, build_guided_request
+from callwright_lab.benchmarks.refine.read import read_server_calls
+from callwright_lab.benchmarks.refine.replies import Pair, build_row
 from callwright_lab.benchmarks.refine.task import Examination, Found, Recorded, Task
 from callwright_lab.datasets.examples import read_lines
 
@@ -48,12 +48,12 @@ Asked: TypeAlias = tuple[str, JsonObject]  # what for, and the body
 Driven: TypeAlias = Generator[Asked, JsonObject, Found]
 
 
-def driven(examination: Examination, task: Task, settings: Settings | None = None) -> Driven:
+def drive_session(examination: Examination, task: Task, settings: Settings | None = None) -> Driven:
     """One task through one session: yields what is asked upstream, is sent the assistant's
     message.
     """
     session = Session(settings or Settings(), Toolsets())
-    body = {**body_of(examination, task), "stream": False}
+    body = {**build_body(examination, task), "stream": False}
     waiting = list(session.handle(Request("POST", CHAT, "", (), json_bytes(body)), 0.0))
     out = b""
     while waiting:
@@ -71,7 +71,7 @@ def driven(examination: Examination, task: Task, settings: Settings | None = Non
             for event in (UpstreamHead(200, _JSON), UpstreamData(reply), UpstreamEnd()):
                 waiting += session.handle(event, 0.0)
     choice = chat.only_choice(json_object(out) or {}) or {}
-    found = server(Recorded(task.id, "", choice.get("message") or {}), task)
+    found = read_server_calls(Recorded(task.id, "", choice.get("message") or {}), task)
     said = tuple(v.message for v in session.record.violations) + tuple(session.record.notes)
     return replace(found, edits=tuple(session.record.edits), abstained=said)
 
@@ -86,7 +86,7 @@ class ProxyReader:
         self._rows = {(t.set, t.id, r.upstream, r.mode): r for t, r in pairs}
 
     def __call__(self, reply: Recorded, task: Task) -> Found:
-        asking = driven(self._examinations[task.set], task)
+        asking = drive_session(self._examinations[task.set], task)
         next(asking)
         message, spent, waited = reply.message, Usage(), 0.0
         missing: list[str] = []
@@ -129,7 +129,7 @@ async def generate_through(
 
 
 class _Exchanges:
-    """What a model was asked and answered, in a file of replies."""
+    """Stores a model's requests and replies in a file."""
 
     def __init__(
         self, examination: Examination, model: ChatModel, out: Path, say: Callable[[str], object]
@@ -142,7 +142,7 @@ class _Exchanges:
         out.parent.mkdir(parents=True, exist_ok=True)
 
     async def through(self, task: Task) -> None:
-        asking = driven(self._examination, task)
+        asking = drive_session(self._examination, task)
         kind, body = next(asking)
         try:
             while True:
@@ -153,8 +153,8 @@ class _Exchanges:
     async def _answer(self, task: Task, kind: str, body: JsonObject) -> JsonObject:
         key = (self._examination.name, task.id, self._model.name, kind)
         if key not in self._have:
-            reply = await self._model.complete(_request(self._examination, task, kind, body))
-            row = row_of(self._examination.name, task, self._model.name, kind, reply)
+            reply = await self._model.complete(_build_request(self._examination, task, kind, body))
+            row = build_row(self._examination.name, task, self._model.name, kind, reply)
             with self._out.open("ab") as file:
                 file.write(orjson.dumps(row) + b"\n")
             self._have[key] = row["message"]
@@ -164,12 +164,14 @@ class _Exchanges:
         return self._have[key]
 
 
-def _request(examination: Examination, task: Task, kind: str, body: JsonObject) -> ChatRequest:
+def _build_request(
+    examination: Examination, task: Task, kind: str, body: JsonObject
+) -> ChatRequest:
     """The question as one of our models is asked it."""
     if kind == "free":
         return examination.ask(task)
     if kind == "guided":
-        return guided_request(examination, task)
+        return build_guided_request(examination, task)
     form = body.get("response_format") or {}
     schema = (form.get("json_schema") or {}).get("schema")
-    return ChatRequest(chat.messages(body), purpose="bench", schema=schema, max_tokens=512)
+    return ChatRequest(chat.read_messages(body), purpose="bench", schema=schema, max_tokens=512)

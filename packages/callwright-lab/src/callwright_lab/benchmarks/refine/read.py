@@ -34,7 +34,7 @@ _NAMES = ("name", "tool", "api_name", "function")
 _ARGUMENTS = ("arguments", "parameters", "input", "args")
 
 
-def server(reply: Recorded, task: Task) -> Found:  # noqa: ARG001
+def read_server_calls(reply: Recorded, task: Task) -> Found:  # noqa: ARG001
     """The calls of the message's ``tool_calls``, their arguments strictly parsed; the text is
     handed on as it is.
     """
@@ -42,12 +42,12 @@ def server(reply: Recorded, task: Task) -> Found:  # noqa: ARG001
     for number, item in enumerate(reply.message.get("tool_calls") or (), 1):
         function = item.get("function") or {}
         arguments = function.get("arguments", "")
-        made = _call(number, str(function.get("name", "")), strict_object(arguments))
+        made = _build_call(number, str(function.get("name", "")), parse_strict_object(arguments))
         calls.append(ToolCall(str(item.get("id") or ""), made.tool, made.arguments))
     return Found(tuple(calls), reply.text)
 
 
-def delivered(reply: Recorded) -> tuple[ToolCall, ...]:
+def gather_native_calls(reply: Recorded) -> tuple[ToolCall, ...]:
     """The server's calls as our proxy gathers them: whole, or from deltas however badly
     numbered.
     """
@@ -56,47 +56,47 @@ def delivered(reply: Recorded) -> tuple[ToolCall, ...]:
     return tuple(call.call() for call in gathered.calls)
 
 
-def stripped(reply: Recorded, task: Task) -> Found:
+def read_stripped_json(reply: Recorded, task: Task) -> Found:
     """The server's calls, or else those in the text once thoughts, fences and tags are gone: each
     piece, or each of its lines, must be strict JSON, an object with a name and arguments or a list
     of such objects.
     """
-    calls = list(server(reply, task).calls)
+    calls = list(read_server_calls(reply, task).calls)
     if not calls:
         text = _SAID.sub("", _THOUGHT.sub("", reply.text))
         for piece in _FENCE.findall(text) or [text]:
-            calls += _strict_calls(_TAG.sub("", piece).strip(), len(calls))
+            calls += _parse_strict_calls(_TAG.sub("", piece).strip(), len(calls))
     return Found(tuple(calls))
 
 
-def repaired(reply: Recorded, task: Task) -> Found:
+def read_repaired_json(reply: Recorded, task: Task) -> Found:
     """json-repair on what the baseline would parse: the library alone, nothing known of tools."""
     try:
         import json_repair
     except ImportError:
         raise MissingExtra("the reader 'json_repair'", "bench", "callwright-lab") from None
-    calls = list(server(reply, task).calls)
+    calls = list(read_server_calls(reply, task).calls)
     if not calls:
         text = _TAG.sub("", _SAID.sub("", _THOUGHT.sub("", reply.text)))
         value: Any = json_repair.loads(text)
-        calls += shaped(value, 0)
+        calls += extract_shaped_calls(value, 0)
     return Found(tuple(calls))
 
 
-def parsed(reply: Recorded, task: Task) -> Found:
+def read_parsed_calls(reply: Recorded, task: Task) -> Found:
     """Our parser alone: every dialect, nothing refined."""
-    given = delivered(reply) or _by_schema(reply, task)
+    given = gather_native_calls(reply) or _read_guided_calls(reply, task)
     return Found(given or parse_calls(reply.text, task.tools).calls)
 
 
-def _by_schema(reply: Recorded, task: Task) -> tuple[ToolCall, ...]:
+def _read_guided_calls(reply: Recorded, task: Task) -> tuple[ToolCall, ...]:
     """The calls of a reply that was held to guided mode's own schema."""
     if reply.mode != GUIDED:
         return ()
-    return guided.calls_of(reply.text, {t.name for t in task.tools}) or ()
+    return guided.read_guided_calls(reply.text, {t.name for t in task.tools}) or ()
 
 
-def rungs(*names: str) -> Reader:
+def make_refiner_reader(*names: str) -> Reader:
     """The refiner with these rungs, without a model."""
 
     def read(reply: Recorded, task: Task) -> Found:
@@ -107,7 +107,7 @@ def rungs(*names: str) -> Reader:
         source = (
             reply.message
             if reply.message.get("tool_calls")
-            else _by_schema(reply, task) or reply.text
+            else _read_guided_calls(reply, task) or reply.text
         )
         settings = Settings(leave_out=reply.mode == GUIDED)
         made = refine(
@@ -127,30 +127,30 @@ def rungs(*names: str) -> Reader:
 
 
 READERS: Mapping[str, Reader] = {
-    "server": server,
-    "stripped": stripped,
-    "json_repair": repaired,
-    "parsed": parsed,
-    "rules": rungs("rules"),
-    "sequence": rungs("rules", "sequence"),
+    "server": read_server_calls,
+    "stripped": read_stripped_json,
+    "json_repair": read_repaired_json,
+    "parsed": read_parsed_calls,
+    "rules": make_refiner_reader("rules"),
+    "sequence": make_refiner_reader("rules", "sequence"),
 }
 BASELINE = "stripped"
 
 
-def timed(reader: Reader, reply: Recorded, task: Task) -> Found:
-    """What ``reader`` finds, with the seconds it took: its own processor time, and whatever it
-    waited for a model.
+def read_timed(reader: Reader, reply: Recorded, task: Task) -> Found:
+    """Return the findings of ``reader`` with the seconds they took: processor time plus the time
+    spent waiting for a model.
     """
     started = time.thread_time()
     found = reader(reply, task)
     return replace(found, seconds=found.seconds + time.thread_time() - started)
 
 
-def _call(number: int, name: str, arguments: JsonObject | str) -> ToolCall:
+def _build_call(number: int, name: str, arguments: JsonObject | str) -> ToolCall:
     return ToolCall(f"call_{number}", name, arguments)
 
 
-def strict_object(arguments: Json) -> JsonObject | str:
+def parse_strict_object(arguments: Json) -> JsonObject | str:
     """An object, or the one that a text strictly is; any other text stays one."""
     if isinstance(arguments, dict):
         return arguments
@@ -161,21 +161,21 @@ def strict_object(arguments: Json) -> JsonObject | str:
     return value if isinstance(value, dict) else str(arguments)
 
 
-def _strict_calls(text: str, before: int) -> list[ToolCall]:
+def _parse_strict_calls(text: str, before: int) -> list[ToolCall]:
     """The calls of one piece: the whole of it as one value, else every line that is one."""
     try:
-        return shaped(parse(text), before)
+        return extract_shaped_calls(parse(text), before)
     except JsonError:
         calls: list[ToolCall] = []
         for line in text.splitlines():
             try:
-                calls += shaped(parse(line), before + len(calls))
+                calls += extract_shaped_calls(parse(line), before + len(calls))
             except JsonError:
                 continue
         return calls
 
 
-def shaped(value: Json, before: int) -> list[ToolCall]:
+def extract_shaped_calls(value: Json, before: int) -> list[ToolCall]:
     """The calls a JSON value plainly is; nothing of any other shape."""
     calls: list[ToolCall] = []
     for item in value if isinstance(value, list) else [value]:
@@ -187,7 +187,7 @@ def shaped(value: Json, before: int) -> list[ToolCall]:
         if name is not None and key is not None:
             number = before + len(calls) + 1
             label = item.get("label")
-            made = _call(number, name, strict_object(inner[key]))
+            made = _build_call(number, name, parse_strict_object(inner[key]))
             calls.append(
                 ToolCall(str(label).strip("$"), made.tool, made.arguments) if label else made
             )

@@ -18,9 +18,9 @@ from callwright.models.chat import messages_out
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import JsonObject, Message, Reply, Usage, to_json
-from callwright_lab.benchmarks.refine.api_bank import DECLARED, declared, task_of
+from callwright_lab.benchmarks.refine.api_bank import DECLARED, build_task, declare_effects
 from callwright_lab.benchmarks.refine.guided import MODE as GUIDED
-from callwright_lab.benchmarks.refine.guided import guided_request
+from callwright_lab.benchmarks.refine.guided import build_guided_request
 from callwright_lab.benchmarks.refine.task import Examination, Recorded, Task
 from callwright_lab.datasets.examples import read_lines
 
@@ -36,24 +36,24 @@ def read_replies(path: Path, examinations: Mapping[str, Examination]) -> list[Pa
     tasks: dict[str, dict[str, Task]] = {}
     found: list[Pair] = []
     for number, row in enumerate(read_lines(path, WHERE), 1):
-        given, id = _address(row, path, number)
+        given, id = _find_task_key(row, path, number)
         for name in (given, given + DECLARED):
             if name not in examinations:
                 continue
             if name not in tasks:
                 tasks[name] = {t.id: t for t in examinations[name].tasks()}
-            task = tasks[name].get(id) if "level" not in row else task_of(row["level"], row)
+            task = tasks[name].get(id) if "level" not in row else build_task(row["level"], row)
             if task is None:
                 raise ConfigError(
                     f"{path}, line {number}: {name} has no task {id!r}",
                     hint="was it made with other data?",
                 )
-            task = declared(task) if name.endswith(DECLARED) else task
-            found.append((task, _recorded(row, task, path)))
+            task = declare_effects(task) if name.endswith(DECLARED) else task
+            found.append((task, _build_recorded(row, task, path)))
     return found
 
 
-def _address(row: JsonObject, path: Path, number: int) -> tuple[str, str]:
+def _find_task_key(row: JsonObject, path: Path, number: int) -> tuple[str, str]:
     if "set" in row and "task" in row:
         return row["set"], row["task"]
     if "cat" in row and "id" in row:
@@ -66,7 +66,7 @@ def _address(row: JsonObject, path: Path, number: int) -> tuple[str, str]:
     )
 
 
-def _recorded(row: JsonObject, task: Task, path: Path) -> Recorded:
+def _build_recorded(row: JsonObject, task: Task, path: Path) -> Recorded:
     return Recorded(
         task=task.id,
         upstream=row.get("upstream") or path.stem,
@@ -77,7 +77,7 @@ def _recorded(row: JsonObject, task: Task, path: Path) -> Recorded:
     )
 
 
-async def generate(
+async def generate_replies(
     examination: Examination,
     tasks: Sequence[Task],
     model: ChatModel,
@@ -92,19 +92,19 @@ async def generate(
     task that cannot be asked is skipped.
     """
     started = time.monotonic()
-    have = _answered(out, examination.name, model.name, mode)
+    have = _list_answered_tasks(out, examination.name, model.name, mode)
     left = [t for t in tasks if t.id not in have]
     out.parent.mkdir(parents=True, exist_ok=True)
     while left and not (limit_seconds and time.monotonic() - started >= limit_seconds):
         task = left.pop(0)
         try:
-            reply = await model.complete(question(examination, task, mode))
+            reply = await model.complete(build_question(examination, task, mode))
         except ModelError as error:
             say(f"{task.id}: not asked: {error}")
             continue
         with out.open("ab") as file:
             file.write(
-                orjson.dumps(row_of(examination.name, task, model.name, mode, reply)) + b"\n"
+                orjson.dumps(build_row(examination.name, task, model.name, mode, reply)) + b"\n"
             )
         say(
             f"{task.id}: {reply.seconds:.1f} s, {reply.usage.completion_tokens} tokens ({len(left)}"
@@ -113,33 +113,33 @@ async def generate(
     return len(left)
 
 
-def question(examination: Examination, task: Task, mode: str) -> ChatRequest:
+def build_question(examination: Examination, task: Task, mode: str) -> ChatRequest:
     """A set's own prompt, or the proxy's guided form of it."""
     if mode == GUIDED:
-        return guided_request(examination, task)
+        return build_guided_request(examination, task)
     return examination.ask(task)
 
 
-def row_of(name: str, task: Task, upstream: str, mode: str, reply: Reply) -> JsonObject:
+def build_row(name: str, task: Task, upstream: str, mode: str, reply: Reply) -> JsonObject:
     """A reply as a line of a replies file."""
     return {
         "set": name,
         "task": task.id,
         "upstream": upstream,
         "mode": mode,
-        "message": message_of(reply),
+        "message": build_message(reply),
         "usage": to_json(reply.usage),
         "seconds": round(reply.seconds, 3),
     }
 
 
-def message_of(reply: Reply) -> JsonObject:
+def build_message(reply: Reply) -> JsonObject:
     """A reply as the assistant message a server would have sent."""
     (message,) = messages_out([Message("assistant", reply.text, tool_calls=reply.tool_calls)])
     return {**message, "reasoning_content": reply.reasoning} if reply.reasoning else message
 
 
-def _answered(path: Path, name: str, upstream: str, mode: str) -> set[str]:
+def _list_answered_tasks(path: Path, name: str, upstream: str, mode: str) -> set[str]:
     rows: Iterable[JsonObject] = read_lines(path, WHERE) if path.exists() else ()
     return {
         r["task"]

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
-from callwright_lab.benchmarks.comparison.paired import wilson
-from callwright_lab.benchmarks.comparison.report import percent, table
+from callwright_lab.benchmarks.comparison.paired import wilson_interval
+from callwright_lab.benchmarks.comparison.report import format_percent, render_table
 from callwright_lab.benchmarks.refine.read import BASELINE
 
 Row = Mapping[str, Any]
 HARM_LIMIT = 0.002  # of the replies that were right before
 
 
-def report(rows: Iterable[Row]) -> str:
+def render_report(rows: Iterable[Row]) -> str:
     """One section per (set, upstream, mode): scores and harm of every reader, scores by category,
     errors by class.
     """
@@ -23,11 +23,13 @@ def report(rows: Iterable[Row]) -> str:
     for row in rows:
         readers = groups.setdefault((row["set"], row["upstream"], row["mode"]), {})
         readers.setdefault(row["reader"], {})[row["task"] + row["reply"]] = row
-    parts = [_section(" ".join(names), readers) for names, readers in sorted(groups.items())]
-    return "\n\n".join([*parts, *verdicts(groups)]) if parts else "No rows yet."
+    parts = [_render_section(" ".join(names), readers) for names, readers in sorted(groups.items())]
+    return "\n\n".join([*parts, *render_verdicts(groups)]) if parts else "No rows yet."
 
 
-def verdicts(groups: Mapping[tuple[str, str, str], Mapping[str, Mapping[str, Row]]]) -> list[str]:
+def render_verdicts(
+    groups: Mapping[tuple[str, str, str], Mapping[str, Mapping[str, Row]]],
+) -> list[str]:
     """For each upstream whose replies the model rung read: whether it may be switched on there, and
     why.
 
@@ -43,10 +45,10 @@ def verdicts(groups: Mapping[tuple[str, str, str], Mapping[str, Mapping[str, Row
         for key, row in readers.get("model", {}).items():
             if key in below:
                 pairs.setdefault(upstream, []).append((below[key]["right"], row["right"]))
-    return [_verdict(upstream, found) for upstream, found in pairs.items()]
+    return [_render_verdict(upstream, found) for upstream, found in pairs.items()]
 
 
-def _verdict(upstream: str, found: Sequence[tuple[bool, bool]]) -> str:
+def _render_verdict(upstream: str, found: Sequence[tuple[bool, bool]]) -> str:
     right = sum(before for before, _ in found)
     lost = sum(before and not after for before, after in found)
     won = sum(after and not before for before, after in found)
@@ -57,7 +59,7 @@ def _verdict(upstream: str, found: Sequence[tuple[bool, bool]]) -> str:
             + f"cannot be said: none of {len(found)} replies was right without it, so no harm can"
             " be seen."
         )
-    rate = wilson(lost, right)
+    rate = wilson_interval(lost, right)
     said = (
         f"harm {lost} of {right} ({100 * rate.value:.1f} %, 95 % interval to {100 * rate.high:.1f}"
         f" %; the limit is {100 * HARM_LIMIT:.1f} %), {won} of {len(found) - right} wrong ones made"
@@ -69,7 +71,7 @@ def _verdict(upstream: str, found: Sequence[tuple[bool, bool]]) -> str:
     )
 
 
-def _section(title: str, readers: Mapping[str, Mapping[str, Row]]) -> str:
+def _render_section(title: str, readers: Mapping[str, Mapping[str, Row]]) -> str:
     shared = sorted(set.intersection(*(set(rows) for rows in readers.values())))
     if not shared:
         return f"{title}: no reply was read by every reader yet."
@@ -77,14 +79,14 @@ def _section(title: str, readers: Mapping[str, Mapping[str, Row]]) -> str:
     return "\n\n".join(
         [
             f"**{title}**, {len(shared)} replies",
-            _scores(chosen),
-            _categories(chosen),
-            _errors(chosen),
+            _render_scores(chosen),
+            _render_categories(chosen),
+            _render_errors(chosen),
         ]
     )
 
 
-def _scores(chosen: Mapping[str, Sequence[Row]]) -> str:
+def _render_scores(chosen: Mapping[str, Sequence[Row]]) -> str:
     """Right with its interval, each metric, harm against the baseline and our parser, edits,
     time.
     """
@@ -93,10 +95,12 @@ def _scores(chosen: Mapping[str, Sequence[Row]]) -> str:
     head = ["reader", "right (95 % interval)", *metrics, *(f"harm against {h}" for h in harms)]
     lines = [[*head, "replies edited", "median CPU ms", "tokens"]]
     for name, rows in chosen.items():
-        share = wilson(sum(r["right"] for r in rows), len(rows))
-        cells = [f"{percent(share.value)} ({percent(share.low)} – {percent(share.high)})"]
-        cells += [_mean(rows, metric) for metric in metrics]
-        cells += [_harm(chosen[h], rows) for h in harms]
+        share = wilson_interval(sum(r["right"] for r in rows), len(rows))
+        cells = [
+            f"{format_percent(share.value)} ({format_percent(share.low)} – {format_percent(share.high)})"
+        ]
+        cells += [_format_mean(rows, metric) for metric in metrics]
+        cells += [_format_harm(chosen[h], rows) for h in harms]
         time = f"{1000 * median(r['seconds'] for r in rows):.2f}"
         lines.append(
             [
@@ -107,10 +111,10 @@ def _scores(chosen: Mapping[str, Sequence[Row]]) -> str:
                 str(sum(r["tokens"] for r in rows)),
             ]
         )
-    return table(lines)
+    return render_table(lines)
 
 
-def _mean(rows: Sequence[Row], metric: str) -> str:
+def _format_mean(rows: Sequence[Row], metric: str) -> str:
     """In percent, over the rows that have the metric; how many, where some have not (a sequence
     that never ran).
     """
@@ -120,14 +124,14 @@ def _mean(rows: Sequence[Row], metric: str) -> str:
     return f"{100 * fmean(values):.1f}" + (f" of {len(values)}" if len(values) < len(rows) else "")
 
 
-def _harm(before: Sequence[Row], after: Sequence[Row]) -> str:
-    """How many of the replies that were right before are not any more."""
+def _format_harm(before: Sequence[Row], after: Sequence[Row]) -> str:
+    """Return how many of the replies that were right before are now wrong."""
     was = [b["right"] for b in before]
     lost = sum(x and not a["right"] for x, a in zip(was, after, strict=True))
     return f"{lost} of {sum(was)}"
 
 
-def _categories(chosen: Mapping[str, Sequence[Row]]) -> str:
+def _render_categories(chosen: Mapping[str, Sequence[Row]]) -> str:
     names = sorted({r["category"] for rows in chosen.values() for r in rows})
     lines = [["right by category", *names]]
     for name, rows in chosen.items():
@@ -136,11 +140,11 @@ def _categories(chosen: Mapping[str, Sequence[Row]]) -> str:
             these = [r["right"] for r in rows if r["category"] == category]
             cells.append(f"{sum(these)}/{len(these)}")
         lines.append([name, *cells])
-    return table(lines)
+    return render_table(lines)
 
 
-def _errors(chosen: Mapping[str, Sequence[Row]]) -> str:
-    """How often each class of mistake was the first."""
+def _render_errors(chosen: Mapping[str, Sequence[Row]]) -> str:
+    """Return a table that counts each class of first mistake."""
     counts = {
         name: Counter(r["error"] for r in rows if r["error"]) for name, rows in chosen.items()
     }
@@ -149,4 +153,4 @@ def _errors(chosen: Mapping[str, Sequence[Row]]) -> str:
         return "No mistakes."
     lines = [["first mistake", *kinds]]
     lines += [[name, *(str(found[kind]) for kind in kinds)] for name, found in counts.items()]
-    return table(lines)
+    return render_table(lines)

@@ -28,34 +28,34 @@ ERRORS = (
 )
 
 
-def same(a: Json, b: Json, *, numbers: bool = False) -> bool:
-    """Whether two JSON values are equal: ``1`` and ``1.0`` are, ``true`` and ``1`` are not.
+def is_same_value(a: Json, b: Json, *, numbers: bool = False) -> bool:
+    """Return True if two JSON values are equal: ``1`` and ``1.0`` are, ``true`` and ``1`` are not.
 
     ``numbers``: a number also equals its own text (``5`` and ``"5"``, ``37.0`` and ``"37.0"``), on
     either side.
     """
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(same(a[k], b[k], numbers=numbers) for k in a)
+        return a.keys() == b.keys() and all(is_same_value(a[k], b[k], numbers=numbers) for k in a)
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(
-            same(x, y, numbers=numbers) for x, y in zip(a, b, strict=True)
+            is_same_value(x, y, numbers=numbers) for x, y in zip(a, b, strict=True)
         )
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
-    if numbers and _number_and_text(a, b):
-        return _texts_of(a) == _texts_of(b) or str(a) == str(b)
-    return (type(a) is type(b) or (_number(a) and _number(b))) and bool(a == b)
+    if numbers and _is_number_and_text(a, b):
+        return _to_number(a) == _to_number(b) or str(a) == str(b)
+    return (type(a) is type(b) or (_is_number(a) and _is_number(b))) and bool(a == b)
 
 
-def _number(value: Json) -> bool:
+def _is_number(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _number_and_text(a: Json, b: Json) -> bool:
-    return (_number(a) and isinstance(b, str)) or (isinstance(a, str) and _number(b))
+def _is_number_and_text(a: Json, b: Json) -> bool:
+    return (_is_number(a) and isinstance(b, str)) or (isinstance(a, str) and _is_number(b))
 
 
-def _texts_of(value: Json) -> float | str:
+def _to_number(value: Json) -> float | str:
     """A number, or a text that is exactly a number, as a number."""
     try:
         return float(value)
@@ -63,27 +63,27 @@ def _texts_of(value: Json) -> float | str:
         return str(value)
 
 
-def same_call(a: ToolCall, b: ToolCall, *, numbers: bool = False) -> bool:
+def is_same_call(a: ToolCall, b: ToolCall, *, numbers: bool = False) -> bool:
     """Same tool and equal arguments."""
-    return a.tool == b.tool and same(a.arguments, b.arguments, numbers=numbers)
+    return a.tool == b.tool and is_same_value(a.arguments, b.arguments, numbers=numbers)
 
 
-def same_calls(a: Sequence[ToolCall], b: Sequence[ToolCall], *, ordered: bool = False) -> bool:
+def has_same_calls(a: Sequence[ToolCall], b: Sequence[ToolCall], *, ordered: bool = False) -> bool:
     """The same calls, in any order unless ``ordered``."""
     if len(a) != len(b):
         return False
     if ordered:
-        return all(same_call(x, y) for x, y in zip(a, b, strict=True))
+        return all(is_same_call(x, y) for x, y in zip(a, b, strict=True))
     left = list(b)
     for call in a:
-        place = next((i for i, other in enumerate(left) if same_call(call, other)), None)
+        place = next((i for i, other in enumerate(left) if is_same_call(call, other)), None)
         if place is None:
             return False
         del left[place]
     return True
 
 
-def classify(
+def classify_error(
     calls: Sequence[ToolCall], gold: Sequence[ToolCall], tools: Sequence[Tool] = ()
 ) -> str:
     """The first class of :data:`ERRORS` that tells ``calls`` from ``gold``; "" where they are the
@@ -98,10 +98,10 @@ def classify(
     known = {t.name for t in tools} or {c.tool for c in gold}
     if any(c.tool not in known for c in calls):
         return "unknown_tool"
-    return _by_names(calls, gold) or _by_arguments(calls, gold)
+    return _classify_names(calls, gold) or _classify_arguments(calls, gold)
 
 
-def _by_names(calls: Sequence[ToolCall], gold: Sequence[ToolCall]) -> str:
+def _classify_names(calls: Sequence[ToolCall], gold: Sequence[ToolCall]) -> str:
     have, want = Counter(c.tool for c in calls), Counter(c.tool for c in gold)
     if have == want:
         return ""
@@ -110,45 +110,51 @@ def _by_names(calls: Sequence[ToolCall], gold: Sequence[ToolCall]) -> str:
     return "missing_call" if not have - want else "wrong_tool"
 
 
-def _by_arguments(calls: Sequence[ToolCall], gold: Sequence[ToolCall]) -> str:
+def _classify_arguments(calls: Sequence[ToolCall], gold: Sequence[ToolCall]) -> str:
     """The gravest difference of a call from the gold call that is nearest to it."""
     left = list(gold)
     found = []
     for call in calls:
         rivals = [g for g in left if g.tool == call.tool]
-        best = max(rivals, key=lambda g: _rank(_argument_error(call.arguments, g.arguments)))
+        best = max(
+            rivals, key=lambda g: _rank_error(_classify_argument_error(call.arguments, g.arguments))
+        )
         left.remove(best)
-        found.append(_argument_error(call.arguments, best.arguments))
+        found.append(_classify_argument_error(call.arguments, best.arguments))
     wrong = [error for error in found if error]
     if wrong:
         return min(wrong, key=ERRORS.index)
-    return "" if same_calls(calls, gold, ordered=True) else "order"
+    return "" if has_same_calls(calls, gold, ordered=True) else "order"
 
 
-def _rank(error: str) -> int:
+def _rank_error(error: str) -> int:
     return ERRORS.index(error) if error else len(ERRORS)
 
 
-def _argument_error(given: Json, gold: Json) -> str:
+def _classify_argument_error(given: Json, gold: Json) -> str:
     if not isinstance(given, dict) or not isinstance(gold, dict):
         return "not_json"
     if gold.keys() - given.keys():
         return "missing_argument"
     if given.keys() - gold.keys():
         return "ghost_argument"
-    found = [_value_error(given[k], gold[k]) for k in gold]
+    found = [_classify_value_error(given[k], gold[k]) for k in gold]
     return min((e for e in found if e), key=ERRORS.index, default="")
 
 
-def _value_error(given: Json, gold: Json) -> str:
-    if same(given, gold):
+def _classify_value_error(given: Json, gold: Json) -> str:
+    if is_same_value(given, gold):
         return ""
-    if same(given, gold, numbers=True) or str(given).lower() == str(gold).lower():
+    if is_same_value(given, gold, numbers=True) or str(given).lower() == str(gold).lower():
         return "wrong_type" if type(given) is not type(gold) else "near_value"
-    if isinstance(given, str) and isinstance(gold, str) and _bare(given) == _bare(gold):
+    if (
+        isinstance(given, str)
+        and isinstance(gold, str)
+        and _strip_symbols(given) == _strip_symbols(gold)
+    ):
         return "near_value"
     return "wrong_value"
 
 
-def _bare(text: str) -> str:
+def _strip_symbols(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).lower()

@@ -13,14 +13,14 @@ from callwright_lab.benchmarks.refine import nestful
 from callwright_lab.benchmarks.refine.bamboogle_formats import write_format
 from callwright_lab.benchmarks.refine.replies import Pair
 from callwright_lab.benchmarks.refine.task import Examination, Recorded, Task
-from callwright_lab.training.refiner.corrupted import hermes
+from callwright_lab.training.refiner.corrupted import write_hermes
 from callwright_lab.training.refiner.corruption import KINDS, corrupt
 
 Write = Callable[[Sequence[ToolCall]], str]
 RIGHT = "right"  # the gold calls as they are: what refinement must not change
 
 
-def spoiled(
+def spoil_gold_replies(
     examination: Examination, kinds: Sequence[str], count: int, seed: int = 0
 ) -> list[Pair]:
     """At most ``count`` replies of every kind, as if an upstream named "gold" had written them; the
@@ -37,13 +37,13 @@ def spoiled(
     for kind in kinds:
         order = [t for t in examination.tasks() if t.gold]
         Random(f"{kind} {seed}").shuffle(order)
-        found = (_reply(task, kind, seed) for task in order)
+        found = (_spoil_reply(task, kind, seed) for task in order)
         pairs += [pair for pair in found if pair is not None][:count]
     return pairs
 
 
-def _reply(task: Task, kind: str, seed: int) -> Pair | None:
-    write = writer(task)
+def _spoil_reply(task: Task, kind: str, seed: int) -> Pair | None:
+    write = get_writer(task)
     text = write(task.gold)
     if kind != RIGHT:
         made = corrupt(task.gold, task.tools, kind, seed, query=task.query, write=write)
@@ -53,10 +53,10 @@ def _reply(task: Task, kind: str, seed: int) -> Pair | None:
     return task, Recorded(task.id, "gold", {"role": "assistant", "content": text}, kind)
 
 
-def writer(task: Task) -> Write:
-    """How an upstream of this set writes calls."""
+def get_writer(task: Task) -> Write:
+    """Return the function that writes calls in the format of an upstream of this set."""
     if task.set.startswith("nestful"):
         return nestful.write_calls
     if task.set == "bamboogle":
         return lambda calls: write_format(task.aside, calls)
-    return hermes
+    return write_hermes

@@ -51,8 +51,8 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Found:
-    """What a reader made of one reply. ``raw`` is the reply's text where the reader hands that on
-    as it came; it is empty where the calls are written anew.
+    """Result of reading one reply. ``raw`` is the reply's text if the reader passes it on
+    unchanged; it is empty if the calls are written again.
     """
 
     calls: tuple[ToolCall, ...] = ()

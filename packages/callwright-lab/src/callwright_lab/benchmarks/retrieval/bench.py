@@ -23,12 +23,12 @@ from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import CallwrightError
 from callwright.retrieval import MODES, Mode, ToolIndex, mode_named, needs_encoder
 from callwright.retrieval.ranker import Ranker, open_ranker, shipped_ranker
-from callwright_lab.benchmarks.comparison.report import table
+from callwright_lab.benchmarks.comparison.report import render_table
 from callwright_lab.benchmarks.retrieval.sets import SETS
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.metrics import all_at, ndcg_at, recall_at
-from callwright_lab.training.ranker.retrieval_data import Query, Task, stabletoolbench
-from callwright_lab.training.ranker.retrieval_ranker import Settings, fold_rankers, rows_of
+from callwright_lab.training.ranker.retrieval_data import Query, Task, read_stabletoolbench
+from callwright_lab.training.ranker.retrieval_ranker import Settings, build_rows, fold_rankers
 
 Groups = dict[str, dict[str, float]]  # group -> measure -> percent
 
@@ -41,14 +41,14 @@ MEASURES: Mapping[str, Callable[[int, Sequence[str], frozenset[str]], float]] = 
 }
 
 
-def measure(search: Callable[[str], Sequence[str]], queries: Sequence[Query]) -> Groups:
+def measure_search(search: Callable[[str], Sequence[str]], queries: Sequence[Query]) -> Groups:
     """Group ("all": every query) -> measure -> percent. ``search`` gives the best ``max(KS)`` names
     for a text.
     """
-    return scored((query, search(query.text), ()) for query in queries)
+    return score_rankings((query, search(query.text), ()) for query in queries)
 
 
-def scored(rankings: Iterable[tuple[Query, Sequence[str], Collection[str]]]) -> Groups:
+def score_rankings(rankings: Iterable[tuple[Query, Sequence[str], Collection[str]]]) -> Groups:
     """Group ("all": every query) -> measure -> percent, of names ranked for queries and those
     brought along.
 
@@ -70,7 +70,7 @@ def scored(rankings: Iterable[tuple[Query, Sequence[str], Collection[str]]]) -> 
     }
 
 
-def report(results: Mapping[str, Groups], task: Task) -> str:
+def render_report(results: Mapping[str, Groups], task: Task) -> str:
     """One table: mode by group, percent."""
     columns = [*(f"{name}@{k}" for name in MEASURES for k in KS), WITH_BROUGHT]
     counts = Counter(q.group for q in task.queries)
@@ -79,46 +79,48 @@ def report(results: Mapping[str, Groups], task: Task) -> str:
         for group, scores in groups.items():
             count = counts.get(group, len(task.queries))
             lines.append([mode, group, str(count), *(f"{scores[c]:.1f}" for c in columns)])
-    return f"{len(task.queries)} queries over {len(task.tools)} tools.\n\n{table(lines)}"
+    return f"{len(task.queries)} queries over {len(task.tools)} tools.\n\n{render_table(lines)}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line of the bench."""
-    options = _options(arguments)
+    options = _parse_options(arguments)
     try:
-        task = stabletoolbench(options.data) if options.data else SETS[options.set](data_root())
-        modes = _modes(options.modes)
+        task = (
+            read_stabletoolbench(options.data) if options.data else SETS[options.set](data_root())
+        )
+        modes = _parse_modes(options.modes)
         dense = any(needs_encoder(mode) for mode in modes)
         index = ToolIndex.build(
             task.tools, open_encoder(options.encoder, cache=options.cache) if dense else None
         )
-        rankers = _rankers(index, task, options) if "ranked" in modes else []
+        rankers = _open_rankers(index, task, options) if "ranked" in modes else []
         results: dict[str, Groups] = {
-            mode: scored(_rankings(index, mode, task, rankers)) for mode in modes
+            mode: score_rankings(_iter_rankings(index, mode, task, rankers)) for mode in modes
         }
     except CallwrightError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    sys.stdout.write(report(results, task) + "\n")
+    sys.stdout.write(render_report(results, task) + "\n")
     return 0
 
 
-def _rankers(index: ToolIndex, task: Task, options: Any) -> Sequence[Ranker]:
+def _open_rankers(index: ToolIndex, task: Task, options: Any) -> Sequence[Ranker]:
     """The ranker of each query: never one that learned from a query which needs a tool of the same
     parent.
     """
-    if options.ranker is None and _learned_from(options):
-        return fold_rankers(task, rows_of(index, task.queries), Settings())
+    if options.ranker is None and _is_trained_on(options):
+        return fold_rankers(task, build_rows(index, task.queries), Settings())
     ranker = open_ranker(options.ranker) if options.ranker else shipped_ranker()
     return [ranker] * len(task.queries)
 
 
-def _learned_from(options: Any) -> bool:
+def _is_trained_on(options: Any) -> bool:
     name = "stabletoolbench" if options.data else options.set.replace("-", "_")
     return name in shipped_ranker().card["data"]
 
 
-def _rankings(
+def _iter_rankings(
     index: ToolIndex, mode: Mode, task: Task, rankers: Sequence[Ranker]
 ) -> Iterable[tuple[Query, Sequence[str], Collection[str]]]:
     for query, ranker in zip(
@@ -129,12 +131,12 @@ def _rankings(
         yield query, found, {hit.name for hit in hits if hit.needed_by}
 
 
-def _modes(given: str) -> list[Mode]:
+def _parse_modes(given: str) -> list[Mode]:
     named = [mode_named(name) for name in given.split(",")]
     return [mode for mode in MODES if mode in named]
 
 
-def _options(arguments: Sequence[str] | None) -> Any:
+def _parse_options(arguments: Sequence[str] | None) -> Any:
     parser = argparse.ArgumentParser(prog="callwright bench retrieval", description=__doc__)
     parser.add_argument(
         "--set", choices=SETS, default="stabletoolbench", help="default: %(default)s"

@@ -19,8 +19,8 @@ from callwright_lab.datasets.toolbench_tools import is_toolbench, tool_from_tool
 from callwright_lab.training.ranker.retrieval_data import (
     Query,
     Task,
+    read_stabletoolbench,
     seal_tools,
-    stabletoolbench,
 )
 
 TOOLRET_WHERE = (
@@ -31,7 +31,7 @@ TOOLRET_WHERE = (
 _SAYS_USER = re.compile(r"<user>(.*?)</user>", re.DOTALL)
 
 
-def api_bank(root: Path) -> Task:
+def read_api_bank(root: Path) -> Task:
     """API-Bank's levels in ToolRL's form: which of all tools of the set the dialogue calls next.
 
     The query is what the user has said so far. The tools are those that any prompt lists; the rows
@@ -48,7 +48,7 @@ def api_bank(root: Path) -> Task:
     return Task(tuple(tools.values()), tuple(q for q in queries if q.relevant <= tools.keys()))
 
 
-def toolret(root: Path) -> Task:
+def read_toolret(root: Path) -> Task:
     """ToolRet: every tool of its three corpora is the catalogue, tasks are grouped by category.
 
     A row of the queries has ``query`` and ``labels`` (JSON: a list of ``id``, ``relevance``), a row
@@ -57,28 +57,29 @@ def toolret(root: Path) -> Task:
     """
     folder = root / "toolret"
     tools = {
-        row["id"]: _documented(row["id"], row["documentation"]) for row in _rows(folder / "tools")
+        row["id"]: _build_tool(row["id"], row["documentation"])
+        for row in _iter_rows(folder / "tools")
     }
     queries = [
         Query(row.get("category") or "toolret", row["query"], gold)
-        for row in _rows(folder / "queries")
-        if (gold := _gold(row["labels"])) and gold <= tools.keys()
+        for row in _iter_rows(folder / "queries")
+        if (gold := _parse_gold(row["labels"])) and gold <= tools.keys()
     ]
     return Task(tuple(tools.values()), tuple(queries))
 
 
 SETS: Mapping[str, Callable[[Path], Task]] = {
-    "stabletoolbench": lambda root: stabletoolbench(root / "stabletoolbench" / "queries"),
+    "stabletoolbench": lambda root: read_stabletoolbench(root / "stabletoolbench" / "queries"),
     "seal-tools": lambda root: seal_tools(root / "seal_tools"),
-    "api-bank": api_bank,
-    "toolret": toolret,
+    "api-bank": read_api_bank,
+    "toolret": read_toolret,
 }
 """By name, each read from the folder that holds the data sets. Raises ConfigError that says where
 to get it.
 """
 
 
-def _rows(folder: Path) -> Iterator[JsonObject]:
+def _iter_rows(folder: Path) -> Iterator[JsonObject]:
     """The rows of every parquet or JSON lines file below a folder, files in order of their
     paths.
     """
@@ -86,10 +87,14 @@ def _rows(folder: Path) -> Iterator[JsonObject]:
     if not files:
         raise ConfigError(f"there is no data in {folder}", hint=TOOLRET_WHERE)
     for path in files:
-        yield from _parquet(path) if path.suffix == ".parquet" else read_lines(path, TOOLRET_WHERE)
+        yield from (
+            _iter_parquet_rows(path)
+            if path.suffix == ".parquet"
+            else read_lines(path, TOOLRET_WHERE)
+        )
 
 
-def _parquet(path: Path) -> Iterator[JsonObject]:
+def _iter_parquet_rows(path: Path) -> Iterator[JsonObject]:
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError:
@@ -99,12 +104,12 @@ def _parquet(path: Path) -> Iterator[JsonObject]:
             yield from batch.to_pylist()
 
 
-def _gold(labels: Any) -> frozenset[str]:
+def _parse_gold(labels: Any) -> frozenset[str]:
     found = parse(labels) if isinstance(labels, str) else labels
     return frozenset(label["id"] for label in found or () if label.get("relevance", 1) > 0)
 
 
-def _documented(name: str, documentation: Any) -> Tool:
+def _build_tool(name: str, documentation: Any) -> Tool:
     """A tool called by its id, which is unique; what its documentation calls it stands in the
     description.
 
@@ -120,11 +125,11 @@ def _documented(name: str, documentation: Any) -> Tool:
     about = str(
         found.get("description") or found.get("api_description") or found.get("functionality") or ""
     )
-    schema = _parameters(found)
+    schema = _build_parameters(found)
     return Tool(name, f"{called}: {about}" if called else about or str(documentation), schema)
 
 
-def _parameters(found: JsonObject) -> JsonObject:
+def _build_parameters(found: JsonObject) -> JsonObject:
     if is_toolbench(found) and (found.get("name") or found.get("api_name")):
         return tool_from_toolbench(found).input_schema
     given = found.get("parameters")
@@ -133,10 +138,10 @@ def _parameters(found: JsonObject) -> JsonObject:
         return tool_from_wire({"name": "tool", "parameters": named}).input_schema
     return {
         "type": "object",
-        "properties": {str(key): _described(value) for key, value in named.items()},
+        "properties": {str(key): _describe_value(value) for key, value in named.items()},
     }
 
 
-def _described(value: Any) -> JsonObject:
+def _describe_value(value: Any) -> JsonObject:
     about = value.get("description") if isinstance(value, dict) else value
     return {"description": about} if isinstance(about, str) else {}

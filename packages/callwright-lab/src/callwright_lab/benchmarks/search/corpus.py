@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from callwright_lab.benchmarks.search.people import COUNTRIES, Country, Person, person
+from callwright_lab.benchmarks.search.people import COUNTRIES, Country, Person, make_person
 from callwright_lab.datasets.examples import read_json, read_lines
 
 CORPUS_WHERE = 'a corpus is a file of JSON lines: {"title": …, "text": …}'
@@ -42,7 +42,7 @@ class Corpus:
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self.passages = tuple(passages)
-        self._counts = [Counter(_words(f"{p.title} {p.text}")) for p in self.passages]
+        self._counts = [Counter(_split_words(f"{p.title} {p.text}")) for p in self.passages]
         self._lengths = [sum(c.values()) for c in self._counts]
         self._mean = sum(self._lengths) / max(1, len(self._lengths))
         self._holders = Counter(word for c in self._counts for word in c)
@@ -51,7 +51,7 @@ class Corpus:
         """The ``top`` passages, best first; those that share no word with the query are left
         out.
         """
-        scores = [(self._score(_words(query), n), -n) for n in range(len(self.passages))]
+        scores = [(self._score(_split_words(query), n), -n) for n in range(len(self.passages))]
         best = sorted((s for s in scores if s[0] > 0), reverse=True)[:top]
         return [self.passages[-n] for _, n in best]
 
@@ -68,7 +68,7 @@ class Corpus:
         return total
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
@@ -98,7 +98,7 @@ def invented_corpus(count: int = 48) -> Corpus:
     """Passages about the first ``count`` invented people and every invented country."""
     return Corpus(
         [
-            *map(_about_person, map(person, range(count))),
+            *map(_about_person, map(make_person, range(count))),
             *(p for c in COUNTRIES for p in _about_country(c)),
         ]
     )
@@ -106,7 +106,7 @@ def invented_corpus(count: int = 48) -> Corpus:
 
 def invented_questions(count: int = 48) -> list[Question]:
     """One question of two hops for each of these people: their country, then something about it."""
-    return [_question(number, *_ASKED[number % len(_ASKED)]) for number in range(count)]
+    return [_build_question(number, *_ASKED[number % len(_ASKED)]) for number in range(count)]
 
 
 def _about_person(who: Person) -> Passage:
@@ -146,7 +146,7 @@ _ASKED = (
 )
 
 
-def _question(number: int, asked: str, what: str) -> Question:
-    who = person(number)
+def _build_question(number: int, asked: str, what: str) -> Question:
+    who = make_person(number)
     answer = who.country.names[1] if what == "spanish" else getattr(who.country, what)
     return Question(f"invented-{number}", asked.format(who.name), (answer,))

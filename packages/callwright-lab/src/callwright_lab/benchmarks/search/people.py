@@ -97,7 +97,7 @@ _TOWNS = (
 PEOPLE = len(_FIRST) * len(_LAST)
 
 
-def person(number: int) -> Person:
+def make_person(number: int) -> Person:
     """The person of this number; numbers beyond :data:`PEOPLE` begin again."""
     first, last = _FIRST[number % len(_FIRST)], _LAST[number // len(_FIRST) % len(_LAST)]
     mixed = (number * 37 + 11) % 9973

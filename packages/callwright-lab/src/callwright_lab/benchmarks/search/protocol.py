@@ -54,8 +54,8 @@ model.
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """How a conversation went. ``mended`` counts the queries that the refiner made other than the
-    strict reading.
+    """Result of one conversation. ``mended`` counts the queries in which the refiner differs from
+    the strict reading.
     """
 
     answer: str | None
@@ -67,7 +67,7 @@ class Searched:
     seconds: float = 0.0
 
 
-def converse(
+def run_protocol(
     question: str, corpus: Corpus, refine_query: QueryRefiner | None = None
 ) -> Conversation:
     """One question by the protocol; without ``refine_query``, the upstream alone."""
@@ -78,32 +78,32 @@ def converse(
         messages = [Message("user", prompt)]
         if history:
             messages.append(Message("user", history))
-        reply = yield _question(messages)
-        usage, seconds, text = usage + reply.usage, seconds + reply.seconds, closed(reply.text)
-        said = answer_in(text)
+        reply = yield _build_question(messages)
+        usage, seconds, text = usage + reply.usage, seconds + reply.seconds, close_tag(reply.text)
+        said = extract_answer(text)
         if said is not None:
             return Searched(said, tuple(queries), turn, mended, usage, extra, seconds)
-        query = strict_query(text)
+        query = extract_strict_query(text)
         if refine_query is not None:
             shown = text[: KEPT_TOKENS * CHARS_A_TOKEN] if reply.finish_reason == "length" else text
-            better, spent = yield from _refined(refine_query(question, history, shown))
+            better, spent = yield from _refine_query(refine_query(question, history, shown))
             extra += spent
             mended += better != query
             query = better
         if not query:
             return Searched(None, tuple(queries), turn, mended, usage, extra, seconds)
         queries.append(query)
-        history += _step(text, query, corpus.search(query, TOP))
+        history += _render_step(text, query, corpus.search(query, TOP))
     return Searched(None, tuple(queries), TURNS, mended, usage, extra, seconds)
 
 
-def _question(messages: Sequence[Message]) -> ChatRequest:
+def _build_question(messages: Sequence[Message]) -> ChatRequest:
     return ChatRequest(
         tuple(messages), purpose="bench", max_tokens=TOKENS, stop=("</search>", "</answer>")
     )
 
 
-def _refined(
+def _refine_query(
     asked: Generator[ChatRequest, Reply, str],
 ) -> Generator[ChatRequest, Reply, tuple[str, Usage]]:
     """The refiner's query and what it cost."""
@@ -118,20 +118,20 @@ def _refined(
         return str(done.value or ""), spent
 
 
-def _step(text: str, query: str, passages: Sequence[Passage]) -> str:
-    """What the model is shown of a finished turn: its reply, the query that was searched, what was
-    found.
+def _render_step(text: str, query: str, passages: Sequence[Passage]) -> str:
+    """Return the text of a finished turn for the model: its reply, the executed query, and the
+    passages found.
     """
     kept = (
         text
-        if strict_query(text) == query
+        if extract_strict_query(text) == query
         else f"{_LOOSE.split(text)[0].strip()}\n<search> {query} </search>"
     )
     found = "\n".join(f"Doc {n} (Title: {p.title}) {p.text}" for n, p in enumerate(passages, 1))
     return f"{kept.strip()}\n<information>{found or 'Nothing was found.'}</information>\n"
 
 
-def closed(text: str) -> str:
+def close_tag(text: str) -> str:
     """The reply with the closing tag at which it was stopped."""
     for tag in ("search", "answer"):
         if text.rfind(f"<{tag}>") > text.rfind(f"</{tag}>"):
@@ -139,14 +139,14 @@ def closed(text: str) -> str:
     return text
 
 
-def answer_in(text: str) -> str | None:
-    """What the last ``<answer>`` holds; None where there is none."""
+def extract_answer(text: str) -> str | None:
+    """Return the text of the last ``<answer>``; None if there is none."""
     found = _ANSWER.findall(text)
     return found[-1].strip() if found else None
 
 
-def strict_query(text: str) -> str:
-    """What the last well-formed ``<search>`` holds."""
+def extract_strict_query(text: str) -> str:
+    """Return the text of the last well-formed ``<search>``; "" if there is none."""
     found = _SEARCH.findall(text)
     return found[-1].strip() if found else ""
 
@@ -156,7 +156,7 @@ def rules_query(question: str, history: str, text: str) -> Generator[ChatRequest
     search marker that is none. A query asked before, or none at all, falls back to the question's
     own words. Asks no model.
     """
-    query = strict_query(text) or _called(text) or _marked(text)
+    query = extract_strict_query(text) or _extract_called_query(text) or _extract_marked_query(text)
     query = re.sub(
         r"^(?:query)?\s*[:=]\s*", "", query.strip().strip("`\"'[](){}").strip(), flags=re.I
     )
@@ -179,13 +179,15 @@ def model_query(question: str, history: str, text: str) -> Generator[ChatRequest
         format=_FORM,
     )
     reply = yield ChatRequest(messages, purpose="refine", max_tokens=TOKENS, stop=("</search>",))
-    said = re.sub(r"\A.*?</think>", "", closed(reply.text), flags=re.S)
-    if not (strict_query(said) or _called(said) or _marked(said)):
+    said = re.sub(r"\A.*?</think>", "", close_tag(reply.text), flags=re.S)
+    if not (
+        extract_strict_query(said) or _extract_called_query(said) or _extract_marked_query(said)
+    ):
         said = text
     return (yield from rules_query(question, history, said))
 
 
-def _called(text: str) -> str:
+def _extract_called_query(text: str) -> str:
     """The query of a search that is written as a call."""
     for call in parse_calls(text, [SEARCH]).calls:
         if call.tool.lower().startswith("search") and isinstance(call.arguments, dict):
@@ -194,24 +196,24 @@ def _called(text: str) -> str:
     return ""
 
 
-def _marked(text: str) -> str:
+def _extract_marked_query(text: str) -> str:
     """The rest of the line after the last thing that looks like a search marker."""
     parts = _LOOSE.split(text)
     rest = [p.strip() for p in parts[1:] if p.strip()]
     return rest[-1].splitlines()[0][:300] if rest else ""
 
 
-def normal(text: str) -> str:
+def normalise_answer(text: str) -> str:
     """SQuAD's normal form: lower case, no punctuation, no articles, single spaces."""
     bare = "".join(c for c in text.lower() if c not in string.punctuation)
     return " ".join(re.sub(r"\b(?:a|an|the)\b", " ", bare).split())
 
 
-def scores(question: Question, found: Searched) -> dict[str, float]:
+def score_answer(question: Question, found: Searched) -> dict[str, float]:
     """``em``: equal in normal form to an answer; ``contains``: one holds the other (the paper's
     modified metric).
     """
-    said = normal(found.answer or "")
-    wanted = [normal(a) for a in question.answers]
+    said = normalise_answer(found.answer or "")
+    wanted = [normalise_answer(a) for a in question.answers]
     contains = any(said and w and (w in said or said in w) for w in wanted)
     return {"em": float(said in wanted and bool(said)), "contains": float(contains)}

@@ -15,8 +15,8 @@ from callwright import __version__
 from callwright.models import dialogue, open_model
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import ChatModel, ChatRequest
-from callwright.nouns.types import JsonObject, Reply, digest
-from callwright_lab.benchmarks.comparison.report import table
+from callwright.nouns.types import JsonObject, Reply, compute_digest
+from callwright_lab.benchmarks.comparison.report import render_table
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 from callwright_lab.benchmarks.search.corpus import (
     Corpus,
@@ -30,17 +30,17 @@ from callwright_lab.benchmarks.search.protocol import (
     Conversation,
     QueryRefiner,
     Searched,
-    converse,
     model_query,
     rules_query,
-    scores,
+    run_protocol,
+    score_answer,
 )
 
 REFINERS: Mapping[str, QueryRefiner | None] = {"raw": None, "rules": rules_query}
 COLUMNS = ("em", "contains", "turns", "searches", "mended", "tokens", "seconds")
 
 
-async def drive(
+async def run_conversation(
     conversation: Conversation, model: ChatModel, refiner: ChatModel | None = None
 ) -> Searched:
     """Answer a conversation's questions with ``model``, the refiner's with ``refiner``, until it
@@ -51,7 +51,7 @@ async def drive(
         asked = refiner if refiner is not None and request.purpose == "refine" else model
         return await asked.complete(request)
 
-    return await dialogue.converse(conversation, ask)
+    return await dialogue.run_dialogue(conversation, ask)
 
 
 async def run_missing(
@@ -72,19 +72,26 @@ async def run_missing(
     if refiner_model is not None:
         refiners = {**refiners, f"model {refiner_model.name}": model_query}
     started = time.monotonic()
-    config = digest([[p.text for p in corpus.passages], __version__])
+    config = compute_digest([[p.text for p in corpus.passages], __version__])
     have = {(r["question"], r["refiner"], r["model"], r["config"]) for r in read_rows(results)}
     left = [
         (q, name)
         for q in questions
         for name in refiners
-        if (_id(q), name, model.name, config) not in have
+        if (_make_question_id(q), name, model.name, config) not in have
     ]
     while left and not (limit_seconds and time.monotonic() - started >= limit_seconds):
         question, name = left.pop(0)
-        found = await drive(converse(question.text, corpus, refiners[name]), model, refiner_model)
-        row = {"question": _id(question), "refiner": name, "model": model.name, "config": config}
-        row |= _outcome(question, found)
+        found = await run_conversation(
+            run_protocol(question.text, corpus, refiners[name]), model, refiner_model
+        )
+        row = {
+            "question": _make_question_id(question),
+            "refiner": name,
+            "model": model.name,
+            "config": config,
+        }
+        row |= _build_outcome(question, found)
         append_row(results, row)
         say(
             f"{question.id} {name}: {row['answer']!r} {'right' if row['contains'] else 'wrong'}"
@@ -93,13 +100,13 @@ async def run_missing(
     return len(left)
 
 
-def _id(question: Question) -> str:
-    return f"{question.id} {digest([question.text, question.answers])[:6]}"
+def _make_question_id(question: Question) -> str:
+    return f"{question.id} {compute_digest([question.text, question.answers])[:6]}"
 
 
-def _outcome(question: Question, found: Searched) -> JsonObject:
+def _build_outcome(question: Question, found: Searched) -> JsonObject:
     return {
-        **scores(question, found),
+        **score_answer(question, found),
         "answer": found.answer,
         "queries": list(found.queries),
         "turns": found.turns,
@@ -110,7 +117,7 @@ def _outcome(question: Question, found: Searched) -> JsonObject:
     }
 
 
-def report(rows: Sequence[JsonObject]) -> str:
+def render_report(rows: Sequence[JsonObject]) -> str:
     """Means a question over the questions that every refiner has been asked."""
     by_refiner: dict[str, dict[str, JsonObject]] = {}
     for row in rows:
@@ -128,7 +135,7 @@ def report(rows: Sequence[JsonObject]) -> str:
                 *(f"{fmean(r[c] for r in chosen):.2f}" for c in COLUMNS if chosen),
             ]
         )
-    return table(lines)
+    return render_table(lines)
 
 
 async def run_and_print(options: argparse.Namespace) -> int:
@@ -151,6 +158,8 @@ async def run_and_print(options: argparse.Namespace) -> int:
         await model.aclose()
         if refiner is not None:
             await refiner.aclose()
-    sys.stdout.write(report([r for r in read_rows(results) if r["model"] == model.name]) + "\n")
+    sys.stdout.write(
+        render_report([r for r in read_rows(results) if r["model"] == model.name]) + "\n"
+    )
     sys.stderr.write(f"{left} are missing; the same command goes on\n" if left else "")
     return 0

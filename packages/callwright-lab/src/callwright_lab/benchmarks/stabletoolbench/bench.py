@@ -17,37 +17,37 @@ from callwright.nouns.trace import read_jsonl
 from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import JsonObject
 from callwright.simulation.recording import Recording
-from callwright.simulation.simulator import patient
-from callwright_lab.benchmarks.comparison.comparison import LIMITS, compare, parser
-from callwright_lab.benchmarks.comparison.configurations import EVERY, chosen
+from callwright.simulation.simulator import extend_limits
+from callwright_lab.benchmarks.comparison.comparison import LIMITS, build_parser, compare_strategies
+from callwright_lab.benchmarks.comparison.configurations import EVERY, select_configuration
 from callwright_lab.benchmarks.comparison.published import published_stabletoolbench
-from callwright_lab.benchmarks.comparison.report import system_of
+from callwright_lab.benchmarks.comparison.report import name_system
 from callwright_lab.benchmarks.comparison.rows import read_rows
-from callwright_lab.benchmarks.judge.bench import say
-from callwright_lab.benchmarks.judge.rates import majority
+from callwright_lab.benchmarks.judge.bench import print_verdict
+from callwright_lab.benchmarks.judge.rates import take_majority
 from callwright_lab.benchmarks.judge.rows import (
     RUNS,
     Item,
     Judge,
+    build_pass_item,
+    build_win_item,
+    group_verdicts,
     judge_in_turn,
-    pass_item,
-    verdicts,
-    win_item,
 )
 from callwright_lab.benchmarks.judge.text import CHARS
-from callwright_lab.benchmarks.recovery.bench import judged_rows
-from callwright_lab.benchmarks.stabletoolbench.report import stable_report
+from callwright_lab.benchmarks.recovery.bench import get_judged_path
+from callwright_lab.benchmarks.stabletoolbench.report import render_stable_report
 from callwright_lab.benchmarks.stabletoolbench.tasks import (
     StableTask,
     StableToolBench,
     VirtualServer,
+    build_tasks,
     read_answers,
     read_queries,
-    sampled,
-    tasks_of,
+    sample_tasks,
 )
 from callwright_lab.datasets.sources import data_root
-from callwright_lab.transcripts.run_trajectory import trajectory_of
+from callwright_lab.transcripts.run_trajectory import build_trajectory
 
 Runs = Mapping[str, Mapping[str, Trajectory]]
 """System -> task id -> what it did."""
@@ -57,53 +57,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, or judge what was run and what others answered; then print the papers'
     tables.
     """
-    options = _parser().parse_args(arguments)
+    options = _build_parser().parse_args(arguments)
     try:
         if options.published:
             sys.stdout.write(published_stabletoolbench() + "\n")
             return 0
-        tasks = _tasks(options)
+        tasks = _load_tasks(options)
         if options.judge:
-            left = asyncio.run(_judge(options, tasks))
+            left = asyncio.run(_judge_runs(options, tasks))
             sys.stderr.write(
                 f"{left} verdicts are missing; the same command goes on\n" if left else ""
             )
         elif not options.report:
-            limits = patient(LIMITS) if options.simulator else LIMITS
-            return compare(
-                options, lambda: _behind_server(options, tasks), limits, shown=_costs_shown
+            limits = extend_limits(LIMITS) if options.simulator else LIMITS
+            return compare_strategies(
+                options, lambda: _build_task_set(options, tasks), limits, shown=_render_costs
             )
-        sys.stdout.write(_report(options, tasks) + "\n")
+        sys.stdout.write(_render_report(options, tasks) + "\n")
     except CallwrightError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     return 0
 
 
-def our_runs(rows: Sequence[JsonObject], folder: Path) -> dict[str, dict[str, Trajectory]]:
+def read_our_runs(rows: Sequence[JsonObject], folder: Path) -> dict[str, dict[str, Trajectory]]:
     """Our rows' traces as trajectories: ``strategy, model`` -> task -> run."""
     found: dict[str, dict[str, Trajectory]] = {}
     for row in rows:
         trace = Path(row.get("trace") or "")
         trace = trace if trace.exists() else folder / "traces" / trace.name
         if not row.get("error") and trace.is_file():
-            found.setdefault(_name(row), {})[row["task"]] = trajectory_of(
+            found.setdefault(_get_system_name(row), {})[row["task"]] = build_trajectory(
                 read_jsonl(trace), row["task"]
             )
     return found
 
 
-def judged_items(
+def build_judged_items(
     tasks: Sequence[StableTask],
     runs: Runs,
     measures: Sequence[str],
     reference: str = "",
     said: Sequence[JsonObject] = (),
 ) -> list[Item]:
-    """What to judge of these tasks. ``said``: verdicts so far; those of sopr decide what sowr need
-    not ask.
+    """Return the items to judge for these tasks. ``said``: verdicts so far. Those of sopr decide
+    which sowr questions can be skipped.
 
-    Raises ConfigError where a win rate is wanted without a reference that answered anything.
+    Raises ConfigError if a win rate is requested and the reference answered nothing.
     """
     if {*measures} & {"sowr", "wr"} and reference not in runs:
         raise ConfigError(
@@ -111,7 +111,9 @@ def judged_items(
             hint="--reference NAME, with the model where the table has it; one of: "
             + "; ".join(map(repr, runs)),
         )
-    status = {key: majority(by_run.values()) for key, by_run in verdicts(said, "sopr").items()}
+    status = {
+        key: take_majority(by_run.values()) for key, by_run in group_verdicts(said, "sopr").items()
+    }
     items = []
     for task in tasks:
         head = {"group": task.group, "solvable": task.solvable}
@@ -120,19 +122,20 @@ def judged_items(
             key = f"{system}|{task.id}"
             for measure in measures if run is not None else ():
                 if measure in ("sopr", "pr"):
-                    items.append(pass_item(measure, key, run, system=system, **head))  # type: ignore[arg-type]
+                    items.append(build_pass_item(measure, key, run, system=system, **head))  # type: ignore[arg-type]
                 elif other is not None and system != reference:
                     standing = (status.get(key, ""), status.get(f"{reference}|{task.id}", ""))
                     named = f"{system} against {reference}"
-                    items.append(win_item(measure, key, run, other, standing, system=named, **head))  # type: ignore[arg-type]
+                    item = build_win_item(measure, key, run, other, standing, system=named, **head)  # type: ignore[arg-type]
+                    items.append(item)
     return items
 
 
-async def _judge(options: argparse.Namespace, tasks: Sequence[StableTask]) -> int:
+async def _judge_runs(options: argparse.Namespace, tasks: Sequence[StableTask]) -> int:
     measures = options.measures.split(",")
     if unknown := [name for name in measures if name not in ("sopr", "pr", "sowr", "wr")]:
         raise ConfigError(f"there is no measure {unknown[0]!r}", hint="--measures sopr,pr,sowr,wr")
-    runs, path = _runs(options), judged_rows(options.out)
+    runs, path = _load_runs(options), get_judged_path(options.out)
     model = open_model(options.judge)
     try:
         judge = await Judge.of(model, options.judge_temperature, options.chars)
@@ -140,7 +143,7 @@ async def _judge(options: argparse.Namespace, tasks: Sequence[StableTask]) -> in
             [m for m in measures if m in some] for some in (("sopr", "pr"), ("sowr", "wr"))
         )
         stages = [
-            partial(judged_items, tasks, runs, some, options.reference)
+            partial(build_judged_items, tasks, runs, some, options.reference)
             for some in (alone, paired)
             if some
         ]
@@ -150,19 +153,19 @@ async def _judge(options: argparse.Namespace, tasks: Sequence[StableTask]) -> in
             path,
             runs=options.judge_runs,
             limit_seconds=options.limit_seconds,
-            on_row=say,
+            on_row=print_verdict,
         )
     finally:
         await model.aclose()
 
 
-def _runs(options: argparse.Namespace) -> dict[str, dict[str, Trajectory]]:
-    rows, notes = chosen(read_rows(options.out), options.config)
+def _load_runs(options: argparse.Namespace) -> dict[str, dict[str, Trajectory]]:
+    rows, notes = select_configuration(read_rows(options.out), options.config)
     sys.stderr.writelines(f"{note}\n" for note in notes)
-    return {**our_runs(rows, options.out.parent), **_answers(options)}
+    return {**read_our_runs(rows, options.out.parent), **_read_answer_files(options)}
 
 
-def _answers(options: argparse.Namespace) -> dict[str, dict[str, Trajectory]]:
+def _read_answer_files(options: argparse.Namespace) -> dict[str, dict[str, Trajectory]]:
     found = {}
     for given in options.answers:
         name, _, path = given.partition("=")
@@ -174,17 +177,17 @@ def _answers(options: argparse.Namespace) -> dict[str, dict[str, Trajectory]]:
     return found
 
 
-def _tasks(options: argparse.Namespace) -> tuple[StableTask, ...]:
+def _load_tasks(options: argparse.Namespace) -> tuple[StableTask, ...]:
     root = options.data or data_root() / "stabletoolbench" / "queries"
     solvable = read_queries(root) if options.source == "queries" or root.is_dir() else ()
     tasks = solvable
     if options.source != "queries":
-        tasks = tasks_of(read_answers(Path(options.source)), (task.id for task in solvable))
+        tasks = build_tasks(read_answers(Path(options.source)), (task.id for task in solvable))
     groups = tuple(filter(None, options.groups.split(",")))
-    return sampled(tasks, groups, options.per_group)
+    return sample_tasks(tasks, groups, options.per_group)
 
 
-def _behind_server(options: argparse.Namespace, tasks: tuple[StableTask, ...]) -> StableToolBench:
+def _build_task_set(options: argparse.Namespace, tasks: tuple[StableTask, ...]) -> StableToolBench:
     recorded = Recording.read(*options.recorded)
     sys.stderr.writelines(f"note: {problem}\n" for problem in recorded.problems)
     model = open_model(options.simulator) if options.simulator else None
@@ -193,19 +196,21 @@ def _behind_server(options: argparse.Namespace, tasks: tuple[StableTask, ...]) -
     )
 
 
-def _report(options: argparse.Namespace, tasks: Sequence[StableTask]) -> str:
+def _render_report(options: argparse.Namespace, tasks: Sequence[StableTask]) -> str:
     ids = {task.id for task in tasks}
-    rows, notes = chosen(read_rows(options.out), options.config)
-    others = {_name(row) for row in chosen(read_rows(options.out), EVERY)[0]} - {
-        _name(row) for row in rows
-    }
+    rows, notes = select_configuration(read_rows(options.out), options.config)
+    others = {
+        _get_system_name(row) for row in select_configuration(read_rows(options.out), EVERY)[0]
+    } - {_get_system_name(row) for row in rows}
     judged = [
-        row for row in read_rows(judged_rows(options.out)) if row["item"].partition("|")[2] in ids
+        row
+        for row in read_rows(get_judged_path(options.out))
+        if row["item"].partition("|")[2] in ids
     ]
     judged = [row for row in judged if row["item"].partition("|")[0] not in others]
-    costs = [cost for cost in _our_costs(rows) if cost["task"] in ids]
+    costs = [cost for cost in _collect_costs(rows) if cost["task"] in ids]
     group_of = {task.id: task.group for task in tasks}
-    for name, answers in _answers(options).items():
+    for name, answers in _read_answer_files(options).items():
         for key, run in answers.items():
             if key in ids:
                 answered = not run.given_up and bool(run.answer)
@@ -222,17 +227,17 @@ def _report(options: argparse.Namespace, tasks: Sequence[StableTask]) -> str:
                         "answered": answered,
                     }
                 )
-    return "\n\n".join([stable_report(judged, costs), *notes])
+    return "\n\n".join([render_stable_report(judged, costs), *notes])
 
 
-def _our_costs(rows: Sequence[JsonObject]) -> list[JsonObject]:
-    """What our runs cost: of several runs of a task by one system the last, which is the one that
-    is judged.
+def _collect_costs(rows: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return the costs of our runs: for repeated runs of a task by one system, those of the last
+    run, which is judged.
     """
-    last = {(_name(row), row["task"]): row for row in rows if not row.get("error")}
+    last = {(_get_system_name(row), row["task"]): row for row in rows if not row.get("error")}
     return [
         {
-            "system": _name(row),
+            "system": _get_system_name(row),
             "task": row["task"],
             "group": row["group"],
             "tokens": row["prompt_tokens"] + row["completion_tokens"],
@@ -245,19 +250,20 @@ def _our_costs(rows: Sequence[JsonObject]) -> list[JsonObject]:
     ]
 
 
-def _name(row: JsonObject) -> str:
-    return str(row.get("system") or system_of(row))
+def _get_system_name(row: JsonObject) -> str:
+    return str(row.get("system") or name_system(row))
 
 
-def _costs_shown(rows: Sequence[JsonObject]) -> str:
+def _render_costs(rows: Sequence[JsonObject]) -> str:
     return (
-        stable_report((), _our_costs(rows)) + "\n\nNothing is judged yet: --judge MODEL does that."
+        render_stable_report((), _collect_costs(rows))
+        + "\n\nNothing is judged yet: --judge MODEL does that."
     )
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     about = (__doc__ or "").partition(": ")[2]
-    known = parser("stabletoolbench", about, Path("runs/stabletoolbench/results.jsonl"))
+    known = build_parser("stabletoolbench", about, Path("runs/stabletoolbench/results.jsonl"))
     known.set_defaults(half="all", strategies="layered")
     add = known.add_argument
     add("--strategy", dest="strategies", help="the same as --strategies")

@@ -19,12 +19,19 @@ from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError, Failure
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.trajectory import Trajectory
-from callwright.nouns.types import JsonObject, Tool, ToolOutput, canonical, digest, to_json
+from callwright.nouns.types import (
+    JsonObject,
+    Tool,
+    ToolOutput,
+    compute_digest,
+    to_canonical_json,
+    to_json,
+)
 from callwright.simulation.recording import Recorded, Recording
 from callwright.simulation.simulator import SimulatedSource, Simulator
 from callwright.tools.wrapped import WrappedSource
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
-from callwright_lab.benchmarks.comparison.task_sets import Half, Stage, sha256
+from callwright_lab.benchmarks.comparison.task_sets import Half, Stage, hash_text
 from callwright_lab.datasets.toolbench_tools import tool_from_toolbench
 from callwright_lab.training.ranker.retrieval_data import STABLETOOLBENCH_WHERE
 from callwright_lab.transcripts import Transcript, read_files
@@ -88,23 +95,23 @@ def read_answers(path: Path, format: str = "") -> dict[str, Trajectory]:
     read, found = read_files(path, format), {}
     for _, made in read.transcripts:
         group, _, key = made.trajectory.id.rpartition("-")
-        answer = made.trajectory.answer if _finished(made) else None
+        answer = made.trajectory.answer if _is_finished(made) else None
         found[f"{group}/{key}"] = replace(made.trajectory, id=f"{group}/{key}", answer=answer)
     for why in read.left_out:
         sys.stderr.write(f"left out: {why}\n")
     return found
 
 
-def _finished(made: Transcript) -> bool:
-    """Whether a record has the final answer that ToolEval judges; of other layouts the last that
-    was said is it.
+def _is_finished(made: Transcript) -> bool:
+    """Return True if a record has the final answer that ToolEval judges; records of other layouts
+    always count as finished.
     """
     if made.origin is None or made.format != TOOLEVAL.name:
         return True
     return bool(made.origin.record["answer"].get("final_answer"))
 
 
-def tasks_of(
+def build_tasks(
     answers: dict[str, Trajectory], solvable: Iterable[str] = ()
 ) -> tuple[StableTask, ...]:
     """The requests of answer files as tasks. Which of them can be solved is known only of those
@@ -117,7 +124,7 @@ def tasks_of(
     )
 
 
-def sampled(
+def sample_tasks(
     tasks: Sequence[StableTask], groups: Sequence[str] = (), each: int = 0
 ) -> tuple[StableTask, ...]:
     """The first ``each`` tasks of every group (all: 0) in the order of their ids' sha256.
@@ -129,7 +136,7 @@ def sampled(
     chosen: list[StableTask] = []
     for group in groups or there:
         mine = sorted(
-            (task for task in tasks if task.group == group), key=lambda task: sha256(task.id)
+            (task for task in tasks if task.group == group), key=lambda task: hash_text(task.id)
         )
         chosen += mine[: each or None]
     return tuple(chosen)
@@ -145,7 +152,7 @@ class VirtualServer:
         kept: Path | None = None,
     ) -> None:
         told = [replace(call, digest="") for call in recorded or ()]
-        made = [_recorded(row) for row in read_rows(kept)] if kept else []
+        made = [_parse_recorded(row) for row in read_rows(kept)] if kept else []
         self.model, self._kept = model, kept
         self._written: set[str] = set()
         self._simulator = Simulator(Recording([*made, *told]), model)
@@ -156,7 +163,7 @@ class VirtualServer:
 
     def keep(self, tool: Tool, arguments: JsonObject, output: ToolOutput) -> None:
         """Write down what the model made up, once for each call."""
-        key = canonical([tool.name, arguments])
+        key = to_canonical_json([tool.name, arguments])
         if self._kept is not None and key not in self._written:
             self._written.add(key)
             append_row(
@@ -194,7 +201,7 @@ class StableToolBench:
             [task.id, task.query, task.solvable, [tool.digest for tool in task.tools]]
             for task in self.tasks
         ]
-        return digest([rows, self.server.model.name if self.server.model else ""])
+        return compute_digest([rows, self.server.model.name if self.server.model else ""])
 
     async def aclose(self) -> None:
         """Close the model that imitates tools; asked again it opens again."""
@@ -220,7 +227,7 @@ class StableToolBench:
         yield Stage([self.server.source(task.tools)], judge, facts=facts)
 
 
-def _recorded(row: JsonObject) -> Recorded:
+def _parse_recorded(row: JsonObject) -> Recorded:
     said = row["output"]
     failure = None if said["failure"] is None else Failure(**said["failure"])
     return Recorded(

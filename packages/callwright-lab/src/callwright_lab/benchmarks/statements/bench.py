@@ -1,5 +1,5 @@
-"""How many false statements does the answer's check catch, and how many true ones does it leave
-alone?
+"""Benchmarks the answer check: how many false statements it catches, and how many true ones it
+accepts.
 
 ``callwright bench statements [--half tune|test|all] [--verbose]`` checks planted statements over
 made-up tool results (``scenes/``, a file each). The set was written before the check was tuned, and is split in two
@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from callwright.grounding import check, facts_of
+from callwright.grounding import check_statement, facts_of
 from callwright.grounding.facts import Facts
 from callwright.jsontext import parse
-from callwright.nouns.types import JsonObject, ToolResult, digest, to_json
+from callwright.nouns.types import JsonObject, ToolResult, compute_digest, to_json
 
 SETS = {"planted": "scenes", "derived": "scenes_derived"}
 FALSE = ("number", "entity", "claim", "unit")
@@ -44,7 +44,7 @@ class Case:
 
     @property
     def half(self) -> str:
-        return "test" if int(digest([self.scene, self.text]), 16) % 2 else "tune"
+        return "test" if int(compute_digest([self.scene, self.text]), 16) % 2 else "tune"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +57,17 @@ class Scene:
     cases: tuple[Case, ...]
 
 
-def scenes(name: str = "planted") -> tuple[Scene, ...]:
+def read_scenes(name: str = "planted") -> tuple[Scene, ...]:
     """Every scene of a set ("planted" or "derived"), in the order of its files."""
     found = [
         f
         for f in files("callwright_lab.benchmarks.statements").joinpath(SETS[name]).iterdir()
         if f.name.endswith(".json")
     ]
-    return tuple(_scene(parse(f.read_bytes())) for f in sorted(found, key=lambda f: f.name))
+    return tuple(_build_scene(parse(f.read_bytes())) for f in sorted(found, key=lambda f: f.name))
 
 
-def _scene(told: Any) -> Scene:
+def _build_scene(told: Any) -> Scene:
     results = tuple(
         ToolResult(f"r{i}", r["tool"], r["arguments"], r["content"])
         for i, r in enumerate(told["results"], 1)
@@ -76,16 +76,19 @@ def _scene(told: Any) -> Scene:
     return Scene(told["name"], told["query"], results, cases)
 
 
-def set_digest(name: str = "planted") -> str:
+def digest_set(name: str = "planted") -> str:
     """Changes when any result or statement of the set changes, and not when results come to have
     more fields.
     """
-    return digest(
-        [[s.name, s.query, [_frozen(r) for r in s.results], s.cases] for s in scenes(name)]
+    return compute_digest(
+        [
+            [s.name, s.query, [_freeze_result(r) for r in s.results], s.cases]
+            for s in read_scenes(name)
+        ]
     )
 
 
-def _frozen(result: ToolResult) -> JsonObject:
+def _freeze_result(result: ToolResult) -> JsonObject:
     """A result in the fields that results had when the set was frozen."""
     return {name: to_json(getattr(result, name)) for name in _FIELDS}
 
@@ -108,20 +111,20 @@ class Scores:
         return tuple(k for k in self.total if k not in FALSE)
 
 
-def run(half: str = "all", name: str = "planted") -> Scores:
+def score_statements(half: str = "all", name: str = "planted") -> Scores:
     """Check every statement of one half ("tune", "test") or of both ("all") of a set."""
     scores = Scores(Counter(), Counter(), [], [])
-    for scene in scenes(name):
+    for scene in read_scenes(name):
         facts = facts_of(scene.query, scene.results)
         for case in scene.cases:
             if half in ("all", case.half):
-                _one(case, facts, scores)
+                _score_case(case, facts, scores)
     return scores
 
 
-def _one(case: Case, facts: Facts, scores: Scores) -> None:
+def _score_case(case: Case, facts: Facts, scores: Scores) -> None:
     started = time.perf_counter()
-    verdict = check(case.text, facts)
+    verdict = check_statement(case.text, facts)
     scores.seconds.append(time.perf_counter() - started)
     flagged = verdict.support == "unsupported"
     scores.total[case.kind] += 1
@@ -130,9 +133,9 @@ def _one(case: Case, facts: Facts, scores: Scores) -> None:
         scores.wrong.append((case, "; ".join(verdict.problems or verdict.derived)))
 
 
-def report(scores: Scores, half: str, name: str = "planted") -> str:
+def render_report(scores: Scores, half: str, name: str = "planted") -> str:
     """The table, as text."""
-    lines = [f"set {set_digest(name)}, half: {half}, {sum(scores.total.values())} statements"]
+    lines = [f"set {digest_set(name)}, half: {half}, {sum(scores.total.values())} statements"]
     for kind in (*FALSE, *sorted(scores.true_kinds)):
         word = "caught" if kind in FALSE else "false alarms"
         lines.append(
@@ -162,8 +165,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--verbose", action="store_true", help="list what went wrong (never with the test half)"
     )
     options = parser.parse_args(arguments)
-    scores = run(options.half, options.name)
-    lines = [report(scores, options.half, options.name)]
+    scores = score_statements(options.half, options.name)
+    lines = [render_report(scores, options.half, options.name)]
     if options.verbose and (options.half == "tune" or options.name != "planted"):
         grouped: dict[str, list[str]] = defaultdict(list)
         for case, why in scores.wrong:

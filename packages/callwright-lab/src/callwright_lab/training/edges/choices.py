@@ -15,11 +15,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from callwright.dataflow.flow import GENERIC, profile
+from callwright.dataflow.flow import GENERIC, get_profile
 from callwright.jsontext import parse
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Tool
-from callwright_lab.datasets.examples import PlanExample, shuffled
+from callwright_lab.datasets.examples import PlanExample, shuffle_tools
 from callwright_lab.datasets.toolbench_tools import tool_from_toolbench
 from callwright_lab.training.ranker.retrieval_data import STABLETOOLBENCH_WHERE
 
@@ -64,7 +64,7 @@ def stabletoolbench_choices(folder: Path) -> list[Choice]:
             if relevant and all(key in tools for key in relevant):
                 id = f"{path.stem}-{number}"
                 offered, needed = (
-                    shuffled(id, tools.values()),
+                    shuffle_tools(id, tools.values()),
                     frozenset(tools[key].name for key in relevant),
                 )
                 made.append(Choice(id, CANDIDATES, row["query"], offered, needed))
@@ -73,7 +73,7 @@ def stabletoolbench_choices(folder: Path) -> list[Choice]:
     return made
 
 
-def choices_of(examples: Sequence[PlanExample]) -> list[Choice]:
+def build_choices(examples: Sequence[PlanExample]) -> list[Choice]:
     """The plans of one source, each offered among tools it does not call; every second one declares
     no outputs.
     """
@@ -87,7 +87,11 @@ def choices_of(examples: Sequence[PlanExample]) -> list[Choice]:
         rest = [t for t in near.pool if t.name not in names]
         others = draw.sample(rest, min(more - len(alike), len(rest)))
         choice = Choice(
-            e.id, e.source, e.query, shuffled(e.id, (*e.tools, *alike, *others)), frozenset(e.gold)
+            e.id,
+            e.source,
+            e.query,
+            shuffle_tools(e.id, (*e.tools, *alike, *others)),
+            frozenset(e.gold),
         )
         made.append(choice if draw.random() < 0.5 else choice.bare())
     return made
@@ -103,7 +107,7 @@ class _Neighbours:
         self.pool = [named[name] for name in sorted(named)]
         self._of: dict[str, list[int]] = {}
         for k, tool in enumerate(self.pool):
-            for word in _telling(tool):
+            for word in _collect_subject_words(tool):
                 self._of.setdefault(word, []).append(k)
 
     def of(self, example: PlanExample, count: int, draw: random.Random) -> list[Tool]:
@@ -112,13 +116,14 @@ class _Neighbours:
         """
         have = {t.name for t in example.tools}
         shared: Counter[int] = Counter()
-        for word in sorted({w for t in example.tools for w in _telling(t)}):
+        for word in sorted({w for t in example.tools for w in _collect_subject_words(t)}):
             shared.update(k for k in self._of.get(word, ()) if self.pool[k].name not in have)
         order = sorted(
-            shared, key=lambda k: (-shared[k] / len(_telling(self.pool[k])), draw.random())
+            shared,
+            key=lambda k: (-shared[k] / len(_collect_subject_words(self.pool[k])), draw.random()),
         )
         return [self.pool[k] for k in order[:count]]
 
 
-def _telling(tool: Tool) -> frozenset[str]:
-    return profile(tool).subject - GENERIC
+def _collect_subject_words(tool: Tool) -> frozenset[str]:
+    return get_profile(tool).subject - GENERIC

@@ -22,7 +22,7 @@ import numpy as np
 from callwright.models.encoders import open_encoder
 from callwright.nouns.protocols import Encoder
 from callwright.planning.features import pair_features
-from callwright.planning.graph import GraphModel, chosen, linked, open_graph
+from callwright.planning.graph import GraphModel, choose_tools, link_members, open_graph
 from callwright.planning.meaning import NAMES as MEANINGS
 from callwright.planning.meaning import pair_meanings
 from callwright.planning.needed import needed_features
@@ -30,10 +30,10 @@ from callwright.weights import cache_dir
 from callwright.weights.trees import Array, Forest
 from callwright_lab import metrics
 from callwright_lab.datasets.examples import PlanExample
-from callwright_lab.datasets.sources import load
+from callwright_lab.datasets.sources import load_examples
 from callwright_lab.datasets.splits import FOLDS
-from callwright_lab.training.boosting import export, lightgbm, parameters
-from callwright_lab.training.edges.graph import Settings, shares, table
+from callwright_lab.training.boosting import build_parameters, export_forest, import_lightgbm
+from callwright_lab.training.edges.graph import Settings, compute_shares, render_table
 
 PARTS = ("complextool_easy", "complextool_hard")
 SEED = "callwright-complextool-1"  # changing it changes every split: never do
@@ -61,7 +61,7 @@ class Row:
         return both
 
 
-def parents(example: PlanExample) -> frozenset[str]:
+def find_parent_apis(example: PlanExample) -> frozenset[str]:
     """The APIs whose operations are offered, by the tools' descriptions; a tool that names none is
     its own.
     """
@@ -69,7 +69,7 @@ def parents(example: PlanExample) -> frozenset[str]:
     return frozenset((m[1] or m[2]) if m else f"tool {name}" for name, m in found)
 
 
-def folds_of(groups: Sequence[frozenset[str]]) -> list[int]:
+def assign_folds(groups: Sequence[frozenset[str]]) -> list[int]:
     """The fold of every row, so that rows which share a parent, directly or over others, are in the
     same.
     """
@@ -85,14 +85,14 @@ def folds_of(groups: Sequence[frozenset[str]]) -> list[int]:
         for other in others:
             low, high = sorted((top(first), top(other)))
             above[high] = low
-    return [_hashed(top(min(group))) for group in groups]
+    return [_hash_to_fold(top(min(group))) for group in groups]
 
 
-def _hashed(name: str) -> int:
+def _hash_to_fold(name: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{SEED}\0{name}".encode()).digest()[:8], "big") % FOLDS
 
 
-def row_of(
+def build_row(
     example: PlanExample, fold: int, model: GraphModel, encoder: Encoder | None = None
 ) -> Row:
     """The features of one example; what the shipped model says of a tool or pair stands behind its
@@ -124,14 +124,14 @@ def row_of(
     )
 
 
-def rows(root: Path | None = None, encoder: Encoder | None = None) -> list[Row]:
+def load_rows(root: Path | None = None, encoder: Encoder | None = None) -> list[Row]:
     """Every row of both halves."""
-    examples = [e for part in PARTS for e in load(part, root)]
-    model, folds = open_graph(), folds_of([parents(e) for e in examples])
-    return [row_of(e, k, model, encoder) for e, k in zip(examples, folds, strict=True)]
+    examples = [e for part in PARTS for e in load_examples(part, root)]
+    model, folds = open_graph(), assign_folds([find_parent_apis(e) for e in examples])
+    return [build_row(e, k, model, encoder) for e, k in zip(examples, folds, strict=True)]
 
 
-def grow(learned: Sequence[Row], settings: Settings) -> tuple[Forest, Forest]:
+def grow_forests(learned: Sequence[Row], settings: Settings) -> tuple[Forest, Forest]:
     """Trees for tools and trees for pairs. Deterministic; one thread."""
     tools = np.concatenate([r.tools for r in learned]), np.concatenate([r.needed for r in learned])
     pairs = (
@@ -141,22 +141,26 @@ def grow(learned: Sequence[Row], settings: Settings) -> tuple[Forest, Forest]:
     even = np.concatenate(
         [np.full(int(r.mask.sum()), 1.0 / max(1, r.needed.sum() - 1)) for r in learned]
     )
-    return _forest(*tools, None, settings), _forest(*pairs, even, settings)
+    return _grow_forest(*tools, None, settings), _grow_forest(*pairs, even, settings)
 
 
-def _forest(features: Array, target: Array, weight: Array | None, settings: Settings) -> Forest:
-    boosting = lightgbm("measuring on ComplexTool-Plan")
+def _grow_forest(
+    features: Array, target: Array, weight: Array | None, settings: Settings
+) -> Forest:
+    boosting = import_lightgbm("measuring on ComplexTool-Plan")
     data = boosting.Dataset(features, target.astype(np.float32), weight=weight)
-    return export(boosting.train(parameters(settings, objective="binary"), data, settings.rounds))
+    return export_forest(
+        boosting.train(build_parameters(settings, objective="binary"), data, settings.rounds)
+    )
 
 
-def score(row: Row, tools: Forest, pairs: Forest) -> metrics.GraphScore:
+def score_row(row: Row, tools: Forest, pairs: Forest) -> metrics.GraphScore:
     """The graph planned for one row against gold."""
     chances = np.zeros(row.edges.shape)
     off = ~np.eye(len(chances), dtype=bool)
     chances[off] = 1.0 / (1.0 + np.exp(-pairs(row.pairs[off])))
-    members = chosen(1.0 / (1.0 + np.exp(-tools(row.tools))), NEEDED, 2)
-    graph = linked(chances, members, connected=True)
+    members = choose_tools(1.0 / (1.0 + np.exp(-tools(row.tools))), NEEDED, 2)
+    graph = link_members(chances, members, connected=True)
     names = [t.name for t in row.example.tools]
     found = {(names[i], names[j]) for i, j in graph.edges}
     return metrics.graph_score(
@@ -164,24 +168,24 @@ def score(row: Row, tools: Forest, pairs: Forest) -> metrics.GraphScore:
     )
 
 
-def measure(
+def measure_halves(
     root: Path | None = None, encoder: Encoder | None = None
 ) -> dict[str, metrics.GraphScore]:
     """Macro-averaged scores of both halves on parents that nobody learned from. ConfigError without
     the data.
     """
-    every, settings = rows(root, encoder), Settings()
+    every, settings = load_rows(root, encoder), Settings()
     made: dict[str, list[metrics.GraphScore]] = {part: [] for part in PARTS}
     for k in range(FOLDS):
-        trees = grow([r for r in every if r.fold != k], settings)
+        trees = grow_forests([r for r in every if r.fold != k], settings)
         for r in (r for r in every if r.fold == k):
-            made[r.example.source].append(score(r, *trees))
-    return {part: metrics.macro(scores) for part, scores in made.items()}
+            made[r.example.source].append(score_row(r, *trees))
+    return {part: metrics.average_scores(scores) for part, scores in made.items()}
 
 
-def idle(example: PlanExample) -> bool:
-    """Whether no tool that gold lets wait takes any input at all: nothing can flow there, so its
-    order is habit.
+def is_order_arbitrary(example: PlanExample) -> bool:
+    """Return True if no tool that waits in the gold plan takes any input. No data can flow there,
+    so the order is mere convention.
     """
     takes = {t.name: bool(t.properties) for t in example.tools}
     return bool(example.edges) and not any(takes[b] for _, b in example.edges)
@@ -207,6 +211,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     args = p.parse_args(list(sys.argv[1:] if arguments is None else arguments))
     encoder = open_encoder(args.encoder, cache=args.cache) if args.encoder else None
-    found = measure(args.data, encoder)
-    sys.stdout.write(table({part: shares(score) for part, score in found.items()}) + "\n")
+    found = measure_halves(args.data, encoder)
+    sys.stdout.write(
+        render_table({part: compute_shares(score) for part, score in found.items()}) + "\n"
+    )
     return 0

@@ -27,27 +27,43 @@ import numpy as np
 from callwright.language.frozen import vocabulary_digest
 from callwright.models.encoders import open_encoder
 from callwright.nouns.protocols import Encoder
-from callwright.nouns.types import Tool, digest
+from callwright.nouns.types import Tool, compute_digest
 from callwright.planning.edges import (
     SHIPPED,
     WITH_ENCODER,
     EdgeModel,
     acyclic_edges,
+    cap_unwitnessed,
+    compute_likelihood,
     edge_features,
-    likelihood,
-    with_witnesses,
 )
 from callwright.planning.features import DIGEST, NAMES
 from callwright.planning.meaning import DIGEST as MEANT
 from callwright.planning.meaning import NAMES as MEANINGS
 from callwright.weights import cache_dir
-from callwright.weights.trees import Array, Forest, mean, write
-from callwright_lab.datasets.examples import Kind, PlanExample, pool, shuffled, with_distractors
-from callwright_lab.datasets.sources import load_labelled, sources
-from callwright_lab.datasets.splits import fold, folds, leave_one_source_out
-from callwright_lab.training.boosting import export, lightgbm, logistic, parameters
-from callwright_lab.training.layers.scores import Scores, score, table
-from callwright_lab.training.release import add_options, command, require_place, require_sources
+from callwright.weights.trees import Array, Forest, average_forests, write
+from callwright_lab.datasets.examples import (
+    Kind,
+    PlanExample,
+    add_distractors,
+    collect_tools,
+    shuffle_tools,
+)
+from callwright_lab.datasets.sources import list_sources, load_labelled
+from callwright_lab.datasets.splits import get_fold, iter_folds, leave_one_source_out
+from callwright_lab.training.boosting import (
+    build_parameters,
+    export_forest,
+    fit_logistic,
+    import_lightgbm,
+)
+from callwright_lab.training.layers.scores import Scores, render_table, score_layers
+from callwright_lab.training.release import (
+    add_options,
+    render_command,
+    require_place,
+    require_sources,
+)
 
 SOURCES = ("nestful", "complexfuncbench", "nestools", "seal_tools", "tmdb")
 MEASURED = ("nestful", "complexfuncbench", "nestools")  # the macro mean of the published figures
@@ -91,7 +107,7 @@ JOINTS = (". ", " and ", " and ", ", and also ", "; ", ", and ")
 """How two requests are asked in one breath. What is said after them begins small, unless it is an abbreviation."""
 
 
-def rows_of(example: PlanExample, encoder: Encoder | None = None, others: bool = False) -> Rows:
+def build_rows(example: PlanExample, encoder: Encoder | None = None, others: bool = False) -> Rows:
     """Features and labels of an example; only pairs of gold tools count, or with ``others`` those
     of one as well.
     """
@@ -107,30 +123,32 @@ def rows_of(example: PlanExample, encoder: Encoder | None = None, others: bool =
     return Rows(example, edge_features(example.query, example.tools, encoder), target, mask)
 
 
-def varied(example: PlanExample, spare: Sequence[Tool], distractors: int) -> list[PlanExample]:
+def vary_example(
+    example: PlanExample, spare: Sequence[Tool], distractors: int
+) -> list[PlanExample]:
     """The example as it is, without output schemas, and with 1..``distractors`` tools that gold
     does not call.
 
     One of three or more tools without any dependency also comes as two of them alone.
     """
-    made = [example, bare(example)]
+    made = [example, drop_output_schemas(example)]
     if distractors:
         count = random.Random(f"count {example.id}").randint(1, distractors)
-        made.append(with_distractors(example, spare, count))
+        made.append(add_distractors(example, spare, count))
     if not example.edges and len(example.gold) > 2:
         two = sorted(random.Random(f"two {example.id}").sample(example.gold, 2))
         kept = tuple(t for t in example.tools if t.name in two)
         alone = replace(example, tools=kept, gold=tuple(two), layers=dict.fromkeys(two, 0))
-        made += [alone, bare(alone)]
+        made += [alone, drop_output_schemas(alone)]
     return made
 
 
-def bare(example: PlanExample) -> PlanExample:
+def drop_output_schemas(example: PlanExample) -> PlanExample:
     """The example as it looks where tools declare no output."""
     return replace(example, tools=tuple(replace(t, output_schema=None) for t in example.tools))
 
 
-def joined(*parts: PlanExample) -> PlanExample:
+def join_examples(*parts: PlanExample) -> PlanExample:
     """Two requests or more asked in one breath: nothing of the one needs anything of the other."""
     first, *others = parts
     for other in others:
@@ -143,22 +161,22 @@ def _joined(first: PlanExample, second: PlanExample) -> PlanExample:
     return replace(
         first,
         id=id,
-        query=_in_one_breath(
+        query=_join_queries(
             first.query.strip(), second.query.strip(), random.Random(f"joint {id}").choice(JOINTS)
         ),
-        tools=shuffled(id, (*first.tools, *second.tools)),
+        tools=shuffle_tools(id, (*first.tools, *second.tools)),
         gold=tuple(sorted({*first.gold, *second.gold})),
         edges=first.edges | second.edges,
         layers=first.layers | second.layers,
     )
 
 
-def _in_one_breath(first: str, second: str, joint: str) -> str:
+def _join_queries(first: str, second: str, joint: str) -> str:
     as_it_is = joint == ". " or second[:2].isupper()
     return f"{first.rstrip('.?!')}{joint}{second if as_it_is else second[:1].lower() + second[1:]}"
 
 
-def couples(
+def pair_examples(
     examples: Sequence[PlanExample], most: int = 5, rounds: int = 3
 ) -> list[tuple[PlanExample, ...]]:
     """Examples of one source and one fold that share no tool, two by two, at most ``most`` tools together.
@@ -168,15 +186,15 @@ def couples(
     """
     groups: dict[tuple[str, int], list[PlanExample]] = {}
     for example in examples:
-        groups.setdefault((example.source, fold(example)), []).append(example)
+        groups.setdefault((example.source, get_fold(example)), []).append(example)
     made: list[tuple[PlanExample, ...]] = []
     for key in sorted(groups):
-        by_length = sorted(groups[key], key=lambda e: (len(e.gold), digest(e.id)))
+        by_length = sorted(groups[key], key=lambda e: (len(e.gold), compute_digest(e.id)))
         for number in range(rounds):
             left = [*by_length]
             if number:
                 random.Random(f"round {number}").shuffle(left)
-            made += _coupled(left, most)
+            made += _iter_pairs(left, most)
     return made
 
 
@@ -188,14 +206,17 @@ def strangers(
     Those of one source share a domain or a style, so trees that see no others learn little of unrelated tools.
     """
     made: list[tuple[PlanExample, ...]] = []
-    for k in sorted({fold(e) for e in examples}):
+    for k in sorted({get_fold(e) for e in examples}):
         group = sorted(
-            (e for e in examples if fold(e) == k), key=lambda e: digest([e.source, e.id])
+            (e for e in examples if get_fold(e) == k),
+            key=lambda e: compute_digest([e.source, e.id]),
         )
         for number in range(rounds):
             left = [*group]
             random.Random(f"strangers {number}").shuffle(left)
-            made += [found for found in _coupled(left, most) if found[0].source != found[1].source]
+            made += [
+                found for found in _iter_pairs(left, most) if found[0].source != found[1].source
+            ]
     return made
 
 
@@ -203,11 +224,11 @@ def threes(examples: Sequence[PlanExample], most: int = 5) -> list[tuple[PlanExa
     """Couples of strangers with a third request of the first one's source, at most ``most`` tools together."""
     made: list[tuple[PlanExample, ...]] = []
     left: dict[tuple[str, int], list[PlanExample]] = {}
-    for e in sorted(examples, key=lambda e: digest([e.id, e.source])):
-        left.setdefault((e.source, fold(e)), []).append(e)
+    for e in sorted(examples, key=lambda e: compute_digest([e.id, e.source])):
+        left.setdefault((e.source, get_fold(e)), []).append(e)
     for a, b in strangers(examples, most - 1, rounds=1):
         names, room = {t.name for t in (*a.tools, *b.tools)}, most - len(a.gold) - len(b.gold)
-        third = left[a.source, fold(a)]
+        third = left[a.source, get_fold(a)]
         fits = (
             e for e in third if len(e.gold) <= room and names.isdisjoint(t.name for t in e.tools)
         )
@@ -217,7 +238,7 @@ def threes(examples: Sequence[PlanExample], most: int = 5) -> list[tuple[PlanExa
     return made
 
 
-def _coupled(left: list[PlanExample], most: int) -> Iterator[tuple[PlanExample, PlanExample]]:
+def _iter_pairs(left: list[PlanExample], most: int) -> Iterator[tuple[PlanExample, PlanExample]]:
     while left:
         one = left.pop(0)
         names = {t.name for t in one.tools}
@@ -237,18 +258,18 @@ class Prepared:
         self.examples = tuple(e for e in every if len(e.gold) > 1)
         self.variants: dict[str, list[Rows]] = {}
         for source in sorted({e.source for e in every}):
-            spare = pool(e for e in every if e.source == source)
+            spare = collect_tools(e for e in every if e.source == source)
             for e in (e for e in self.examples if e.source == source):
-                plain, *more = varied(e, spare, settings.distractors)
-                self.variants[_key(e)] = [
-                    rows_of(plain, encoder),
-                    *(rows_of(v, encoder, True) for v in more),
+                plain, *more = vary_example(e, spare, settings.distractors)
+                self.variants[_make_example_key(e)] = [
+                    build_rows(plain, encoder),
+                    *(build_rows(v, encoder, True) for v in more),
                 ]
         free = (
             e for e in every if e.kind == "dependency"
         )  # in a sequence the second request comes after the first
         self.couples = [
-            (parts, [rows_of(e, encoder) for e in _both(joined(*parts))])
+            (parts, [build_rows(e, encoder) for e in _add_bare_variant(join_examples(*parts))])
             for parts in _together(free)
         ]
 
@@ -257,41 +278,43 @@ class Prepared:
 
         Examples of a single tool are in no split; their couples go where their fold and source go.
         """
-        kept = {_key(e): e for e in examples}
+        kept = {_make_example_key(e): e for e in examples}
         made = [r for key in kept for r in self.variants.get(key, ())]
         return made + [r for rows in self._coupled(kept) for r in rows]
 
     def coupled(self, examples: Iterable[PlanExample]) -> list[Rows]:
         """The couples among the examples, as they are."""
-        return [rows[0] for rows in self._coupled({_key(e): e for e in examples})]
+        return [rows[0] for rows in self._coupled({_make_example_key(e): e for e in examples})]
 
     def _coupled(self, kept: Mapping[str, PlanExample]) -> Iterator[list[Rows]]:
-        homes = {(e.source, fold(e)) for e in kept.values()}
+        homes = {(e.source, get_fold(e)) for e in kept.values()}
         for parts, rows in self.couples:
             if all(
-                _key(e) in kept or (len(e.gold) < 2 and (e.source, fold(e)) in homes) for e in parts
+                _make_example_key(e) in kept
+                or (len(e.gold) < 2 and (e.source, get_fold(e)) in homes)
+                for e in parts
             ):
                 yield rows
 
     def plain(self, examples: Iterable[PlanExample]) -> list[Rows]:
         """The examples as they are."""
-        return [found[0] for e in examples if (found := self.variants.get(_key(e)))]
+        return [found[0] for e in examples if (found := self.variants.get(_make_example_key(e)))]
 
 
 def _together(examples: Iterable[PlanExample]) -> list[tuple[PlanExample, ...]]:
     every = tuple(examples)
-    return [*couples(every), *strangers(every), *threes(every)]
+    return [*pair_examples(every), *strangers(every), *threes(every)]
 
 
-def _both(example: PlanExample) -> list[PlanExample]:
-    return [example, bare(example)]
+def _add_bare_variant(example: PlanExample) -> list[PlanExample]:
+    return [example, drop_output_schemas(example)]
 
 
-def _key(example: PlanExample) -> str:
+def _make_example_key(example: PlanExample) -> str:
     return f"{example.source} {example.id}"
 
 
-def weights(rows: Sequence[Rows], settings: Settings) -> Array:
+def compute_pair_weights(rows: Sequence[Rows], settings: Settings) -> Array:
     """One weight per pair: examples by the root of their pairs, sources by ``power``."""
     made: list[Array] = []
     names = [r.example.source for r in rows]
@@ -309,30 +332,32 @@ def weights(rows: Sequence[Rows], settings: Settings) -> Array:
     return found
 
 
-def grow(rows: Sequence[Rows], settings: Settings) -> Forest:
+def grow_forest(rows: Sequence[Rows], settings: Settings) -> Forest:
     """Trees learned from the pairs that count. Where there are vectors, half of the trees do not
     look at them.
 
     The mean of both is better than either: docs/lab.md.
     """
-    plain = export(fit(rows, settings))
+    plain = export_forest(fit_booster(rows, settings))
     if rows[0].features.shape[-1] == len(NAMES):
         return plain
-    return mean([plain, export(fit(rows, settings, meanings=True))])
+    return average_forests([plain, export_forest(fit_booster(rows, settings, meanings=True))])
 
 
-def fit(rows: Sequence[Rows], settings: Settings, meanings: bool = False) -> Any:
+def fit_booster(rows: Sequence[Rows], settings: Settings, meanings: bool = False) -> Any:
     """A lightgbm booster learned from the pairs that count. Deterministic; one thread.
 
     Without ``meanings`` it sees the first numbers of a pair only, those of
     :mod:`callwright.planning.features`.
     """
-    boosting = lightgbm("training the edge model")
+    boosting = import_lightgbm("training the edge model")
     names = [*NAMES, *MEANINGS] if meanings else list(NAMES)
     features = np.concatenate([r.features[r.mask][:, : len(names)] for r in rows])
     target = np.concatenate([r.target[r.mask] for r in rows]).astype(np.float32)
-    data = boosting.Dataset(features, target, weight=weights(rows, settings), feature_name=names)
-    return boosting.train(parameters(settings, objective="binary"), data, settings.rounds)
+    data = boosting.Dataset(
+        features, target, weight=compute_pair_weights(rows, settings), feature_name=names
+    )
+    return boosting.train(build_parameters(settings, objective="binary"), data, settings.rounds)
 
 
 def log_odds(forest: Forest, rows: Rows) -> Array:
@@ -342,21 +367,22 @@ def log_odds(forest: Forest, rows: Rows) -> Array:
     return made
 
 
-def calibrate(found: Sequence[tuple[Rows, Array]]) -> tuple[float, float]:
+def fit_calibration(found: Sequence[tuple[Rows, Array]]) -> tuple[float, float]:
     """Slope and offset of the logistic curve that fits log-odds to labels best, every source
     weighing the same.
     """
     x = np.concatenate([odds[r.mask] for r, odds in found])
     y = np.concatenate([r.target[r.mask] for r, _ in found]).astype(float)
     count = {
-        s: sum(int(r.mask.sum()) for r, _ in found if r.example.source == s) for s in _names(found)
+        s: sum(int(r.mask.sum()) for r, _ in found if r.example.source == s)
+        for s in _collect_sources(found)
     }
     w = np.concatenate([np.full(int(r.mask.sum()), 1.0 / count[r.example.source])
                         for r, _ in found])  # fmt: skip
-    return logistic(x, y, w)
+    return fit_logistic(x, y, w)
 
 
-def _names(found: Sequence[tuple[Rows, Array]]) -> set[str]:
+def _collect_sources(found: Sequence[tuple[Rows, Array]]) -> set[str]:
     return {r.example.source for r, _ in found}
 
 
@@ -373,7 +399,7 @@ def unseen_sources(
     for split in leave_one_source_out(prepared.examples):
         if not split.train:
             continue  # there is only one source
-        forest = grow(prepared.rows((*split.train, *split.validation)), settings)
+        forest = grow_forest(prepared.rows((*split.train, *split.validation)), settings)
         made += [(r, log_odds(forest, r)) for r in prepared.plain(split.test)]
         if joined_too is not None:
             joined_too += [(r, log_odds(forest, r)) for r in prepared.coupled(split.test)]
@@ -385,20 +411,20 @@ def unseen_combinations(prepared: Prepared, settings: Settings) -> Predicted:
     folds).
     """
     made: Predicted = []
-    for split in folds(prepared.examples):
-        forest = grow(prepared.rows((*split.train, *split.validation)), settings)
+    for split in iter_folds(prepared.examples):
+        forest = grow_forest(prepared.rows((*split.train, *split.validation)), settings)
         made += [(r, log_odds(forest, r)) for r in prepared.plain(split.test)]
     return made
 
 
-def answer(
+def decode_plan(
     rows: Rows, odds: Array, slope: float, offset: float
 ) -> tuple[dict[str, int], set[tuple[str, str]]]:
     """Layers and edges by the planner's own rule from the log-odds of the pairs."""
     scaled = slope * odds + offset
     if rows.example.kind == "dependency":
-        scaled = with_witnesses(scaled, rows.example.query, rows.example.tools, rows.features)
-    pairs = acyclic_edges(likelihood(scaled))
+        scaled = cap_unwitnessed(scaled, rows.example.query, rows.example.tools, rows.features)
+    pairs = acyclic_edges(compute_likelihood(scaled))
     names = [t.name for t in rows.example.tools]
     depth = [0] * len(names)
     for _ in names:
@@ -407,10 +433,10 @@ def answer(
     return dict(zip(names, depth, strict=True)), {(names[i], names[j]) for i, j in pairs}
 
 
-def scored(found: Predicted, slope: float, offset: float) -> dict[str, Scores]:
+def score_sources(found: Predicted, slope: float, offset: float) -> dict[str, Scores]:
     """Scores by source, and their mean over :data:`MEASURED` as ``macro``."""
-    layers = [answer(r, odds, slope, offset)[0] for r, odds in found]
-    made = score([r.example for r, _ in found], layers)
+    layers = [decode_plan(r, odds, slope, offset)[0] for r, odds in found]
+    made = score_layers([r.example for r, _ in found], layers)
     three = [made[s] for s in MEASURED if s in made]
     if len(three) == len(MEASURED):
         fields = [f for f in three[0].to_dict() if f != "examples"]
@@ -419,7 +445,7 @@ def scored(found: Predicted, slope: float, offset: float) -> dict[str, Scores]:
     return made
 
 
-def train(
+def train_model(
     names: Sequence[str],
     settings: Settings,
     root: Path | None = None,
@@ -437,8 +463,8 @@ def train(
         unseen_sources(prepared, settings, joined_too),
         unseen_combinations(prepared, settings),
     )
-    slope, offset = calibrate([*apart, *joined_too] or across)
-    forest = grow(prepared.rows(prepared.examples), settings)
+    slope, offset = fit_calibration([*apart, *joined_too] or across)
+    forest = grow_forest(prepared.rows(prepared.examples), settings)
     about = {
         "what": WHAT[labels] + ", boosted trees over callwright.planning.features",
         "labels": labels,
@@ -449,14 +475,14 @@ def train(
             "offset": offset,
             "on": "predictions for sources left out of training, joined requests included",
         },
-        "data": {n: _data(n, prepared.examples) for n in names},
+        "data": {n: _describe_data(n, prepared.examples) for n in names},
         "settings": asdict(settings),
         "scores": {
             "five folds by tool combination": {
-                k: s.to_dict() for k, s in scored(across, slope, offset).items()
+                k: s.to_dict() for k, s in score_sources(across, slope, offset).items()
             },
             "source left out of training": {
-                k: s.to_dict() for k, s in scored(apart, slope, offset).items()
+                k: s.to_dict() for k, s in score_sources(apart, slope, offset).items()
             },
         },
     }
@@ -465,8 +491,8 @@ def train(
     return EdgeModel(forest, slope, offset, about, encoder), about
 
 
-def _data(name: str, examples: Sequence[PlanExample]) -> dict[str, Any]:
-    source = sources()[name]
+def _describe_data(name: str, examples: Sequence[PlanExample]) -> dict[str, Any]:
+    source = list_sources()[name]
     return {
         "examples": sum(e.source == name for e in examples),  # with at least two tools
         "licence": source.licence,
@@ -479,7 +505,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     where they are.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    args = _parser().parse_args(given)
+    args = _build_parser().parse_args(given)
     names = (args.sources or ",".join(SOURCES if args.labels == "dependency" else SEQUENCES)).split(
         ","
     )
@@ -490,20 +516,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args.out, args.name or shipped.stem, shipped, private=args.private, labels=args.labels
     )
     settings = replace(Settings(), rounds=args.rounds, seed=args.seed)
-    model, about = train(names, settings, args.data, args.labels, encoder)
-    about = {**about, "command": command("edges", given), "private": kept}
+    model, about = train_model(names, settings, args.data, args.labels, encoder)
+    about = {**about, "command": render_command("edges", given), "private": kept}
     card = write(args.out, args.name or shipped.stem, model.forest, about)
     for title, scores in about["scores"].items():
         rows = {
             name: Scores(**{**row, "examples": int(row["examples"])})
             for name, row in scores.items()
         }
-        sys.stdout.write(f"{title}\n{table(rows)}\n\n")
+        sys.stdout.write(f"{title}\n{render_table(rows)}\n\n")
     sys.stdout.write(f"{args.out / card['name']}.npz, sha256 {card['sha256']}\n")
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="callwright train layers --model edges", description=__doc__)
     p.add_argument(
         "--sources", help="data sources, by comma (default: those whose licence allows it)"

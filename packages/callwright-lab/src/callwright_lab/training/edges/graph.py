@@ -22,25 +22,35 @@ from typing import Any
 import numpy as np
 
 from callwright.language.frozen import vocabulary_digest
-from callwright.planning.edges import EdgeModel, likelihood, open_model
+from callwright.planning.edges import EdgeModel, compute_likelihood, open_model
 from callwright.planning.features import pair_features
-from callwright.planning.graph import NEEDED, SHIPPED, chosen, linked
+from callwright.planning.graph import NEEDED, SHIPPED, choose_tools, link_members
 from callwright.planning.needed import DIGEST, NAMES, needed_features
 from callwright.weights.trees import Array, Forest, write
 from callwright_lab import metrics
 from callwright_lab.datasets.examples import PlanExample
-from callwright_lab.datasets.sources import data_root, load, sources
-from callwright_lab.datasets.splits import FOLDS, fold, fold_of
-from callwright_lab.training.boosting import export, lightgbm, logistic, parameters
+from callwright_lab.datasets.sources import data_root, list_sources, load_examples
+from callwright_lab.datasets.splits import FOLDS, get_fold, hash_fold
+from callwright_lab.training.boosting import (
+    build_parameters,
+    export_forest,
+    fit_logistic,
+    import_lightgbm,
+)
 from callwright_lab.training.edges import edges
 from callwright_lab.training.edges.choices import (
     CANDIDATES,
     Choice,
-    choices_of,
+    build_choices,
     stabletoolbench_choices,
 )
 from callwright_lab.training.ranker.retrieval_data import STABLETOOLBENCH_WHERE
-from callwright_lab.training.release import add_options, command, require_place, require_sources
+from callwright_lab.training.release import (
+    add_options,
+    render_command,
+    require_place,
+    require_sources,
+)
 
 MEASURED = ("nestful", "complexfuncbench", "nestools", "seal_tools")
 
@@ -70,7 +80,7 @@ class Rows:
     target: Array
 
 
-def rows_of(choice: Choice, model: EdgeModel) -> Rows:
+def build_rows(choice: Choice, model: EdgeModel) -> Rows:
     """``model`` must not have learned from the choice."""
     pairs = pair_features(choice.query, choice.tools)
     odds = model.odds(choice.query, choice.tools, pairs)
@@ -86,12 +96,14 @@ def without_each_fold(
     """
     made: list[EdgeModel] = []
     for k in range(FOLDS):
-        forest = edges.grow(prepared.rows(e for e in prepared.examples if fold(e) != k), settings)
+        forest = edges.grow_forest(
+            prepared.rows(e for e in prepared.examples if get_fold(e) != k), settings
+        )
         made.append(replace(shipped, forest=forest))
     return made
 
 
-def gathered(names: Iterable[str], root: Path | None) -> dict[str, list[Choice]]:
+def gather_choices(names: Iterable[str], root: Path | None) -> dict[str, list[Choice]]:
     """The choices of every source."""
     made: dict[str, list[Choice]] = {}
     for name in names:
@@ -100,35 +112,40 @@ def gathered(names: Iterable[str], root: Path | None) -> dict[str, list[Choice]]
                 (root or data_root()) / "stabletoolbench" / "queries"
             )
         else:
-            made[name] = choices_of(load(name, root))
+            made[name] = build_choices(load_examples(name, root))
     return made
 
 
-def looked_at(
+def build_choice_rows(
     choices: Mapping[str, Sequence[Choice]], unseen: Sequence[EdgeModel], shipped: EdgeModel
 ) -> list[Rows]:
     """The rows of all choices. No edge model learned from :data:`CANDIDATES`, so the shipped one
     speaks there.
     """
     return [
-        rows_of(c, shipped if c.source == CANDIDATES else unseen[fold_of(c.combination)])
+        build_rows(c, shipped if c.source == CANDIDATES else unseen[hash_fold(c.combination)])
         for found in choices.values()
         for c in found
     ]
 
 
-def grow(rows: Sequence[Rows], settings: Settings) -> Forest:
+def grow_forest(rows: Sequence[Rows], settings: Settings) -> Forest:
     """Trees for P(needed). Deterministic; one thread."""
-    boosting = lightgbm("training the choice of tools")
+    boosting = import_lightgbm("training the choice of tools")
     features = np.concatenate([r.features for r in rows])
     target = np.concatenate([r.target for r in rows]).astype(np.float32)
     data = boosting.Dataset(
-        features, target, weight=weights(rows, settings.power), feature_name=list(NAMES)
+        features,
+        target,
+        weight=compute_tool_weights(rows, settings.power),
+        feature_name=list(NAMES),
     )
-    return export(boosting.train(parameters(settings, objective="binary"), data, settings.rounds))
+    return export_forest(
+        boosting.train(build_parameters(settings, objective="binary"), data, settings.rounds)
+    )
 
 
-def weights(rows: Sequence[Rows], power: float) -> Array:
+def compute_tool_weights(rows: Sequence[Rows], power: float) -> Array:
     """One weight a tool; all tools of a source together weigh their number to the ``power``."""
     size: dict[str, int] = {}
     for r in rows:
@@ -143,27 +160,27 @@ def weights(rows: Sequence[Rows], power: float) -> Array:
 Predicted = list[tuple[Rows, Array]]
 
 
-def across(rows: Sequence[Rows], settings: Settings) -> Predicted:
+def predict_across_folds(rows: Sequence[Rows], settings: Settings) -> Predicted:
     """Log-odds for every choice by trees that saw none with its combination of tools."""
     made: Predicted = []
     for k in range(FOLDS):
-        forest = grow([r for r in rows if fold_of(r.choice.combination) != k], settings)
-        made += [(r, forest(r.features)) for r in rows if fold_of(r.choice.combination) == k]
+        forest = grow_forest([r for r in rows if hash_fold(r.choice.combination) != k], settings)
+        made += [(r, forest(r.features)) for r in rows if hash_fold(r.choice.combination) == k]
     return made
 
 
-def apart(rows: Sequence[Rows], settings: Settings) -> Predicted:
+def predict_unseen_sources(rows: Sequence[Rows], settings: Settings) -> Predicted:
     """Log-odds for every choice by trees that saw nothing of its source."""
     made: Predicted = []
     for source in sorted({r.choice.source for r in rows}):
         others = [r for r in rows if r.choice.source != source]
         if others:
-            forest = grow(others, settings)
+            forest = grow_forest(others, settings)
             made += [(r, forest(r.features)) for r in rows if r.choice.source == source]
     return made
 
 
-def calibrate(found: Predicted) -> tuple[float, float]:
+def fit_calibration(found: Predicted) -> tuple[float, float]:
     """Slope and offset of the logistic curve that fits log-odds to labels best, every source
     weighing the same.
     """
@@ -174,17 +191,17 @@ def calibrate(found: Predicted) -> tuple[float, float]:
     w = np.concatenate(
         [np.full(sum(len(t) for _, t in of[s]), 1.0 / sum(len(t) for _, t in of[s])) for s in names]
     )
-    return logistic(x, y, w)
+    return fit_logistic(x, y, w)
 
 
 def scored_tools(found: Predicted, slope: float, offset: float) -> dict[str, metrics.GraphScore]:
-    """Which tools were chosen, macro-averaged by source; edges are not looked at."""
+    """Return the scores of the chosen tools, macro-averaged by source; edges are ignored."""
     made: dict[str, list[metrics.GraphScore]] = {}
     for r, odds in found:
-        kept = chosen(1.0 / (1.0 + np.exp(-(slope * odds + offset))), NEEDED)
+        kept = choose_tools(1.0 / (1.0 + np.exp(-(slope * odds + offset))), NEEDED)
         score = metrics.graph_score(kept, (), np.flatnonzero(r.target).tolist(), ())
         made.setdefault(r.choice.source, []).append(score)
-    return {source: metrics.macro(scores) for source, scores in sorted(made.items())}
+    return {source: metrics.average_scores(scores) for source, scores in sorted(made.items())}
 
 
 def scored_edges(found: edges.Predicted, model: EdgeModel) -> dict[str, metrics.GraphScore]:
@@ -193,12 +210,12 @@ def scored_edges(found: edges.Predicted, model: EdgeModel) -> dict[str, metrics.
     """
     made: dict[str, list[metrics.GraphScore]] = {}
     for r, odds in found:
-        _, pairs = edges.answer(r, odds, model.slope, model.offset)
+        _, pairs = edges.decode_plan(r, odds, model.slope, model.offset)
         score = metrics.graph_score(r.example.gold, pairs, r.example.gold, r.example.edges)
         made.setdefault(r.example.source, []).append(score)
     every = [score for source in MEASURED for score in made.get(source, ())]
-    means = {source: metrics.macro(scores) for source, scores in sorted(made.items())}
-    return means | ({"all": metrics.macro(every)} if every else {})
+    means = {source: metrics.average_scores(scores) for source, scores in sorted(made.items())}
+    return means | ({"all": metrics.average_scores(every)} if every else {})
 
 
 def scored_graphs(
@@ -213,15 +230,15 @@ def scored_graphs(
         if plan is None:
             continue
         names = [t.name for t in r.choice.tools]
-        kept = chosen(1.0 / (1.0 + np.exp(-(scale[0] * odds + scale[1]))), NEEDED)
-        graph = linked(likelihood(r.odds), kept)
+        kept = choose_tools(1.0 / (1.0 + np.exp(-(scale[0] * odds + scale[1]))), NEEDED)
+        graph = link_members(compute_likelihood(r.odds), kept)
         pairs = {(names[i], names[j]) for i, j in graph.edges}
         score = metrics.graph_score([names[k] for k in kept], pairs, plan.gold, plan.edges)
         made.setdefault(r.choice.source, []).append(score)
-    return {source: metrics.macro(scores) for source, scores in sorted(made.items())}
+    return {source: metrics.average_scores(scores) for source, scores in sorted(made.items())}
 
 
-def train(
+def train_model(
     names: Sequence[str], settings: Settings, root: Path | None = None
 ) -> tuple[Forest, EdgeModel, dict[str, Any]]:
     """The trees learned from all choices of ``names``, the edge model they go with, and the card's
@@ -229,14 +246,14 @@ def train(
     """
     shipped = open_model()
     learned = [n for n in names if n != CANDIDATES]
-    plans = [e for n in learned for e in load(n, root)]
+    plans = [e for n in learned for e in load_examples(n, root)]
     prepared = edges.Prepared(plans, edges.Settings())
     unseen = without_each_fold(prepared, edges.Settings(), shipped)
-    rows = looked_at(gathered(names, root), unseen, shipped)
-    folds, left_out = across(rows, settings), apart(rows, settings)
-    slope, offset = calibrate(left_out or folds)
+    rows = build_choice_rows(gather_choices(names, root), unseen, shipped)
+    folds, left_out = predict_across_folds(rows, settings), predict_unseen_sources(rows, settings)
+    slope, offset = fit_calibration(left_out or folds)
     found = [
-        (r, edges.log_odds(unseen[fold(r.example)].forest, r))
+        (r, edges.log_odds(unseen[get_fold(r.example)].forest, r))
         for r in prepared.plain(prepared.examples)
     ]
     by_id = {e.id: e for e in plans}
@@ -256,31 +273,32 @@ def train(
             "offset": offset,
             "on": "predictions for sources left out of training",
         },
-        "data": {n: _data(n, rows) for n in names},
+        "data": {n: _describe_data(n, rows) for n in names},
         "settings": asdict(settings),
         "scores": {
-            title: {k: shares(s) for k, s in found.items()} for title, found in scores.items()
+            title: {k: compute_shares(s) for k, s in found.items()}
+            for title, found in scores.items()
         },
     }
-    return grow(rows, settings), shipped, about
+    return grow_forest(rows, settings), shipped, about
 
 
-def _data(name: str, rows: Sequence[Rows]) -> dict[str, Any]:
+def _describe_data(name: str, rows: Sequence[Rows]) -> dict[str, Any]:
     count = sum(r.choice.source == name for r in rows)
     if name == CANDIDATES:
         return {"examples": count, "licence": "Apache-2.0", "from": STABLETOOLBENCH_WHERE}
-    source = sources()[name]
+    source = list_sources()[name]
     return {"examples": count, "licence": source.licence, "from": source.where}
 
 
-def shares(score: metrics.GraphScore) -> dict[str, float]:
+def compute_shares(score: metrics.GraphScore) -> dict[str, float]:
     n, e = score.nodes, score.edges
     made = {"node P": n.precision, "node R": n.recall, "node F1": n.f1}
     made |= {"edge P": e.precision, "edge R": e.recall, "edge F1": e.f1, "exact": score.exact}
     return {name: round(value, 4) for name, value in made.items()}
 
 
-def table(scores: Mapping[str, Mapping[str, float]]) -> str:
+def render_table(scores: Mapping[str, Mapping[str, float]]) -> str:
     """Shares by source as Markdown."""
     head = next(iter(scores.values()))
     lines = [f"| source | {' | '.join(head)} |", "|---" * (len(head) + 1) + "|"]
@@ -294,22 +312,25 @@ def table(scores: Mapping[str, Mapping[str, float]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train on every source whose licence allows it, write weights and card. Prints the scores."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    args = _parser().parse_args(given)
+    args = _build_parser().parse_args(given)
     names = (args.sources or ",".join((*edges.SOURCES, CANDIDATES))).split(",")
     kept = require_sources([n for n in names if n != CANDIDATES], args.private)
     require_place(args.out, args.name, SHIPPED, private=args.private)
     settings = replace(Settings(), rounds=args.rounds, seed=args.seed)
-    forest, _, about = train(names, settings, args.data)
+    forest, _, about = train_model(names, settings, args.data)
     card = write(
-        args.out, args.name, forest, {**about, "command": command("graph", given), "private": kept}
+        args.out,
+        args.name,
+        forest,
+        {**about, "command": render_command("graph", given), "private": kept},
     )
     for title, scores in about["scores"].items():
-        sys.stdout.write(f"{title}\n{table(scores)}\n\n")
+        sys.stdout.write(f"{title}\n{render_table(scores)}\n\n")
     sys.stdout.write(f"{args.out / card['name']}.npz, sha256 {card['sha256']}\n")
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="callwright train layers --model graph", description=__doc__)
     p.add_argument(
         "--sources", help="data sources, by comma (default: those whose licence allows it)"

@@ -16,19 +16,24 @@ from callwright.jsontext import parse
 from callwright.language.frozen import vocabulary_digest
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError, MissingExtra
-from callwright.nouns.types import digest
-from callwright.planning.card import Card, rounded, write
+from callwright.nouns.types import compute_digest
+from callwright.planning.card import Card, round_weights, write
 from callwright.planning.features import DIGEST as FEATURES
 from callwright.planning.layers import SHIPPED, layer_features
 from callwright.weights import cache_dir
-from callwright_lab.datasets.examples import Kind, PlanExample, pool, with_distractors
-from callwright_lab.datasets.sources import load_labelled, sources
-from callwright_lab.datasets.splits import fold
+from callwright_lab.datasets.examples import Kind, PlanExample, add_distractors, collect_tools
+from callwright_lab.datasets.sources import list_sources, load_labelled
+from callwright_lab.datasets.splits import get_fold
 from callwright_lab.training.layers import sweep
-from callwright_lab.training.layers.runs import PAPER, Run, Settings, measure
-from callwright_lab.training.layers.tensors import Encoded, encode
-from callwright_lab.training.progress import progress
-from callwright_lab.training.release import add_options, command, require_place, require_sources
+from callwright_lab.training.layers.runs import PAPER, Run, Settings, measure_network
+from callwright_lab.training.layers.tensors import Encoded, encode_examples
+from callwright_lab.training.progress import print_progress
+from callwright_lab.training.release import (
+    add_options,
+    render_command,
+    require_place,
+    require_sources,
+)
 
 try:
     import torch
@@ -47,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     standard output.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    args = _parser().parse_args(given, argparse.Namespace(given=given))
+    args = _build_parser().parse_args(given, argparse.Namespace(given=given))
     torch.set_num_threads(args.threads)
     settings = replace(
         PRESETS[args.preset],
@@ -59,41 +64,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
         args.sources or ",".join(DEPENDENCIES if args.labels == "dependency" else SEQUENCES)
     ).split(",")
     _require_allowed(args, names)
-    examples = _examples(names, args.labels, args.data, settings)
+    examples = _load_examples(names, args.labels, args.data, settings)
     if args.multilayer:
         examples = [e for e in examples if len(set(e.layers.values())) > 1]
     encoder = open_encoder(args.encoder, cache=args.cache, threads=args.threads)
-    rows = encode(examples, encoder, layer_features if args.features else None, progress)
+    rows = encode_examples(
+        examples, encoder, layer_features if args.features else None, print_progress
+    )
     if args.measure == "none":
-        card = _train(args, settings, rows, encoder.name)
+        card = _train_network(args, settings, rows, encoder.name)
         print_line(f"{args.out / card.name}.npz, sha256 {card.sha256}")
     else:
-        print_line(_measured(args, rows, settings))
+        print_line(_measure_table(args, rows, settings))
     return 0
 
 
-def _train(
+def _train_network(
     args: argparse.Namespace, settings: Settings, rows: Sequence[Encoded], encoder: str
 ) -> Card:
     """Learn from folds 1-4, choose on fold 0, round as it will be stored, write it with its
     card.
     """
-    learn = [row for row in rows if fold(row.example)]
-    choose = [row for row in rows if not fold(row.example)]
-    trained = Run(learn, choose, settings, args.checkpoint).finish(progress)
-    network = rounded(trained.network, args.precision)
+    learn = [row for row in rows if get_fold(row.example)]
+    choose = [row for row in rows if not get_fold(row.example)]
+    trained = Run(learn, choose, settings, args.checkpoint).finish(print_progress)
+    network = round_weights(trained.network, args.precision)
     about = {
         "about": (
             "layer network of RETO (section 3.2)"
             + (", with features" if args.features else ", text only")
         ),
         "labels": args.labels,
-        "private": any(not sources()[row.example.source].train for row in rows),
-        "data": _described(rows),
-        "command": command("network", args.given),
+        "private": any(not list_sources()[row.example.source].train for row in rows),
+        "data": _describe_sources(rows),
+        "command": render_command("network", args.given),
         "settings": asdict(settings),
         "best_epoch": trained.best.number,
-        "validation": {source: s.to_dict() for source, s in measure(network, choose).items()},
+        "validation": {
+            source: s.to_dict() for source, s in measure_network(network, choose).items()
+        },
     }
     if args.features:
         about |= {"features": FEATURES, "vocabulary": vocabulary_digest()}
@@ -102,38 +111,39 @@ def _train(
     return write(args.out, args.name, trained.network, encoder, about, args.precision)
 
 
-def _measured(args: argparse.Namespace, rows: Sequence[Encoded], settings: Settings) -> str:
+def _measure_table(args: argparse.Namespace, rows: Sequence[Encoded], settings: Settings) -> str:
     """The table asked for; its numbers also go to ``--json``, from where ``--scores`` puts them on
     a card.
     """
     if args.measure == "sweep":
-        return sweep.sensitivity(rows, settings, progress)
+        return sweep.measure_sensitivity(rows, settings, print_progress)
     measure_all, title = {
         "folds": (sweep.cross_validate, "grouped 5-fold"),
         "sources": (sweep.leave_sources_out, "leave one source out"),
     }[args.measure]
-    found = measure_all(rows, settings, progress)
+    found = measure_all(rows, settings, print_progress)
     if args.json:
         text = json.dumps(
-            {"title": title, "command": command("network", args.given), **found.to_dict()}, indent=1
+            {"title": title, "command": render_command("network", args.given), **found.to_dict()},
+            indent=1,
         )
         args.json.write_text(text + "\n", encoding="utf-8")
     return found.text(title)
 
 
-def _examples(
+def _load_examples(
     names: Sequence[str], labels: Kind, root: Path | None, settings: Settings
 ) -> list[PlanExample]:
     """The examples of the sources, each with distractors of its own source mixed in."""
     found: list[PlanExample] = []
     for name in names:
         examples = load_labelled(name, labels, root)
-        offered = pool(examples) if settings.distractors else ()
-        found += [with_distractors(e, offered, settings.distractors) for e in examples]
+        offered = collect_tools(examples) if settings.distractors else ()
+        found += [add_distractors(e, offered, settings.distractors) for e in examples]
     return found
 
 
-def _described(rows: Sequence[Encoded]) -> list[dict[str, Any]]:
+def _describe_sources(rows: Sequence[Encoded]) -> list[dict[str, Any]]:
     """Per source: how many examples, under which licence, and a digest of which ones."""
     ids: dict[str, list[str]] = {}
     for row in rows:
@@ -142,8 +152,8 @@ def _described(rows: Sequence[Encoded]) -> list[dict[str, Any]]:
         {
             "source": name,
             "examples": len(found),
-            "licence": sources()[name].licence,
-            "digest": digest(sorted(found)),
+            "licence": list_sources()[name].licence,
+            "digest": compute_digest(sorted(found)),
         }
         for name, found in sorted(ids.items())
     ]
@@ -163,7 +173,7 @@ def _require_allowed(args: argparse.Namespace, names: Sequence[str]) -> None:
         )
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser("callwright train layers --model network", description=__doc__)
     p.add_argument("--preset", choices=tuple(PRESETS), default="paper")
     p.add_argument("--sources", help=f"data sources, by comma (default: {','.join(DEPENDENCIES)})")

@@ -40,9 +40,13 @@ class LayerModel(nn.Module):
         self.dropout = dropout
         for name, size in shape.parameters().items():
             if name.endswith((".mean", ".scale")):
-                self.register_buffer(_flat(name), torch.full(size, float(name.endswith("scale"))))
+                self.register_buffer(
+                    _flatten_name(name), torch.full(size, float(name.endswith("scale")))
+                )
             else:
-                self.register_parameter(_flat(name), nn.Parameter(_initial(name, size)))
+                self.register_parameter(
+                    _flatten_name(name), nn.Parameter(_initialize_tensor(name, size))
+                )
 
     def forward(self, batch: Batch) -> Tensor:
         """Logits (B, T, K); what stands on padding means nothing."""
@@ -62,7 +66,10 @@ class LayerModel(nn.Module):
     def load_arrays(self, arrays: Mapping[str, Array]) -> None:
         """Take over weights by the names the numpy network knows."""
         self.load_state_dict(
-            {_flat(name): torch.from_numpy(np.array(found)) for name, found in arrays.items()}
+            {
+                _flatten_name(name): torch.from_numpy(np.array(found))
+                for name, found in arrays.items()
+            }
         )
 
     def _project(self, batch: Batch) -> Tensor:
@@ -109,7 +116,7 @@ class LayerModel(nn.Module):
         return F.dropout(x, self.dropout, self.training)
 
     def _w(self, name: str) -> Tensor:
-        return cast("Tensor", getattr(self, _flat(name)))
+        return cast("Tensor", getattr(self, _flatten_name(name)))
 
 
 def layer_loss(logits: Tensor, batch: Batch, weights: Tensor) -> Tensor:
@@ -146,11 +153,11 @@ def threshold_weights(layers: Array, count: int, balance: Balance, limit: float 
     return capped
 
 
-def _flat(name: str) -> str:
+def _flatten_name(name: str) -> str:
     return name.replace(".", "__")
 
 
-def _initial(name: str, size: tuple[int, ...]) -> Tensor:
+def _initialize_tensor(name: str, size: tuple[int, ...]) -> Tensor:
     """Xavier for matrices, ones for gains, zeros for biases; pair features start without
     influence.
     """

@@ -17,17 +17,23 @@ from typing import Any
 
 import numpy as np
 
-from callwright.nouns.errors import ConfigError, MissingExtra, WeightsError, boundary
-from callwright.nouns.types import digest
-from callwright.planning.network import Array, Network, Shape, decode
+from callwright.nouns.errors import ConfigError, MissingExtra, WeightsError, convert_errors
+from callwright.nouns.types import compute_digest
+from callwright.planning.network import Array, Network, Shape, decode_layers
 from callwright_lab.training.layers.network import (
     Balance,
     LayerModel,
     layer_loss,
     threshold_weights,
 )
-from callwright_lab.training.layers.scores import MACRO, Scores, constrained, score
-from callwright_lab.training.layers.tensors import DISTRACTOR, Encoded, batches, collate, evenly
+from callwright_lab.training.layers.scores import MACRO, Scores, apply_constraint, score_layers
+from callwright_lab.training.layers.tensors import (
+    DISTRACTOR,
+    Encoded,
+    collate_batch,
+    iter_batches,
+    weight_sources_evenly,
+)
 
 try:
     import torch
@@ -80,7 +86,7 @@ PAPER = Settings()
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """What one epoch came to: mean training loss, and layer accuracy on the validation rows."""
+    """Result of one epoch: mean training loss, and layer accuracy on the validation rows."""
 
     number: int
     loss: float
@@ -115,10 +121,10 @@ class Run:
         if not train or not validation:
             raise ConfigError("training needs examples to learn from and examples to choose on")
         self.settings = settings
-        self._train = evenly(train) if settings.even else list(train)
+        self._train = weight_sources_evenly(train) if settings.even else list(train)
         self._validation = validation
         self._checkpoint = checkpoint
-        self._key = digest(
+        self._key = compute_digest(
             [asdict(settings), [r.example.id for r in train], [r.example.id for r in validation]]
         )
         self.shape = settings.shape(train)
@@ -155,7 +161,7 @@ class Run:
         """
         number = len(self.history) + 1
         loss = self._learn(number)
-        accuracy = measure(Network(self.shape, self.model.arrays()), self._validation)[
+        accuracy = measure_network(Network(self.shape, self.model.arrays()), self._validation)[
             MACRO
         ].accuracy
         if accuracy > max((e.accuracy for e in self.history), default=-1.0):
@@ -170,7 +176,7 @@ class Run:
         torch.manual_seed(draw.getrandbits(32))
         self.model.train()
         losses = []
-        for i, batch in enumerate(batches(self._train, self.settings.batch, draw)):
+        for i, batch in enumerate(iter_batches(self._train, self.settings.batch, draw)):
             self._set_rate((number - 1) * -(-len(self._train) // self.settings.batch) + i)
             loss = layer_loss(self.model(batch), batch, self._weights)
             self._optimizer.zero_grad()
@@ -193,12 +199,12 @@ class Run:
             group["lr"] = self.settings.rate * min((step + 1) / rise, fall)
 
     def _prepare(self, gold: Array) -> None:
-        """What is known before learning: the log-odds of each threshold, and mean and deviation of
-        tool features.
+        """Set the parameters that are known before training: the log-odds of each threshold, and
+        mean and deviation of tool features.
 
         At a rate of 1e-3 Adam moves a bias by some tenths in ten epochs, while the thresholds lie
-        several units apart: begun at zero, the biases of Eq. (8) never get there and hold
-        everything else back.
+        several units apart. If the biases of Equation 8 begin at zero, they never get there and
+        hold everything else back.
         """
         arrays = self.model.arrays()
         share = ((gold[:, None] > np.arange(self.shape.layers - 1)).sum(0) + 0.5) / (len(gold) + 1)
@@ -234,7 +240,7 @@ class Run:
         part.replace(path)
 
     def _restore(self, path: Path) -> None:
-        with boundary(WeightsError, f"checkpoint {path}", hint="delete it to begin anew"):
+        with convert_errors(WeightsError, f"checkpoint {path}", hint="delete it to begin anew"):
             state: dict[str, Any] = torch.load(path, weights_only=True)
             key = state["key"]
         if key != self._key:
@@ -248,16 +254,18 @@ class Run:
         self.history = [Epoch(**row) for row in state["history"]]
 
 
-def predict(network: Network, rows: Sequence[Encoded], size: int = 64) -> list[dict[str, int]]:
+def predict_layers(
+    network: Network, rows: Sequence[Encoded], size: int = 64
+) -> list[dict[str, int]]:
     """The layer of every tool of every row, Eq. (9), by the numpy network that ships; no constraint
     yet.
     """
     found: list[dict[str, int]] = []
     for start in range(0, len(rows), size):
         part = rows[start : start + size]
-        b = collate(part)
+        b = collate_batch(part)
         extra = [None if x is None else x.numpy() for x in (b.features, b.pairs)]
-        layers = decode(network(b.query.numpy(), b.tools.numpy(), b.mask.numpy(), *extra))
+        layers = decode_layers(network(b.query.numpy(), b.tools.numpy(), b.mask.numpy(), *extra))
         for row, placed in zip(part, layers, strict=True):
             found.append(
                 {
@@ -268,13 +276,15 @@ def predict(network: Network, rows: Sequence[Encoded], size: int = 64) -> list[d
     return found
 
 
-def measure(
+def measure_network(
     network: Network, rows: Sequence[Encoded], constraint: bool = False
 ) -> dict[str, Scores]:
     """Scores of the network on rows, by source and macro; with the schema-level constraint if
     asked.
     """
-    found = predict(network, rows)
+    found = predict_layers(network, rows)
     if constraint:
-        found = [constrained(row.example, layers) for row, layers in zip(rows, found, strict=True)]
-    return score([row.example for row in rows], found)
+        found = [
+            apply_constraint(row.example, layers) for row, layers in zip(rows, found, strict=True)
+        ]
+    return score_layers([row.example for row in rows], found)

@@ -1,11 +1,11 @@
-"""How good predicted layers are, by source and in the mean over sources."""
+"""Scores predicted layers, by source and in the mean over sources."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from callwright.planning.schema_order import claims, constrain
+from callwright.planning.schema_order import constrain_layers, find_claims
 from callwright_lab import metrics
 from callwright_lab.datasets.examples import PlanExample
 
@@ -29,7 +29,7 @@ class Scores:
         return {f.name: round(getattr(self, f.name), 4) for f in fields(self)}
 
 
-def score(
+def score_layers(
     examples: Sequence[PlanExample], layers: Sequence[Mapping[str, int]]
 ) -> dict[str, Scores]:
     """Scores by source, and their plain mean under ``macro``.
@@ -40,18 +40,18 @@ def score(
     groups: dict[str, list[tuple[PlanExample, dict[str, int]]]] = {}
     for example, found in zip(examples, layers, strict=True):
         groups.setdefault(example.source, []).append(
-            (example, metrics.compact(found, example.gold))
+            (example, metrics.compact_layers(found, example.gold))
         )
-    scored = {source: _scores(rows) for source, rows in sorted(groups.items())}
-    return scored | {MACRO: _mean(list(scored.values()))}
+    scored = {source: _score_source(rows) for source, rows in sorted(groups.items())}
+    return scored | {MACRO: _average_scores(list(scored.values()))}
 
 
-def constrained(example: PlanExample, layers: Mapping[str, int]) -> dict[str, int]:
+def apply_constraint(example: PlanExample, layers: Mapping[str, int]) -> dict[str, int]:
     """The layers after the schema-level constraint among all tools offered."""
-    return constrain(layers, claims(example.tools))[0]
+    return constrain_layers(layers, find_claims(example.tools))[0]
 
 
-def table(scored: Mapping[str, Scores], title: str = "source") -> str:
+def render_table(scored: Mapping[str, Scores], title: str = "source") -> str:
     """A Markdown table, one row per entry: percentages, and the error in layers."""
     lines = [
         f"| {title} | examples | accuracy | order | valid | exact | error |",
@@ -63,19 +63,19 @@ def table(scored: Mapping[str, Scores], title: str = "source") -> str:
     return "\n".join(lines)
 
 
-def _scores(rows: Iterable[tuple[PlanExample, dict[str, int]]]) -> Scores:
+def _score_source(rows: Iterable[tuple[PlanExample, dict[str, int]]]) -> Scores:
     pairs = list(rows)
     return Scores(
         len(pairs),
-        accuracy=metrics.share(metrics.layer_accuracy(e.layers, found) for e, found in pairs),
-        order=metrics.share(metrics.order_accuracy(e.layers, found) for e, found in pairs),
-        valid=metrics.share(metrics.valid(e.edges, found) for e, found in pairs),
-        exact=metrics.share(metrics.exact(e.layers, found) for e, found in pairs),
-        error=metrics.share(metrics.layer_error(e.layers, found) for e, found in pairs),
+        accuracy=metrics.pool_share(metrics.layer_accuracy(e.layers, found) for e, found in pairs),
+        order=metrics.pool_share(metrics.order_accuracy(e.layers, found) for e, found in pairs),
+        valid=metrics.pool_share(metrics.score_validity(e.edges, found) for e, found in pairs),
+        exact=metrics.pool_share(metrics.score_exact_match(e.layers, found) for e, found in pairs),
+        error=metrics.pool_share(metrics.layer_error(e.layers, found) for e, found in pairs),
     )
 
 
-def _mean(rows: Sequence[Scores]) -> Scores:
+def _average_scores(rows: Sequence[Scores]) -> Scores:
     count = max(1, len(rows))
     means = {
         f.name: sum(getattr(s, f.name) for s in rows) / count

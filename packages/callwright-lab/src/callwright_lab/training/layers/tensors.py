@@ -15,7 +15,7 @@ import numpy as np
 from callwright.nouns.errors import MissingExtra
 from callwright.nouns.protocols import Encoder
 from callwright.nouns.types import Tool
-from callwright.planning.network import Array, document
+from callwright.planning.network import Array, render_document
 from callwright_lab.datasets.examples import PlanExample
 
 try:
@@ -74,35 +74,37 @@ class Batch:
     pairs: Tensor | None = None  # B T T P
 
 
-def encode(
+def encode_examples(
     examples: Sequence[PlanExample],
     encoder: Encoder,
     featurizer: Featurizer | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Encoded]:
     """Vectors, labels and features of every example, each distinct text encoded once."""
-    texts = sorted({e.query for e in examples} | {document(t) for e in examples for t in e.tools})
+    texts = sorted(
+        {e.query for e in examples} | {render_document(t) for e in examples for t in e.tools}
+    )
     progress(f"encoding {len(texts)} texts with {encoder.name}")
     place = {text: i for i, text in enumerate(texts)}
     vectors = encoder.encode(texts)
-    return [_encoded(e, vectors, place, featurizer) for e in examples]
+    return [_encode_example(e, vectors, place, featurizer) for e in examples]
 
 
-def _encoded(
+def _encode_example(
     e: PlanExample, vectors: Array, place: dict[str, int], featurizer: Featurizer | None
 ) -> Encoded:
     features, pairs = featurizer(e.query, e.tools) if featurizer else (None, None)
     return Encoded(
         e,
         vectors[place[e.query]],
-        vectors[[place[document(t)] for t in e.tools]],
+        vectors[[place[render_document(t)] for t in e.tools]],
         np.array([e.layers.get(t.name, DISTRACTOR) for t in e.tools], np.int64),
         features,
         pairs,
     )
 
 
-def evenly(rows: Sequence[Encoded]) -> list[Encoded]:
+def weight_sources_evenly(rows: Sequence[Encoded]) -> list[Encoded]:
     """The same rows, weighted so that every source weighs the same in sum; the mean weight is 1."""
     counts = Counter(row.example.source for row in rows)
     return [
@@ -110,7 +112,7 @@ def evenly(rows: Sequence[Encoded]) -> list[Encoded]:
     ]
 
 
-def batches(rows: Sequence[Encoded], size: int, draw: random.Random) -> Iterator[Batch]:
+def iter_batches(rows: Sequence[Encoded], size: int, draw: random.Random) -> Iterator[Batch]:
     """All rows once, in random order, the tools of each in random order.
 
     Within eight batches rows are sorted by their number of tools, so that little is padded; which
@@ -121,14 +123,14 @@ def batches(rows: Sequence[Encoded], size: int, draw: random.Random) -> Iterator
         near = sorted(order[start : start + 8 * size], key=lambda i: len(rows[i].layers))
         parts = [near[i : i + size] for i in range(0, len(near), size)]
         for part in draw.sample(parts, len(parts)):
-            yield collate([_shuffled(rows[i], draw) for i in part])
+            yield collate_batch([_shuffle_tools(rows[i], draw) for i in part])
 
 
-def _shuffled(row: Encoded, draw: random.Random) -> Encoded:
+def _shuffle_tools(row: Encoded, draw: random.Random) -> Encoded:
     return row.reordered(draw.sample(range(len(row.layers)), len(row.layers)))
 
 
-def collate(rows: Sequence[Encoded]) -> Batch:
+def collate_batch(rows: Sequence[Encoded]) -> Batch:
     """One padded batch."""
     b, t = len(rows), max(len(row.layers) for row in rows)
     layers = np.full((b, t), DISTRACTOR, np.int64)
@@ -140,17 +142,17 @@ def collate(rows: Sequence[Encoded]) -> Batch:
     pairs = [row.pairs for row in rows if row.pairs is not None]
     return Batch(
         query=torch.from_numpy(np.stack([row.query for row in rows])),
-        tools=_padded([row.tools for row in rows], (b, t)),
+        tools=_pad_arrays([row.tools for row in rows], (b, t)),
         mask=torch.from_numpy(mask),
         layers=torch.from_numpy(layers),
         gold=torch.from_numpy(layers > DISTRACTOR),
         weight=torch.tensor([row.weight for row in rows]),
-        features=_padded(features, (b, t)) if features else None,
-        pairs=_padded(pairs, (b, t, t)) if pairs else None,
+        features=_pad_arrays(features, (b, t)) if features else None,
+        pairs=_pad_arrays(pairs, (b, t, t)) if pairs else None,
     )
 
 
-def _padded(parts: Sequence[Array], size: tuple[int, ...]) -> Tensor:
+def _pad_arrays(parts: Sequence[Array], size: tuple[int, ...]) -> Tensor:
     """Arrays whose last axis is as long everywhere, zero-padded to ``size`` + (last axis,)."""
     out = np.zeros((*size, parts[0].shape[-1]), np.float32)
     for i, part in enumerate(parts):

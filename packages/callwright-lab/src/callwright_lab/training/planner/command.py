@@ -36,15 +36,21 @@ from callwright.tools.catalog import open_catalog
 from callwright.tools.trust import TrustStore
 from callwright_lab.datasets.examples import PlanExample
 from callwright_lab.datasets.files import example_from_row
-from callwright_lab.datasets.sources import load
+from callwright_lab.datasets.sources import load_examples
 from callwright_lab.training.planner import data as planner_data
-from callwright_lab.training.planner.curation import Solved, curated, keep, known, solved
-from callwright_lab.training.planner.curation import report as curation
+from callwright_lab.training.planner.curation import (
+    Solved,
+    append_solved,
+    measure_solved,
+    read_solved,
+    split_curated,
+)
+from callwright_lab.training.planner.curation import report_curation as curation
 from callwright_lab.training.planner.drafts import Draft, to_json
-from callwright_lab.training.planner.generator import PAPER, PARTS, Recipe, Run, recipe
-from callwright_lab.training.planner.generator import report as generated
+from callwright_lab.training.planner.generator import PAPER, PARTS, Recipe, Run, build_recipe
+from callwright_lab.training.planner.generator import report_drafts as generated
 from callwright_lab.training.planner.settings import PRESETS, Settings
-from callwright_lab.training.progress import add_stages, progress
+from callwright_lab.training.progress import add_stages, print_progress
 from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
 from callwright_lab.training.tuning_settings import add_options, with_options
 
@@ -53,30 +59,33 @@ STAGES = ("data", "sft", "curate", "grpo", "measure")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; progress to standard error, tables to standard output."""
-    args = _parser().parse_args(arguments)
+    args = _build_parser().parse_args(arguments)
     settings = with_options(PRESETS[args.preset], args)
     if args.dry_run:
-        from callwright_lab.training.planner.dry import look
+        from callwright_lab.training.planner.dry import report_dry_run
 
         path = args.out / "data.jsonl"
         sys.stdout.write(
-            look(settings, planner_data.read(path) if path.is_file() else None, args.out) + "\n"
+            report_dry_run(
+                settings, planner_data.read_rows(path) if path.is_file() else None, args.out
+            )
+            + "\n"
         )
         return 0
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     args.out.mkdir(parents=True, exist_ok=True)
     if "data" in args.stages:
-        _data(args)
+        _build_data(args)
     rest = [stage for stage in args.stages if stage != "data"]
     if rest:
-        _train(args, settings, rest)
+        _run_training(args, settings, rest)
     return 0
 
 
 # ---------------------------------------------------------------- data
 
 
-def _data(args: argparse.Namespace) -> None:
+def _build_data(args: argparse.Namespace) -> None:
     if bool(args.tools) == bool(args.sources):
         raise ConfigError(
             "rows come from a catalogue or from data sets: one of --tools and --sources",
@@ -86,53 +95,53 @@ def _data(args: argparse.Namespace) -> None:
             ),
         )
     if args.sources:
-        loaded = (load(name, args.data) for name in args.sources.split(","))
-        rows = planner_data.parted(
-            e for some in loaded for e in planner_data.mixed(some, args.distractors)
+        loaded = (load_examples(name, args.data) for name in args.sources.split(","))
+        rows = planner_data.split_parts(
+            e for some in loaded for e in planner_data.mix_distractors(some, args.distractors)
         )
-        text = planner_data.report(rows)
+        text = planner_data.report_rows(rows)
     else:
-        rows, text = asyncio.run(_generated(args))
-    planner_data.write(args.out / "data.jsonl", rows)
+        rows, text = asyncio.run(_generate_rows(args))
+    planner_data.write_rows(args.out / "data.jsonl", rows)
     (args.out / "data.md").write_text(text + "\n", encoding="utf-8")
     sys.stdout.write(text + "\n")
 
 
-async def _generated(args: argparse.Namespace) -> tuple[dict[str, list[PlanExample]], str]:
-    wanted = _recipe(args)
+async def _generate_rows(args: argparse.Namespace) -> tuple[dict[str, list[PlanExample]], str]:
+    wanted = _build_recipe(args)
     async with open_catalog(args.tools, trust=TrustStore()) as catalog:
         tools = catalog.tools
-    run = Run(wanted, tools, args.out, progress)
+    run = Run(wanted, tools, args.out, print_progress)
     model = open_model(args.teacher)
     try:
         kept, dropped = await run.finish(model, args.concurrency)
     finally:
         await model.aclose()
-    lines.write(args.out / "dropped.jsonl", map(to_json, dropped))
+    lines.write_rows(args.out / "dropped.jsonl", map(to_json, dropped))
     rows: dict[str, list[PlanExample]] = {part: [] for part in PARTS}
     for draft in kept:
-        rows[draft.part].append(_example(draft))
-    return rows, f"{generated(kept, dropped, wanted)}\n\n{planner_data.report(rows)}"
+        rows[draft.part].append(_build_example(draft))
+    return rows, f"{generated(kept, dropped, wanted)}\n\n{planner_data.report_rows(rows)}"
 
 
-def _example(draft: Draft) -> PlanExample:
+def _build_example(draft: Draft) -> PlanExample:
     made = example_from_row({**to_json(draft), "source": f"generated {draft.difficulty}"})
     assert made is not None, "a label is an acyclic graph of the tools on offer"
     return made
 
 
-def _recipe(args: argparse.Namespace) -> Recipe:
+def _build_recipe(args: argparse.Namespace) -> Recipe:
     test, sft, rl = (getattr(args, part) for part in PARTS)
     if not (test or sft or rl):
         return Recipe(PAPER.counts, args.agreement, args.seed or 0)
     none = (0, 0, 0)
-    return recipe(test or none, sft or none, rl or none, args.agreement, args.seed or 0)
+    return build_recipe(test or none, sft or none, rl or none, args.agreement, args.seed or 0)
 
 
 # ---------------------------------------------------------------- training
 
 
-def _train(args: argparse.Namespace, settings: Settings, stages: Sequence[str]) -> None:
+def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence[str]) -> None:
     try:
         import torch
     except ImportError:
@@ -142,37 +151,37 @@ def _train(args: argparse.Namespace, settings: Settings, stages: Sequence[str]) 
     from callwright_lab.training.planner import runs
 
     model, tokenizer = tuning.open_model(settings.model)
-    rows = planner_data.read(args.out / "data.jsonl")
-    fit = {part: runs.fitting(some, tokenizer, settings) for part, some in rows.items()}
-    progress(
+    rows = planner_data.read_rows(args.out / "data.jsonl")
+    fit = {part: runs.select_fitting(some, tokenizer, settings) for part, some in rows.items()}
+    print_progress(
         "; ".join(
             f"{part}: {len(fit[part])} of {len(rows[part])} rows fit the lengths" for part in PARTS
         )
     )
     if "sft" in stages:
-        losses = runs.sft(
+        losses = runs.run_sft(
             model,
             tokenizer,
-            _some(fit["sft"], "sft"),
+            _require_examples(fit["sft"], "sft"),
             settings,
             args.out / "sft-run",
             args.minutes * 60,
             args.resume,
         )
-        tuning.save(model, tokenizer, args.out / "sft")
-        progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
+        tuning.save_checkpoint(model, tokenizer, args.out / "sft")
+        print_progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
     start = str(args.out / "sft") if (args.out / "sft").is_dir() else settings.model
     if "curate" in stages:
-        _curate(args, settings, _some(fit["rl"], "rl"), start)
+        _curate_examples(args, settings, _require_examples(fit["rl"], "rl"), start)
     if "grpo" in stages:
-        _grpo(args, settings, fit["rl"], start)
-    if "measure" in stages and tuning.first():
-        held = {"test": _evenly(_some(fit["test"], "test"), args.held)}
-        watched = curated(fit["rl"], known(args.out / "curated.jsonl"))[1]
-        _measure(args, settings, held | ({"watched": watched} if watched else {}), tokenizer)
+        _run_grpo(args, settings, fit["rl"], start)
+    if "measure" in stages and tuning.is_main_process():
+        held = {"test": _sample_held_out(_require_examples(fit["test"], "test"), args.held)}
+        watched = split_curated(fit["rl"], read_solved(args.out / "curated.jsonl"))[1]
+        _measure_models(args, settings, held | ({"watched": watched} if watched else {}), tokenizer)
 
 
-def _some(examples: Sequence[PlanExample], part: str) -> Sequence[PlanExample]:
+def _require_examples(examples: Sequence[PlanExample], part: str) -> Sequence[PlanExample]:
     if not examples:
         raise ConfigError(
             f"no row of part {part} fits the lengths",
@@ -181,7 +190,7 @@ def _some(examples: Sequence[PlanExample], part: str) -> Sequence[PlanExample]:
     return examples
 
 
-def _evenly(examples: Sequence[PlanExample], count: int) -> Sequence[PlanExample]:
+def _sample_held_out(examples: Sequence[PlanExample], count: int) -> Sequence[PlanExample]:
     """``count`` of them (0: all), the same ones every time."""
     return (
         random.Random("held out").sample(list(examples), min(count, len(examples)))
@@ -190,7 +199,7 @@ def _evenly(examples: Sequence[PlanExample], count: int) -> Sequence[PlanExample
     )
 
 
-def _curate(
+def _curate_examples(
     args: argparse.Namespace, settings: Settings, examples: Sequence[PlanExample], start: str
 ) -> None:
     """Ask the model after SFT several times for every task; what is known from before is not asked
@@ -199,55 +208,55 @@ def _curate(
     from callwright_lab.training import generation, tuning
 
     path = args.out / "curated.jsonl"
-    found = known(path)
+    found = read_solved(path)
     left = [e for e in examples if e.id not in found]
     if left:
         model, tokenizer = tuning.open_model(start)
     for number, example in enumerate(left, 1):
-        (texts,) = generation.replies(
-            model, tokenizer, [planner_data.chat(example)], settings.longest,
+        (texts,) = generation.generate_replies(
+            model, tokenizer, [planner_data.build_chat(example)], settings.longest,
             samples=settings.samples, temperature=settings.temperature,
         )  # fmt: skip
-        found[example.id] = solved(example, texts, settings.connected)
-        keep(path, found[example.id])
+        found[example.id] = measure_solved(example, texts, settings.connected)
+        append_solved(path, found[example.id])
         if number % 20 == 0:
-            progress(f"curated {number} of {len(left)}")
+            print_progress(f"curated {number} of {len(left)}")
     text = curation(examples, found)
     (args.out / "curated.md").write_text(text + "\n", encoding="utf-8")
     sys.stdout.write(text + "\n")
 
 
-def _grpo(
+def _run_grpo(
     args: argparse.Namespace, settings: Settings, examples: Sequence[PlanExample], start: str
 ) -> None:
     from callwright_lab.training import tuning
     from callwright_lab.training.planner import runs
 
-    found: dict[str, Solved] = known(args.out / "curated.jsonl")
-    trained = curated(examples, found)[0] if found else list(examples)
-    whole = trained if settings.connected == "gold" else planner_data.joined(trained)
-    progress(
+    found: dict[str, Solved] = read_solved(args.out / "curated.jsonl")
+    trained = split_curated(examples, found)[0] if found else list(examples)
+    whole = trained if settings.connected == "gold" else planner_data.select_connected(trained)
+    print_progress(
         f"grpo: {len(whole)} tasks; {len(trained) - len(whole)} left out, whose gold Eq. (3) would"
         " punish"
     )
     model, tokenizer = tuning.open_model(start)
-    runs.grpo(
+    runs.run_grpo(
         model,
         tokenizer,
-        _some(whole, "rl"),
+        _require_examples(whole, "rl"),
         settings,
         args.out / "grpo",
         args.minutes * 60,
         args.resume,
     )
-    tuning.save(model, tokenizer, args.out / "planner")
+    tuning.save_checkpoint(model, tokenizer, args.out / "planner")
     curve = read_curve(args.out / "grpo" / "curve.jsonl")
     (args.out / "curve.svg").write_text(curve_svg(curve), encoding="utf-8")
     (args.out / "curve.md").write_text(curve_table(curve) + "\n", encoding="utf-8")
-    progress(f"grpo: {curve[-1]['step']:g} steps")
+    print_progress(f"grpo: {curve[-1]['step']:g} steps")
 
 
-def _measure(
+def _measure_models(
     args: argparse.Namespace,
     settings: Settings,
     held: Mapping[str, Sequence[PlanExample]],
@@ -257,7 +266,12 @@ def _measure(
     only.
     """
     from callwright_lab.training import tuning
-    from callwright_lab.training.planner.scores import Measured, against, measure, table
+    from callwright_lab.training.planner.scores import (
+        Measured,
+        compare_planners,
+        measure_planner,
+        render_table,
+    )
 
     places = {"untrained": settings.model}
     places |= {
@@ -269,11 +283,12 @@ def _measure(
     for name, place in places.items():
         model, _ = tuning.open_model(place)
         for part, examples in held.items():
-            found[part][name] = measure(model, tokenizer, examples, settings)
+            found[part][name] = measure_planner(model, tokenizer, examples, settings)
     (args.out / "scores.json").write_text(json.dumps(as_json(found), indent=1), encoding="utf-8")
     last = list(places)[-1]
     text = "\n".join(
-        f"{part}:\n\n{table(some)}\n\n{against(some, last)}\n" for part, some in found.items()
+        f"{part}:\n\n{render_table(some)}\n\n{compare_planners(some, last)}\n"
+        for part, some in found.items()
     )
     (args.out / "scores.md").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
@@ -282,7 +297,7 @@ def _measure(
 # ---------------------------------------------------------------- arguments
 
 
-def _counts(text: str) -> tuple[int, int, int]:
+def _parse_counts(text: str) -> tuple[int, int, int]:
     """Easy, medium and hard rows."""
     try:
         easy, medium, hard = map(int, text.split(","))
@@ -293,7 +308,7 @@ def _counts(text: str) -> tuple[int, int, int]:
     return easy, medium, hard
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         "callwright train planner",
         description=__doc__,
@@ -330,7 +345,7 @@ def _parser() -> argparse.ArgumentParser:
     ):
         p.add_argument(
             f"--{part}",
-            type=_counts,
+            type=_parse_counts,
             help=f"rows {about}, as EASY,MEDIUM,HARD (default: the paper's)",
         )
     p.add_argument(

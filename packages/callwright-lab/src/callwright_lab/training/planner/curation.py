@@ -22,8 +22,8 @@ from callwright_lab.training.planner.reward import Connected, reward
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What became of the replies to one task. ``rate``: share of them that are gold; ``mean``: of
-    Eq. (3).
+    """Result of sampling replies to one task. ``rate``: share of the replies that are gold;
+    ``mean``: mean of Equation 3.
     """
 
     id: str
@@ -33,7 +33,7 @@ class Solved:
 
     @property
     def dropped(self) -> str:
-        """Why the task is not reinforced on, or ""."""
+        """Return the reason why reinforcement skips the task, or ""."""
         if self.rate == 1:
             return "always solved"
         if self.rate == 0:
@@ -41,8 +41,10 @@ class Solved:
         return ""
 
 
-def solved(example: PlanExample, replies: Sequence[str], connected: Connected = "paper") -> Solved:
-    """How often these replies solve the task."""
+def measure_solved(
+    example: PlanExample, replies: Sequence[str], connected: Connected = "paper"
+) -> Solved:
+    """Return how often these replies solve the task."""
     gold = gold_plan(example)
     found = [reward(text, example.tools, gold, connected) for text in replies]
     count = len(found)
@@ -51,17 +53,17 @@ def solved(example: PlanExample, replies: Sequence[str], connected: Connected = 
     )
 
 
-def curated(
+def split_curated(
     examples: Iterable[PlanExample], found: Mapping[str, Solved]
 ) -> tuple[list[PlanExample], list[PlanExample]]:
     """(trained on, watched): those that are sometimes solved, parted 8:2 by their set of gold
     tools.
     """
     kept = [e for e in examples if e.id in found and not found[e.id].dropped]
-    return [e for e in kept if not _watched(e)], [e for e in kept if _watched(e)]
+    return [e for e in kept if not _is_watched(e)], [e for e in kept if _is_watched(e)]
 
 
-def _watched(example: PlanExample) -> bool:
+def _is_watched(example: PlanExample) -> bool:
     value = hashlib.sha256(f"watched\0{example.combination}".encode()).digest()
     return int.from_bytes(value[:8], "big") % 5 == 0
 
@@ -69,28 +71,32 @@ def _watched(example: PlanExample) -> bool:
 # ---------------------------------------------------------------- on disk
 
 
-def keep(path: Path, one: Solved) -> None:
+def append_solved(path: Path, one: Solved) -> None:
     """Add what became of one task: a run that was ended asks only about the rest."""
-    lines.append(path, [{**asdict(one), "dropped": one.dropped}])
+    lines.append_rows(path, [{**asdict(one), "dropped": one.dropped}])
 
 
-def known(path: Path) -> dict[str, Solved]:
-    """What became of tasks so far, by their ids."""
+def read_solved(path: Path) -> dict[str, Solved]:
+    """Return the results of the tasks sampled so far, by task id."""
     if not path.is_file():
         return {}
-    found = lines.read(path, _solved, what="solved task", hint="delete it to ask anew", cut=True)
-    lines.write(path, ({**asdict(s), "dropped": s.dropped} for s in found))
+    found = lines.read_rows(
+        path, _parse_solved, what="solved task", hint="delete it to ask anew", cut=True
+    )
+    lines.write_rows(path, ({**asdict(s), "dropped": s.dropped} for s in found))
     return {s.id: s for s in found}
 
 
-def _solved(row: JsonObject) -> Solved:
+def _parse_solved(row: JsonObject) -> Solved:
     return Solved(str(row["id"]), float(row["rate"]), float(row["mean"]), int(row["replies"]))
 
 
-def report(examples: Sequence[PlanExample], found: Mapping[str, Solved]) -> str:
-    """How many tasks were dropped and why, and how often the others are solved, as Markdown."""
+def report_curation(examples: Sequence[PlanExample], found: Mapping[str, Solved]) -> str:
+    """Return a Markdown report: the dropped tasks with reasons, and how often the others are
+    solved.
+    """
     mine = [found[e.id] for e in examples if e.id in found]
-    trained, watched = curated(examples, found)
+    trained, watched = split_curated(examples, found)
     reasons = Counter(s.dropped for s in mine if s.dropped)
     rows: list[tuple[str, int]] = [("asked about", len(mine)), *sorted(reasons.items())]
     rows += [("kept, trained on", len(trained)), ("kept, watched", len(watched))]

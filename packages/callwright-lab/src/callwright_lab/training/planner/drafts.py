@@ -1,10 +1,9 @@
-"""What the generator of plans works on: a draft, from the tools that were drawn to the label that
-came of it.
+"""Defines the draft that the plan generator works on, from the drawn tools to the resulting label.
 
-How many tools are offered and used is Fig. 3 of Beyond ReAct. The easy and hard shares are those of
-its published rows (offered 2.9 and 9.9 in the mean, used 2.6 and 5.7); medium, of which no rows are
-published, is ours and lies between. Which tools are drawn depends on seed, part, difficulty and
-number alone.
+The number of tools offered and used follows Figure 3 of Beyond ReAct. The easy and hard shares are
+those of its published rows (offered 2.9 and 9.9 in the mean, used 2.6 and 5.7). No rows are
+published of medium, so its shares are ours and lie between. The drawn tools depend on seed, part,
+difficulty and number alone.
 """
 
 from __future__ import annotations
@@ -71,8 +70,8 @@ class Draft:
 
     @property
     def agreement(self) -> GraphScore | None:
-        """How well the label agrees with the workflow that the query was written from; None before
-        there are both.
+        """Return the agreement of the label with the workflow from which the query was written.
+        None until both exist.
         """
         if self.workflow is None or self.plan is None:
             return None
@@ -105,31 +104,31 @@ def drawn(
             "two tools of the catalogue have one name", hint="give one of the sources a prefix"
         )
     rng = random.Random(f"plan {seed} {part} {difficulty} {number}")
-    offered = _weighted(rng, OFFERED[difficulty])
-    wanted = _weighted(rng, {n: w for n, w in USED[difficulty].items() if n <= offered})
+    offered = _draw_weighted(rng, OFFERED[difficulty])
+    wanted = _draw_weighted(rng, {n: w for n, w in USED[difficulty].items() if n <= offered})
     return Draft(
         f"{part}-{difficulty}-{number:05}",
         part,
         difficulty,
-        _subset(rng, catalogue, offered),
+        _draw_tools(rng, catalogue, offered),
         wanted,
     )
 
 
-def _weighted(rng: random.Random, weights: Mapping[int, int]) -> int:
+def _draw_weighted(rng: random.Random, weights: Mapping[int, int]) -> int:
     return rng.choices(list(weights), list(weights.values()))[0]
 
 
-def _subset(rng: random.Random, catalogue: Sequence[Tool], count: int) -> tuple[Tool, ...]:
+def _draw_tools(rng: random.Random, catalogue: Sequence[Tool], count: int) -> tuple[Tool, ...]:
     """Tools that have something to do with each other, and some that have not, in random order."""
     left = sorted(catalogue, key=lambda t: t.name)
-    common = _frequencies(tuple(left))
+    common = _count_words(tuple(left))
     found = [left.pop(rng.randrange(len(left)))]
     while len(found) < count:
         some = rng.sample(range(len(left)), min(_LOOKED_AT, len(left)))
         related = rng.random() < RELATED
         weights = [
-            max(_kinship(left[i], other, common) for other in found) if related else 1.0
+            max(_score_similarity(left[i], other, common) for other in found) if related else 1.0
             for i in some
         ]
         found.append(left.pop(rng.choices(some, weights)[0]))
@@ -137,22 +136,22 @@ def _subset(rng: random.Random, catalogue: Sequence[Tool], count: int) -> tuple[
     return tuple(found)
 
 
-def _kinship(one: Tool, other: Tool, common: Mapping[str, int]) -> float:
-    """How much two tools have in common: words that few tools have ("invoice", not "find"), and
-    their source.
+def _score_similarity(one: Tool, other: Tool, common: Mapping[str, int]) -> float:
+    """Return the similarity of two tools: shared words that few tools have ("invoice", not "find"),
+    and a shared source.
     """
-    shared = sum(1 / (common[word] - 1) for word in _words(one) & _words(other))
+    shared = sum(1 / (common[word] - 1) for word in _collect_words(one) & _collect_words(other))
     return 0.02 + min(1.0, shared) + 0.1 * (bool(one.source) and one.source == other.source)
 
 
 @lru_cache(maxsize=4)
-def _frequencies(catalogue: tuple[Tool, ...]) -> Mapping[str, int]:
-    """How many tools have each word."""
-    return Counter(word for tool in catalogue for word in _words(tool))
+def _count_words(catalogue: tuple[Tool, ...]) -> Mapping[str, int]:
+    """Return the number of tools that contain each word."""
+    return Counter(word for tool in catalogue for word in _collect_words(tool))
 
 
 @lru_cache(maxsize=8192)
-def _words(tool: Tool) -> frozenset[str]:
+def _collect_words(tool: Tool) -> frozenset[str]:
     outputs = (tool.output_schema or {}).get("properties") or {}
     text = " ".join([tool.name, tool.description, *tool.properties, *outputs])
     parts = re.findall(r"[A-Z]?[a-z]{2,}|[^\W\d_a-zA-Z]", text)
@@ -169,7 +168,7 @@ def to_json(draft: Draft) -> JsonObject:
     found = draft.agreement
     return {
         "id": draft.id, "query": draft.query, "tools": [tool_row(t) for t in draft.tools],
-        "plan": _written(draft.plan, draft.tools), "workflow": _written(draft.workflow, draft.tools),
+        "plan": _serialize_plan(draft.plan, draft.tools), "workflow": _serialize_plan(draft.workflow, draft.tools),
         "node_f1": None if found is None else round(found.nodes.f1, 4),
         "edge_f1": None if found is None else round(found.edges.f1, 4),
         "part": draft.part, "difficulty": draft.difficulty, "wanted": draft.wanted, "goal": draft.goal,
@@ -185,15 +184,16 @@ def from_json(row: Mapping[str, Any]) -> Draft:
     texts = {key: str(row[key]) for key in ("goal", "query", "intent", "dropped", "by")}
     return Draft(
         str(row["id"]), str(row["part"]), row["difficulty"], tools, int(row["wanted"]),
-        workflow=_read(row["workflow"], tools), plan=_read(row["plan"], tools), tokens=int(row["tokens"]), **texts,
+        workflow=_parse_plan(row["workflow"], tools), plan=_parse_plan(row["plan"], tools),
+        tokens=int(row["tokens"]), **texts,
     )  # fmt: skip
 
 
-def _written(plan: Plan | None, tools: Sequence[Tool]) -> str:
+def _serialize_plan(plan: Plan | None, tools: Sequence[Tool]) -> str:
     return "" if plan is None else write_arrows(plan, tools)
 
 
-def _read(text: str, tools: Sequence[Tool]) -> Plan | None:
+def _parse_plan(text: str, tools: Sequence[Tool]) -> Plan | None:
     if not text:
         return None
     plan = read_arrows(text, tools)

@@ -1,6 +1,4 @@
-"""What a planner's run would be and what it would cost, on any machine: no GPU, no model, nothing
-written.
-"""
+"""Estimates a planner's run and its cost on any machine: no GPU, no model, nothing written."""
 
 from __future__ import annotations
 
@@ -11,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from callwright.models.chat import estimate
+from callwright.models.chat import estimate_tokens
 from callwright_lab.datasets.examples import PlanExample
-from callwright_lab.training.planner.data import Parted, answer, chat
+from callwright_lab.training.planner.data import Parted, build_chat, render_gold
 from callwright_lab.training.planner.settings import PARAMETERS, Settings
 
 A100 = (
@@ -29,18 +27,20 @@ TOLD = (
 """TRL's fields that are set."""
 
 
-def look(settings: Settings, rows: Parted | None, out: Path) -> str:
+def report_dry_run(settings: Settings, rows: Parted | None, out: Path) -> str:
     """The settings, what TRL is told, and the cost for these rows (or for the paper's counts), as
     Markdown.
     """
     lines = ["| setting | this run |", "|---|---|"]
     lines += [f"| {f.name} | {getattr(settings, f.name)} |" for f in fields(Settings)]
-    return "\n".join([*lines, "", *_told(settings, out), "", *cost(settings, rows)])
+    return "\n".join(
+        [*lines, "", *_render_trainer_table(settings, out), "", *estimate_cost(settings, rows)]
+    )
 
 
-def cost(settings: Settings, rows: Parted | None) -> list[str]:
+def estimate_cost(settings: Settings, rows: Parted | None) -> list[str]:
     """Tokens, memory and hours, in lines of text."""
-    learned, prompts, mean = (3000, 630, 900) if rows is None else _tokens(rows)
+    learned, prompts, mean = (3000, 630, 900) if rows is None else _count_tokens(rows)
     supervised = learned * mean * settings.sft_epochs
     steps = settings.steps or math.ceil(settings.epochs * prompts / settings.batch)
     replies = steps * settings.batch * settings.group
@@ -73,12 +73,14 @@ def cost(settings: Settings, rows: Parted | None) -> list[str]:
     ]
 
 
-def _tokens(rows: Parted) -> tuple[int, int, int]:
+def _count_tokens(rows: Parted) -> tuple[int, int, int]:
     """(rows to learn from, rows to reinforce on, mean tokens of a row), at four characters a
     token.
     """
     some: Sequence[PlanExample] = [*rows.get("sft", ()), *rows.get("rl", ())]
-    lengths = [estimate("".join(m["content"] for m in chat(e)) + answer(e)) for e in some]
+    lengths = [
+        estimate_tokens("".join(m["content"] for m in build_chat(e)) + render_gold(e)) for e in some
+    ]
     return (
         len(rows.get("sft", ())),
         len(rows.get("rl", ())),
@@ -86,7 +88,7 @@ def _tokens(rows: Parted) -> tuple[int, int, int]:
     )
 
 
-def _told(settings: Settings, out: Path) -> list[str]:
+def _render_trainer_table(settings: Settings, out: Path) -> list[str]:
     if any(find_spec(name) is None for name in ("torch", "trl", "datasets", "accelerate")):
         return ["TRL is not installed: its configuration was not made."]
     from callwright_lab.training.tuning import group_config

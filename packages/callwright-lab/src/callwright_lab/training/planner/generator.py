@@ -21,10 +21,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
-from callwright.models.dialogue import converse
+from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import CallwrightError, ConfigError
 from callwright.nouns.protocols import ChatModel, ChatRequest
-from callwright.nouns.types import Reply, Tool, digest
+from callwright.nouns.types import Reply, Tool, compute_digest
 from callwright.storage import lines
 from callwright_lab.training.planner.drafts import (
     DIFFICULTIES,
@@ -34,7 +34,7 @@ from callwright_lab.training.planner.drafts import (
     from_json,
     to_json,
 )
-from callwright_lab.training.planner.stages import Stage, asked_of, next_stage
+from callwright_lab.training.planner.stages import Stage, adapt_schemas, next_stage
 
 Group = tuple[str, Difficulty]
 PARTS = ("test", "sft", "rl")  # in this order they are made: what is tested on comes first
@@ -43,7 +43,7 @@ TRIES = 4  # drafts drawn at most for each row wanted
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How many rows of which part and difficulty. ``agreement``: least node F1 and edge F1 of label
+    """Number of rows by part and difficulty. ``agreement``: minimum node F1 and edge F1 of label
     and workflow.
     """
 
@@ -52,7 +52,7 @@ class Recipe:
     seed: int = 0
 
 
-def recipe(
+def build_recipe(
     test: Sequence[int],
     sft: Sequence[int],
     rl: Sequence[int],
@@ -69,7 +69,7 @@ def recipe(
     return Recipe(counts, agreement, seed)
 
 
-PAPER = recipe((500, 0, 500), (1000, 1000, 1000), (800, 800, 800))
+PAPER = build_recipe((500, 0, 500), (1000, 1000, 1000), (800, 800, 800))
 """3,000 rows for SFT and 500 + 500 to test on, as in the paper; 2,400 for curation, which there
 leaves 787.
 """
@@ -78,7 +78,7 @@ leaves 787.
 # ---------------------------------------------------------------- what is kept
 
 
-def select(drafts: Iterable[Draft], recipe: Recipe) -> tuple[list[Draft], list[Draft]]:
+def select_drafts(drafts: Iterable[Draft], recipe: Recipe) -> tuple[list[Draft], list[Draft]]:
     """(kept, dropped with the reason) of finished drafts, in the order of parts and numbers;
     pure.
     """
@@ -89,7 +89,7 @@ def select(drafts: Iterable[Draft], recipe: Recipe) -> tuple[list[Draft], list[D
     tested: dict[frozenset[str], str] = {}
     for draft in sorted(drafts, key=lambda d: (PARTS.index(d.part), d.id)):
         group = (draft.part, draft.difficulty)
-        why = draft.dropped or _against(draft, recipe, asked, tested)
+        why = draft.dropped or _explain_rejection(draft, recipe, asked, tested)
         if not why and full[group] >= recipe.counts.get(group, 0):
             why = "surplus: its part is full"
         if why:
@@ -97,13 +97,13 @@ def select(drafts: Iterable[Draft], recipe: Recipe) -> tuple[list[Draft], list[D
             continue
         kept.append(draft)
         full[group] += 1
-        asked[_plain(draft.query)] = draft.id
+        asked[_normalize_query(draft.query)] = draft.id
         if draft.part == "test":
             tested[draft.combination] = draft.id
     return kept, dropped
 
 
-def _against(
+def _explain_rejection(
     draft: Draft, recipe: Recipe, asked: Mapping[str, str], tested: Mapping[frozenset[str], str]
 ) -> str:
     found = draft.agreement
@@ -112,14 +112,14 @@ def _against(
             f"agreement: node F1 {found.nodes.f1:.2f}, edge F1 {found.edges.f1:.2f}, asked"
             f" {recipe.agreement:.2f}"
         )
-    if same := asked.get(_plain(draft.query)):
+    if same := asked.get(_normalize_query(draft.query)):
         return f"duplicate: {same} asks the same"
     if draft.part != "test" and (same := tested.get(draft.combination)):
         return f"tested: the test row {same} needs the same tools"
     return ""
 
 
-def _plain(query: str) -> str:
+def _normalize_query(query: str) -> str:
     return "".join(c for c in query.lower() if c.isalnum())
 
 
@@ -143,11 +143,11 @@ class Run:
         self._journal = self.folder / "drafts.jsonl"
         self._require_same()
         if self._journal.exists():
-            known = lines.read(
+            known = lines.read_rows(
                 self._journal, from_json, what="draft", hint="delete it to begin anew", cut=True
             )
             self.drafts = {d.id: d for d in known}
-            lines.write(self._journal, map(to_json, self.drafts.values()))
+            lines.write_rows(self._journal, map(to_json, self.drafts.values()))
         self._running: set[str] = set()
         self._alive: Counter[Group] = Counter()
 
@@ -157,7 +157,7 @@ class Run:
         """
         path, key = (
             self.folder / "drafts.key",
-            digest([self.recipe.seed, sorted(t.digest for t in self.catalogue)]),
+            compute_digest([self.recipe.seed, sorted(t.digest for t in self.catalogue)]),
         )
         if path.exists() and path.read_text(encoding="utf-8") != key:
             raise ConfigError(
@@ -176,7 +176,9 @@ class Run:
         says so.
         """
         while True:
-            kept, dropped = select((d for d in self.drafts.values() if d.finished), self.recipe)
+            kept, dropped = select_drafts(
+                (d for d in self.drafts.values() if d.finished), self.recipe
+            )
             self._alive = Counter((d.part, d.difficulty) for d in kept)
             if self._next() is None:
                 return kept, dropped
@@ -196,7 +198,7 @@ class Run:
                 done = await self._through(draft, model)
                 async with changed:
                     self._running.discard(draft.id)
-                    self._alive[done.part, done.difficulty] += not _hopeless(done, self.recipe)
+                    self._alive[done.part, done.difficulty] += not _is_rejected(done, self.recipe)
                     changed.notify_all()
 
         failed: CallwrightError | None = None
@@ -214,11 +216,11 @@ class Run:
     def _next(self) -> Draft | None:
         """The draft to work on next, an unfinished one first; None while nothing more is needed."""
         for group, count in sorted(self.recipe.counts.items(), key=lambda g: PARTS.index(g[0][0])):
-            at_work = sum(id.startswith(_prefix(group)) for id in self._running)
+            at_work = sum(id.startswith(_make_id_prefix(group)) for id in self._running)
             if self._alive[group] + at_work >= count:
                 continue
             for number in range(count * TRIES):
-                id = f"{_prefix(group)}{number:05}"
+                id = f"{_make_id_prefix(group)}{number:05}"
                 known = self.drafts.get(id)
                 if id not in self._running and (known is None or not known.finished):
                     return known or drawn(self.catalogue, *group, number, self.recipe.seed)
@@ -226,23 +228,23 @@ class Run:
 
     async def _through(self, draft: Draft, model: ChatModel) -> Draft:
         while stage := next_stage(draft):
-            draft = await asked(stage, draft, model)
+            draft = await ask_stage(stage, draft, model)
             self.drafts[draft.id] = draft
-            lines.append(self._journal, [to_json(draft)])
+            lines.append_rows(self._journal, [to_json(draft)])
         done = sum(d.finished for d in self.drafts.values())
         self.progress(f"{draft.id}: {draft.dropped or 'planned'} ({done} drafts done)")
         return draft
 
 
-def _prefix(group: Group) -> str:
+def _make_id_prefix(group: Group) -> str:
     return f"{group[0]}-{group[1]}-"
 
 
-def _hopeless(draft: Draft, recipe: Recipe) -> bool:
-    return bool(draft.dropped or _against(draft, recipe, {}, {}))
+def _is_rejected(draft: Draft, recipe: Recipe) -> bool:
+    return bool(draft.dropped or _explain_rejection(draft, recipe, {}, {}))
 
 
-async def asked(stage: Stage, draft: Draft, model: ChatModel) -> Draft:
+async def ask_stage(stage: Stage, draft: Draft, model: ChatModel) -> Draft:
     """One stage asked of a model, its tokens counted. Raises ModelError where it cannot be
     asked.
     """
@@ -254,22 +256,24 @@ async def asked(stage: Stage, draft: Draft, model: ChatModel) -> Draft:
         tokens += reply.usage.total
         return reply
 
-    done = await converse(asked_of(stage(draft), schemas), ask)
+    done = await run_dialogue(adapt_schemas(stage(draft), schemas), ask)
     return replace(done, tokens=tokens, by=model.name)
 
 
 # ---------------------------------------------------------------- report
 
 
-def report(kept: Sequence[Draft], dropped: Sequence[Draft], recipe: Recipe) -> str:
-    """What was made and what was not, with the reasons, as Markdown."""
+def report_drafts(kept: Sequence[Draft], dropped: Sequence[Draft], recipe: Recipe) -> str:
+    """Return a Markdown report of the kept and dropped drafts, with reasons."""
     head = (
         "| part | difficulty | asked for | kept | dropped | offered | used | edges | node F1 | edge"
         " F1 |"
     )
-    body = [_line(group, count, kept, dropped) for group, count in recipe.counts.items()]
+    body = [
+        _render_group_row(group, count, kept, dropped) for group, count in recipe.counts.items()
+    ]
     tokens = sum(d.tokens for d in (*kept, *dropped))
-    reasons = Counter(_reason(d.dropped) for d in dropped)
+    reasons = Counter(_extract_reason_group(d.dropped) for d in dropped)
     why = [
         "| dropped because of | drafts |",
         "|---|---|",
@@ -283,23 +287,28 @@ def report(kept: Sequence[Draft], dropped: Sequence[Draft], recipe: Recipe) -> s
     return "\n".join([head, "|---" * 10 + "|", *body, "", note, "", *why])
 
 
-def _line(group: Group, count: int, kept: Sequence[Draft], dropped: Sequence[Draft]) -> str:
+def _render_group_row(
+    group: Group, count: int, kept: Sequence[Draft], dropped: Sequence[Draft]
+) -> str:
     mine, gone = ([d for d in some if (d.part, d.difficulty) == group] for some in (kept, dropped))
     scores = [s for d in mine if (s := d.agreement) is not None]
     plans = [d.plan for d in mine if d.plan is not None]
     means = (
-        _mean(len(d.tools) for d in mine), _mean(len(p.slots) for p in plans), _mean(len(p.edges) for p in plans),
-        _mean(s.nodes.f1 for s in scores), _mean(s.edges.f1 for s in scores),
-    )  # fmt: skip
+        _render_mean(len(d.tools) for d in mine),
+        _render_mean(len(p.slots) for p in plans),
+        _render_mean(len(p.edges) for p in plans),
+        _render_mean(s.nodes.f1 for s in scores),
+        _render_mean(s.edges.f1 for s in scores),
+    )
     return f"| {' | '.join([*group, str(count), str(len(mine)), str(len(gone)), *means])} |"
 
 
-def _mean(values: Iterator[float] | Iterable[float]) -> str:
+def _render_mean(values: Iterator[float] | Iterable[float]) -> str:
     found = list(values)
     return f"{fmean(found):.2f}" if found else ""
 
 
-def _reason(text: str) -> str:
+def _extract_reason_group(text: str) -> str:
     """The stage and the kind of what was wrong."""
     parts = [part.strip() for part in text.split(":")]
     return ": ".join(parts[:2]) if parts[0] in ("workflow", "query", "plan") else parts[0]

@@ -9,7 +9,7 @@ The first of these that holds decides, in the paper's order:
 
 What the paper leaves open is settled here. A plan without any tool is no plan: ``syntax``. A number
 that no tool has is a wrong node, and costs what a wrong node costs. The edge F1 of two plans
-without edges is 1 (:func:`callwright_lab.metrics.overlap`), so the one right tool earns 10 and one
+without edges is 1 (:func:`callwright_lab.metrics.score_overlap`), so the one right tool earns 10 and one
 wrong tool 5: for plans of one tool Eq. (3) hardly says which. ``connected="gold"`` is ours:
 connection is demanded only where gold is connected, for data sets whose tasks have independent
 steps; by the paper's rule the right answer to such a task earns -2.
@@ -24,7 +24,7 @@ from typing import Literal
 from callwright.nouns.plan import Plan, Problem
 from callwright.nouns.types import Tool
 from callwright.planning.arrows import edges_by_tool, is_connected, read_reply
-from callwright_lab.metrics import overlap
+from callwright_lab.metrics import score_overlap
 
 Case = Literal["syntax", "cycle", "disconnected", "graded"]
 Connected = Literal["paper", "gold"]
@@ -50,10 +50,10 @@ def reward(
     reply: str, tools: Sequence[Tool], gold: Plan, connected: Connected = "paper"
 ) -> PlanReward:
     """The reward of a model's reply in the form of :mod:`callwright.planning.arrows`."""
-    return grade(read_reply(reply, tools), gold, connected)
+    return grade_plan(read_reply(reply, tools), gold, connected)
 
 
-def grade(plan: Plan | Problem, gold: Plan, connected: Connected = "paper") -> PlanReward:
+def grade_plan(plan: Plan | Problem, gold: Plan, connected: Connected = "paper") -> PlanReward:
     """Eq. (3) for a plan that was read, or for the problem that kept it from being read."""
     if isinstance(plan, Problem) or not plan.slots:
         return PlanReward("syntax", SYNTAX)
@@ -62,6 +62,6 @@ def grade(plan: Plan | Problem, gold: Plan, connected: Connected = "paper") -> P
     if not is_connected(plan) and (connected == "paper" or is_connected(gold)):
         return PlanReward("disconnected", DISCONNECTED)
     edges, gold_edges = edges_by_tool(plan), edges_by_tool(gold)
-    f1 = overlap(edges, gold_edges).f1
+    f1 = score_overlap(edges, gold_edges).f1
     exact = edges == gold_edges and {s.tool for s in plan.slots} == {s.tool for s in gold.slots}
     return PlanReward("graded", F1_WEIGHT * f1 + BONUS * exact, f1, exact)

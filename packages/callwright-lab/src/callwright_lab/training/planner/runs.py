@@ -11,9 +11,9 @@ from callwright.planning.arrows import read_reply
 from callwright_lab.datasets.examples import PlanExample
 from callwright_lab.datasets.files import gold_plan
 from callwright_lab.training import generation, tuning
-from callwright_lab.training.generation import decoded
-from callwright_lab.training.planner.data import answer, chat
-from callwright_lab.training.planner.reward import CASES, Connected, grade
+from callwright_lab.training.generation import decode_reply
+from callwright_lab.training.planner.data import build_chat, render_gold
+from callwright_lab.training.planner.reward import CASES, Connected, grade_plan
 from callwright_lab.training.planner.settings import Settings
 
 
@@ -45,8 +45,8 @@ class PlanRewards:
         found, edges, least = [], [], []
         for ids, i in zip(completion_ids, example, strict=True):
             e = self.examples[i]
-            plan = read_reply(decoded(self.tokenizer, ids), e.tools)
-            found.append(grade(plan, gold_plan(e), self.connected))
+            plan = read_reply(decode_reply(self.tokenizer, ids), e.tools)
+            found.append(grade_plan(plan, gold_plan(e), self.connected))
             if isinstance(plan, Plan):
                 edges.append(len(plan.edges) / max(1, len(e.edges)))
                 least.append(float(len(plan.edges) <= 1 < len(e.edges)))
@@ -59,37 +59,37 @@ class PlanRewards:
         return [r.value for r in found]
 
 
-def fitting(
+def select_fitting(
     examples: Sequence[PlanExample], tokenizer: Any, settings: Settings
 ) -> list[PlanExample]:
     """Examples whose prompt and plan are within the lengths of the settings."""
     return [
         e
         for e in examples
-        if generation.prompt_length(tokenizer, chat(e)) <= settings.context
-        and len(tokenizer(answer(e))["input_ids"]) < settings.longest
+        if generation.prompt_length(tokenizer, build_chat(e)) <= settings.context
+        and len(tokenizer(render_gold(e))["input_ids"]) < settings.longest
     ]
 
 
-def sft(
+def run_sft(
     model: Any, tokenizer: Any, examples: Sequence[PlanExample], settings: Settings, out: Path,
     seconds: float = 0, resume: bool = False,
 ) -> list[float]:  # fmt: skip
     """Eq. (2): the mean negative log-likelihood of the plan given request and tools. The loss of
     every step.
     """
-    rows = [(chat(e), answer(e)) for e in examples]
-    return tuning.sft(
+    rows = [(build_chat(e), render_gold(e)) for e in examples]
+    return tuning.run_sft(
         model, tokenizer, rows, settings, out, steps=settings.sft_steps, epochs=settings.sft_epochs,
         seconds=seconds, checkpoints=True, resume=resume,
     )  # fmt: skip
 
 
-def grpo(
+def run_grpo(
     model: Any, tokenizer: Any, examples: Sequence[PlanExample], settings: Settings, out: Path,
     seconds: float = 0, resume: bool = False,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """GRPO with Eq. (3); the curve, a row a step, also in ``out/curve.jsonl``."""
-    rows = [{"prompt": chat(e), "example": i} for i, e in enumerate(examples)]
+    rows = [{"prompt": build_chat(e), "example": i} for i, e in enumerate(examples)]
     rewards = [PlanRewards(examples, tokenizer, settings.connected)]
-    return tuning.reinforce(model, tokenizer, rows, rewards, settings, out, seconds, resume)
+    return tuning.run_grpo(model, tokenizer, rows, rewards, settings, out, seconds, resume)

@@ -1,6 +1,4 @@
-"""What planners score on tasks they never saw: nodes, edges, exact match, Eq. (3), and the loss of
-gold.
-"""
+"""Scores planners on unseen tasks: nodes, edges, exact match, Equation 3, and the loss of gold."""
 
 from __future__ import annotations
 
@@ -14,8 +12,8 @@ from callwright_lab import metrics
 from callwright_lab.datasets.examples import PlanExample
 from callwright_lab.datasets.files import gold_plan
 from callwright_lab.training import generation
-from callwright_lab.training.planner.data import answer, chat
-from callwright_lab.training.planner.reward import CASES, PlanReward, grade
+from callwright_lab.training.planner.data import build_chat, render_gold
+from callwright_lab.training.planner.reward import CASES, PlanReward, grade_plan
 from callwright_lab.training.planner.settings import Settings
 
 
@@ -39,19 +37,19 @@ class Measured:
     replies: tuple[Graded, ...]
 
 
-def measure(
+def measure_planner(
     model: Any, tokenizer: Any, examples: Sequence[PlanExample], settings: Settings
 ) -> Measured:
     """Greedy replies to every example, graded."""
-    chats = [chat(e) for e in examples]
-    texts = generation.replies(model, tokenizer, chats, settings.longest)
-    rows = [(one, answer(e)) for one, e in zip(chats, examples, strict=True)]
+    chats = [build_chat(e) for e in examples]
+    texts = generation.generate_replies(model, tokenizer, chats, settings.longest)
+    rows = [(one, render_gold(e)) for one, e in zip(chats, examples, strict=True)]
     loss = generation.negative_log_likelihood(model, tokenizer, rows)
-    found = (graded(e, text, settings) for e, (text,) in zip(examples, texts, strict=True))
+    found = (grade_reply(e, text, settings) for e, (text,) in zip(examples, texts, strict=True))
     return Measured(loss, tuple(found))
 
 
-def graded(example: PlanExample, text: str, settings: Settings) -> Graded:
+def grade_reply(example: PlanExample, text: str, settings: Settings) -> Graded:
     """One reply against the example's gold."""
     plan = read_reply(text, example.tools)
     nodes, edges = (
@@ -60,10 +58,10 @@ def graded(example: PlanExample, text: str, settings: Settings) -> Graded:
         else (set(), set())
     )
     score = metrics.graph_score(nodes, edges, example.gold, example.edges)
-    return Graded(example.id, text, score, grade(plan, gold_plan(example), settings.connected))
+    return Graded(example.id, text, score, grade_plan(plan, gold_plan(example), settings.connected))
 
 
-def table(found: Mapping[str, Measured]) -> str:
+def render_table(found: Mapping[str, Measured]) -> str:
     """Scores by planner as Markdown: loss, macro averages, mean reward, the share of each case of
     Eq. (3).
     """
@@ -82,7 +80,7 @@ def table(found: Mapping[str, Measured]) -> str:
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for name, measured in found.items():
         some = measured.replies
-        whole = metrics.macro([g.score for g in some])
+        whole = metrics.average_scores([g.score for g in some])
         shares = [sum(g.reward.case == case for g in some) / len(some) for case in CASES]
         e, reward = whole.edges, sum(g.reward.value for g in some) / len(some)
         told = [
@@ -99,7 +97,7 @@ def table(found: Mapping[str, Measured]) -> str:
     return "\n".join(lines)
 
 
-def against(found: Mapping[str, Measured], name: str) -> str:
+def compare_planners(found: Mapping[str, Measured], name: str) -> str:
     """By how much ``name`` is better than each other one on the same tasks, with 95 % intervals, as
     Markdown.
     """
@@ -111,7 +109,7 @@ def against(found: Mapping[str, Measured], name: str) -> str:
         if other == name:
             continue
         cells = []
-        for value in (_edge_f1, _exact):
+        for value in (_edge_f1, _get_exact):
             mine, its = ([value(g) for g in m.replies] for m in (found[name], measured))
             gain = metrics.paired_bootstrap(mine, its)
             cells += [f"{gain.value:+.3f}", f"{gain.low:+.3f} to {gain.high:+.3f}"]
@@ -123,5 +121,5 @@ def _edge_f1(one: Graded) -> float:
     return one.score.edges.f1
 
 
-def _exact(one: Graded) -> float:
+def _get_exact(one: Graded) -> float:
     return one.score.exact

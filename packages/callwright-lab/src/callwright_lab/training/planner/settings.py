@@ -1,4 +1,4 @@
-"""What a planner's run is set to: Qwen3 on GPUs as in Beyond ReAct, and one that a CPU core can do.
+"""Holds the settings of planner runs: Qwen3 on GPUs as in Beyond ReAct, and a run for a CPU core.
 
 The paper says which models, that SFT minimises the negative log-likelihood of the plan, that GRPO
 follows with the reward of Eq. (3), and how many rows each sees (3,000 and 80 % of 787). It gives no

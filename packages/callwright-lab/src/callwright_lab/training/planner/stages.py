@@ -28,11 +28,11 @@ from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import JsonObject, Message, Reply, Tool
 from callwright.planning.arrows import (
+    build_schema,
     is_connected,
-    listed,
     read_reply,
-    schema,
-    unfenced,
+    render_tools,
+    strip_code_fence,
     write_arrows,
 )
 from callwright.schema.normalize import closed_object
@@ -49,24 +49,28 @@ _INVENTIVE = 0.8  # temperature of what is made up; the label is asked for at 0
 _TOOL_TALK = re.compile(r"\b(?:tool|step) ?#?\d+\b|\bAPI\b|\bworkflow\b", re.IGNORECASE)
 
 
-def workflow(draft: Draft) -> Generator[ChatRequest, Reply, Draft]:
+def generate_workflow(draft: Draft) -> Generator[ChatRequest, Reply, Draft]:
     """Stage 1: the draft with a workflow, connected and acyclic, of two tools or more."""
-    messages = prompts.render("workflow", tools=listed(draft.tools), used=_count(draft.wanted))
-    request = _request(messages, draft, schema(len(draft.tools), "goal"))
-    found, wrong = yield from _asked(request, lambda text: _graph(text, draft.tools, least=2))
+    messages = prompts.render(
+        "workflow", tools=render_tools(draft.tools), used=_render_count(draft.wanted)
+    )
+    request = _build_request(messages, draft, build_schema(len(draft.tools), "goal"))
+    found, wrong = yield from _ask_until_valid(
+        request, lambda text: _parse_graph(text, draft.tools, least=2)
+    )
     if found is None:
         return replace(draft, dropped=f"workflow: {wrong}")
     plan, goal = found
     return replace(draft, workflow=plan, goal=goal)
 
 
-def query(draft: Draft) -> Generator[ChatRequest, Reply, Draft]:
+def generate_query(draft: Draft) -> Generator[ChatRequest, Reply, Draft]:
     """Stage 2: the draft with the request that its workflow serves, in a user's words."""
     assert draft.workflow is not None
     used = {s.tool for s in draft.workflow.slots}
     lines = [
         line
-        for line, t in zip(listed(draft.tools).splitlines(), draft.tools, strict=True)
+        for line, t in zip(render_tools(draft.tools).splitlines(), draft.tools, strict=True)
         if t.name in used
     ]
     edges = write_arrows(draft.workflow, draft.tools)
@@ -74,8 +78,8 @@ def query(draft: Draft) -> Generator[ChatRequest, Reply, Draft]:
         "workflow_query", goal=draft.goal or "not said", tools="\n".join(lines), edges=edges
     )
     wanted = closed_object(query={"type": "string", "maxLength": LONGEST})
-    found, wrong = yield from _asked(
-        _request(messages, draft, wanted), lambda text: _query(text, draft.tools)
+    found, wrong = yield from _ask_until_valid(
+        _build_request(messages, draft, wanted), lambda text: _parse_query(text, draft.tools)
     )
     return (
         replace(draft, query=found)
@@ -84,22 +88,26 @@ def query(draft: Draft) -> Generator[ChatRequest, Reply, Draft]:
     )
 
 
-def replan(draft: Draft) -> Generator[ChatRequest, Reply, Draft]:
+def generate_plan(draft: Draft) -> Generator[ChatRequest, Reply, Draft]:
     """Stage 3: the draft with its label, re-solved from the request and all tools that are
     offered.
     """
-    messages = prompts.render("workflow_replan", tools=listed(draft.tools), query=draft.query)
+    messages = prompts.render("workflow_replan", tools=render_tools(draft.tools), query=draft.query)
     request = replace(
-        _request(messages, draft, schema(len(draft.tools), "intent")), temperature=0.0, seed=0
+        _build_request(messages, draft, build_schema(len(draft.tools), "intent")),
+        temperature=0.0,
+        seed=0,
     )
-    found, wrong = yield from _asked(request, lambda text: _graph(text, draft.tools, least=1))
+    found, wrong = yield from _ask_until_valid(
+        request, lambda text: _parse_graph(text, draft.tools, least=1)
+    )
     if found is None:
         return replace(draft, dropped=f"plan: {wrong}")
     plan, intent = found
     return replace(draft, plan=plan, intent=intent)
 
 
-STAGES: tuple[Stage, ...] = (workflow, query, replan)
+STAGES: tuple[Stage, ...] = (generate_workflow, generate_query, generate_plan)
 
 
 def next_stage(draft: Draft) -> Stage | None:
@@ -107,13 +115,13 @@ def next_stage(draft: Draft) -> Stage | None:
     if draft.finished:
         return None
     if draft.workflow is None:
-        return workflow
+        return generate_workflow
     if draft.query:
-        return replan
-    return query
+        return generate_plan
+    return generate_query
 
 
-def asked_of(
+def adapt_schemas(
     dialogue: Generator[ChatRequest, Reply, Draft], schemas: bool
 ) -> Generator[ChatRequest, Reply, Draft]:
     """A stage's questions as a model can take them: without a schema where it decodes by none."""
@@ -136,7 +144,7 @@ def through(line: str, model: BlockingModel) -> str:
     draft = from_json(parse(line))
     schemas = model.capabilities().json_schema
     while stage := next_stage(draft):
-        done = model.converse(asked_of(stage(draft), schemas))
+        done = model.converse(adapt_schemas(stage(draft), schemas))
         draft = replace(done.value, tokens=draft.tokens + done.usage.total, by=model.model.name)
     return json.dumps(to_json(draft), ensure_ascii=False)
 
@@ -145,7 +153,7 @@ def through(line: str, model: BlockingModel) -> str:
 # replies
 
 
-def _request(messages: tuple[Message, ...], draft: Draft, wanted: JsonObject) -> ChatRequest:
+def _build_request(messages: tuple[Message, ...], draft: Draft, wanted: JsonObject) -> ChatRequest:
     seed = crc32(draft.id.encode()) % 2**31
     return ChatRequest(
         messages,
@@ -168,10 +176,12 @@ _HINTS = {
 """What a model is told beside what was wrong, by its kind."""
 
 
-def _asked(
+def _ask_until_valid(
     request: ChatRequest, read: Callable[[str], tuple[T | None, str]]
 ) -> Generator[ChatRequest, Reply, tuple[T | None, str]]:
-    """What a reply holds, or None and what was wrong with the last one."""
+    """Generate the requests for a readable reply, and return what it holds. If no reply can be
+    read, the result is None and the problem of the last one.
+    """
     asked = request
     for round in range(AGAIN + 1):
         reply = yield asked
@@ -187,7 +197,9 @@ def _asked(
     raise AssertionError("the last round returns")
 
 
-def _graph(text: str, tools: Sequence[Tool], least: int) -> tuple[tuple[Plan, str] | None, str]:
+def _parse_graph(
+    text: str, tools: Sequence[Tool], least: int
+) -> tuple[tuple[Plan, str] | None, str]:
     """The graph of a reply with the thought beside it; the first problem where it cannot be
     used.
     """
@@ -200,12 +212,12 @@ def _graph(text: str, tools: Sequence[Tool], least: int) -> tuple[tuple[Plan, st
         return None, f"few: {least} tools are the least, and it uses {len(plan.slots)}"
     if not is_connected(plan):
         return None, "disconnected: not all of its tools are joined by arrows"
-    value = _object(text)
+    value = _parse_object(text)
     return (plan, str(value.get("goal") or value.get("intent") or "")), ""
 
 
-def _query(text: str, tools: Sequence[Tool]) -> tuple[str | None, str]:
-    found = _object(text).get("query")
+def _parse_query(text: str, tools: Sequence[Tool]) -> tuple[str | None, str]:
+    found = _parse_object(text).get("query")
     if not isinstance(found, str) or not found.strip():
         return None, 'syntax: not a JSON object with a text "query"'
     found = " ".join(found.split())
@@ -221,17 +233,17 @@ def _query(text: str, tools: Sequence[Tool]) -> tuple[str | None, str]:
 
 
 def _is_code(name: str) -> bool:
-    """Whether a tool's name is no word that a user might write."""
+    """Return True if a tool's name is an identifier rather than a word that a user might write."""
     return bool(re.search(r"[_\d.:/-]|[a-z][A-Z]", name))
 
 
-def _object(text: str) -> Mapping[str, Any]:
+def _parse_object(text: str) -> Mapping[str, Any]:
     try:
-        value = parse(unfenced(text))
+        value = parse(strip_code_fence(text))
     except JsonError:
         return {}
     return value if isinstance(value, dict) else {}
 
 
-def _count(wanted: int) -> str:
+def _render_count(wanted: int) -> str:
     return f"{wanted}" if wanted == 2 else f"{wanted - 1} to {wanted}"

@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from callwright.dataflow.flow import STOP, VERBS, words
+from callwright.dataflow.flow import STOP, VERBS, split_words
 from callwright.nouns.errors import MissingExtra
-from callwright.nouns.types import READ, Json, JsonObject, Tool, ToolCall, canonical
+from callwright.nouns.types import READ, Json, JsonObject, Tool, ToolCall, to_canonical_json
 from callwright.repair import ranker
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.ranker import FEATURES, Trees
@@ -78,7 +78,7 @@ class Score:
         return self.right + self.wrong + self.none
 
 
-def part_of(tool: str) -> str:
+def assign_part(tool: str) -> str:
     """train (60 %), tune (20 %) or test (20 %), by a hash of the tool's name."""
     number = int(hashlib.sha256(tool.encode()).hexdigest(), 16) % 10
     if number < 6:
@@ -128,11 +128,14 @@ def tool_choices(
     """Spoiled names: which tool is meant? Half of what is offered beside is of the same field."""
     by_word: dict[str, list[Tool]] = {}
     for tool in catalogue:
-        for w in set(words(tool.name)):
+        for w in set(split_words(tool.name)):
             by_word.setdefault(w, []).append(tool)
     for gold in golds:
         alike = [
-            t for w in words(gold.tool.name) for t in by_word.get(w, ()) if t.name != gold.tool.name
+            t
+            for w in split_words(gold.tool.name)
+            for t in by_word.get(w, ())
+            if t.name != gold.tool.name
         ]
         near = rng.sample(alike, min(len(alike), OFFERED // 2))
         rest = [
@@ -145,23 +148,28 @@ def tool_choices(
         for how, name in spoiled_names(gold, offered, rng):
             tools = offered[1:] if rng.random() < 0.2 else offered
             tools = rng.sample(tools, len(tools))
-            arguments = _some_keys(gold.call.arguments, rng)
+            arguments = _perturb_keys(gold.call.arguments, rng)
             if any(
-                names.squashed(t.name) == names.squashed(name) for t in tools if t is not gold.tool
+                names.squash_name(t.name) == names.squash_name(name)
+                for t in tools
+                if t is not gold.tool
             ):
                 continue
             rows = tuple(ranker.tool_features(name, arguments, t, gold.query) for t in tools)
-            found, _ = names.match(name, arguments, tools, gold.query)
+            found, _ = names.match_name(name, arguments, tools, gold.query)
             yield Choice(
-                rows, _place(gold.tool, tools), _place(found.tool if found else None, tools), how
+                rows,
+                _find_tool_index(gold.tool, tools),
+                _find_tool_index(found.tool if found else None, tools),
+                how,
             )
 
 
-def _place(tool: Tool | None, tools: Sequence[Tool]) -> int:
+def _find_tool_index(tool: Tool | None, tools: Sequence[Tool]) -> int:
     return next((i for i, t in enumerate(tools) if t is tool), -1)
 
 
-def _some_keys(arguments: JsonObject | str, rng: random.Random) -> JsonObject | str:
+def _perturb_keys(arguments: JsonObject | str, rng: random.Random) -> JsonObject | str:
     """The arguments, in one case of three with a key lost or named otherwise, so that keys do not
     give all away.
     """
@@ -184,21 +192,21 @@ def spoiled_names(
     described = described_name(gold.tool.description, rng)
     if described:
         yield "described", described
-    yield "reworded", reworded(gold.tool.name, rng)
+    yield "reworded", reword_name(gold.tool.name, rng)
 
 
 def described_name(description: str, rng: random.Random) -> str:
     """Two to four words of a description in their order; "" where it has too few."""
-    said = [w for w in words(description) if w not in STOP and len(w) > 2][:8]
+    said = [w for w in split_words(description) if w not in STOP and len(w) > 2][:8]
     if len(said) < 2:
         return ""
     places = sorted(rng.sample(range(len(said)), min(len(said), rng.choice((2, 3, 4)))))
     return "_".join(said[i] for i in places)
 
 
-def reworded(name: str, rng: random.Random) -> str:
+def reword_name(name: str, rng: random.Random) -> str:
     """Another verb of the same kind, or a word less."""
-    parts = list(words(name))
+    parts = list(split_words(name))
     at = next((i for i, w in enumerate(parts) if w in _KIND_OF), None)
     if at is not None and (rng.random() < 0.6 or len(parts) < 3):
         parts[at] = rng.choice(sorted(VERBS[_KIND_OF[parts[at]]]))
@@ -215,10 +223,10 @@ def parameter_choices(golds: Sequence[Gold], rng: random.Random) -> Iterator[Cho
             continue
         key = rng.choice(list(arguments))
         for how, spoiled in spoiled_keys(gold, key, rng):
-            yield from _key_choice(gold, arguments, key, how, spoiled, rng)
+            yield from _iter_key_choices(gold, arguments, key, how, spoiled, rng)
 
 
-def _key_choice(
+def _iter_key_choices(
     gold: Gold, arguments: JsonObject, key: str, how: str, spoiled: str, rng: random.Random
 ) -> Iterator[Choice]:
     if spoiled in gold.tool.properties:
@@ -234,7 +242,7 @@ def _key_choice(
         ranker.parameter_features(spoiled, given[spoiled], w, gold.tool, 1, missing or wanted)
         for w in wanted
     )
-    sure, _ = parameters.pairs(given, compiled_for(gold.tool).root)
+    sure, _ = parameters.pair_keys(given, compiled_for(gold.tool).root)
     ruled = next((p.wanted for p in sure if p.given == spoiled), "")
     right = -1 if stranger else wanted.index(key)
     yield Choice(
@@ -249,14 +257,16 @@ def spoiled_keys(gold: Gold, key: str, rng: random.Random) -> Iterator[tuple[str
     part = gold.tool.properties.get(key)
     said = part.get("description") if isinstance(part, dict) else ""
     described = [
-        w for w in words(said if isinstance(said, str) else "") if w not in STOP and len(w) > 2
+        w
+        for w in split_words(said if isinstance(said, str) else "")
+        if w not in STOP and len(w) > 2
     ][:6]
     if described:
         places = sorted(
             rng.sample(range(len(described)), min(len(described), rng.choice((1, 2, 3))))
         )
         yield "described", "_".join(described[i] for i in places)
-    tail = list(words(key))
+    tail = list(split_words(key))
     if len(tail) > 1:
         yield "shortened", "_".join(tail[1:] if rng.random() < 0.5 else tail[:-1])
     if len(key) > 6:
@@ -309,12 +319,14 @@ def values_by_key(golds: Sequence[Gold]) -> dict[str, list[Json]]:
 Maker = Callable[[Sequence[Gold], random.Random], list[Choice]]
 
 
-def makers(catalogue: Sequence[Tool]) -> dict[str, Maker]:
-    """How the choices of each task are made from the calls of one part."""
+def build_choice_makers(catalogue: Sequence[Tool]) -> dict[str, Maker]:
+    """Return, for each task, the function that makes its choices from the calls of one part."""
 
     def tools(golds: Sequence[Gold], rng: random.Random) -> list[Choice]:
-        parts = {part_of(g.tool.name) for g in golds}
-        return list(tool_choices(golds, [t for t in catalogue if part_of(t.name) in parts], rng))
+        parts = {assign_part(g.tool.name) for g in golds}
+        return list(
+            tool_choices(golds, [t for t in catalogue if assign_part(t.name) in parts], rng)
+        )
 
     return {
         "tool": tools,
@@ -323,7 +335,7 @@ def makers(catalogue: Sequence[Tool]) -> dict[str, Maker]:
     }
 
 
-def fit(choices: Sequence[Choice]) -> tuple[tuple[Any, ...], ...]:
+def fit_trees(choices: Sequence[Choice]) -> tuple[tuple[Any, ...], ...]:
     """Gradient-boosted trees over all candidates of all choices, as nested tuples for
     :class:`Trees`.
     """
@@ -339,10 +351,12 @@ def fit(choices: Sequence[Choice]) -> tuple[tuple[Any, ...], ...]:
         "seed": _SEED, "num_threads": 1, "verbose": -1, "deterministic": True, "force_row_wise": True,
     }  # fmt: skip
     booster = lightgbm.train(options, lightgbm.Dataset(rows, right), num_boost_round=60)
-    return tuple(_flat(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"])
+    return tuple(
+        _flatten_tree(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"]
+    )
 
 
-def _flat(root: JsonObject) -> tuple[Any, ...]:
+def _flatten_tree(root: JsonObject) -> tuple[Any, ...]:
     """A dumped tree as a list of nodes [feature, threshold, left, right] and leaf values, the root
     first.
     """
@@ -362,15 +376,15 @@ def _flat(root: JsonObject) -> tuple[Any, ...]:
     return tuple(nodes)
 
 
-def bounded(task: str, trees: tuple[tuple[Any, ...], ...], choices: Sequence[Choice]) -> Trees:
+def tune_bounds(task: str, trees: tuple[tuple[Any, ...], ...], choices: Sequence[Choice]) -> Trees:
     """The bounds that choose best on the tuning part at no harm (see above)."""
-    rules = scored(choices, None)
+    rules = score_choices(choices, None)
     asked = sum(c.right >= 0 for c in choices)
     best, most = Trees(FEATURES[task], trees, 2.0, 1.0), (rules.right, -rules.wrong)
     for least in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99):
         for lead in (0.0, 0.1, 0.2, 0.3, 0.5, 0.7) if task != "keep" else (0.0,):
             made = Trees(FEATURES[task], trees, least, lead)
-            score = scored(choices, made, alone=task == "keep")
+            score = score_choices(choices, made, alone=task == "keep")
             worth = (score.right, -score.wrong)
             if task == "keep":
                 harmless = asked - score.right <= asked - rules.right
@@ -383,7 +397,7 @@ def bounded(task: str, trees: tuple[tuple[Any, ...], ...], choices: Sequence[Cho
     return best
 
 
-def scored(choices: Sequence[Choice], trees: Trees | None, *, alone: bool = False) -> Score:
+def score_choices(choices: Sequence[Choice], trees: Trees | None, *, alone: bool = False) -> Score:
     """The rules' choices; with trees, the ranker's where the rules made none (or everywhere:
     ``alone``).
     """
@@ -399,7 +413,7 @@ def scored(choices: Sequence[Choice], trees: Trees | None, *, alone: bool = Fals
     return Score(right, wrong, none)
 
 
-def train(root: Path, limit: int) -> JsonObject:
+def train_tasks(root: Path, limit: int) -> JsonObject:
     """Train all tasks. Returns the file's content: trees and bounds of the tasks that beat the
     rules on test tools, and a card with the scores of all.
     """
@@ -409,21 +423,22 @@ def train(root: Path, limit: int) -> JsonObject:
     catalogue = list({g.tool.name: g.tool for g in golds}.values())
     tasks: JsonObject = {}
     report: JsonObject = {}
-    for task, make in makers(catalogue).items():
+    for task, make in build_choice_makers(catalogue).items():
         parts = {
             part: make(
-                [g for g in golds if part_of(g.tool.name) == part], random.Random(f"{task} {part}")
+                [g for g in golds if assign_part(g.tool.name) == part],
+                random.Random(f"{task} {part}"),
             )
             for part in ("train", "tune", "test")
         }
-        trees = bounded(task, fit(parts["train"]), parts["tune"])
+        trees = tune_bounds(task, fit_trees(parts["train"]), parts["tune"])
         tasks[task] = {
             "features": trees.features,
             "trees": trees.trees,
             "least": trees.least,
             "lead": trees.lead,
         }
-        report[task] = compared(parts["test"], trees, alone=task == "keep")
+        report[task] = compare_with_rules(parts["test"], trees, alone=task == "keep")
     kept = {task: spec for task, spec in tasks.items() if beats_rules(report[task])}
     card = {
         "data": "Seal-Tools (dev, in-domain test), NesTools; both Apache-2.0",
@@ -435,26 +450,28 @@ def train(root: Path, limit: int) -> JsonObject:
 
 
 def beats_rules(report: JsonObject) -> bool:
-    """Whether the rules with the ranker choose right more often and wrong no more often than
-    without it.
+    """Return True if the ranker increases the rules' right choices and does not increase their
+    wrong ones.
     """
     rules, ranked = report["all"]["rules"], report["all"]["with ranker"]
     return bool(ranked[0] > rules[0] and ranked[1] <= rules[1])
 
 
-def compared(choices: Sequence[Choice], trees: Trees, *, alone: bool = False) -> JsonObject:
+def compare_with_rules(
+    choices: Sequence[Choice], trees: Trees, *, alone: bool = False
+) -> JsonObject:
     """Rules without and with ranker on the same choices, whole and by how they were spoiled:
     [right, wrong, none].
     """
-    found: JsonObject = {"all": _both(choices, trees, alone)}
+    found: JsonObject = {"all": _score_both(choices, trees, alone)}
     for how in sorted({c.how for c in choices}):
-        found[how] = _both([c for c in choices if c.how == how], trees, alone)
+        found[how] = _score_both([c for c in choices if c.how == how], trees, alone)
     found["answerable"] = sum(c.right >= 0 for c in choices)
     return found
 
 
-def _both(choices: Sequence[Choice], trees: Trees, alone: bool) -> JsonObject:
-    rules, ranked = scored(choices, None), scored(choices, trees, alone=alone)
+def _score_both(choices: Sequence[Choice], trees: Trees, alone: bool) -> JsonObject:
+    rules, ranked = score_choices(choices, None), score_choices(choices, trees, alone=alone)
     return {
         "rules": [rules.right, rules.wrong, rules.none],
         "with ranker": [ranked.right, ranked.wrong, ranked.none],
@@ -477,11 +494,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--calls", type=int, default=2_000, help="right calls to spoil, 0 for all")
     given = parser.parse_args(argv)
-    made = train(given.data, given.calls)
+    made = train_tasks(given.data, given.calls)
     print(json.dumps(made["card"]["test"], indent=1))  # noqa: T201
     if given.out is not None:
         given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.write_text(canonical(made) + "\n", encoding="utf-8")
+        given.out.write_text(to_canonical_json(made) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

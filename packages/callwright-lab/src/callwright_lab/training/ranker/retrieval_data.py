@@ -1,7 +1,7 @@
 """Requests with the tools that each needs, and the catalogues they are asked of: what rankers learn
 from.
 
-What is held apart is held apart by tool: :func:`folds` never puts two requests that need a tool of
+What is held apart is held apart by tool: :func:`assign_folds` never puts two requests that need a tool of
 the same parent (the API, the field, the server) into different folds, for such requests are often
 one template filled in twice.
 """
@@ -49,7 +49,7 @@ class Task:
     queries: tuple[Query, ...]
 
 
-def stabletoolbench(folder: Path) -> Task:
+def read_stabletoolbench(folder: Path) -> Task:
     """StableToolBench's solvable queries: every ``*.json`` of a folder, and the candidates of all
     of them.
 
@@ -119,13 +119,13 @@ class Source:
 
 SOURCES: Mapping[str, Source] = {
     "stabletoolbench": Source(
-        "stabletoolbench/queries", stabletoolbench, "Apache-2.0", STABLETOOLBENCH_WHERE
+        "stabletoolbench/queries", read_stabletoolbench, "Apache-2.0", STABLETOOLBENCH_WHERE
     ),
     "seal_tools": Source("seal_tools", seal_tools, "Apache-2.0", SEAL_WHERE),
 }
 
 
-def folds(task: Task) -> list[int]:
+def assign_folds(task: Task) -> list[int]:
     """The fold 0..4 of each query; queries that need tools of one parent are in one fold, folds of
     about one size.
 
@@ -133,7 +133,9 @@ def folds(task: Task) -> list[int]:
     a hash of their name, go where there are fewest queries.
     """
     parent = {tool.name: tool.source or tool.name for tool in task.tools}
-    group = _joined([sorted({parent[name] for name in query.relevant}) for query in task.queries])
+    group = _join_groups(
+        [sorted({parent[name] for name in query.relevant}) for query in task.queries]
+    )
     size = Counter(group)
     held = [0] * FOLDS
     fold: dict[str, int] = {}
@@ -145,7 +147,7 @@ def folds(task: Task) -> list[int]:
     return [fold[name] for name in group]
 
 
-def _joined(sets: Sequence[Sequence[str]]) -> list[str]:
+def _join_groups(sets: Sequence[Sequence[str]]) -> list[str]:
     """The group of each set: sets that share an item are in one group, by its least item."""
     above: dict[str, str] = {}
 

@@ -3,7 +3,7 @@ that each needs.
 
 LambdaMART over :mod:`callwright.retrieval.candidates`: for every query the hundred best tools of
 the hybrid mode, those it needs marked. How good it is, is measured on five folds by tool
-(:func:`callwright_lab.training.ranker.retrieval_data.folds`): each query is ranked by trees that
+(:func:`callwright_lab.training.ranker.retrieval_data.assign_folds`): each query is ranked by trees that
 saw no query which needs a tool of the same API. What is shipped is learned from all queries of the
 sources with the same settings; no figure is ever taken of it on those.
 """
@@ -30,8 +30,8 @@ from callwright.weights import cache_dir
 from callwright.weights.trees import Array, Forest, write
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.metrics import all_at, ndcg_at, recall_at
-from callwright_lab.training.boosting import export, lightgbm, parameters
-from callwright_lab.training.ranker.retrieval_data import FOLDS, SOURCES, Query, Task, folds
+from callwright_lab.training.boosting import build_parameters, export_forest, import_lightgbm
+from callwright_lab.training.ranker.retrieval_data import FOLDS, SOURCES, Query, Task, assign_folds
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Rows:
     needed: Array
 
 
-def rows_of(index: ToolIndex, queries: Iterable[Query]) -> list[Rows]:
+def build_rows(index: ToolIndex, queries: Iterable[Query]) -> list[Rows]:
     """The rows of queries; those for which nothing is found have none."""
     made: list[Rows] = []
     for query in queries:
@@ -76,11 +76,11 @@ def rows_of(index: ToolIndex, queries: Iterable[Query]) -> list[Rows]:
     return made
 
 
-def fit(rows: Sequence[Rows], settings: Settings) -> Forest:
+def fit_forest(rows: Sequence[Rows], settings: Settings) -> Forest:
     """Trees learned from the queries of which a needed tool is among the candidates. Deterministic;
     one thread.
     """
-    boosting = lightgbm("training the ranker")
+    boosting = import_lightgbm("training the ranker")
     kept = [r for r in rows if r.needed.any()]
     if not kept:
         raise ConfigError(
@@ -92,30 +92,30 @@ def fit(rows: Sequence[Rows], settings: Settings) -> Forest:
         group=[len(r.names) for r in kept],
         feature_name=list(NAMES),
     )
-    params = parameters(
+    params = build_parameters(
         settings, objective="lambdarank", lambdarank_truncation_level=settings.truncation
     )
-    return export(boosting.train(params, data, settings.rounds))
+    return export_forest(boosting.train(params, data, settings.rounds))
 
 
 def fold_rankers(task: Task, rows: Sequence[Rows], settings: Settings) -> list[Ranker]:
     """For each query a ranker that saw no query which needs a tool of the same parent (one ranker
     for each fold).
     """
-    of = folds(task)
+    of = assign_folds(task)
     made = [
-        Ranker(fit([r for r, k in zip(rows, of, strict=True) if k != fold], settings), {})
+        Ranker(fit_forest([r for r, k in zip(rows, of, strict=True) if k != fold], settings), {})
         for fold in range(FOLDS)
     ]
     return [made[fold] for fold in of]
 
 
-def ranked(ranker: Ranker, rows: Rows) -> list[str]:
+def rank_candidates(ranker: Ranker, rows: Rows) -> list[str]:
     """The names of a query's candidates in a ranker's order, best first."""
     return [rows.names[i] for i in np.argsort(-ranker.forest(rows.features), kind="stable")]
 
 
-def scores(found: Iterable[tuple[Query, Sequence[str]]]) -> dict[str, float]:
+def score_rankings(found: Iterable[tuple[Query, Sequence[str]]]) -> dict[str, float]:
     """R@5, NDCG@5 and all@10 of rankings, percent."""
     every = [
         (
@@ -132,7 +132,7 @@ def scores(found: Iterable[tuple[Query, Sequence[str]]]) -> dict[str, float]:
     }
 
 
-def train(
+def train_ranker(
     names: Sequence[str], settings: Settings, encoder: Encoder, root: Path | None = None
 ) -> tuple[Forest, JsonObject]:
     """The trees learned from all queries of the sources, and their card: data, settings, scores on
@@ -144,11 +144,13 @@ def train(
     for name in names:
         source = SOURCES[name]
         task = source.read((root or data_root()) / source.folder)
-        rows = rows_of(ToolIndex.build(task.tools, encoder), task.queries)
+        rows = build_rows(ToolIndex.build(task.tools, encoder), task.queries)
         by_fold = fold_rankers(task, rows, settings)
         measured[name] = {
-            "hybrid": scores((r.query, r.names) for r in rows),
-            "ranked": scores((r.query, ranked(k, r)) for k, r in zip(by_fold, rows, strict=True)),
+            "hybrid": score_rankings((r.query, r.names) for r in rows),
+            "ranked": score_rankings(
+                (r.query, rank_candidates(k, r)) for k, r in zip(by_fold, rows, strict=True)
+            ),
         }
         data[name] = {
             "queries": len(rows),
@@ -169,13 +171,13 @@ def train(
         "settings": asdict(settings),
         "scores": {"five folds, no query needs a tool of an API that was learned from": measured},
     }
-    return fit(every, settings), card
+    return fit_forest(every, settings), card
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train, write weights and card; print the scores and where the files are."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    args = _parser().parse_args(given)
+    args = _build_parser().parse_args(given)
     names = args.sources.split(",")
     if unknown := [name for name in names if name not in SOURCES]:
         raise ConfigError(
@@ -183,7 +185,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             hint=f"sources: {', '.join(SOURCES)}",
         )
     settings = replace(Settings(), rounds=args.rounds, seed=args.seed)
-    forest, about = train(names, settings, open_encoder(args.encoder, cache=args.cache), args.data)
+    forest, about = train_ranker(
+        names, settings, open_encoder(args.encoder, cache=args.cache), args.data
+    )
     again = (
         f"callwright train ranker --sources {args.sources} --rounds {args.rounds} --seed"
         f" {args.seed}"
@@ -200,7 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="callwright train ranker", description=__doc__)
     p.add_argument(
         "--sources", default="stabletoolbench", help=f"of {', '.join(SOURCES)}; by comma"

@@ -33,7 +33,7 @@ from callwright.models import open_model
 from callwright.nouns.errors import CallwrightError, ConfigError, MissingExtra
 from callwright.nouns.types import to_json
 from callwright_lab.datasets.sources import data_root
-from callwright_lab.training.progress import add_stages, progress
+from callwright_lab.training.progress import add_stages, print_progress
 from callwright_lab.training.refiner import store
 from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
 from callwright_lab.training.refiner.data import (
@@ -41,14 +41,14 @@ from callwright_lab.training.refiner.data import (
     PAPER,
     Recipe,
     Tasks,
-    by_rule,
-    parts,
-    report,
+    build_rule_samples,
+    report_samples,
+    split_recipe,
 )
 from callwright_lab.training.refiner.settings import PRESETS, Settings
-from callwright_lab.training.refiner.sources import tasks
+from callwright_lab.training.refiner.sources import load_tasks
 from callwright_lab.training.refiner.spoil import Spoiling
-from callwright_lab.training.refiner.task import Sample, split
+from callwright_lab.training.refiner.task import Sample, split_held_out
 from callwright_lab.training.tuning_settings import add_options, with_options
 
 STAGES = ("data", "sft", "dapo", "against", "measure")
@@ -62,49 +62,51 @@ RECIPES = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; progress to standard error, tables to standard output."""
-    args = _parser().parse_args(arguments)
+    args = _build_parser().parse_args(arguments)
     settings = with_options(PRESETS[args.preset], args)
     if "overlong" in args.ablate:
         settings = replace(settings, overlong=False)
     if args.dry_run:
-        from callwright_lab.training.refiner.dry import look
+        from callwright_lab.training.refiner.dry import report_dry_run
 
-        text, ready = look(
-            settings, _recipe(args), args.data or data_root(), args.out, len(args.upstream)
+        text, ready = report_dry_run(
+            settings, _build_recipe(args), args.data or data_root(), args.out, len(args.upstream)
         )
         sys.stdout.write(text + "\n")
         return 0 if ready else 1
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     args.out.mkdir(parents=True, exist_ok=True)
     if "data" in args.stages:
-        _keep(args.out, _made(args))
+        _write_samples(args.out, _build_samples(args))
     rest = [stage for stage in args.stages if stage != "data"]
     if rest:
-        _train(args, settings, _samples(args), rest)
+        _run_training(args, settings, _read_samples(args), rest)
     return 0
 
 
 # ---------------------------------------------------------------- data
 
 
-def _made(args: argparse.Namespace) -> list[Sample]:
+def _build_samples(args: argparse.Namespace) -> list[Sample]:
     """The samples by the recipe, errors by rule or by the models that were named."""
-    recipe = _recipe(args)
-    given = parts(
-        recipe, {name: tasks(name, args.data or data_root()) for name in recipe.data_sets}
+    recipe = _build_recipe(args)
+    given = split_recipe(
+        recipe, {name: load_tasks(name, args.data or data_root()) for name in recipe.data_sets}
     )
     asked: dict[str, Any] = {
         **({"each": 0} if args.upstream else {}),
         **({"full": 0, "simplified": 0} if args.shuffler else {}),
     }
-    made = by_rule([(replace(part, **asked), found) for part, found in given], args.seed or 0)
+    made = build_rule_samples(
+        [(replace(part, **asked), found) for part, found in given], args.seed or 0
+    )
     if asked:
-        made += asyncio.run(_asked(args, given))
+        made += asyncio.run(_ask_samples(args, given))
         random.Random(args.seed or 0).shuffle(made)
     return made
 
 
-def _recipe(args: argparse.Namespace) -> Recipe:
+def _build_recipe(args: argparse.Namespace) -> Recipe:
     recipe: Recipe = RECIPES[args.preset]
     if args.sources:
         recipe = replace(recipe, sources=tuple(args.sources.split(",")))
@@ -114,18 +116,20 @@ def _recipe(args: argparse.Namespace) -> Recipe:
     return recipe
 
 
-async def _asked(args: argparse.Namespace, given: Sequence[tuple[Recipe, Tasks]]) -> list[Sample]:
+async def _ask_samples(
+    args: argparse.Namespace, given: Sequence[tuple[Recipe, Tasks]]
+) -> list[Sample]:
     """Samples spoiled by models with the paper's prompts, all models at once. Each is kept in
     ``asked.jsonl`` as it comes, and not asked for again when the stage is run anew.
     """
     path = args.out / "asked.jsonl"
-    known = store.read(path, cut=True) if path.exists() else []
-    store.write(path, known)
+    known = store.read_samples(path, cut=True) if path.exists() else []
+    store.write_samples(path, known)
     seen: list[Sample] = []
 
     async def work(spec: str, shuffle: bool) -> None:
         model = open_model(spec)
-        one = Spoiling(model, known, lambda s: store.append(path, [s]), args.seed or 0)
+        one = Spoiling(model, known, lambda s: store.append_samples(path, [s]), args.seed or 0)
         try:
             for place, (part, found) in enumerate(given):
                 if shuffle:
@@ -135,7 +139,7 @@ async def _asked(args: argparse.Namespace, given: Sequence[tuple[Recipe, Tasks]]
                     await one.erroneous(replace(part, each=each), found)
         finally:
             await model.aclose()
-        progress(f"{spec}: {len(one.made)} samples, {one.useless} replies of no use")
+        print_progress(f"{spec}: {len(one.made)} samples, {one.useless} replies of no use")
         seen.extend(one.made)
 
     failed: CallwrightError | None = None
@@ -154,28 +158,28 @@ async def _asked(args: argparse.Namespace, given: Sequence[tuple[Recipe, Tasks]]
     return seen
 
 
-def _keep(out: Path, samples: Sequence[Sample]) -> None:
-    store.write(out / "data.jsonl", samples)
-    text = report(samples)
+def _write_samples(out: Path, samples: Sequence[Sample]) -> None:
+    store.write_samples(out / "data.jsonl", samples)
+    text = report_samples(samples)
     (out / "data.md").write_text(text + "\n", encoding="utf-8")
     sys.stdout.write(text + "\n")
 
 
-def _samples(args: argparse.Namespace) -> list[Sample]:
-    """What the stage ``data`` left."""
+def _read_samples(args: argparse.Namespace) -> list[Sample]:
+    """Return the samples that the stage ``data`` wrote."""
     path = args.out / "data.jsonl"
     if not path.is_file():
         raise ConfigError(
             f"there are no samples in {args.out}",
             hint="run the stage data first, or copy a data.jsonl",
         )
-    return store.read(path)
+    return store.read_samples(path)
 
 
 # ---------------------------------------------------------------- training
 
 
-def _train(
+def _run_training(
     args: argparse.Namespace, settings: Settings, samples: Sequence[Sample], stages: Sequence[str]
 ) -> None:
     try:
@@ -187,41 +191,50 @@ def _train(
     from callwright_lab.training.refiner import runs
 
     model, tokenizer = tuning.open_model(settings.model)
-    learn, held = (runs.fitting(part, tokenizer, settings) for part in split(samples))
+    learn, held = (
+        runs.select_fitting(part, tokenizer, settings) for part in split_held_out(samples)
+    )
     if "simplified" in args.ablate:
         learn = [s for s in learn if s.kind != "shuffled_simplified"]
-    held = _evenly(held, args.held or len(held))
-    progress(f"{len(learn)} samples to learn from, {len(held)} to measure on, of {len(samples)}")
+    held = _sample_held_out(held, args.held or len(held))
+    print_progress(
+        f"{len(learn)} samples to learn from, {len(held)} to measure on, of {len(samples)}"
+    )
     if not learn or not held:
         raise ConfigError(
             "no sample fits the lengths", hint="raise --context or --longest, or choose other data"
         )
     if "untrained" in args.ablate:
-        _measure(args.out, {"upstream": None, "untrained": model}, tokenizer, held, settings)
+        _measure_models(args.out, {"upstream": None, "untrained": model}, tokenizer, held, settings)
         return
     if "sft" in stages and settings.sft_steps:
-        losses = runs.sft(model, tokenizer, learn, settings, args.out / "sft-run")
-        tuning.save(model, tokenizer, args.out / "sft")
-        progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
+        losses = runs.run_sft(model, tokenizer, learn, settings, args.out / "sft-run")
+        tuning.save_checkpoint(model, tokenizer, args.out / "sft")
+        print_progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
     start = str(args.out / "sft") if (args.out / "sft").is_dir() else settings.model
     if "dapo" in stages:
         model, _ = tuning.open_model(start)
-        rows = runs.dapo(
+        rows = runs.run_dapo(
             model, tokenizer, learn, settings, args.out / "dapo", args.minutes * 60, args.resume
         )
-        tuning.save(model, tokenizer, args.out / "refiner")
-        curve = _draw(args.out)
-        progress(f"dapo: {curve[-1]['step']} steps, {len(rows)} of them now")
+        tuning.save_checkpoint(model, tokenizer, args.out / "refiner")
+        curve = _write_curve(args.out)
+        print_progress(f"dapo: {curve[-1]['step']} steps, {len(rows)} of them now")
     if "against" in stages:
         model, _ = tuning.open_model(start)
-        losses = runs.sft(
-            model, tokenizer, learn, settings, args.out / "against-run", _spent(args.out)
+        losses = runs.run_sft(
+            model,
+            tokenizer,
+            learn,
+            settings,
+            args.out / "against-run",
+            _read_dapo_seconds(args.out),
         )
-        tuning.save(model, tokenizer, args.out / "against")
-        progress(
+        tuning.save_checkpoint(model, tokenizer, args.out / "against")
+        print_progress(
             f"sft alone for as long: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}"
         )
-    if "measure" in stages and tuning.first():
+    if "measure" in stages and tuning.is_main_process():
         found: dict[str, Any] = {"upstream": None}
         for folder, name in {
             "sft": "sft",
@@ -230,16 +243,16 @@ def _train(
         }.items():
             if (args.out / folder).is_dir():
                 found[name] = tuning.open_model(str(args.out / folder))[0]
-        _measure(args.out, found, tokenizer, held, settings)
+        _measure_models(args.out, found, tokenizer, held, settings)
 
 
-def _evenly(held: Sequence[Sample], count: int) -> list[Sample]:
+def _sample_held_out(held: Sequence[Sample], count: int) -> list[Sample]:
     """``count`` held-out samples, each task once, the same ones every time."""
     once = {s.task.id + s.kind: s for s in held}
     return random.Random("held out").sample(list(once.values()), min(count, len(once)))
 
 
-def _draw(out: Path) -> Sequence[Mapping[str, float]]:
+def _write_curve(out: Path) -> Sequence[Mapping[str, float]]:
     """The curve as a picture and a table."""
     curve = read_curve(out / "dapo" / "curve.jsonl")
     (out / "curve.svg").write_text(curve_svg(curve), encoding="utf-8")
@@ -247,7 +260,7 @@ def _draw(out: Path) -> Sequence[Mapping[str, float]]:
     return curve
 
 
-def _spent(out: Path) -> float:
+def _read_dapo_seconds(out: Path) -> float:
     """The seconds DAPO took, over all its resumptions."""
     path = out / "dapo" / "curve.jsonl"
     curve = read_curve(path) if path.is_file() else []
@@ -258,14 +271,20 @@ def _spent(out: Path) -> float:
     return curve[-1]["seconds"]
 
 
-def _measure(
+def _measure_models(
     out: Path, models: dict[str, Any], tokenizer: Any, held: Sequence[Sample], settings: Settings
 ) -> None:
-    from callwright_lab.training.refiner.scores import against, measure, table
+    from callwright_lab.training.refiner.scores import (
+        compare_refiners,
+        measure_refiner,
+        render_table,
+    )
 
-    scores = {name: measure(model, tokenizer, held, settings) for name, model in models.items()}
+    scores = {
+        name: measure_refiner(model, tokenizer, held, settings) for name, model in models.items()
+    }
     (out / "scores.json").write_text(json.dumps(to_json(scores), indent=1), encoding="utf-8")
-    text = f"{table(scores)}\n\n{against(scores, list(scores)[-1])}\n"
+    text = f"{render_table(scores)}\n\n{compare_refiners(scores, list(scores)[-1])}\n"
     (out / "scores.md").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
 
@@ -273,7 +292,7 @@ def _measure(
 # ---------------------------------------------------------------- arguments
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         "callwright train refiner",
         description=__doc__,

@@ -1,5 +1,5 @@
-"""What a corruption makes, and what it is given: right calls, the tools on offer and the request
-they answer.
+"""Defines the input and the result of a corruption: right calls, the tools on offer and the
+request.
 """
 
 from __future__ import annotations
@@ -55,9 +55,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a corruption starts from. ``write`` turns calls into the text whose errors are
-    wanted.
-    """
+    """Input of a corruption. ``write`` turns calls into the text that is to contain errors."""
 
     calls: tuple[ToolCall, ...]
     tools: tuple[Tool, ...]
@@ -76,8 +74,8 @@ class Given:
                 yield Site(i, key, value, schema if isinstance(schema, dict) else {})
 
     def stated(self, value: Json) -> bool:
-        """Whether the query gives the value verbatim, as whole words of two characters or more,
-        letter case aside.
+        """Return True if the query contains the value verbatim as whole words of two characters or
+        more, ignoring letter case.
         """
         text = value if isinstance(value, str) else write_reply(value)
         texts = {text, text.removesuffix(".0")} if isinstance(value, float) else {text}
@@ -117,7 +115,7 @@ class Given:
 Corruptor = Callable[[Given, random.Random], Corrupted | None]
 
 
-def draw(rng: random.Random, found: Sequence[Any]) -> Any:
+def draw_one(rng: random.Random, found: Sequence[Any]) -> Any:
     """One of them by the generator, None of an empty sequence."""
     return rng.choice(found) if found else None
 
@@ -127,7 +125,7 @@ def write_reply(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def hermes(calls: Sequence[ToolCall]) -> str:
+def write_hermes(calls: Sequence[ToolCall]) -> str:
     """The default text of calls: one JSON object between ``<tool_call>`` tags each."""
     return "\n".join(
         f"<tool_call>\n{write_reply({'name': c.tool, 'arguments': c.arguments})}\n</tool_call>"
@@ -135,6 +133,6 @@ def hermes(calls: Sequence[ToolCall]) -> str:
     )
 
 
-def bare(name: str) -> str:
+def fold_name(name: str) -> str:
     """A name without letter case and separators: what is left of it after most drifts."""
     return "".join(c for c in name.casefold() if c.isalnum())

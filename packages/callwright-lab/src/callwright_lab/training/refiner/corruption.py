@@ -13,11 +13,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Tool, ToolCall
-from callwright_lab.training.refiner.corrupted import Corrupted, Corruptor, Given, Write, hermes
+from callwright_lab.training.refiner.corrupted import (
+    Corrupted,
+    Corruptor,
+    Given,
+    Write,
+    write_hermes,
+)
 from callwright_lab.training.refiner.corruption_calls import CALL_KINDS
 from callwright_lab.training.refiner.corruption_text import TEXT_KINDS
 
-__all__ = ["ERRORS", "KINDS", "Corrupted", "corrupt", "corruptions"]
+__all__ = ["ERRORS", "KINDS", "Corrupted", "corrupt", "iter_corruptions"]
 
 KINDS: Mapping[str, Corruptor] = {**CALL_KINDS, **TEXT_KINDS}
 """Every kind of error by name, those inside calls first."""
@@ -47,7 +53,7 @@ def corrupt(
     rng: random.Random | int = 0,
     *,
     query: str = "",
-    write: Write = hermes,
+    write: Write = write_hermes,
 ) -> Corrupted | None:
     """The calls with one error of ``kind``; None where these calls cannot have it (no enum, one
     call only …).
@@ -63,13 +69,13 @@ def corrupt(
     return KINDS[kind](Given(tuple(calls), tuple(tools), query, write), rng)
 
 
-def corruptions(
+def iter_corruptions(
     calls: Sequence[ToolCall],
     tools: Sequence[Tool],
     seed: int = 0,
     *,
     query: str = "",
-    write: Write = hermes,
+    write: Write = write_hermes,
     kinds: Collection[str] = tuple(KINDS),
 ) -> Iterator[Corrupted]:
     """One corruption of every kind that the calls can have."""

@@ -15,8 +15,8 @@ from callwright_lab.training.refiner.corrupted import (
     Corruptor,
     Given,
     Site,
-    bare,
-    draw,
+    draw_one,
+    fold_name,
     write_reply,
 )
 
@@ -33,7 +33,7 @@ _GHOSTS: dict[str, Json] = {
 _PLACEHOLDERS = ("$1", "<{key}>", "{{{key}}}", "YOUR_{KEY}", "[{key}]")
 
 
-def _made(
+def _build_corrupted(
     kind: str, given: Given, calls: tuple[ToolCall, ...], answerable: bool, note: str
 ) -> Corrupted:
     return Corrupted(kind, "calls", answerable, note, given.calls, calls)
@@ -44,11 +44,11 @@ def _made(
 Change = Callable[[Site, random.Random], Json]
 
 
-def _value(kind: str, fits: Callable[[Site], bool], change: Change) -> Corruptor:
+def _build_value_corruptor(kind: str, fits: Callable[[Site], bool], change: Change) -> Corruptor:
     """A corruption of one argument's value from which the right value can always be told."""
 
     def corruptor(given: Given, rng: random.Random) -> Corrupted | None:
-        site = draw(rng, [s for s in given.sites() if fits(s)])
+        site = draw_one(rng, [s for s in given.sites() if fits(s)])
         if site is None:
             return None
         value = change(site, rng)
@@ -56,7 +56,7 @@ def _value(kind: str, fits: Callable[[Site], bool], change: Change) -> Corruptor
             f"{given.calls[site.call].tool}.{site.key}: {write_reply(site.value)} became"
             f" {write_reply(value)}"
         )
-        return _made(kind, given, given.with_value(site, value), True, note)
+        return _build_corrupted(kind, given, given.with_value(site, value), True, note)
 
     return corruptor
 
@@ -65,9 +65,9 @@ def _is_number(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _grouped(value: float) -> bool:
-    """Whether it is written differently elsewhere and can be told: 3,125 may be 3.125 or 3125, so
-    neither is made.
+def _has_locale_form(value: float) -> bool:
+    """Return True if a number's grouped notation differs from its plain one and is unambiguous.
+    3,125 may be 3.125 or 3125, so neither is made.
     """
     if isinstance(value, int):
         return abs(value) >= 1000
@@ -75,7 +75,7 @@ def _grouped(value: float) -> bool:
     return value % 1 != 0 and "e" not in decimals and (abs(value) >= 1000 or len(decimals) != 3)
 
 
-def _locale(site: Site, rng: random.Random) -> Json:
+def _format_locale(site: Site, rng: random.Random) -> Json:
     """12345.5 as 12,345.5 or 12.345,5; 3.5 as 3,5; whole numbers with English thousands only (1.234
     is no whole).
     """
@@ -90,7 +90,7 @@ def _enum_choices(site: Site) -> list[str]:
     return [v for v in found if isinstance(v, str)] if isinstance(found, list) else []
 
 
-def _enum(spoil: Callable[[str], list[str]]) -> tuple[Callable[[Site], bool], Change]:
+def _build_enum_change(spoil: Callable[[str], list[str]]) -> tuple[Callable[[Site], bool], Change]:
     """Spellings of an enum value that no other value of the enum has once case and separators are
     set aside.
     """
@@ -99,53 +99,60 @@ def _enum(spoil: Callable[[str], list[str]]) -> tuple[Callable[[Site], bool], Ch
         choices = _enum_choices(site)
         if not isinstance(site.value, str) or site.value not in choices:
             return []
-        alike = [c for c in choices if bare(c) == bare(site.value)]
+        alike = [c for c in choices if fold_name(c) == fold_name(site.value)]
         return [s for s in spoil(site.value) if s not in choices and len(alike) == 1]
 
     return lambda site: bool(spellings(site)), lambda site, rng: rng.choice(spellings(site))
 
 
-def _spaced(value: str) -> list[str]:
+def _respace_value(value: str) -> list[str]:
     swapped = [re.sub(r"[_\- ]", mark, value) for mark in ("_", "-", " ")]
     return [s for s in [*swapped, f" {value}", f"{value} "] if s != value]
 
 
 _VALUES: dict[str, Corruptor] = {
-    "object_as_text": _value("object_as_text", lambda s: isinstance(s.value, dict), lambda s, _: write_reply(s.value)),
-    "array_as_text": _value("array_as_text", lambda s: isinstance(s.value, list), lambda s, _: write_reply(s.value)),
-    "scalar_for_array": _value(
+    "object_as_text": _build_value_corruptor(
+        "object_as_text", lambda s: isinstance(s.value, dict), lambda s, _: write_reply(s.value)
+    ),
+    "array_as_text": _build_value_corruptor(
+        "array_as_text", lambda s: isinstance(s.value, list), lambda s, _: write_reply(s.value)
+    ),
+    "scalar_for_array": _build_value_corruptor(
         "scalar_for_array",
         lambda s: isinstance(s.value, list) and len(s.value) == 1 and not isinstance(s.value[0], list | dict),
         lambda s, _: s.value[0],
     ),
-    "array_of_one": _value(
+    "array_of_one": _build_value_corruptor(
         "array_of_one",
         lambda s: not isinstance(s.value, list) and s.type not in ("", "array"),
         lambda s, _: [s.value],
     ),
-    "number_as_text": _value(
+    "number_as_text": _build_value_corruptor(
         "number_as_text",
         lambda s: _is_number(s.value) and s.type in ("number", "integer"),
         lambda s, _: write_reply(s.value),
     ),
-    "boolean_as_text": _value(
+    "boolean_as_text": _build_value_corruptor(
         "boolean_as_text",
         lambda s: isinstance(s.value, bool) and s.type == "boolean",
         lambda s, rng: rng.choice([str(s.value), str(s.value).lower()]),
     ),
-    "null_as_text": _value(
+    "null_as_text": _build_value_corruptor(
         "null_as_text", lambda s: s.value is None, lambda _, rng: rng.choice(["null", "None"])
     ),
-    "locale_number": _value(
+    "locale_number": _build_value_corruptor(
         "locale_number",
-        lambda s: _is_number(s.value) and _grouped(s.value),
-        _locale,
+        lambda s: _is_number(s.value) and _has_locale_form(s.value),
+        _format_locale,
     ),
-    "enum_case": _value(
-        "enum_case", *_enum(lambda v: [s for s in (v.upper(), v.lower(), v.title(), v.capitalize()) if s != v])
+    "enum_case": _build_value_corruptor(
+        "enum_case",
+        *_build_enum_change(
+            lambda v: [s for s in (v.upper(), v.lower(), v.title(), v.capitalize()) if s != v]
+        ),
     ),
-    "enum_spacing": _value("enum_spacing", *_enum(_spaced)),
-    "schema_echo": _value(
+    "enum_spacing": _build_value_corruptor("enum_spacing", *_build_enum_change(_respace_value)),
+    "schema_echo": _build_value_corruptor(
         "schema_echo",
         lambda s: bool(s.schema) and not isinstance(s.value, dict),
         lambda s, rng: {**s.schema, rng.choice(["value", "default"]): s.value},
@@ -153,13 +160,13 @@ _VALUES: dict[str, Corruptor] = {
 }  # fmt: skip
 
 
-def _schema_echo_lost(given: Given, rng: random.Random) -> Corrupted | None:
+def _echo_schema(given: Given, rng: random.Random) -> Corrupted | None:
     """The parameter's schema stands where its value should; the value is gone from the call."""
-    site = draw(rng, [s for s in given.sites() if s.schema])
+    site = draw_one(rng, [s for s in given.sites() if s.schema])
     if site is None:
         return None
     note = f"{given.calls[site.call].tool}.{site.key} holds its own schema"
-    return _made(
+    return _build_corrupted(
         "schema_echo_lost",
         given,
         given.with_value(site, dict(site.schema)),
@@ -168,30 +175,32 @@ def _schema_echo_lost(given: Given, rng: random.Random) -> Corrupted | None:
     )
 
 
-def _placeholder(given: Given, rng: random.Random) -> Corrupted | None:
-    site = draw(rng, [s for s in given.sites() if isinstance(s.value, str) and s.value])
+def _insert_placeholder(given: Given, rng: random.Random) -> Corrupted | None:
+    site = draw_one(rng, [s for s in given.sites() if isinstance(s.value, str) and s.value])
     if site is None:
         return None
     mark = rng.choice(_PLACEHOLDERS).format(key=site.key, KEY=site.key.upper())
     note = f"{given.calls[site.call].tool}.{site.key} is still {mark}"
-    return _made("placeholder", given, given.with_value(site, mark), given.stated(site.value), note)
+    return _build_corrupted(
+        "placeholder", given, given.with_value(site, mark), given.stated(site.value), note
+    )
 
 
 def _wrong_value(given: Given, rng: random.Random) -> Corrupted | None:
     """Another value of the same type: what the paper's third prompt asks for. Nothing shows that it
     is wrong.
     """
-    site = draw(
+    site = draw_one(
         rng, [s for s in given.sites() if isinstance(s.value, str | int | float) and s.value != ""]
     )
     if site is None:
         return None
-    value: Json = _other(site, rng)
+    value: Json = _change_value(site, rng)
     note = f"{given.calls[site.call].tool}.{site.key}: {write_reply(site.value)} became {write_reply(value)}"
-    return _made("wrong_value", given, given.with_value(site, value), False, note)
+    return _build_corrupted("wrong_value", given, given.with_value(site, value), False, note)
 
 
-def _other(site: Site, rng: random.Random) -> Json:
+def _change_value(site: Site, rng: random.Random) -> Json:
     value = site.value
     if isinstance(value, bool):
         return not value
@@ -209,7 +218,7 @@ def _other(site: Site, rng: random.Random) -> Json:
 # ---------------------------------------------------------------- keys
 
 
-def _key(kind: str, rename: Callable[[str], str]) -> Corruptor:
+def _build_key_corruptor(kind: str, rename: Callable[[str], str]) -> Corruptor:
     def corruptor(given: Given, rng: random.Random) -> Corrupted | None:
         found = []
         for site in given.sites():
@@ -217,13 +226,13 @@ def _key(kind: str, rename: Callable[[str], str]) -> Corruptor:
             arguments = given.calls[site.call].arguments
             if tool is not None and new and new not in tool.properties and new not in arguments:
                 found.append((site, new, tool))
-        chosen = draw(rng, found)
+        chosen = draw_one(rng, found)
         if chosen is None:
             return None
         site, new, tool = chosen
-        near = [k for k in tool.properties if bare(k).endswith(bare(new))]
+        near = [k for k in tool.properties if fold_name(k).endswith(fold_name(new))]
         answerable = near == [site.key]
-        return _made(
+        return _build_corrupted(
             kind,
             given,
             given.with_key(site, new),
@@ -243,27 +252,29 @@ def _other_case(key: str) -> str:
     return snake if "_" in snake else ""
 
 
-def _tail(key: str) -> str:
+def _drop_first_word(key: str) -> str:
     """A key without its first word; "" for a single word."""
     return (
         key.partition("_")[2] or re.sub(r"^[a-z0-9]+(?=[A-Z])", "", key) if _other_case(key) else ""
     )
 
 
-def _required_missing(given: Given, rng: random.Random) -> Corrupted | None:
+def _drop_required_argument(given: Given, rng: random.Random) -> Corrupted | None:
     found = []
     for site in given.sites():
         tool = given.tool(given.calls[site.call].tool)
         if tool is not None and site.key in tool.required:
             found.append(site)
-    site = draw(rng, found)
+    site = draw_one(rng, found)
     if site is None:
         return None
     note = f"{given.calls[site.call].tool} lacks {site.key} ({write_reply(site.value)})"
-    return _made("required_missing", given, given.without(site), given.stated(site.value), note)
+    return _build_corrupted(
+        "required_missing", given, given.without(site), given.stated(site.value), note
+    )
 
 
-def _ghost_argument(given: Given, rng: random.Random) -> Corrupted | None:
+def _add_unknown_argument(given: Given, rng: random.Random) -> Corrupted | None:
     """An argument that the tool does not know. Where the schema welcomes any key nobody can tell:
     not answerable.
     """
@@ -273,14 +284,14 @@ def _ghost_argument(given: Given, rng: random.Random) -> Corrupted | None:
         keys = [k for k in _GHOSTS if tool is not None and k not in tool.properties]
         if tool is not None and keys and isinstance(call.arguments, dict):
             found.append((i, tool, keys))
-    chosen = draw(rng, found)
+    chosen = draw_one(rng, found)
     if chosen is None:
         return None
     i, tool, keys = chosen
     key = rng.choice(keys)
     call = replace(given.calls[i], arguments={**given.calls[i].arguments, key: _GHOSTS[key]})  # type: ignore[dict-item]
     closed = not tool.input_schema.get("additionalProperties") and bool(tool.properties)
-    return _made(
+    return _build_corrupted(
         "ghost_argument", given, given.with_call(i, call), closed, f"{tool.name} knows no {key}"
     )
 
@@ -288,7 +299,7 @@ def _ghost_argument(given: Given, rng: random.Random) -> Corrupted | None:
 # ---------------------------------------------------------------- tool names
 
 
-def _name(kind: str, rename: Callable[[str, random.Random], str]) -> Corruptor:
+def _build_name_corruptor(kind: str, rename: Callable[[str, random.Random], str]) -> Corruptor:
     """A tool name that is no tool's. Answerable where exactly one tool's name holds it or is held
     by it.
     """
@@ -296,46 +307,48 @@ def _name(kind: str, rename: Callable[[str, random.Random], str]) -> Corruptor:
     def corruptor(given: Given, rng: random.Random) -> Corrupted | None:
         names = {t.name for t in given.tools}
         found = [(i, rename(c.tool, rng)) for i, c in enumerate(given.calls) if c.tool in names]
-        chosen = draw(rng, [(i, new) for i, new in found if new and new not in names])
+        chosen = draw_one(rng, [(i, new) for i, new in found if new and new not in names])
         if chosen is None:
             return None
         i, new = chosen
-        near = [n for n in names if bare(n) in bare(new) or bare(new) in bare(n)]
+        near = [
+            n for n in names if fold_name(n) in fold_name(new) or fold_name(new) in fold_name(n)
+        ]
         answerable = (
-            near == [given.calls[i].tool] if kind != "name_typo" else _typo_unique(new, names)
+            near == [given.calls[i].tool] if kind != "name_typo" else _is_unique_typo(new, names)
         )
-        return _made(
+        return _build_corrupted(
             kind, given, given.with_name(i, new), answerable, f"{given.calls[i].tool} became {new}"
         )
 
     return corruptor
 
 
-def _typo_unique(name: str, names: set[str]) -> bool:
+def _is_unique_typo(name: str, names: set[str]) -> bool:
     from rapidfuzz.distance import OSA
 
     return sum(OSA.distance(name, n) <= 2 for n in names) == 1
 
 
-def _without_namespace(name: str, _rng: random.Random) -> str:
+def _drop_namespace(name: str, _rng: random.Random) -> str:
     """The last part of ``a.b``, ``a/b``, ``a__b``, ``a:b``; else the name without its first
     word.
     """
     parts = re.split(r"\.|/|::|:|__", name)
     if len(parts) > 1:
         return parts[-1]
-    return _tail(name)
+    return _drop_first_word(name)
 
 
-def _recased(name: str, rng: random.Random) -> str:
+def _recase_name(name: str, rng: random.Random) -> str:
     camel = re.sub(r"[_\-. ]+(\w)", lambda m: m[1].upper(), name)
     found = [
         n for n in (name.upper(), name.lower(), camel, camel[:1].upper() + camel[1:]) if n != name
     ]
-    return str(draw(rng, found) or "")
+    return str(draw_one(rng, found) or "")
 
 
-def _typo(name: str, rng: random.Random) -> str:
+def _make_typo(name: str, rng: random.Random) -> str:
     if len(name) < 5:
         return ""
     at = rng.randrange(1, len(name) - 1)
@@ -354,7 +367,7 @@ def _wrong_tool(given: Given, rng: random.Random) -> Corrupted | None:
         for t in given.tools
         if t.name != c.tool and given.tool(c.tool)
     ]
-    chosen = draw(rng, found)
+    chosen = draw_one(rng, found)
     if chosen is None:
         return None
     i, new = chosen
@@ -365,7 +378,7 @@ def _wrong_tool(given: Given, rng: random.Random) -> Corrupted | None:
         if keys and keys <= set(t.properties) and set(t.required) <= keys
     ]
     answerable = takers == [given.calls[i].tool]
-    return _made(
+    return _build_corrupted(
         "wrong_tool",
         given,
         given.with_name(i, new),
@@ -377,13 +390,13 @@ def _wrong_tool(given: Given, rng: random.Random) -> Corrupted | None:
 # ---------------------------------------------------------------- calls
 
 
-def _duplicate(given: Given, rng: random.Random) -> Corrupted | None:
+def _duplicate_call(given: Given, rng: random.Random) -> Corrupted | None:
     if not given.calls:
         return None
     i = rng.randrange(len(given.calls))
     copy = replace(given.calls[i], id=f"{given.calls[i].id}_again" if given.calls[i].id else "")
     calls = (*given.calls[: i + 1], copy, *given.calls[i + 1 :])
-    return _made(
+    return _build_corrupted(
         "duplicate", given, calls, True, f"{copy.tool} is called twice with the same arguments"
     )
 
@@ -399,10 +412,12 @@ def _out_of_order(given: Given, rng: random.Random) -> Corrupted | None:
         rng.shuffle(calls)
     answerable = any(_REFERENCE.search(write_reply(c.arguments)) for c in given.calls)
     names = ", ".join(c.tool for c in calls)
-    return _made("out_of_order", given, tuple(calls), answerable, f"the order became {names}")
+    return _build_corrupted(
+        "out_of_order", given, tuple(calls), answerable, f"the order became {names}"
+    )
 
 
-def _merged(given: Given, _rng: random.Random) -> Corrupted | None:
+def _merge_calls(given: Given, _rng: random.Random) -> Corrupted | None:
     """Several calls of one tool as one call with a list where the tool wants one value."""
     for i, call in enumerate(given.calls):
         alike = [c for c in given.calls[i:] if c.tool == call.tool]
@@ -429,16 +444,16 @@ def _merged(given: Given, _rng: random.Random) -> Corrupted | None:
         merged = replace(call, arguments={**call.arguments, key: values})  # type: ignore[dict-item]
         calls = [merged if c is call else c for c in given.calls if c is call or c not in alike]
         note = f"{len(alike)} calls of {call.tool} became one with {len(values)} values of {key}"
-        return _made("merged", given, tuple(calls), True, note)
+        return _build_corrupted("merged", given, tuple(calls), True, note)
     return None
 
 
-def _ids(kind: str, make: Callable[[int], str]) -> Corruptor:
+def _build_id_corruptor(kind: str, make: Callable[[int], str]) -> Corruptor:
     def corruptor(given: Given, _rng: random.Random) -> Corrupted | None:
         if not given.calls or (kind == "reused_id" and len(given.calls) < 2):
             return None
         calls = tuple(replace(c, id=make(i)) for i, c in enumerate(given.calls))
-        return _made(
+        return _build_corrupted(
             kind, given, calls, True, f"{len(calls)} calls, ids {sorted({c.id for c in calls})}"
         )
 
@@ -447,23 +462,25 @@ def _ids(kind: str, make: Callable[[int], str]) -> Corruptor:
 
 CALL_KINDS: Mapping[str, Corruptor] = {
     **_VALUES,
-    "schema_echo_lost": _schema_echo_lost,
-    "placeholder": _placeholder,
+    "schema_echo_lost": _echo_schema,
+    "placeholder": _insert_placeholder,
     "wrong_value": _wrong_value,
-    "key_case": _key("key_case", _other_case),
-    "key_prefix_lost": _key("key_prefix_lost", _tail),
-    "required_missing": _required_missing,
-    "ghost_argument": _ghost_argument,
-    "name_prefix_lost": _name("name_prefix_lost", _without_namespace),
-    "name_prefix_added": _name("name_prefix_added", lambda n, rng: rng.choice(_PREFIXES) + n),
-    "name_suffix": _name("name_suffix", lambda n, rng: n + rng.choice(_SUFFIXES)),
-    "name_case": _name("name_case", _recased),
-    "name_typo": _name("name_typo", _typo),
+    "key_case": _build_key_corruptor("key_case", _other_case),
+    "key_prefix_lost": _build_key_corruptor("key_prefix_lost", _drop_first_word),
+    "required_missing": _drop_required_argument,
+    "ghost_argument": _add_unknown_argument,
+    "name_prefix_lost": _build_name_corruptor("name_prefix_lost", _drop_namespace),
+    "name_prefix_added": _build_name_corruptor(
+        "name_prefix_added", lambda n, rng: rng.choice(_PREFIXES) + n
+    ),
+    "name_suffix": _build_name_corruptor("name_suffix", lambda n, rng: n + rng.choice(_SUFFIXES)),
+    "name_case": _build_name_corruptor("name_case", _recase_name),
+    "name_typo": _build_name_corruptor("name_typo", _make_typo),
     "wrong_tool": _wrong_tool,
-    "duplicate": _duplicate,
+    "duplicate": _duplicate_call,
     "out_of_order": _out_of_order,
-    "merged": _merged,
-    "missing_id": _ids("missing_id", lambda _: ""),
-    "reused_id": _ids("reused_id", lambda _: "call_0"),
+    "merged": _merge_calls,
+    "missing_id": _build_id_corruptor("missing_id", lambda _: ""),
+    "reused_id": _build_id_corruptor("reused_id", lambda _: "call_0"),
 }
 """Every error at the level of calls, by name."""

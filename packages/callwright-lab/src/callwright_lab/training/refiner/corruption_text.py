@@ -13,7 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from callwright.nouns.types import JsonObject, ToolCall
-from callwright_lab.training.refiner.corrupted import Corrupted, Corruptor, Given, draw, write_reply
+from callwright_lab.training.refiner.corrupted import (
+    Corrupted,
+    Corruptor,
+    Given,
+    draw_one,
+    write_reply,
+)
 
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _CLOSERS = re.compile(r"(?:</[^<>]*>|<\|[^|<>]*\|>|```|[\s\])}]|<[^<>]*end[^<>]*>)*\Z")
@@ -43,11 +49,11 @@ _MARKERS = (
 )
 
 
-def _made(kind: str, given: Given, text: str, answerable: bool, note: str) -> Corrupted:
+def _build_corrupted(kind: str, given: Given, text: str, answerable: bool, note: str) -> Corrupted:
     return Corrupted(kind, "text", answerable, note, given.calls, text=text)
 
 
-def _text(
+def _build_text_corruptor(
     kind: str, spoil: Callable[[str, random.Random], str], note: str, answerable: bool = True
 ) -> Corruptor:
     """A corruption of the whole text; None where it would change nothing."""
@@ -56,7 +62,7 @@ def _text(
         text = given.write(given.calls)
         spoiled = spoil(text, rng)
         return (
-            _made(kind, given, spoiled, answerable, note)
+            _build_corrupted(kind, given, spoiled, answerable, note)
             if given.calls and spoiled != text
             else None
         )
@@ -64,7 +70,7 @@ def _text(
     return corruptor
 
 
-def _outside_strings(text: str, change: Callable[[str], str]) -> str:
+def _change_outside_strings(text: str, change: Callable[[str], str]) -> str:
     """``change`` applied to what stands between double-quoted strings."""
     parts, at = [], 0
     for match in _STRING.finditer(text):
@@ -82,7 +88,7 @@ def _single_quotes(text: str, _rng: random.Random) -> str:
 
 def _python_literals(text: str, _rng: random.Random) -> str:
     names = {"true": "True", "false": "False", "null": "None"}
-    return _outside_strings(
+    return _change_outside_strings(
         text, lambda s: re.sub(r"\b(true|false|null)\b", lambda m: names[m[1]], s)
     )
 
@@ -93,12 +99,14 @@ def _trailing_comma(text: str, _rng: random.Random) -> str:
 
 
 def _last_closer(text: str) -> int:
-    """Where the innermost bracket at the end of the text closes; -1 where none does."""
-    start = len(text) - len(_ending(text))
+    """Return the position where the innermost bracket at the end of the text closes; -1 if none
+    does.
+    """
+    start = len(text) - len(_find_closers(text))
     return next((i for i in range(start, len(text)) if text[i] in "])}"), -1)
 
 
-def _ending(text: str) -> str:
+def _find_closers(text: str) -> str:
     """The closers, tags and spaces at the end of the text."""
     found = _CLOSERS.search(text)
     return found[0] if found else ""
@@ -107,7 +115,9 @@ def _ending(text: str) -> str:
 def _missing_closer(text: str, rng: random.Random) -> str:
     """Without its last tag, or without its last bracket: nothing of an argument is lost."""
     tags = [m.span() for m in _TAG.finditer(text)]
-    brackets = [i for i in range(len(text) - len(_ending(text)), len(text)) if text[i] in "])}"]
+    brackets = [
+        i for i in range(len(text) - len(_find_closers(text)), len(text)) if text[i] in "])}"
+    ]
     if tags and (rng.random() < 0.5 or not brackets):
         return text[: tags[-1][0]] + text[tags[-1][1] :]
     return text[: brackets[-1]] + text[brackets[-1] + 1 :] if brackets else text
@@ -115,18 +125,18 @@ def _missing_closer(text: str, rng: random.Random) -> str:
 
 def _extra_closer(text: str, rng: random.Random) -> str:
     tags = _TAG.findall(text)
-    brackets = [c for c in _ending(text) if c in "])}"]
+    brackets = [c for c in _find_closers(text) if c in "])}"]
     if tags and (rng.random() < 0.5 or not brackets):
         return f"{text}\n{tags[-1]}"
     at = _last_closer(text)
     return text[:at] + text[at] + text[at:] if at >= 0 else text
 
 
-def _truncated(text: str, rng: random.Random) -> str:
+def _truncate_text(text: str, rng: random.Random) -> str:
     """Cut inside what the last call says, as a token limit does: something of an argument is
     gone.
     """
-    body = len(text) - len(_ending(text))
+    body = len(text) - len(_find_closers(text))
     if body and text[body - 1] in "\"'":
         body -= 1
     start = max(text.rfind(mark) for mark in ("arguments", "parameters", "(", "<parameter", "{"))
@@ -144,7 +154,7 @@ def _wrapper_keys(text: str, rng: random.Random) -> str:
     )
 
 
-def _think(text: str, rng: random.Random) -> str:
+def _insert_thought(text: str, rng: random.Random) -> str:
     """A thought that leaks into the answer: whole, never opened, or never closed before the
     call.
     """
@@ -161,19 +171,19 @@ def _think(text: str, rng: random.Random) -> str:
 # ---------------------------------------------------------------- errors that need the calls
 
 
-def _stringified(times: int) -> Corruptor:
+def _build_stringify_corruptor(times: int) -> Corruptor:
     """Arguments encoded as a JSON string, once or twice more than they should be."""
     kind = "arguments_as_text" if times == 1 else "escaped_twice"
 
     def corruptor(given: Given, rng: random.Random) -> Corrupted | None:
-        i = draw(rng, [i for i, c in enumerate(given.calls) if isinstance(c.arguments, dict)])
+        i = draw_one(rng, [i for i, c in enumerate(given.calls) if isinstance(c.arguments, dict)])
         if i is None:
             return None
         encoded: object = given.calls[i].arguments
         for _ in range(times):
             encoded = write_reply(encoded)
         calls = given.with_call(i, replace(given.calls[i], arguments=str(encoded)))
-        return _made(
+        return _build_corrupted(
             kind,
             given,
             given.write(calls),
@@ -184,26 +194,26 @@ def _stringified(times: int) -> Corruptor:
     return corruptor
 
 
-def _not_a_number(given: Given, rng: random.Random) -> Corrupted | None:
+def _insert_nan(given: Given, rng: random.Random) -> Corrupted | None:
     """A number written as NaN: JSON has none, and which number was meant is gone."""
     numbers = [
         s
         for s in given.sites()
         if isinstance(s.value, int | float) and not isinstance(s.value, bool)
     ]
-    site = draw(rng, numbers)
+    site = draw_one(rng, numbers)
     if site is None:
         return None
     text = given.write(given.with_value(site, float("nan")))
     note = f"{given.calls[site.call].tool}.{site.key} is NaN"
-    return _made("not_a_number", given, text, given.stated(site.value), note)
+    return _build_corrupted("not_a_number", given, text, given.stated(site.value), note)
 
 
-def _marker(given: Given, rng: random.Random) -> Corrupted | None:
+def _insert_marker(given: Given, rng: random.Random) -> Corrupted | None:
     """A string argument that rightly holds a call marker. Nothing is broken: it must come out as it
     is.
     """
-    site = draw(
+    site = draw_one(
         rng, [s for s in given.sites() if isinstance(s.value, str) and "enum" not in s.schema]
     )
     if site is None:
@@ -214,13 +224,13 @@ def _marker(given: Given, rng: random.Random) -> Corrupted | None:
     return Corrupted("marker_in_string", "text", True, note, calls, text=given.write(calls))
 
 
-def _run_together(given: Given, rng: random.Random) -> Corrupted | None:
+def _concatenate_calls(given: Given, rng: random.Random) -> Corrupted | None:
     """Several calls as JSON objects with nothing, a comma or a semicolon between them."""
     if len(given.calls) < 2:
         return None
     mark = rng.choice(["", ", ", "; ", "\n"])
     text = mark.join(write_reply({"name": c.tool, "arguments": c.arguments}) for c in given.calls)
-    return _made(
+    return _build_corrupted(
         "run_together", given, text, True, f"{len(given.calls)} objects joined by {mark!r}"
     )
 
@@ -228,7 +238,7 @@ def _run_together(given: Given, rng: random.Random) -> Corrupted | None:
 # ---------------------------------------------------------------- streams
 
 
-def _split(given: Given, rng: random.Random) -> Corrupted | None:
+def _split_stream(given: Given, rng: random.Random) -> Corrupted | None:
     """The text in pieces of one character, or cut at random places."""
     text = given.write(given.calls)
     if not text:
@@ -245,7 +255,7 @@ def _split(given: Given, rng: random.Random) -> Corrupted | None:
     )
 
 
-def deltas(calls: tuple[ToolCall, ...]) -> list[JsonObject]:
+def build_deltas(calls: tuple[ToolCall, ...]) -> list[JsonObject]:
     """OpenAI chunk deltas of the calls: a head with id and name, then the arguments in two
     pieces.
     """
@@ -263,13 +273,13 @@ def deltas(calls: tuple[ToolCall, ...]) -> list[JsonObject]:
     return found
 
 
-def _delta(
+def _build_delta_corruptor(
     kind: str, spoil: Callable[[JsonObject], JsonObject], several: bool = False
 ) -> Corruptor:
     def corruptor(given: Given, _rng: random.Random) -> Corrupted | None:
         if len(given.calls) < 1 + several:
             return None
-        spoiled = tuple({"tool_calls": [spoil(d)]} for d in deltas(given.calls))
+        spoiled = tuple({"tool_calls": [spoil(d)]} for d in build_deltas(given.calls))
         return Corrupted(
             kind, "stream", True, f"{len(spoiled)} deltas", given.calls, deltas=spoiled
         )
@@ -277,39 +287,53 @@ def _delta(
     return corruptor
 
 
-def _without(key: str) -> Callable[[JsonObject], JsonObject]:
+def _build_key_remover(key: str) -> Callable[[JsonObject], JsonObject]:
     return lambda delta: {k: v for k, v in delta.items() if k != key}
 
 
 TEXT_KINDS: Mapping[str, Corruptor] = {
-    "fence": _text(
+    "fence": _build_text_corruptor(
         "fence",
         lambda t, rng: f"```{rng.choice(['json', '', 'tool_call'])}\n{t}\n```",
         "a fence around it",
     ),
-    "prose": _text(
+    "prose": _build_text_corruptor(
         "prose", lambda t, rng: rng.choice(_LEADS) + t + rng.choice(_TAILS), "prose around it"
     ),
-    "think_leak": _text("think_leak", _think, "a thought leaks into the answer"),
-    "missing_closer": _text(
+    "think_leak": _build_text_corruptor(
+        "think_leak", _insert_thought, "a thought leaks into the answer"
+    ),
+    "missing_closer": _build_text_corruptor(
         "missing_closer", _missing_closer, "the last closing tag or bracket is missing"
     ),
-    "extra_closer": _text("extra_closer", _extra_closer, "a tag or bracket closes twice"),
-    "truncated": _text(
-        "truncated", _truncated, "it ends in the middle of an argument", answerable=False
+    "extra_closer": _build_text_corruptor(
+        "extra_closer", _extra_closer, "a tag or bracket closes twice"
     ),
-    "single_quotes": _text("single_quotes", _single_quotes, "Python's quotes"),
-    "python_literals": _text("python_literals", _python_literals, "True, False, None"),
-    "trailing_comma": _text("trailing_comma", _trailing_comma, "a comma before the last bracket"),
-    "wrapper_keys": _text("wrapper_keys", _wrapper_keys, "other words for name and arguments"),
-    "arguments_as_text": _stringified(1),
-    "escaped_twice": _stringified(2),
-    "not_a_number": _not_a_number,
-    "marker_in_string": _marker,
-    "run_together": _run_together,
-    "split": _split,
-    "delta_without_id": _delta("delta_without_id", _without("id")),
-    "delta_without_index": _delta("delta_without_index", _without("index")),
-    "delta_reused_index": _delta("delta_reused_index", lambda d: {**d, "index": 0}, several=True),
+    "truncated": _build_text_corruptor(
+        "truncated", _truncate_text, "it ends in the middle of an argument", answerable=False
+    ),
+    "single_quotes": _build_text_corruptor("single_quotes", _single_quotes, "Python's quotes"),
+    "python_literals": _build_text_corruptor(
+        "python_literals", _python_literals, "True, False, None"
+    ),
+    "trailing_comma": _build_text_corruptor(
+        "trailing_comma", _trailing_comma, "a comma before the last bracket"
+    ),
+    "wrapper_keys": _build_text_corruptor(
+        "wrapper_keys", _wrapper_keys, "other words for name and arguments"
+    ),
+    "arguments_as_text": _build_stringify_corruptor(1),
+    "escaped_twice": _build_stringify_corruptor(2),
+    "not_a_number": _insert_nan,
+    "marker_in_string": _insert_marker,
+    "run_together": _concatenate_calls,
+    "split": _split_stream,
+    "delta_without_id": _build_delta_corruptor("delta_without_id", _build_key_remover("id")),
+    "delta_without_index": _build_delta_corruptor(
+        "delta_without_index", _build_key_remover("index")
+    ),
+    "delta_reused_index": _build_delta_corruptor(
+        "delta_reused_index", lambda d: {**d, "index": 0}, several=True
+    ),
 }
 """Every error of texts and streams, by name."""

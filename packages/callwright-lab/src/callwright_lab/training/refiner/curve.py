@@ -27,7 +27,7 @@ def read_curve(path: Path) -> list[Mapping[str, float]]:
     return [row for _, row in sorted({r["step"]: r for r in rows if "reward" in r}.items())]
 
 
-def smoothed(values: Sequence[float], over: int) -> list[float]:
+def smooth_values(values: Sequence[float], over: int) -> list[float]:
     """The mean of each value and up to ``over`` - 1 before it."""
     return [
         sum(values[max(0, i + 1 - over) : i + 1]) / min(i + 1, over) for i in range(len(values))
@@ -71,7 +71,7 @@ def curve_svg(rows: Sequence[Mapping[str, float]], over: int = 10) -> str:
     Needs a row.
     """
     parts = [
-        _panel(
+        _render_panel(
             i,
             title,
             [r["step"] for r in rows if key in r],
@@ -88,7 +88,7 @@ def curve_svg(rows: Sequence[Mapping[str, float]], over: int = 10) -> str:
     return "\n".join([head, *parts, "</svg>\n"])
 
 
-def _panel(
+def _render_panel(
     number: int, title: str, steps: Sequence[float], values: Sequence[float], over: int
 ) -> str:
     base = number * (_HEIGHT + _TOP) + _TOP
@@ -109,7 +109,9 @@ def _panel(
         f'<circle cx="{x(s)}" cy="{y(v)}" r="1.6" fill="#9ab"/>'
         for s, v in zip(steps, values, strict=True)
     )
-    points = " ".join(f"{x(s)},{y(v)}" for s, v in zip(steps, smoothed(values, over), strict=True))
+    points = " ".join(
+        f"{x(s)},{y(v)}" for s, v in zip(steps, smooth_values(values, over), strict=True)
+    )
     frame = (
         f'<path d="M{_LEFT} {base}V{base + _HEIGHT}H{_LEFT + _WIDTH}" fill="none" stroke="#888"/>'
     )

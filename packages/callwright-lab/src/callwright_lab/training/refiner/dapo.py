@@ -29,7 +29,7 @@ from typing import Any
 
 from callwright.jsontext import parse
 from callwright.nouns.errors import MissingExtra
-from callwright_lab.training.generation import continued
+from callwright_lab.training.generation import sample_continuations
 from callwright_lab.training.refiner.rewards import overlong_penalty
 
 try:
@@ -43,7 +43,7 @@ _SPREAD = 1e-6  # rewards closer than this are the same
 _STATE = "refill.json"
 
 
-def clock() -> float:
+def read_clock() -> float:
     """On a CPU the seconds this process worked, whoever else uses the machine; with a GPU those of
     the wall.
     """
@@ -78,7 +78,7 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
         super().__init__(*args, **rest)
         self._attempts, self._shared, self._curve = attempts, shared, curve
         self._drawn = 0  # prompts drawn to refill so far
-        self._began = clock()  # less what the run took before its last checkpoint
+        self._began = read_clock()  # less what the run took before its last checkpoint
         self._rewards: torch.Tensor | None = None
         self._sampler: tuple[int, Any] = (-1, None)
 
@@ -211,7 +211,9 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
 
     def _continue(self, model: Any, prompt: list[int], count: int) -> list[list[int]]:
         """``count`` replies to one prompt whose keys and values are computed once."""
-        return continued(model, prompt, count, self.generation_config, set(self.eos_token_ids))
+        return sample_continuations(
+            model, prompt, count, self.generation_config, set(self.eos_token_ids)
+        )
 
     def _get_per_token_logps_and_entropies(
         self,
@@ -271,7 +273,7 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
                 )
 
     def _seconds(self) -> float:
-        return round(clock() - self._began, 3)
+        return round(read_clock() - self._began, 3)
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
         super()._save_checkpoint(model, trial)
@@ -287,7 +289,7 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
         if checkpoint is not None and (path := Path(checkpoint) / _STATE).exists():
             kept = parse(path.read_text(encoding="utf-8"))
             self._drawn = kept["drawn"]
-            self._began = clock() - kept["seconds"]
+            self._began = read_clock() - kept["seconds"]
 
 
 def packed_logits(

@@ -20,7 +20,7 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import ToolCall
 from callwright_lab.training.refiner.corruption import ERRORS, corrupt
 from callwright_lab.training.refiner.formats import FORMATS, Invocation
-from callwright_lab.training.refiner.sources import in_steps
+from callwright_lab.training.refiner.sources import simplify_to_steps
 from callwright_lab.training.refiner.task import KINDS, Kind, Sample, Task
 
 ERROR_KINDS = tuple(ERRORS)  # format, name, content
@@ -41,7 +41,7 @@ too (C.2).
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How many samples of each kind. ``each``: erroneous ones per upstream, error kind and
+    """Number of samples of each kind. ``each``: samples with errors per upstream, error kind and
     conventional source.
     """
 
@@ -94,49 +94,55 @@ Tasks = Mapping[str, Sequence[Task]]
 """Tasks by the name of their data set."""
 
 
-def compose(recipe: Recipe, by_source: Tasks, seed: int = 0) -> list[Sample]:
+def compose_samples(recipe: Recipe, by_source: Tasks, seed: int = 0) -> list[Sample]:
     """All samples of a recipe with errors made by rule, in random order."""
-    return by_rule(parts(recipe, by_source), seed)
+    return build_rule_samples(split_recipe(recipe, by_source), seed)
 
 
-def parts(recipe: Recipe, by_source: Tasks) -> list[tuple[Recipe, Tasks]]:
+def split_recipe(recipe: Recipe, by_source: Tasks) -> list[tuple[Recipe, Tasks]]:
     """The recipe with the tasks to learn from, then the one of what is measured on with the tasks
     held out for it.
     """
-    found = {name: _known(by_source, name) for name in recipe.data_sets}
+    found = {name: _require_tasks(by_source, name) for name in recipe.data_sets}
     learned = {name: [t for t in tasks if not t.held_out] for name, tasks in found.items()}
     for name in found:
-        _known(learned, name)
+        _require_tasks(learned, name)
     held = {name: [t for t in tasks if t.held_out] for name, tasks in found.items()}
     return [(recipe, learned), *([(recipe.measured(), held)] if recipe.held else [])]
 
 
-def by_rule(given: Iterable[tuple[Recipe, Tasks]], seed: int = 0) -> list[Sample]:
+def build_rule_samples(given: Iterable[tuple[Recipe, Tasks]], seed: int = 0) -> list[Sample]:
     """The samples of each recipe from its tasks, in random order."""
     rng = random.Random(f"refiner data {seed}")
     made: list[Sample] = []
     for part, tasks in given:
         for source, right in zip(
-            part.sources, shares(part.correct, len(part.sources)), strict=True
+            part.sources, divide_evenly(part.correct, len(part.sources)), strict=True
         ):
             for error in ERROR_KINDS:
-                made += erroneous(tasks[source], error, part.each * part.upstreams, rng)
-            made += correct(tasks[source], right, rng)
+                made += build_erroneous_samples(
+                    tasks[source], error, part.each * part.upstreams, rng
+                )
+            made += build_correct_samples(tasks[source], right, rng)
         nested = tasks.get(part.nested, ())
-        made += shuffled(nested, "shuffled_full", part.full, rng, part)
-        made += shuffled(
-            [in_steps(t) for t in nested], "shuffled_simplified", part.simplified, rng, part
+        made += build_shuffled_samples(nested, "shuffled_full", part.full, rng, part)
+        made += build_shuffled_samples(
+            [simplify_to_steps(t) for t in nested],
+            "shuffled_simplified",
+            part.simplified,
+            rng,
+            part,
         )
     rng.shuffle(made)
     return made
 
 
-def shares(count: int, among: int) -> list[int]:
+def divide_evenly(count: int, among: int) -> list[int]:
     """``count`` things among so many, as equally as can be."""
     return [count // among + (i < count % among) for i in range(among)]
 
 
-def _known(by_source: Tasks, name: str) -> Sequence[Task]:
+def _require_tasks(by_source: Tasks, name: str) -> Sequence[Task]:
     if not by_source.get(name):
         raise ConfigError(
             f"the recipe needs tasks of {name}, and there are none", hint="name it in --sources"
@@ -144,40 +150,47 @@ def _known(by_source: Tasks, name: str) -> Sequence[Task]:
     return by_source[name]
 
 
-def _cycle(tasks: Sequence[Task], rng: random.Random) -> Iterator[Task]:
+def _cycle_tasks(tasks: Sequence[Task], rng: random.Random) -> Iterator[Task]:
     """Tasks without end, each once before any comes again; of none, none."""
     while tasks:
         yield from rng.sample(list(tasks), len(tasks))
 
 
-def erroneous(tasks: Sequence[Task], error: str, count: int, rng: random.Random) -> list[Sample]:
+def build_erroneous_samples(
+    tasks: Sequence[Task], error: str, count: int, rng: random.Random
+) -> list[Sample]:
     """Samples whose upstream output has one error of the paper's kind ``error`` (format, name or
     content).
     """
     made: list[Sample] = []
-    for tried, task in enumerate(_cycle(tasks, rng)):
+    for tried, task in enumerate(_cycle_tasks(tasks, rng)):
         if len(made) == count or tried > _TRIES * count:
             break
-        sample = spoiled(task, error, rng)
+        sample = spoil_by_rule(task, error, rng)
         if sample is not None:
             made.append(sample)
     return made
 
 
-def spoiled(task: Task, error: str, rng: random.Random) -> Sample | None:
+def spoil_by_rule(task: Task, error: str, rng: random.Random) -> Sample | None:
     """The task with one error by rule; None where none of the rules drawn can be applied."""
     for _ in range(6):
         kind = rng.choice(ERRORS[error])
         made = corrupt(
-            task.calls, task.tools, kind, rng, query=task.query, write=lambda c: _text(task, c)
+            task.calls,
+            task.tools,
+            kind,
+            rng,
+            query=task.query,
+            write=lambda c: _render_calls(task, c),
         )
-        text = made and (made.text or _text(task, made.calls))
-        if text and text != _text(task, task.calls):
+        text = made and (made.text or _render_calls(task, made.calls))
+        if text and text != _render_calls(task, task.calls):
             return Sample(task, "erroneous", error, text)
     return None
 
 
-def _text(task: Task, calls: Sequence[ToolCall]) -> str:
+def _render_calls(task: Task, calls: Sequence[ToolCall]) -> str:
     """Calls in the task's format; "" where the format cannot say them (its writer takes one call
     only).
     """
@@ -189,15 +202,15 @@ def _text(task: Task, calls: Sequence[ToolCall]) -> str:
         return ""
 
 
-def correct(tasks: Sequence[Task], count: int, rng: random.Random) -> list[Sample]:
+def build_correct_samples(tasks: Sequence[Task], count: int, rng: random.Random) -> list[Sample]:
     """Samples whose upstream output is right: the refiner learns to leave it."""
     return [
         Sample(task, "correct", "none", FORMATS[task.format].write(task.gold))
-        for _, task in zip(range(count), _cycle(tasks, rng), strict=False)
+        for _, task in zip(range(count), _cycle_tasks(tasks, rng), strict=False)
     ]
 
 
-def shuffled(
+def build_shuffled_samples(
     tasks: Sequence[Task], kind: Kind, count: int, rng: random.Random, recipe: Recipe = PAPER
 ) -> list[Sample]:
     """Samples of nested calls in a wrong order, a few in the right one and a few malformed as well
@@ -205,9 +218,9 @@ def shuffled(
     """
     usable = [t for t in tasks if len(t.gold) > 1]
     made: list[Sample] = []
-    for _, task in zip(range(count), _cycle(usable, rng), strict=False):
+    for _, task in zip(range(count), _cycle_tasks(usable, rng), strict=False):
         luck = rng.random()
-        calls = task.gold if luck < recipe.kept else _reordered(task, rng)
+        calls = task.gold if luck < recipe.kept else _reorder_calls(task, rng)
         text, error = FORMATS[task.format].write(calls), "none" if calls == task.gold else "order"
         if recipe.kept <= luck < recipe.kept + recipe.malformed:
             broken = corrupt(task.calls, (), "missing_closer", rng, write=lambda _, text=text: text)  # type: ignore[misc]
@@ -216,7 +229,7 @@ def shuffled(
     return made
 
 
-def _reordered(task: Task, rng: random.Random) -> tuple[Invocation, ...]:
+def _reorder_calls(task: Task, rng: random.Random) -> tuple[Invocation, ...]:
     """Another order of the calls; in the simplified format steps are split, merged or tools moved
     between them.
     """
@@ -235,7 +248,7 @@ def _reordered(task: Task, rng: random.Random) -> tuple[Invocation, ...]:
 # ---------------------------------------------------------------- report
 
 
-def report(samples: Sequence[Sample]) -> str:
+def report_samples(samples: Sequence[Sample]) -> str:
     """Counts per kind, error, source and who made the error; how many tasks are behind them; as
     Markdown.
     """
@@ -249,15 +262,15 @@ def report(samples: Sequence[Sample]) -> str:
         )  # type: ignore[arg-type]
         for key in () if held else mine:
             by = ", ".join(sorted({s.by for s in groups[key]}))
-            lines.append(f"| {' | '.join(key[1:])} | {_counts(groups[key])} | {by} |")
+            lines.append(f"| {' | '.join(key[1:])} | {_render_counts(groups[key])} | {by} |")
         all_of = [s for key in mine for s in groups[key]]
         kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(s.kind for s in all_of).items())
         lines.append(
             f"| {'held out, to measure on' if held else 'all to learn from'} | | |"
-            f" {_counts(all_of)} | {kinds} |"
+            f" {_render_counts(all_of)} | {kinds} |"
         )
     return "\n".join(lines)
 
 
-def _counts(samples: Sequence[Sample]) -> str:
+def _render_counts(samples: Sequence[Sample]) -> str:
     return f"{len(samples)} | {len({s.task.id for s in samples})}"

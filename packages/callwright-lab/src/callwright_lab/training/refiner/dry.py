@@ -17,7 +17,7 @@ from typing import Any
 from callwright.nouns.errors import ConfigError
 from callwright_lab.training.refiner.data import ERROR_KINDS, PAPER_UPSTREAMS, Recipe
 from callwright_lab.training.refiner.settings import PAPER, Settings
-from callwright_lab.training.refiner.sources import tasks
+from callwright_lab.training.refiner.sources import load_tasks
 
 TOLD = (
     "learning_rate", "num_train_epochs", "max_steps", "loss_type", "epsilon", "epsilon_high", "beta", "scale_rewards",
@@ -28,34 +28,42 @@ TOLD = (
 """TRL's fields that are set."""
 
 
-def look(
+def report_dry_run(
     settings: Settings, recipe: Recipe, data: Path, out: Path, upstreams: int
 ) -> tuple[str, bool]:
     """(report as Markdown, whether the run could begin). ``upstreams``: models that were named to
     spoil answers.
     """
-    found, missing = _data(recipe, data)
-    told, short = _trl(settings, out)
-    lines = [*_settings(settings), "", *_recipe(recipe, settings, upstreams), "", *found, "", *told]
+    found, missing = _render_data(recipe, data)
+    told, short = _render_trainer(settings, out)
+    lines = [
+        *_render_settings(settings),
+        "",
+        *_render_recipe(recipe, settings, upstreams),
+        "",
+        *found,
+        "",
+        *told,
+    ]
     lacks = [*missing, *short]
     lines += ["", "Nothing is missing." if not lacks else "Missing: " + "; ".join(lacks)]
     return "\n".join(lines), not lacks
 
 
-def _table(head: Sequence[str], rows: Iterator[Sequence[object]]) -> list[str]:
+def _render_table(head: Sequence[str], rows: Iterator[Sequence[object]]) -> list[str]:
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     return lines + [f"| {' | '.join(str(cell) for cell in row)} |" for row in rows]
 
 
-def _settings(settings: Settings) -> list[str]:
+def _render_settings(settings: Settings) -> list[str]:
     names = (f.name for f in fields(Settings))
-    return _table(
+    return _render_table(
         ("setting", "this run", "the paper's"),
         ((n, getattr(settings, n), getattr(PAPER, n)) for n in names),
     )
 
 
-def _recipe(recipe: Recipe, settings: Settings, upstreams: int) -> list[str]:
+def _render_recipe(recipe: Recipe, settings: Settings, upstreams: int) -> list[str]:
     makers = f"{upstreams} models" if upstreams else f"rules {recipe.upstreams} times"
     product = f"{makers} x {len(ERROR_KINDS)} errors x {len(recipe.sources)} sets x {recipe.each}"
     recipe = replace(recipe, upstreams=upstreams or recipe.upstreams)
@@ -66,7 +74,7 @@ def _recipe(recipe: Recipe, settings: Settings, upstreams: int) -> list[str]:
         ("shuffled, simplified", recipe.simplified, recipe.nested),
         ("held out to measure on", recipe.held, "other tasks, the same proportions"),
     ]
-    lines = _table(("samples", "count", "from"), iter(rows))
+    lines = _render_table(("samples", "count", "from"), iter(rows))
     if not upstreams:
         names = ", ".join(PAPER_UPSTREAMS)
         lines += ["", f"In the paper the erroneous ones are made by five --upstream: {names}."]
@@ -76,12 +84,12 @@ def _recipe(recipe: Recipe, settings: Settings, upstreams: int) -> list[str]:
     return lines
 
 
-def _data(recipe: Recipe, data: Path) -> tuple[list[str], list[str]]:
+def _render_data(recipe: Recipe, data: Path) -> tuple[list[str], list[str]]:
     rows: list[Sequence[object]] = []
     missing: list[str] = []
     for name in recipe.data_sets:
         try:
-            found = tasks(name, data)
+            found = load_tasks(name, data)
         except ConfigError as error:
             rows.append((name, 0, 0, error.hint))
             missing.append(error.message)
@@ -90,16 +98,18 @@ def _data(recipe: Recipe, data: Path) -> tuple[list[str], list[str]]:
         rows.append((name, len(found) - held, held, "read"))
         if not held or held == len(found):
             missing.append(f"tasks of {name} on both sides of the split")
-    return _table(("data set", "tasks to learn from", "held out", "how"), iter(rows)), missing
+    return _render_table(
+        ("data set", "tasks to learn from", "held out", "how"), iter(rows)
+    ), missing
 
 
-def _trl(settings: Settings, out: Path) -> tuple[list[str], list[str]]:
+def _render_trainer(settings: Settings, out: Path) -> tuple[list[str], list[str]]:
     if any(find_spec(name) is None for name in ("torch", "trl", "datasets", "accelerate")):
         return ["TRL is not installed: its configuration was not made."], ["the extra 'train'"]
     from callwright_lab.training.tuning import group_config
 
     config: Any = group_config(settings, out, gpu=settings.vllm)
-    lines = _table(("TRL's GRPOConfig", "value"), ((n, getattr(config, n)) for n in TOLD))
+    lines = _render_table(("TRL's GRPOConfig", "value"), ((n, getattr(config, n)) for n in TOLD))
     vllm = "vLLM" if settings.vllm else "transformers"
     note = (
         "" if find_spec("vllm") or not settings.vllm else " where it is installed; here it is not"

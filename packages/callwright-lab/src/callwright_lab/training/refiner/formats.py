@@ -42,8 +42,8 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reply holds. ``calls`` is None where it cannot be read; ``right``: tags, body and
-    nothing else.
+    """Result of reading a reply. ``calls`` is None if it cannot be read; ``right``: it has the tags
+    and the body and nothing else.
     """
 
     calls: tuple[Invocation, ...] | None
@@ -83,28 +83,28 @@ class Format:
         return Reading(calls, tagged and start == 0 and end + len(self.close) == len(text))
 
 
-def _object(value: Json, keys: set[str]) -> JsonObject:
+def _require_object(value: Json, keys: set[str]) -> JsonObject:
     if not isinstance(value, dict) or set(value) != keys:
         raise ValueError(f"not an object of {sorted(keys)}")
     return value
 
 
-def _list(text: str) -> list[Json]:
+def _parse_list(text: str) -> list[Json]:
     value = parse(text)
     if not isinstance(value, list):
         raise ValueError("not a list")
     return value
 
 
-def _call(value: Json) -> Invocation:
-    found = _object(value, {"name", "arguments"})
+def _parse_call(value: Json) -> Invocation:
+    found = _require_object(value, {"name", "arguments"})
     if not isinstance(found["name"], str) or not isinstance(found["arguments"], dict):
         raise ValueError("name or arguments have the wrong type")
     return Invocation(found["name"], found["arguments"])
 
 
-def _glaive(text: str) -> list[Invocation]:
-    return [_call(parse(text))]
+def _read_glaive(text: str) -> list[Invocation]:
+    return [_parse_call(parse(text))]
 
 
 def _write_glaive(calls: Sequence[Invocation]) -> str:
@@ -113,15 +113,15 @@ def _write_glaive(calls: Sequence[Invocation]) -> str:
     return write_reply({"name": calls[0].name, "arguments": calls[0].arguments})
 
 
-def _xlam(text: str) -> list[Invocation]:
-    return [_call(item) for item in _list(text)]
+def _read_xlam(text: str) -> list[Invocation]:
+    return [_parse_call(item) for item in _parse_list(text)]
 
 
 def _write_xlam(calls: Sequence[Invocation]) -> str:
     return write_reply([{"name": c.name, "arguments": c.arguments} for c in calls])
 
 
-def _toolace(text: str) -> list[Invocation]:
+def _read_toolace(text: str) -> list[Invocation]:
     found = ast.parse(text, mode="eval").body
     if not isinstance(found, ast.List):
         raise ValueError("not a list")
@@ -134,15 +134,17 @@ def _python_call(node: ast.expr) -> Invocation:
     name = ast.unparse(node.func)
     if not re.fullmatch(r"[\w.]+", name):
         raise ValueError("not a name")
-    return Invocation(name, {str(k.arg): _plain(ast.literal_eval(k.value)) for k in node.keywords})
+    return Invocation(
+        name, {str(k.arg): _convert_literal(ast.literal_eval(k.value)) for k in node.keywords}
+    )
 
 
-def _plain(value: object) -> Json:
+def _convert_literal(value: object) -> Json:
     """A Python literal as JSON: tuples are lists; sets, bytes and complex numbers are no JSON."""
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
+        return [_convert_literal(v) for v in value]
     if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): _convert_literal(v) for k, v in value.items()}
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise ValueError(f"{type(value).__name__} is no JSON")
@@ -153,10 +155,10 @@ def _write_toolace(calls: Sequence[Invocation]) -> str:
     return f"[{', '.join(made)}]"
 
 
-def _nestools(text: str) -> list[Invocation]:
+def _read_nestools(text: str) -> list[Invocation]:
     calls = []
-    for item in _list(text):
-        found = _object(item, {"api_name", "parameters", "responses"})
+    for item in _parse_list(text):
+        found = _require_object(item, {"api_name", "parameters", "responses"})
         name, arguments, labels = found["api_name"], found["parameters"], found["responses"]
         if (
             not isinstance(name, str)
@@ -177,10 +179,10 @@ def _write_nestools(calls: Sequence[Invocation]) -> str:
     )
 
 
-def _order(text: str) -> list[Invocation]:
+def _read_order(text: str) -> list[Invocation]:
     calls = []
-    for number, item in enumerate(_list(text), 1):
-        found = _object(item, {"step", "tool_list"})
+    for number, item in enumerate(_parse_list(text), 1):
+        found = _require_object(item, {"step", "tool_list"})
         names = found["tool_list"]
         if (
             found["step"] != number
@@ -204,19 +206,21 @@ def _write_order(calls: Sequence[Invocation]) -> str:
 FORMATS: Mapping[str, Format] = {
     f.name: f
     for f in (
-        Format("glaive", "<functioncall>", "<|endoftext|>", _glaive, _write_glaive),
-        Format("toolace", "<function_list>", "</function_list>", _toolace, _write_toolace),
-        Format("xlam", "<func_call>", "</func_call>", _xlam, _write_xlam),
-        Format("nestools", "<nested_function>", "</nested_function>", _nestools, _write_nestools),
-        Format("order", "<order_func>", "</order_func>", _order, _write_order),
+        Format("glaive", "<functioncall>", "<|endoftext|>", _read_glaive, _write_glaive),
+        Format("toolace", "<function_list>", "</function_list>", _read_toolace, _write_toolace),
+        Format("xlam", "<func_call>", "</func_call>", _read_xlam, _write_xlam),
+        Format(
+            "nestools", "<nested_function>", "</nested_function>", _read_nestools, _write_nestools
+        ),
+        Format("order", "<order_func>", "</order_func>", _read_order, _write_order),
     )
 }
 """The formats by name."""
 
 
-def fits(calls: Sequence[Invocation], name: str) -> bool:
-    """Whether the format can say these calls: written and read again they are the same (the paper
-    filters others).
+def is_representable(calls: Sequence[Invocation], name: str) -> bool:
+    """Return True if the format can express these calls: writing and reading them gives the same
+    calls. The paper filters out others.
     """
     try:
         reading = FORMATS[name].read(FORMATS[name].write(calls))

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from callwright_lab.training.refiner.formats import Format, Invocation, Reading
-from callwright_lab.training.refiner.matching import pairs, same
+from callwright_lab.training.refiner.matching import canonicalize_value, match_calls
 
 Calls = Sequence[Invocation]
 Component = Callable[[Calls, Calls], float | None]
@@ -41,7 +41,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
 """Which components count for which kind of data, beside the format."""
 
 
-def scaled(share: float) -> float:
+def scale_share(share: float) -> float:
     """A share in [0, 1] on the paper's scale [-2, 2]: 4 * share - 2."""
     return 4 * share - 2
 
@@ -57,21 +57,22 @@ def format_reward(reading: Reading) -> float:
 def tool_name_reward(output: Calls, gold: Calls) -> float | None:
     """R_ToolName = 4 * |O_n & G_n| / |O_n | G_n| - 2 over sets of tool names; None where gold has no call."""
     o, g = {c.name for c in output}, {c.name for c in gold}
-    return scaled(len(o & g) / len(o | g)) if g else None
+    return scale_share(len(o & g) / len(o | g)) if g else None
 
 
 def param_name_reward(output: Calls, gold: Calls) -> float | None:
     """R_ParamName = 4 * |O_pn & G_pn| / |G_pn| - 2 over sets of parameter names; None where gold has none."""
     o, g = ({k for c in calls for k in c.arguments} for calls in (output, gold))
-    return scaled(len(o & g) / len(g)) if g else None
+    return scale_share(len(o & g) / len(g)) if g else None
 
 
 def param_content_reward(output: Calls, gold: Calls) -> float | None:
     """R_ParamContent = 4 * |O_pc & G_pc| / |G_pc| - 2 over multisets of values; None where gold has none."""
     o, g = (
-        Counter(same(v) for c in calls for v in c.arguments.values()) for calls in (output, gold)
+        Counter(canonicalize_value(v) for c in calls for v in c.arguments.values())
+        for calls in (output, gold)
     )
-    return scaled((o & g).total() / g.total()) if g else None
+    return scale_share((o & g).total() / g.total()) if g else None
 
 
 def order_reward(output: Calls, gold: Calls) -> float | None:
@@ -80,14 +81,18 @@ def order_reward(output: Calls, gold: Calls) -> float | None:
     The elements are tool names; in the simplified format they are steps, a step being the names in
     it in any order.
     """
-    o, g = sequence(output), sequence(gold)
+    o, g = extract_sequence(output), extract_sequence(gold)
     return (
-        scaled(sum(a == b for a, b in zip(o, g, strict=False)) / max(len(o), len(g))) if g else None
+        scale_share(sum(a == b for a, b in zip(o, g, strict=False)) / max(len(o), len(g)))
+        if g
+        else None
     )
 
 
-def sequence(calls: Calls) -> list[tuple[str, ...]]:
-    """What is ordered: each call's name, or each step's names, sorted."""
+def extract_sequence(calls: Calls) -> list[tuple[str, ...]]:
+    """Return the sequence whose order is compared: each call's name, or the sorted names of each
+    step.
+    """
     if not any(c.step for c in calls):
         return [(c.name,) for c in calls]
     return [
@@ -107,32 +112,36 @@ PAPER: Mapping[str, Component] = {
 # ---------------------------------------------------------------- our variant
 
 
-def _either(common: int, output: int, gold: int) -> float:
+def _score_overlap(common: int, output: int, gold: int) -> float:
     """Common elements by elements of either side; nothing asked and nothing given is full marks."""
-    return scaled(common / (output + gold - common)) if output + gold else 2.0
+    return scale_share(common / (output + gold - common)) if output + gold else 2.0
 
 
 def call_name_reward(output: Calls, gold: Calls) -> float:
     """4 * |O & G| / |O | G| - 2 over multisets of tool names: a call made twice, or not asked for, costs."""
     common = (Counter(c.name for c in output) & Counter(c.name for c in gold)).total()
-    return _either(common, len(output), len(gold))
+    return _score_overlap(common, len(output), len(gold))
 
 
 def call_param_name_reward(output: Calls, gold: Calls) -> float:
     """4 * |O & G| / |O | G| - 2 over (call, parameter name), calls paired with gold's: invented names cost."""
     common = sum(
-        len(set(output[i].arguments) & set(gold[j].arguments)) for i, j in pairs(output, gold)
+        len(set(output[i].arguments) & set(gold[j].arguments)) for i, j in match_calls(output, gold)
     )
-    return _either(common, _arguments(output), _arguments(gold))
+    return _score_overlap(common, _count_arguments(output), _count_arguments(gold))
 
 
 def call_param_content_reward(output: Calls, gold: Calls) -> float:
     """4 * |O & G| / |O | G| - 2 over (call, parameter name, value), calls paired with gold's."""
     common = 0
-    for i, j in pairs(output, gold):
+    for i, j in match_calls(output, gold):
         given, wanted = output[i].arguments, gold[j].arguments
-        common += sum(same(given[k]) == same(v) for k, v in wanted.items() if k in given)
-    return _either(common, _arguments(output), _arguments(gold))
+        common += sum(
+            canonicalize_value(given[k]) == canonicalize_value(v)
+            for k, v in wanted.items()
+            if k in given
+        )
+    return _score_overlap(common, _count_arguments(output), _count_arguments(gold))
 
 
 def call_order_reward(output: Calls, gold: Calls) -> float | None:
@@ -144,25 +153,28 @@ def call_order_reward(output: Calls, gold: Calls) -> float | None:
     None where gold has none.
     """
     needs = [
-        (a, b) for a, g in enumerate(gold) for b, h in enumerate(gold) if a != b and _needs(h, g)
+        (a, b)
+        for a, g in enumerate(gold)
+        for b, h in enumerate(gold)
+        if a != b and _is_dependent(h, g)
     ]
     if not needs:
         return None
-    at = {j: output[i].step or i + 1 for i, j in pairs(output, gold)}
+    at = {j: output[i].step or i + 1 for i, j in match_calls(output, gold)}
     held = sum(a in at and b in at and at[a] < at[b] for a, b in needs)
-    return scaled(held / len(needs))
+    return scale_share(held / len(needs))
 
 
-def _needs(later: Invocation, earlier: Invocation) -> bool:
+def _is_dependent(later: Invocation, earlier: Invocation) -> bool:
     if earlier.labels:
-        words = same(later.arguments)
+        words = canonicalize_value(later.arguments)
         return any(
             re.search(rf"(?<!\w){re.escape(label)}(?!\w)", words) for label in earlier.labels
         )
     return 0 < earlier.step < later.step
 
 
-def _arguments(calls: Calls) -> int:
+def _count_arguments(calls: Calls) -> int:
     return sum(len(c.arguments) for c in calls)
 
 
@@ -199,7 +211,7 @@ class Reward:
         return (self.total - self.least) / (self.most - self.least)
 
 
-def grade(reading: Reading, gold: Calls, kind: str, variant: Variant = "paper") -> Reward:
+def grade_reading(reading: Reading, gold: Calls, kind: str, variant: Variant = "paper") -> Reward:
     """The sum of the components active for this kind of data, and its range for this gold
     answer.
     """
@@ -219,8 +231,8 @@ def reward(
     """The reward of a refined reply. If it totals less than ``upstream`` did, it is the least there
     is (value 0).
     """
-    after = grade(written_as.read(text), gold, kind, variant)
-    before = grade(written_as.read(upstream), gold, kind, variant)
+    after = grade_reading(written_as.read(text), gold, kind, variant)
+    before = grade_reading(written_as.read(upstream), gold, kind, variant)
     if after.total < before.total:
         return Reward(after.components, after.least, after.least, after.most, True)
     return after

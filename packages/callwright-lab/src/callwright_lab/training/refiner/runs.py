@@ -8,7 +8,7 @@ from typing import Any
 
 from callwright.repair.by_model.refiner import Prompt
 from callwright_lab.training import tuning
-from callwright_lab.training.generation import decoded
+from callwright_lab.training.generation import decode_reply
 from callwright_lab.training.refiner.dapo import OverlongPenalty
 from callwright_lab.training.refiner.rewards import Variant, reward
 from callwright_lab.training.refiner.settings import Settings
@@ -33,23 +33,26 @@ class RefinerReward:
         found = []
         for ids, i in zip(completion_ids, sample, strict=True):
             s = self.samples[i]
-            text = decoded(self.tokenizer, ids)
+            text = decode_reply(self.tokenizer, ids)
             found.append(
                 reward(text, s.upstream, s.task.gold, s.kind, s.format, self.variant).value
             )
         return found
 
 
-def chat(sample: Sample, prompt: Prompt) -> list[dict[str, str]]:
+def build_chat(sample: Sample, prompt: Prompt) -> list[dict[str, str]]:
     return [{"role": m.role, "content": m.content} for m in sample.messages(prompt)]
 
 
-def fitting(samples: Sequence[Sample], tokenizer: Any, settings: Settings) -> list[Sample]:
+def select_fitting(samples: Sequence[Sample], tokenizer: Any, settings: Settings) -> list[Sample]:
     """Samples whose prompt and gold answer are within the lengths of the settings."""
     found = []
     for s in samples:
         ids = tokenizer.apply_chat_template(
-            chat(s, settings.prompt), add_generation_prompt=True, tokenize=True, return_dict=True
+            build_chat(s, settings.prompt),
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
         )["input_ids"]
         if (
             len(ids) <= settings.context
@@ -59,7 +62,7 @@ def fitting(samples: Sequence[Sample], tokenizer: Any, settings: Settings) -> li
     return found
 
 
-def sft(
+def run_sft(
     model: Any,
     tokenizer: Any,
     samples: Sequence[Sample],
@@ -70,16 +73,16 @@ def sft(
     """Learn to write the gold answer: the warm start, and the run DAPO is held against. The loss of
     every step.
     """
-    rows = [(chat(s, settings.prompt), s.answer) for s in samples]
+    rows = [(build_chat(s, settings.prompt), s.answer) for s in samples]
     steps = (
         10**6 if seconds else settings.sft_steps
     )  # what DAPO is held against has its time, however many steps
-    return tuning.sft(
+    return tuning.run_sft(
         model, tokenizer, rows, settings, out, steps=steps, epochs=settings.epochs, seconds=seconds
     )
 
 
-def dapo(
+def run_dapo(
     model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, out: Path,
     seconds: float = 0, resume: bool = False,
 ) -> list[dict[str, Any]]:  # fmt: skip
@@ -89,8 +92,8 @@ def dapo(
     ConfigError where there is none, and without ``resume`` where there is one: a run is never
     written over.
     """
-    rows = [{"prompt": chat(s, settings.prompt), "sample": i} for i, s in enumerate(samples)]
+    rows = [{"prompt": build_chat(s, settings.prompt), "sample": i} for i, s in enumerate(samples)]
     rewards: list[Any] = [RefinerReward(samples, tokenizer, settings.variant)]
     if settings.overlong:
         rewards.append(OverlongPenalty(settings.free, settings.longest))
-    return tuning.reinforce(model, tokenizer, rows, rewards, settings, out, seconds, resume)
+    return tuning.run_grpo(model, tokenizer, rows, rewards, settings, out, seconds, resume)

@@ -1,4 +1,4 @@
-"""What refiners score on tasks they never saw: by kind, with intervals, and against each other."""
+"""Scores refiners on unseen tasks: by kind, with intervals, and against each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from callwright_lab.metrics import paired_bootstrap
 from callwright_lab.training import generation
 from callwright_lab.training.refiner.rewards import reward
-from callwright_lab.training.refiner.runs import chat
+from callwright_lab.training.refiner.runs import build_chat
 from callwright_lab.training.refiner.settings import Settings
 from callwright_lab.training.refiner.task import KINDS, Sample
 
@@ -25,14 +25,14 @@ class Graded:
     text: str
 
 
-def measure(
+def measure_refiner(
     model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, size: int = 8
 ) -> list[Graded]:
     """Greedy replies with the paper's reward; without a model, the upstream's own outputs."""
     texts = (
         [s.upstream for s in samples]
         if model is None
-        else replies(model, tokenizer, samples, settings, size)
+        else generate_replies(model, tokenizer, samples, settings, size)
     )
     found = []
     for s, text in zip(samples, texts, strict=True):
@@ -41,17 +41,20 @@ def measure(
     return found
 
 
-def replies(
+def generate_replies(
     model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, size: int
 ) -> list[str]:
     """The greedy reply to every sample."""
-    chats = [chat(s, settings.prompt) for s in samples]
+    chats = [build_chat(s, settings.prompt) for s in samples]
     return [
-        one for (one,) in generation.replies(model, tokenizer, chats, settings.longest, size=size)
+        one
+        for (one,) in generation.generate_replies(
+            model, tokenizer, chats, settings.longest, size=size
+        )
     ]
 
 
-def table(scores: Mapping[str, Sequence[Graded]]) -> str:
+def render_table(scores: Mapping[str, Sequence[Graded]]) -> str:
     """Scores by name and kind, as Markdown: mean reward with its 95 % interval (bootstrap over
     samples), shares.
     """
@@ -73,7 +76,7 @@ def table(scores: Mapping[str, Sequence[Graded]]) -> str:
     return "\n".join(lines)
 
 
-def against(scores: Mapping[str, Sequence[Graded]], name: str) -> str:
+def compare_refiners(scores: Mapping[str, Sequence[Graded]], name: str) -> str:
     """By how much ``name`` is better than each other one on the same samples, with 95 % intervals,
     as Markdown.
     """

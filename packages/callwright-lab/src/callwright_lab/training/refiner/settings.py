@@ -1,4 +1,4 @@
-"""What a refiner run is set to: the paper's run for GPUs, and one that two CPU cores can do."""
+"""Holds the settings of refiner runs: the paper's run for GPUs, and a run for two CPU cores."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.nouns.types import Json, Tool
 from callwright.tools.lists.tools import tools_from_wire
 from callwright_lab.datasets.examples import (
-    depths,
+    compute_depths,
     object_schema,
     property_schema,
     read_json,
@@ -28,7 +28,7 @@ from callwright_lab.datasets.examples import (
 )
 from callwright_lab.datasets.nested import NESTOOLS_WHERE, response_needs
 from callwright_lab.training.refiner.corrupted import write_reply
-from callwright_lab.training.refiner.formats import FORMATS, Invocation, fits
+from callwright_lab.training.refiner.formats import FORMATS, Invocation, is_representable
 from callwright_lab.training.refiner.task import Task
 
 Row = Callable[[Json, str], Task | None]
@@ -63,7 +63,7 @@ _ASKED = {
 _TOOLACE_TAGS = " Enclose the list in <function_list> and </function_list>."
 
 
-def _tool(spec: Json) -> Tool:
+def _parse_tool(spec: Json) -> Tool:
     """A tool as Glaive, ToolACE (type ``dict``) and xLAM (bare parameters) describe it."""
     given = spec.get("parameters") or {}
     if not isinstance(given, dict):
@@ -79,7 +79,7 @@ def _tool(spec: Json) -> Tool:
     return Tool(str(spec["name"]), str(spec.get("description") or ""), schema)
 
 
-def _invocations(items: Json) -> tuple[Invocation, ...]:
+def _parse_invocations(items: Json) -> tuple[Invocation, ...]:
     """Calls as JSON objects write them; ValueError for anything else."""
     found = []
     for item in items if isinstance(items, list) else [items]:
@@ -94,7 +94,7 @@ def _invocations(items: Json) -> tuple[Invocation, ...]:
     return tuple(found)
 
 
-def glaive(row: Json, id: str) -> Task | None:
+def parse_glaive(row: Json, id: str) -> Task | None:
     """``{"system": "SYSTEM: … {tool} {tool}", "chat": "USER: … ASSISTANT: <functioncall> {…} <|endoftext|>"}``."""
     found = _CALL.search(row["chat"])
     if found is None:
@@ -106,21 +106,21 @@ def glaive(row: Json, id: str) -> Task | None:
         flags=re.DOTALL,
     )
     system = row["system"].removeprefix("SYSTEM: ").strip()
-    tools = tuple(_tool(spec) for spec in _objects(system))
+    tools = tuple(_parse_tool(spec) for spec in _iter_objects(system))
     query = row["chat"][: found.start()].strip()
     return Task(
-        id, "glaive", "glaive", system, query, tools, _invocations(parse_lenient(call).value)
+        id, "glaive", "glaive", system, query, tools, _parse_invocations(parse_lenient(call).value)
     )
 
 
-def _objects(text: str, at: int = 0) -> Iterator[Json]:
+def _iter_objects(text: str, at: int = 0) -> Iterator[Json]:
     """The JSON values that stand one after the other in a text."""
     while (span := first_span(text, at)) is not None:
         yield parse(text[span.start : span.end])
         at = span.end
 
 
-def toolace(row: Json, id: str) -> Task | None:
+def parse_toolace(row: Json, id: str) -> Task | None:
     """``{"system": … [tools], "conversations": [{"from": "user", …}, {"from": "assistant", "value":
     "[f()]"}]}``.
     """
@@ -139,23 +139,31 @@ def toolace(row: Json, id: str) -> Task | None:
         return None
     query = "\n".join(before) if len(before) > 1 else row["conversations"][0]["value"]
     start = row["system"].find('[{"')
-    listed: Json = next(_objects(row["system"], start), []) if start >= 0 else []
+    listed: Json = next(_iter_objects(row["system"], start), []) if start >= 0 else []
     system = row["system"].strip() + _TOOLACE_TAGS
-    return Task(id, "toolace", "toolace", system, query, tuple(_tool(s) for s in listed), calls)
+    return Task(
+        id, "toolace", "toolace", system, query, tuple(_parse_tool(s) for s in listed), calls
+    )
 
 
-def xlam(row: Json, id: str) -> Task | None:
+def parse_xlam(row: Json, id: str) -> Task | None:
     """``{"query": …, "tools": "[…]", "answers": "[…]"}``, tools and answers being JSON in text."""
     listed, answers = (
         parse(v) if isinstance(v, str) else v for v in (row["tools"], row["answers"])
     )
-    tools = tuple(_tool(s) for s in listed)
+    tools = tuple(_parse_tool(s) for s in listed)
     return Task(
-        id, "xlam", "xlam", _XLAM + write_reply(listed), row["query"], tools, _invocations(answers)
+        id,
+        "xlam",
+        "xlam",
+        _XLAM + write_reply(listed),
+        row["query"],
+        tools,
+        _parse_invocations(answers),
     )
 
 
-def nestools(row: Json, id: str) -> Task | None:
+def parse_nestools(row: Json, id: str) -> Task | None:
     """``{"task": …, "api": [{"api_name", "parameters", "required", "responses"}], "call":
     [{…}]}``.
     """
@@ -177,12 +185,12 @@ def nestools(row: Json, id: str) -> Task | None:
     )
 
 
-def in_steps(task: Task) -> Task:
+def simplify_to_steps(task: Task) -> Task:
     """A NesTools task in the simplified format (C.2): the tools of each step, a step being all
     calls of one depth.
     """
     raw = [{"parameters": c.arguments, "responses": list(c.labels)} for c in task.gold]
-    depth = depths(len(raw), response_needs(raw))
+    depth = compute_depths(len(raw), response_needs(raw))
     gold = tuple(
         Invocation(c.name, {}, step=d + 1)
         for d, c in sorted(zip(depth, task.gold, strict=True), key=lambda p: p[0])
@@ -190,7 +198,7 @@ def in_steps(task: Task) -> Task:
     return replace(task, format="order", system=_ORDER + task.system.removeprefix(_NEST), gold=gold)
 
 
-def toolrl(row: Json, id: str) -> Task | None:
+def parse_toolrl(row: Json, id: str) -> Task | None:
     """``{"instruction": … "1. Name: …", "input": …, "output": "<think>…<tool_call> one JSON call a
     line …"}``.
     """
@@ -201,7 +209,7 @@ def toolrl(row: Json, id: str) -> Task | None:
         {"name": name, "description": text, "parameters": parse(given)}
         for name, text, given in _TOOLRL_TOOL.findall(row["instruction"])
     ]
-    gold = _invocations([parse(line) for line in found[1].splitlines() if line.strip()])
+    gold = _parse_invocations([parse(line) for line in found[1].splitlines() if line.strip()])
     query = row["input"].removeprefix("**Dialogue Records History**").strip()
     query = re.sub(r"\A<user>(.*)</user>\Z", r"\1", query, flags=re.DOTALL).strip()
     made = Task(
@@ -210,13 +218,13 @@ def toolrl(row: Json, id: str) -> Task | None:
         "xlam",
         _XLAM + write_reply(specs),
         query,
-        tuple(_tool(s) for s in specs),
+        tuple(_parse_tool(s) for s in specs),
         gold,
     )
-    return _in_turn(made)
+    return _rotate_format(made)
 
 
-def chat(row: Json, id: str) -> Task | None:
+def parse_chat(row: Json, id: str) -> Task | None:
     """``{"messages": [… {"role": "assistant", "tool_calls": [{"function": {…}}]}], "tools":
     [{…}]}`` (OpenAI).
     """
@@ -231,29 +239,31 @@ def chat(row: Json, id: str) -> Task | None:
             before.append(f"{turn['role'].upper()}: {turn['content']}")
     else:
         return None
-    gold = _invocations([call["function"] for call in turn["tool_calls"]])
+    gold = _parse_invocations([call["function"] for call in turn["tool_calls"]])
     query = "\n".join(before) if len(before) > 1 else "".join(before).removeprefix("USER: ")
     tools = tools_from_wire(parse(row["tools"]) if isinstance(row["tools"], str) else row["tools"])
     listed = [
         {"name": t.name, "description": t.description, "parameters": t.input_schema} for t in tools
     ]
-    return _in_turn(
+    return _rotate_format(
         Task(id, "chat", "xlam", _XLAM + write_reply(listed) + system, query, tools, gold)
     )
 
 
-def _in_turn(task: Task) -> Task:
+def _rotate_format(task: Task) -> Task:
     """Data without a format of their own: a third of the tasks each as xLAM, ToolACE and Glaive,
     where they may.
     """
     wanted = ("xlam", "toolace", "glaive")[int(task.id.rpartition(":")[2]) % 3]
     system = _ASKED[wanted] + task.system.removeprefix(_XLAM)
-    return replace(task, format=wanted, system=system) if fits(task.gold, wanted) else task
+    return (
+        replace(task, format=wanted, system=system) if is_representable(task.gold, wanted) else task
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSource:
-    """Where a data set's file stands under the data folder, and how to get it."""
+    """Location of a data set's file under the data folder, and instructions to get it."""
 
     name: str
     row: Row
@@ -267,34 +277,38 @@ SOURCES: Mapping[str, TaskSource] = {
     for s in (
         TaskSource(
             "glaive",
-            glaive,
+            parse_glaive,
             "glaive/glaive-function-calling-v2.json",
             "glaiveai/glaive-function-calling-v2",
         ),
-        TaskSource("toolace", toolace, "toolace/data.json", "data.json of Team-ACE/ToolACE"),
+        TaskSource("toolace", parse_toolace, "toolace/data.json", "data.json of Team-ACE/ToolACE"),
         TaskSource(
             "xlam",
-            xlam,
+            parse_xlam,
             "xlam/xlam_function_calling_60k.json",
             "Salesforce/xlam-function-calling-60k",
         ),
-        TaskSource("nestools", nestools, "nestools/test_data.jsonl", NESTOOLS_WHERE, lines=True),
-        TaskSource("toolrl", toolrl, "rlla/rlla_sft.json", "rlla_sft.json of qiancheng0/ToolRL"),
+        TaskSource(
+            "nestools", parse_nestools, "nestools/test_data.jsonl", NESTOOLS_WHERE, lines=True
+        ),
+        TaskSource(
+            "toolrl", parse_toolrl, "rlla/rlla_sft.json", "rlla_sft.json of qiancheng0/ToolRL"
+        ),
     )
 }
 """The data sets by name."""
 LAYOUTS: Mapping[frozenset[str], Row] = {
-    frozenset({"messages", "tools"}): chat,
-    frozenset({"system", "chat"}): glaive,
-    frozenset({"system", "conversations"}): toolace,
-    frozenset({"query", "tools", "answers"}): xlam,
-    frozenset({"task", "api", "call"}): nestools,
-    frozenset({"instruction", "input", "output"}): toolrl,
+    frozenset({"messages", "tools"}): parse_chat,
+    frozenset({"system", "chat"}): parse_glaive,
+    frozenset({"system", "conversations"}): parse_toolace,
+    frozenset({"query", "tools", "answers"}): parse_xlam,
+    frozenset({"task", "api", "call"}): parse_nestools,
+    frozenset({"instruction", "input", "output"}): parse_toolrl,
 }
 """How a row is read, by the keys it must have: for files that are named by their path."""
 
 
-def tasks(source: str, root: Path) -> list[Task]:
+def load_tasks(source: str, root: Path) -> list[Task]:
     """The usable tasks of one data set under the folder ``root``, or of any file in one of the
     layouts.
 
@@ -308,7 +322,7 @@ def tasks(source: str, root: Path) -> list[Task]:
             if found.lines
             else read_json(root / found.file, where)
         )
-        return list(from_rows(found, rows))
+        return list(iter_tasks(found, rows))
     path = Path(source).expanduser()
     if not path.is_file():
         hint = "data sets: " + ", ".join(SOURCES) + "; or the path of a file of JSON or JSON lines"
@@ -326,11 +340,11 @@ def tasks(source: str, root: Path) -> list[Task]:
         raise ConfigError(
             f"the rows of {path} have no layout that is known", hint=f"keys of a row: {layouts}"
         )
-    made = from_rows(TaskSource(path.stem, row, str(path), ""), given)
+    made = iter_tasks(TaskSource(path.stem, row, str(path), ""), given)
     return [replace(task, source=path.stem) for task in made]
 
 
-def from_rows(source: TaskSource, rows: Iterable[Json]) -> Iterator[Task]:
+def iter_tasks(source: TaskSource, rows: Iterable[Json]) -> Iterator[Task]:
     """The tasks of rows already read. What cannot be read or said is left out."""
     for number, row in enumerate(rows):
         try:
@@ -345,17 +359,17 @@ def from_rows(source: TaskSource, rows: Iterable[Json]) -> Iterator[Task]:
             CatalogError,
         ):
             continue
-        if task is not None and _usable(task):
+        if task is not None and _is_usable(task):
             yield task
 
 
-def _usable(task: Task) -> bool:
-    """Whether there is something to call, every call names a tool on offer, and the format can say
+def _is_usable(task: Task) -> bool:
+    """Return True if a task has calls, every call names a tool on offer, and the format can express
     them.
     """
     offered = {t.name for t in task.tools}
     return (
         bool(task.query and task.gold)
         and {c.name for c in task.gold} <= offered
-        and fits(task.gold, task.format)
+        and is_representable(task.gold, task.format)
     )

@@ -11,15 +11,15 @@ import random
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from callwright.models.dialogue import converse
+from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import ModelError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import Message, Reply
 from callwright_lab.prompts import render
 from callwright_lab.training.refiner.data import ERROR_KINDS, Recipe, Tasks
 from callwright_lab.training.refiner.formats import FORMATS
-from callwright_lab.training.refiner.rewards import grade
-from callwright_lab.training.refiner.sources import in_steps
+from callwright_lab.training.refiner.rewards import grade_reading
+from callwright_lab.training.refiner.sources import simplify_to_steps
 from callwright_lab.training.refiner.task import Kind, Sample, Task
 
 PROMPTS = {
@@ -33,7 +33,7 @@ Questions = Generator[ChatRequest, Reply, Sample]
 _TRIES = 4  # tasks tried at most for each sample wanted
 
 
-def spoil(task: Task, error: str, by: str, max_tokens: int = 1024) -> Questions:
+def ask_spoiled_sample(task: Task, error: str, by: str, max_tokens: int = 1024) -> Questions:
     """Ask for an answer to the task, then for that answer with an error; the sample is returned.
 
     Its ``error`` is the one that was asked for; for an order ("order", "steps") it is what the
@@ -54,21 +54,23 @@ def spoil(task: Task, error: str, by: str, max_tokens: int = 1024) -> Questions:
     right = FORMATS[task.format].read(text).right
     if not right:
         found = "order and format"
-    elif flawless(Sample(task, kind, "", text)):
+    elif is_flawless(Sample(task, kind, "", text)):
         found = "none"
     else:
         found = "order"
     return Sample(task, kind, found, text, by)
 
 
-def flawless(sample: Sample) -> bool:
-    """Whether the upstream's output is right as it is, by the reward of its kind."""
-    return grade(sample.format.read(sample.upstream), sample.task.gold, sample.kind).value == 1
+def is_flawless(sample: Sample) -> bool:
+    """Return True if the upstream's output is already right, by the reward of its kind."""
+    return (
+        grade_reading(sample.format.read(sample.upstream), sample.task.gold, sample.kind).value == 1
+    )
 
 
-async def ask(questions: Questions, model: ChatModel) -> Sample:
+async def run_questions(questions: Questions, model: ChatModel) -> Sample:
     """Put the questions to a model. Raises ModelError where it cannot be asked."""
-    return await converse(questions, model.complete)
+    return await run_dialogue(questions, model.complete)
 
 
 @dataclass
@@ -106,7 +108,7 @@ class Spoiling:
         await self._some(nested, "order", recipe.full, full, again=True)
         simple = [s for s in self.known if s.kind == "shuffled_simplified"]
         await self._some(
-            [in_steps(t) for t in nested], "steps", recipe.simplified, simple, again=True
+            [simplify_to_steps(t) for t in nested], "steps", recipe.simplified, simple, again=True
         )
 
     async def _some(
@@ -142,10 +144,12 @@ class Spoiling:
 
     async def _one(self, task: Task, error: str) -> Sample | None:
         try:
-            sample = await ask(spoil(task, error, self.model.name), self.model)
+            sample = await run_questions(
+                ask_spoiled_sample(task, error, self.model.name), self.model
+            )
         except ModelError as exc:
             if not exc.retryable:
                 raise
             return None
-        wrong = sample.kind != "erroneous" or not flawless(sample)
+        wrong = sample.kind != "erroneous" or not is_flawless(sample)
         return sample if sample.upstream and wrong else None

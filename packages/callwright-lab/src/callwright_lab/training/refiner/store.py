@@ -53,21 +53,21 @@ def from_row(row: dict[str, Any]) -> Sample:
     return Sample(task, row["kind"], row["error"], row["upstream"], row["by"])
 
 
-def append(path: Path, samples: Iterable[Sample]) -> None:
-    """Add samples to a file (:func:`callwright.storage.lines.append`)."""
-    lines.append(path, map(to_row, samples))
+def append_samples(path: Path, samples: Iterable[Sample]) -> None:
+    """Add samples to a file (:func:`callwright.storage.lines.append_rows`)."""
+    lines.append_rows(path, map(to_row, samples))
 
 
-def write(path: Path, samples: Iterable[Sample]) -> None:
+def write_samples(path: Path, samples: Iterable[Sample]) -> None:
     """The samples in place of what the file held, all or nothing."""
-    lines.write(path, map(to_row, samples))
+    lines.write_rows(path, map(to_row, samples))
 
 
-def read(path: Path, cut: bool = False) -> list[Sample]:
+def read_samples(path: Path, cut: bool = False) -> list[Sample]:
     """The samples of a file; ConfigError names the line that holds none.
 
     ``cut``: a last line without its end, of a process that was ended, is left out.
     """
-    return lines.read(
+    return lines.read_rows(
         path, from_row, what="sample", hint="write the file anew with --stages data", cut=cut
     )

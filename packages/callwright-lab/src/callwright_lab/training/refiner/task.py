@@ -11,7 +11,7 @@ from typing import Literal
 
 from callwright.nouns.types import Message, Tool, ToolCall
 from callwright.prompts import render
-from callwright.repair.by_model.refiner import FORMS, Prompt, signature
+from callwright.repair.by_model.refiner import FORMS, Prompt, render_signature
 from callwright_lab.datasets.splits import FOLDS, SEED
 from callwright_lab.training.refiner.formats import FORMATS, Format, Invocation
 
@@ -47,7 +47,9 @@ class Task:
 
     @property
     def held_out(self) -> bool:
-        """Whether it is measured on, never learned from: one fifth, by the set of gold tools."""
+        """Return True if the task is used only for measuring, never for training: one fifth, by the
+        set of gold tools.
+        """
         combination = "\n".join(sorted({c.name for c in self.gold}))
         value = hashlib.sha256(f"{SEED}\0{combination}".encode()).digest()
         return int.from_bytes(value[:8], "big") % FOLDS == 0
@@ -77,8 +79,8 @@ class Sample:
         return self.format.write(self.task.gold)
 
     def messages(self, prompt: Prompt = "paper") -> tuple[Message, ...]:
-        """What the refiner is asked: the paper's prompt (Appendix A), or a short one for small
-        models.
+        """Return the messages for the refiner: the paper's prompt (Appendix A), or a short one for
+        small models.
 
         It is the prompt of :mod:`callwright.repair.by_model.refiner`; tools and format stand in the
         task's own system prompt.
@@ -94,13 +96,13 @@ class Sample:
                 format="",
             )
             return tuple(replace(m, content=m.content.strip()) for m in asked)
-        tools = "\n".join(signature(t) for t in self.task.tools)
+        tools = "\n".join(render_signature(t) for t in self.task.tools)
         form = _FORMS[self.task.format]
         return render(
             "refiner_short", tools=tools, form=form, query=self.task.query, upstream=self.upstream
         )
 
 
-def split(samples: Sequence[Sample]) -> tuple[list[Sample], list[Sample]]:
+def split_held_out(samples: Sequence[Sample]) -> tuple[list[Sample], list[Sample]]:
     """(learned from, measured on)."""
     return [s for s in samples if not s.task.held_out], [s for s in samples if s.task.held_out]

@@ -28,7 +28,7 @@ from typing import Any
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.types import to_json
 from callwright_lab.datasets.sources import data_root
-from callwright_lab.training.progress import add_stages, progress
+from callwright_lab.training.progress import add_stages, print_progress
 from callwright_lab.training.toolmvr import data as toolmvr_data
 from callwright_lab.training.toolmvr.data import Kind, Part, Row
 from callwright_lab.training.toolmvr.settings import GOES_BY, PRESETS, Settings
@@ -40,32 +40,33 @@ DEFAULT_SOURCES = "nestools,seal_tools,complexfuncbench,toolbench"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; progress to standard error, tables to standard output."""
-    args = _parser().parse_args(arguments)
+    args = _build_parser().parse_args(arguments)
     settings = with_options(PRESETS[args.preset], args)
     if args.dry_run:
-        from callwright_lab.training.toolmvr.dry import look
+        from callwright_lab.training.toolmvr.dry import report_dry_run
 
         paths = args.rows or [args.out / "data.jsonl"]
         known = args.rows or all(
             path.exists() for path in paths
         )  # of files that were named nothing is assumed
         sys.stdout.write(
-            look(settings, toolmvr_data.read(paths) if known else None, args.out) + "\n"
+            report_dry_run(settings, toolmvr_data.read_rows(paths) if known else None, args.out)
+            + "\n"
         )
         return 0
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     args.out.mkdir(parents=True, exist_ok=True)
     if "data" in args.stages:
-        _data(args, settings)
+        _build_data(args, settings)
     rest = [stage for stage in args.stages if stage not in ("data", "report")]
     if rest:
-        _train(args, settings, rest)
+        _run_training(args, settings, rest)
     if "report" in args.stages and "measure" not in rest:
-        _report(args)
+        _write_report(args)
     return 0
 
 
-def _data(args: argparse.Namespace, settings: Settings) -> None:
+def _build_data(args: argparse.Namespace, settings: Settings) -> None:
     """Make rows of the sources, or take those that are there; either way count them."""
     if not args.rows:
         from callwright_lab.training.toolmvr.sources import read_source
@@ -73,42 +74,44 @@ def _data(args: argparse.Namespace, settings: Settings) -> None:
         root = args.data or data_root()
         found = [t for name in args.sources.split(",") for t in read_source(name, root)]
         random.Random(f"rows {settings.seed}").shuffle(found)
-        records = toolmvr_data.made(found, context=settings.context, seed=settings.seed)
-        toolmvr_data.save(args.out / "data.jsonl", toolmvr_data.within(records, args.tokens))
-    text = toolmvr_data.report(toolmvr_data.read(args.rows or [args.out / "data.jsonl"]))
+        records = toolmvr_data.build_records(found, context=settings.context, seed=settings.seed)
+        toolmvr_data.save_records(
+            args.out / "data.jsonl", toolmvr_data.limit_tokens(records, args.tokens)
+        )
+    text = toolmvr_data.report_rows(toolmvr_data.read_rows(args.rows or [args.out / "data.jsonl"]))
     (args.out / "data.md").write_text(text + "\n", encoding="utf-8")
     sys.stdout.write(text + "\n")
 
 
-def _train(args: argparse.Namespace, settings: Settings, stages: Sequence[str]) -> None:
+def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence[str]) -> None:
     try:
         import torch
     except ImportError:
         raise MissingExtra("training Tool-MVR", "train", "callwright-lab") from None
     torch.set_num_threads(args.threads)
     from callwright_lab.training import tuning
-    from callwright_lab.training.toolmvr.mask import tokens
+    from callwright_lab.training.toolmvr.mask import tokenize_row
 
-    rows = toolmvr_data.read(args.rows or [args.out / "data.jsonl"])
+    rows = toolmvr_data.read_rows(args.rows or [args.out / "data.jsonl"])
     _, tokenizer = tuning.open_model(settings.model)
     made = {
-        row.id: tokens(tokenizer, row.messages, settings.lam if row.kind == "R" else 1.0)
+        row.id: tokenize_row(tokenizer, row.messages, settings.lam if row.kind == "R" else 1.0)
         for row in rows
     }
     fit = [
         row for row in rows if len(made[row.id].ids) <= settings.context and made[row.id].learned
     ]
     total = sum(len(made[r.id].ids) for r in fit)
-    progress(
+    print_progress(
         f"{len(fit)} of {len(rows)} rows fit {settings.context} tokens; {total:,} tokens in them"
     )
     for stage in (s for s in ("v", "vr") if s in stages):
-        _stage(args, settings, stage, fit, made, tokenizer)
-    if "measure" in stages and tuning.first():
-        _measure(args, settings, fit, made, tokenizer)
+        _run_stage(args, settings, stage, fit, made, tokenizer)
+    if "measure" in stages and tuning.is_main_process():
+        _measure_models(args, settings, fit, made, tokenizer)
 
 
-def _stage(
+def _run_stage(
     args: argparse.Namespace,
     settings: Settings,
     stage: str,
@@ -121,15 +124,15 @@ def _stage(
     from callwright_lab.training.toolmvr import runs
 
     model, _ = tuning.open_model(settings.model)
-    verified = [made[r.id] for r in _some(fit, "V", "train")]
-    reflected = [made[r.id] for r in _some(fit, "R", "train")] if stage == "vr" else []
-    rows = runs.mixed(verified, reflected, settings.ratio, settings.seed)
+    verified = [made[r.id] for r in _require_rows(fit, "V", "train")]
+    reflected = [made[r.id] for r in _require_rows(fit, "R", "train")] if stage == "vr" else []
+    rows = runs.mix_epoch(verified, reflected, settings.ratio, settings.seed)
     learned = sum(r.learned for r in rows)
-    progress(
+    print_progress(
         f"{stage}: {len(rows)} rows an epoch, {sum(len(r.ids) for r in rows):,} tokens, {learned:,}"
         " with loss"
     )
-    losses = runs.sft(
+    losses = runs.run_sft(
         model,
         tokenizer,
         rows,
@@ -138,11 +141,11 @@ def _stage(
         seconds=args.minutes * 60,
         resume=args.resume,
     )
-    tuning.save(model, tokenizer, args.out / stage)
-    progress(f"{stage}: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
+    tuning.save_checkpoint(model, tokenizer, args.out / stage)
+    print_progress(f"{stage}: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
 
 
-def _measure(
+def _measure_models(
     args: argparse.Namespace,
     settings: Settings,
     fit: Sequence[Row],
@@ -153,33 +156,35 @@ def _measure(
     from callwright_lab.training.toolmvr import scores
     from callwright_lab.training.toolmvr.report import Measured
 
-    verified = _evenly(_some(fit, "V", "test"), args.held)
-    reflected = _evenly(_some(fit, "R", "test"), args.held)
+    verified = _sample_held_out(_require_rows(fit, "V", "test"), args.held)
+    reflected = _sample_held_out(_require_rows(fit, "R", "test"), args.held)
     places = {"untrained": settings.model}
     names = {"v": "V only", "vr": "V and R"}
     places |= {names[n]: str(args.out / n) for n in names if (args.out / n).is_dir()}
     found = {}
     for name, place in places.items():
         model, _ = tuning.open_model(place)
-        losses = [scores.loss(model, [made[r.id] for r in some]) for some in (verified, reflected)]
-        written = scores.corrections(model, tokenizer, reflected, settings.longest)
+        losses = [
+            scores.measure_loss(model, [made[r.id] for r in some]) for some in (verified, reflected)
+        ]
+        written = scores.generate_corrections(model, tokenizer, reflected, settings.longest)
         found[name] = Measured(losses[0], losses[1], written)
-        progress(f"measured: {name}")
+        print_progress(f"measured: {name}")
     (args.out / "scores.json").write_text(json.dumps(to_json(found), indent=1), encoding="utf-8")
-    _report(args)
+    _write_report(args)
 
 
-def _report(args: argparse.Namespace) -> None:
+def _write_report(args: argparse.Namespace) -> None:
     """The tables of ``scores.json``, whoever wrote it and when."""
     from callwright_lab.training.toolmvr import report as toolmvr_report
 
-    rows = toolmvr_data.read(args.rows or [args.out / "data.jsonl"])
-    text = toolmvr_report.report(toolmvr_report.read_scores(args.out / "scores.json", rows))
+    rows = toolmvr_data.read_rows(args.rows or [args.out / "data.jsonl"])
+    text = toolmvr_report.render_report(toolmvr_report.read_scores(args.out / "scores.json", rows))
     (args.out / "scores.md").write_text(text, encoding="utf-8")
     sys.stdout.write(text)
 
 
-def _some(rows: Sequence[Row], kind: Kind, part: Part) -> list[Row]:
+def _require_rows(rows: Sequence[Row], kind: Kind, part: Part) -> list[Row]:
     found = [r for r in rows if (r.kind, r.part) == (kind, part)]
     if not found:
         raise ConfigError(
@@ -189,12 +194,12 @@ def _some(rows: Sequence[Row], kind: Kind, part: Part) -> list[Row]:
     return found
 
 
-def _evenly(rows: Sequence[Row], count: int) -> Sequence[Row]:
+def _sample_held_out(rows: Sequence[Row], count: int) -> Sequence[Row]:
     """``count`` of them (0: all), the same ones every time."""
     return random.Random("held out").sample(list(rows), min(count, len(rows))) if count else rows
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         "callwright train toolmvr",
         description=__doc__,

@@ -15,20 +15,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from callwright.agent.strategies.code import value_of
-from callwright.models.chat import estimate
+from callwright.agent.strategies.code import get_result_value
+from callwright.models.chat import estimate_tokens
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.trajectory import Step, Trajectory
-from callwright.nouns.types import JsonObject, Tool, ToolCall, digest
+from callwright.nouns.types import JsonObject, Tool, ToolCall, compute_digest
 from callwright.storage import lines
-from callwright.tools.lists.tools import bare
+from callwright.tools.lists.tools import strip_tool
 from callwright_lab.reflection.row import MEMBER, Reflected
 from callwright_lab.reflection.row import Kind as Fault
 from callwright_lab.reflection.row import record as reflection_record
-from callwright_lab.training.progress import progress
-from callwright_lab.training.toolmvr.reflections import fault_of, reflections
+from callwright_lab.training.progress import print_progress
+from callwright_lab.training.toolmvr.reflections import classify_error, iter_reflections
 from callwright_lab.transcripts import FORMATS, Transcript, read_files, write
-from callwright_lab.transcripts.transcript import program
+from callwright_lab.transcripts.transcript import render_program
 
 Kind = Literal["V", "R"]
 Part = Literal["train", "test"]
@@ -57,10 +57,10 @@ class Row:
     @property
     def tokens(self) -> int:
         """About how many, at four characters a token."""
-        return sum(estimate(m["content"]) for m in self.messages)
+        return sum(estimate_tokens(m["content"]) for m in self.messages)
 
 
-def made(
+def build_records(
     trajectories: Iterable[Trajectory], *, context: int, seed: int = 0
 ) -> Iterator[JsonObject]:
     """The V record of every trajectory that Python can say, and an R record of it, drawn by its id
@@ -68,20 +68,20 @@ def made(
     """
     seen: Counter[str] = Counter()
     for trajectory in trajectories:
-        plain = _plain(trajectory)
-        record = _record(plain, "V", context)
+        plain = _reduce_tools(trajectory)
+        record = _build_record(plain, "V", context)
         if record is None:
             continue
         yield record
-        found = list(reflections(plain, seed))
+        found = list(iter_reflections(plain, seed))
         random.Random(f"reflect {plain.id} {seed}").shuffle(found)
         for one in sorted(found, key=lambda r: seen[r.error])[:1]:
-            if (row := _record(one, "R", context)) is not None:
+            if (row := _build_record(one, "R", context)) is not None:
                 seen[one.error] += 1
                 yield row
 
 
-def within(records: Iterable[JsonObject], most: int) -> list[JsonObject]:
+def limit_tokens(records: Iterable[JsonObject], most: int) -> list[JsonObject]:
     """Records up to about so many tokens (0: all), whole trajectories with their reflections, in
     their order.
     """
@@ -89,12 +89,12 @@ def within(records: Iterable[JsonObject], most: int) -> list[JsonObject]:
     for record in records:
         if record["kind"] == "V" and most and total >= most:
             break
-        total += sum(estimate(m["content"]) for m in record["messages"])
+        total += sum(estimate_tokens(m["content"]) for m in record["messages"])
         kept.append(record)
     return kept
 
 
-def read(paths: Sequence[Path]) -> list[Row]:
+def read_rows(paths: Sequence[Path]) -> list[Row]:
     """The rows of files in any layout of transcripts, each with an id of its own.
 
     What cannot be read, or said in the words of these rows, is left out and told to stderr.
@@ -112,19 +112,19 @@ def read(paths: Sequence[Path]) -> list[Row]:
         left_out += found.left_out
         for _, transcript in found.transcripts:
             try:
-                rows.append(_row(transcript))
+                rows.append(_build_row(transcript))
             except ConfigError as error:
                 left_out.append(f"{path.name}, {transcript.trajectory.id}: {error.message}")
     if not rows:
         raise ConfigError(f"no row of {', '.join(map(str, paths))} can be used: {left_out[0]}")
     for why in left_out[:_TOLD]:
-        progress(f"left out: {why}")
+        print_progress(f"left out: {why}")
     if len(left_out) > _TOLD:
-        progress(f"… and {len(left_out) - _TOLD} more")
-    return _told_apart(rows)
+        print_progress(f"… and {len(left_out) - _TOLD} more")
+    return _assign_unique_ids(rows)
 
 
-def _told_apart(rows: Sequence[Row]) -> list[Row]:
+def _assign_unique_ids(rows: Sequence[Row]) -> list[Row]:
     """The rows with ids that are theirs alone: those of two files may be the same, and all else is
     found by them.
     """
@@ -136,17 +136,17 @@ def _told_apart(rows: Sequence[Row]) -> list[Row]:
     return made
 
 
-def save(path: Path, records: Iterable[JsonObject]) -> None:
+def save_records(path: Path, records: Iterable[JsonObject]) -> None:
     """The records, one a line, all or nothing."""
-    lines.write(path, records)
+    lines.write_rows(path, records)
 
 
-def part_of(trajectory: Trajectory) -> Part:
+def assign_part(trajectory: Trajectory) -> Part:
     """The part of a request: the same for whatever was made of it."""
-    return "test" if int(digest(trajectory.query)[:8], 16) % HELD == 0 else "train"
+    return "test" if int(compute_digest(trajectory.query)[:8], 16) % HELD == 0 else "train"
 
 
-def report(rows: Sequence[Row]) -> str:
+def report_rows(rows: Sequence[Row]) -> str:
     """Counts and tokens by part and kind, and R rows by error, as Markdown."""
     table = ["| part | kind | rows | tokens, about |", "|---|---|---:|---:|"]
     for part in ("train", "test"):
@@ -158,60 +158,64 @@ def report(rows: Sequence[Row]) -> str:
     return "\n".join([*table, "", f"Errors in R: {told or 'none'}."])
 
 
-def _record(made: Trajectory | Reflected, kind: Kind, context: int) -> JsonObject | None:
+def _build_record(made: Trajectory | Reflected, kind: Kind, context: int) -> JsonObject | None:
     """The record, or None where Python cannot say it or it is too long."""
-    made = _printed(made)
+    made = _print_rounds(made)
     try:
         found = (
             reflection_record(made) if isinstance(made, Reflected) else write(Transcript(made), VR)
         )
     except ConfigError:
         return None
-    if sum(estimate(m["content"]) for m in found["messages"]) > context:
+    if sum(estimate_tokens(m["content"]) for m in found["messages"]) > context:
         return None
     return {
         **found,
         "kind": kind,
-        "part": part_of(made.before if isinstance(made, Reflected) else made),
+        "part": assign_part(made.before if isinstance(made, Reflected) else made),
     }
 
 
-def _plain(trajectory: Trajectory) -> Trajectory:
+def _reduce_tools(trajectory: Trajectory) -> Trajectory:
     """With its tools as ``--strategy toolmvr`` shows them."""
-    return replace(trajectory, tools=tuple(map(bare, trajectory.tools)))
+    return replace(trajectory, tools=tuple(map(strip_tool, trajectory.tools)))
 
 
-def _printed(made: Trajectory | Reflected) -> Trajectory | Reflected:
+def _print_rounds(made: Trajectory | Reflected) -> Trajectory | Reflected:
     """The same with its rounds as ``--strategy toolmvr`` shows them: what Python prints of a
     result, not JSON.
     """
     if isinstance(made, Reflected):
-        before = replace(made.before, steps=tuple(map(_as_shown, made.before.steps)))
-        return replace(made, before=before, wrong=_as_shown(made.wrong))
-    return replace(made, steps=tuple(map(_as_shown, made.steps)))
+        before = replace(made.before, steps=tuple(map(_print_step, made.before.steps)))
+        return replace(made, before=before, wrong=_print_step(made.wrong))
+    return replace(made, steps=tuple(map(_print_step, made.steps)))
 
 
-def _as_shown(step: Step) -> Step:
-    code = program(step.calls)
+def _print_step(step: Step) -> Step:
+    code = render_program(step.calls)
     if step.code or not code or not all(result for _, result in step.pairs):
         return step
     return replace(
-        step, code=code, shown="\n".join(str(value_of(result)) for result in step.results)
+        step, code=code, shown="\n".join(str(get_result_value(result)) for result in step.results)
     )
 
 
-def _row(transcript: Transcript) -> Row:
+def _build_row(transcript: Transcript) -> Row:
     origin, trajectory = transcript.origin, transcript.trajectory
     told = origin.record if origin is not None else {}
-    shown = replace(transcript, trajectory=_plain(trajectory))  # whose rounds stay as they stand
+    shown = replace(
+        transcript, trajectory=_reduce_tools(trajectory)
+    )  # whose rounds stay as they stand
     messages = tuple(write(shown, VR)["messages"])
-    part: Part = "test" if told.get("part", part_of(trajectory)) == "test" else "train"
+    part: Part = "test" if told.get("part", assign_part(trajectory)) == "test" else "train"
     if not transcript.context:
         return Row(trajectory.id, "V", part, "", messages, tools=trajectory.tools)
     reflection = told.get(MEMBER)  # rows of before 2026-11-22 say "error" themselves
     said = reflection if isinstance(reflection, dict) else told
     error = str(said.get("error") or "")
-    fault = next((kind for kind in get_args(Fault) if kind == said.get("kind")), fault_of(error))
+    fault = next(
+        (kind for kind in get_args(Fault) if kind == said.get("kind")), classify_error(error)
+    )
     *_, wrong, right = (Step(), Step(), *trajectory.steps)
     return Row(
         trajectory.id, "R", part, error, messages, right.calls, wrong.calls, fault, trajectory.tools

@@ -1,6 +1,4 @@
-"""What a run of Tool-MVR would be and what it would cost, on any machine: no GPU, no model, nothing
-written.
-"""
+"""Estimates a run of Tool-MVR and its cost on any machine: no GPU, no model, nothing written."""
 
 from __future__ import annotations
 
@@ -23,24 +21,26 @@ _FIELDS = ("learning_rate", "lr_scheduler_type", "warmup_steps", "per_device_tra
            "gradient_accumulation_steps", "num_train_epochs", "max_steps", "max_length", "bf16")  # fmt: skip
 
 
-def look(settings: Settings, rows: Sequence[Row] | None, out: Path) -> str:
+def report_dry_run(settings: Settings, rows: Sequence[Row] | None, out: Path) -> str:
     """The settings, what TRL is told, and the cost for these rows (or for the paper's counts), as
     Markdown.
     """
     lines = ["| setting | this run |", "|---|---|"]
     lines += [f"| {name} | {getattr(settings, name)} |" for name in GOES_BY]
-    return "\n".join([*lines, "", *_told(settings, out), "", *cost(settings, rows)])
+    return "\n".join(
+        [*lines, "", *_render_trainer_table(settings, out), "", *estimate_cost(settings, rows)]
+    )
 
 
-def cost(settings: Settings, rows: Sequence[Row] | None) -> list[str]:
+def estimate_cost(settings: Settings, rows: Sequence[Row] | None) -> list[str]:
     """Rows, tokens, memory and hours, in lines of text."""
-    verified, reflected, mean = PAPER if rows is None else _counted(rows, settings.context)
+    verified, reflected, mean = PAPER if rows is None else _count_rows(rows, settings.context)
     drawn = round(verified / settings.ratio) if settings.ratio else reflected
     joint = verified + (drawn if reflected else 0)
     seen = joint * mean * settings.epochs
     steps = settings.steps or math.ceil(joint * settings.epochs / settings.sft_batch)
     told = [
-        _basis(settings, rows),
+        _describe_basis(settings, rows),
         (
             f"V and R: {verified} + {drawn if reflected else 0} rows an epoch (of {reflected} R"
             f" rows; ratio {settings.ratio:g}) x {mean} tokens x {settings.epochs:g} epochs:"
@@ -66,8 +66,8 @@ def cost(settings: Settings, rows: Sequence[Row] | None) -> list[str]:
     ]
 
 
-def _basis(settings: Settings, rows: Sequence[Row] | None) -> str:
-    """What the counts are of."""
+def _describe_basis(settings: Settings, rows: Sequence[Row] | None) -> str:
+    """Return a sentence on the rows that the counts are based on."""
     if rows is None:
         return (
             f"No rows are here yet, so the counts are the paper's ({PAPER[0]:,} V and {PAPER[1]:,}"
@@ -81,19 +81,19 @@ def _basis(settings: Settings, rows: Sequence[Row] | None) -> str:
     )
 
 
-def _counted(rows: Sequence[Row], context: int) -> tuple[int, int, int]:
+def _count_rows(rows: Sequence[Row], context: int) -> tuple[int, int, int]:
     train = [r for r in rows if r.part == "train" and r.tokens <= context]
     mean = round(sum(r.tokens for r in train) / max(1, len(train)))
     return sum(r.kind == "V" for r in train), sum(r.kind == "R" for r in train), mean
 
 
-def _told(settings: Settings, out: Path) -> list[str]:
+def _render_trainer_table(settings: Settings, out: Path) -> list[str]:
     if any(find_spec(name) is None for name in ("torch", "trl", "datasets", "accelerate")):
         return ["TRL is not installed: its configuration was not made."]
     from dataclasses import replace
 
-    from callwright_lab.training.toolmvr.runs import config
+    from callwright_lab.training.toolmvr.runs import build_sft_config
 
-    made = config(replace(settings, bf16=False), out)
+    made = build_sft_config(replace(settings, bf16=False), out)
     rows = [f"| {name} | {getattr(made, name)} |" for name in _FIELDS if name != "bf16"]
     return ["| TRL's SFTConfig | value |", "|---|---|", *rows, f"| bf16 | {settings.bf16} |"]

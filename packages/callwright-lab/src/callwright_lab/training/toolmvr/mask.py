@@ -1,5 +1,5 @@
-"""Which tokens of a row carry loss: in a V row every round of the assistant, in an R row the last
-(Eq. (6), (7)).
+"""Selects the tokens of a row that carry loss (Equations 6 and 7). In a V row it is every assistant
+round, in an R row the last round.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ class Tokens:
         return sum(label != IGNORED for label in self.labels)
 
 
-def tokens(tokenizer: Any, messages: Sequence[JsonObject], weight: float = 1.0) -> Tokens:
+def tokenize_row(tokenizer: Any, messages: Sequence[JsonObject], weight: float = 1.0) -> Tokens:
     """The row of a conversation. A message of the assistant carries loss unless ``no_loss`` is true
     on it: from behind the opening of its turn to the mark that ends it, which is learned too, or
     the model would go on.
 
     ConfigError for a chat template that writes a turn otherwise once another follows.
     """
-    whole = _templated(tokenizer, messages)
+    whole = _apply_template(tokenizer, messages)
     labels = [IGNORED] * len(whole)
     for at, message in enumerate(messages):
         if message["role"] != "assistant" or message.get("no_loss"):
             continue
-        before = _templated(tokenizer, messages[:at], opened=True)
-        after = _templated(tokenizer, messages[: at + 1])
+        before = _apply_template(tokenizer, messages[:at], opened=True)
+        after = _apply_template(tokenizer, messages[: at + 1])
         if whole[: len(before)] != before or whole[: len(after)] != after:
             raise ConfigError(
                 "the chat template writes a turn otherwise once another follows: its tokens cannot"
                 " be told apart",
                 hint="use a model whose template appends turns, as ChatML does",
             )
-        end = _end(tokenizer, after, len(before))
+        end = _find_turn_end(tokenizer, after, len(before))
         labels[len(before) : end] = after[len(before) : end]
     return Tokens(tuple(whole), tuple(labels), weight)
 
 
-def _templated(
+def _apply_template(
     tokenizer: Any, messages: Sequence[JsonObject], *, opened: bool = False
 ) -> list[int]:
     chat = [{"role": m["role"], "content": m["content"]} for m in messages]
@@ -64,7 +64,7 @@ def _templated(
     return list(made["input_ids"])
 
 
-def _end(tokenizer: Any, ids: Sequence[int], start: int) -> int:
+def _find_turn_end(tokenizer: Any, ids: Sequence[int], start: int) -> int:
     """Behind the last end-of-turn mark; what a template writes after it (a line's end) is nobody's
     to learn.
     """

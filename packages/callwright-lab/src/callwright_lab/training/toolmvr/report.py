@@ -1,9 +1,9 @@
-"""What models wrote after a wrong action, judged by code, and the tables of it. No model is asked.
+"""Judges by code what models write after a wrong action, and renders the tables. No model is asked.
 
-*ERR and ECR, objective* are those of ``bench refinetoolbench`` (:mod:`callwright_lab.recovery`): a
-reply is read as the first round that ``--strategy toolmvr`` would make of it, its calls pass the
-gate as theirs would, and gold is the verified call. Nothing is carried out, so only gold's own call
-gives what gold gives.
+*ERR and ECR, objective* are those of ``bench refinetoolbench`` (:mod:`callwright_lab.recovery`). A
+reply is read as the first round that ``--strategy toolmvr`` would make of it. Its calls pass the
+gate as theirs would, and gold is the verified call. No call is executed, so only gold's own call
+gives gold's result.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any, TypeAlias
 
 from callwright.agent.strategies.code import CALLS
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.errors import ConfigError, boundary
+from callwright.nouns.errors import ConfigError, convert_errors
 from callwright.nouns.trajectory import Step
-from callwright.nouns.types import ToolCall, ToolResult, canonical
-from callwright.parsing.formats.program import calls_in, read_round
+from callwright.nouns.types import ToolCall, ToolResult, to_canonical_json
+from callwright.parsing.formats.program import find_calls, read_round
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.repair.gate import Gate, Refusal
 from callwright_lab import metrics
-from callwright_lab.recovery import Gold, Recovery, recovery, share
+from callwright_lab.recovery import Gold, Recovery, format_share, judge_recovery
 from callwright_lab.training.toolmvr.data import Row
 
 
@@ -31,7 +31,7 @@ class Corrected:
     """One greedy reply after a wrong action. ``form``: it is a round with a call; ``tool``: it
     calls what gold calls; ``exact``: with gold's arguments; ``again``: it is the wrong call once
     more; ``accepted``: some other call of it passes the gate; ``recognised``, ``corrected``,
-    ``mendable``: as :func:`callwright_lab.recovery.recovery` has them.
+    ``mendable``: as :func:`callwright_lab.recovery.judge_recovery` has them.
     """
 
     id: str
@@ -61,18 +61,21 @@ Scores: TypeAlias = Mapping[str, Measured]
 """What was measured, by model; every model on the same rows."""
 
 
-def corrected(row: Row, text: str) -> Corrected:
+def grade_correction(row: Row, text: str) -> Corrected:
     """One reply against the row's gold."""
-    found = _calls(row, text)
-    keys, wrong = [_key(call) for call in found], [_key(call) for call in row.wrong]
-    made, accepted = _recovered(row, found)
+    found = _parse_calls(row, text)
+    keys, wrong = (
+        [_make_call_key(call) for call in found],
+        [_make_call_key(call) for call in row.wrong],
+    )
+    made, accepted = _judge_recovery(row, found)
     return Corrected(
         row.id,
         row.error,
         text,
         form=bool(found),
         tool=bool(found) and [c.tool for c in found] == [c.tool for c in row.right],
-        exact=bool(found) and keys == [_key(call) for call in row.right],
+        exact=bool(found) and keys == [_make_call_key(call) for call in row.right],
         again=bool(found) and keys == wrong,
         fault=row.fault,
         accepted=accepted,
@@ -93,32 +96,34 @@ def read_scores(path: Path, rows: Sequence[Row]) -> dict[str, Measured]:
         raise ConfigError(
             f"no scores can be read from {path}: {error}", hint="run the stage measure first"
         ) from None
-    with boundary(ConfigError, f"scores in {path}"):
-        return {name: _measured(one, by_id, path) for name, one in told.items()}
+    with convert_errors(ConfigError, f"scores in {path}"):
+        return {name: _parse_measured(one, by_id, path) for name, one in told.items()}
 
 
-def _measured(told: Mapping[str, Any], by_id: Mapping[str, Row], path: Path) -> Measured:
+def _parse_measured(told: Mapping[str, Any], by_id: Mapping[str, Row], path: Path) -> Measured:
     lost = next((one["id"] for one in told["corrected"] if one["id"] not in by_id), None)
     if lost is not None:
         raise ConfigError(
             f"{path} speaks of a row {lost!r} that is not among these",
             hint="give the run's own --rows",
         )
-    replies = tuple(corrected(by_id[one["id"]], one["text"]) for one in told["corrected"])
+    replies = tuple(grade_correction(by_id[one["id"]], one["text"]) for one in told["corrected"])
     return Measured(told["verified"], told["reflections"], replies)
 
 
-def _calls(row: Row, text: str) -> list[ToolCall]:
+def _parse_calls(row: Row, text: str) -> list[ToolCall]:
     """The calls of the reply's first round; of a program that is cut off nothing would be run."""
     made = read_round(text)
     if made.code is None or made.ending == "torn":
         return []
-    found = calls_in(made.code, ToolVocabulary(row.tools, unknown=True))
+    found = find_calls(made.code, ToolVocabulary(row.tools, unknown=True))
     return [ToolCall("", call.tool, call.arguments) for call in found]
 
 
-def _recovered(row: Row, calls: Sequence[ToolCall]) -> tuple[Recovery, bool]:
-    """What became of the error, and whether some other call than the wrong one passes the gate."""
+def _judge_recovery(row: Row, calls: Sequence[ToolCall]) -> tuple[Recovery, bool]:
+    """Return the recovery from the error, and whether the gate accepts a call other than the wrong
+    one.
+    """
     gate, steps, accepted = Gate(row.tools), [], False
     for call in calls[:CALLS]:  # a round of the strategy makes no more
         verdict = gate.check(call)
@@ -127,24 +132,26 @@ def _recovered(row: Row, calls: Sequence[ToolCall]) -> tuple[Recovery, bool]:
             continue
         left = ToolCall("", call.tool, verdict.arguments)
         steps.append(Step("", (left,), (ToolResult("", call.tool, verdict.arguments, None),)))
-        accepted = accepted or _key(left) not in [_key(wrong) for wrong in row.wrong]
+        accepted = accepted or _make_call_key(left) not in [
+            _make_call_key(wrong) for wrong in row.wrong
+        ]
     gold = [
         Gold(c.tool, v.arguments) for c in row.right if not isinstance(v := gate.check(c), Refusal)
     ]
-    made = recovery(row.wrong[0], gold, steps, told=False) if row.wrong else Recovery(False)
+    made = judge_recovery(row.wrong[0], gold, steps, told=False) if row.wrong else Recovery(False)
     return made, accepted
 
 
-def _key(call: ToolCall) -> str:
-    return canonical([call.tool, call.arguments])
+def _make_call_key(call: ToolCall) -> str:
+    return to_canonical_json([call.tool, call.arguments])
 
 
-def report(found: Scores) -> str:
+def render_report(found: Scores) -> str:
     """All tables, as Markdown; the last model against each other one."""
     name = list(found)[-1] if found else ""
     parts = [
-        table(found),
-        against(found, name),
+        render_table(found),
+        compare_models(found, name),
         _OBJECTIVE,
         recovery_table(found),
         recovery_against(found, name),
@@ -161,7 +168,7 @@ _OBJECTIVE = (
 )
 
 
-def table(found: Scores) -> str:
+def render_table(found: Scores) -> str:
     """Scores by model."""
     head = [
         "model",
@@ -190,13 +197,13 @@ def table(found: Scores) -> str:
     return "\n".join(lines)
 
 
-def against(found: Scores, name: str) -> str:
+def compare_models(found: Scores, name: str) -> str:
     """By how much ``name`` corrects more than each other one on the same reflections, with 95 %
     intervals.
     """
     lines = [f"| {name} less | exact | 95 % | right API | 95 % |", "|---|---:|---|---:|---|"]
-    for other, mine, theirs in _pairs(found, name):
-        cells = " | ".join(_gain(mine, theirs, what, 1, 3) for what in ("exact", "tool"))
+    for other, mine, theirs in _iter_model_pairs(found, name):
+        cells = " | ".join(_render_gain(mine, theirs, what, 1, 3) for what in ("exact", "tool"))
         lines.append(f"| {other} | {cells} |")
     return "\n".join(lines)
 
@@ -208,13 +215,13 @@ def recovery_table(found: Scores) -> str:
         "|---|---|---|---|---|",
     ]
     for name, one in found.items():
-        for fault, some in _by_fault(one.corrected):
+        for fault, some in _iter_fault_groups(one.corrected):
             cells = [
-                share(sum(getattr(c, what) for c in some), len(some))
+                format_share(sum(getattr(c, what) for c in some), len(some))
                 for what in ("recognised", "accepted")
             ]
             mendable = [c for c in some if c.mendable]
-            cells.append(share(sum(c.corrected for c in mendable), len(mendable)))
+            cells.append(format_share(sum(c.corrected for c in mendable), len(mendable)))
             lines.append(f"| {name} | {fault} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -227,23 +234,25 @@ def recovery_against(found: Scores, name: str) -> str:
         f"| {name} less | errors | cases | ERR | 95 % | ECR | 95 % |",
         "|---|---|---:|---:|---|---:|---|",
     ]
-    for other, mine, theirs in _pairs(found, name):
-        for (fault, ours), (_, others) in zip(_by_fault(mine), _by_fault(theirs), strict=True):
-            cells = _gain(ours, others, "recognised", 100, 1)
+    for other, mine, theirs in _iter_model_pairs(found, name):
+        for (fault, ours), (_, others) in zip(
+            _iter_fault_groups(mine), _iter_fault_groups(theirs), strict=True
+        ):
+            cells = _render_gain(ours, others, "recognised", 100, 1)
             can, could = ([c for c in some if c.mendable] for some in (ours, others))
-            more = _gain(can, could, "corrected", 100, 1) if can else "– | –"
+            more = _render_gain(can, could, "corrected", 100, 1) if can else "– | –"
             lines.append(f"| {other} | {fault} | {len(ours)} | {cells} | {more} |")
     return "\n".join(lines)
 
 
-def _by_fault(some: Sequence[Corrected]) -> Iterator[tuple[str, Sequence[Corrected]]]:
+def _iter_fault_groups(some: Sequence[Corrected]) -> Iterator[tuple[str, Sequence[Corrected]]]:
     """The replies by kind of error, those first that are there, then all."""
     for fault in sorted({c.fault for c in some}):
         yield fault or "not said", [c for c in some if c.fault == fault]
     yield "all", some
 
 
-def _pairs(
+def _iter_model_pairs(
     found: Scores, name: str
 ) -> Iterator[tuple[str, Sequence[Corrected], Sequence[Corrected]]]:
     for other, measured in found.items():
@@ -251,7 +260,7 @@ def _pairs(
             yield other, found[name].corrected, measured.corrected
 
 
-def _gain(
+def _render_gain(
     mine: Sequence[Corrected], theirs: Sequence[Corrected], what: str, unit: float, digits: int
 ) -> str:
     values = [[unit * getattr(c, what) for c in some] for some in (mine, theirs)]

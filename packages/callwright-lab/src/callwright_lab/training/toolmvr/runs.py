@@ -15,8 +15,8 @@ from typing import Any
 
 from callwright.nouns.errors import MissingExtra
 from callwright_lab.training.toolmvr.mask import IGNORED, Tokens
-from callwright_lab.training.toolmvr.settings import Settings, sharded
-from callwright_lab.training.tuning import TimeLimit, begin, describe_run, learn_only_top
+from callwright_lab.training.toolmvr.settings import Settings, build_sharding_options
+from callwright_lab.training.tuning import TimeLimit, describe_run, learn_only_top, prepare_run
 
 try:
     import torch
@@ -76,7 +76,7 @@ class Padded:
         }
 
 
-def mixed(
+def mix_epoch(
     verified: Sequence[Tokens], reflections: Sequence[Tokens], ratio: float, seed: int = 0
 ) -> list[Tokens]:
     """One epoch: every V row, and one R row for each ``ratio`` of them, shuffled; 0: all R rows,
@@ -94,7 +94,7 @@ def mixed(
     return rows
 
 
-def sft(
+def run_sft(
     model: Any, tokenizer: Any, rows: Sequence[Tokens], settings: Settings, out: Path,
     *, seconds: float = 0, resume: bool = False,
 ) -> list[float]:  # fmt: skip
@@ -102,16 +102,16 @@ def sft(
     ``seconds``.
 
     ``resume``: from the last checkpoint in ``out``, see
-    :func:`callwright_lab.training.tuning.begin`.
+    :func:`callwright_lab.training.tuning.prepare_run`.
     """
-    resume = begin(out, resume)
+    resume = prepare_run(out, resume)
     learn_only_top(model, settings.top)
     told_rows = [
         {"input_ids": list(r.ids), "labels": list(r.labels), "weight": r.weight} for r in rows
     ]
     trainer = JointTrainer(
         model,
-        args=config(settings, out),
+        args=build_sft_config(settings, out),
         train_dataset=Dataset.from_list(told_rows),
         processing_class=tokenizer,
         data_collator=Padded(
@@ -123,13 +123,13 @@ def sft(
     return [row["loss"] for row in trainer.state.log_history if "loss" in row]
 
 
-def config(settings: Settings, out: Path, gpu: bool = False) -> Any:
-    """What TRL is told; ``gpu``: as on a machine with CUDA, to look at."""
+def build_sft_config(settings: Settings, out: Path, gpu: bool = False) -> Any:
+    """Return the configuration of the TRL trainer; ``gpu`` shows it as on a machine with CUDA."""
     return SFTConfig(
         **{
             **describe_run(settings, out, settings.steps, settings.sft_rate, gpu),
             "lr_scheduler_type": "cosine",
-            **(sharded(settings) if torch.cuda.is_available() else {}),
+            **(build_sharding_options(settings) if torch.cuda.is_available() else {}),
         },
         warmup_steps=settings.warmup,
         per_device_train_batch_size=settings.micro,

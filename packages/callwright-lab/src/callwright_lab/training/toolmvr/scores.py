@@ -1,6 +1,4 @@
-"""What a model scores on rows it never saw: the loss of both kinds, and the corrections it
-writes.
-"""
+"""Scores a model on unseen rows: the loss of both kinds, and the corrections it writes."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from callwright.nouns.errors import MissingExtra
 from callwright_lab.training import generation
 from callwright_lab.training.toolmvr.data import Row
 from callwright_lab.training.toolmvr.mask import IGNORED, Tokens
-from callwright_lab.training.toolmvr.report import Corrected, corrected
+from callwright_lab.training.toolmvr.report import Corrected, grade_correction
 
 try:
     import torch
@@ -19,7 +17,7 @@ except ImportError:
     raise MissingExtra("scoring a language model", "train", "callwright-lab") from None
 
 
-def loss(model: Any, rows: Sequence[Tokens]) -> float:
+def measure_loss(model: Any, rows: Sequence[Tokens]) -> float:
     """The mean over the learned tokens of all rows; 0 where there are none."""
     model.eval()
     total, count = 0.0, 0
@@ -38,12 +36,12 @@ def loss(model: Any, rows: Sequence[Tokens]) -> float:
     return total / count if count else 0.0
 
 
-def corrections(
+def generate_corrections(
     model: Any, tokenizer: Any, rows: Sequence[Row], longest: int
 ) -> tuple[Corrected, ...]:
     """Greedy replies to R rows, each given all but its last message."""
     chats = [
         [{"role": m["role"], "content": m["content"]} for m in row.messages[:-1]] for row in rows
     ]
-    texts = generation.replies(model, tokenizer, chats, longest, size=4)
-    return tuple(corrected(row, text) for row, (text,) in zip(rows, texts, strict=True))
+    texts = generation.generate_replies(model, tokenizer, chats, longest, size=4)
+    return tuple(grade_correction(row, text) for row, (text,) in zip(rows, texts, strict=True))

@@ -1,8 +1,10 @@
-"""What a run of Tool-MVR is set to: 7-8B models on GPUs as in 4.3, and one that a CPU core can do.
+"""Holds the settings of Tool-MVR runs: 7-8B models on GPUs as in Section 4.3, and a run for a CPU
+core.
 
 The paper: LLaMA-3.1-8B-Instruct and Qwen2.5-7B-Instruct, full parameters, learning rate 2e-5,
-warmup ratio 0.04, lambda 1, 10:1 of ToolBench-V to ToolBench-R, DeepSpeed ZeRO-3, eight A800. Not
-said, chosen here: three epochs, 16 rows a step, 8,192 tokens a row, a cosine.
+warmup ratio 0.04, lambda 1, 10:1 of ToolBench-V to ToolBench-R, DeepSpeed ZeRO-3, eight A800. The
+paper does not state the following, which are chosen here: three epochs, 16 rows a step, 8,192
+tokens a row, a cosine.
 """
 
 from __future__ import annotations
@@ -94,8 +96,8 @@ ZERO3: Mapping[str, Any] = {
 """DeepSpeed's configuration: stage 3, what else is the trainer's."""
 
 
-def sharded(settings: Settings) -> dict[str, Any]:
-    """What the trainer is told of how GPUs share the model."""
+def build_sharding_options(settings: Settings) -> dict[str, Any]:
+    """Return the trainer arguments for sharing the model among GPUs."""
     if settings.sharding == "zero3":
         return {"deepspeed": dict(ZERO3)}
     if settings.sharding == "fsdp":

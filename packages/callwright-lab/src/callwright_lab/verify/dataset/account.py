@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from callwright.nouns.types import JsonObject, Tool, ToolCall, ToolResult, canonical
+from callwright.nouns.types import JsonObject, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.diagnose import diagnose
 from callwright.repair.gate import arguments_of
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -66,18 +66,18 @@ class Account:
 
     @cached_property
     def found(self) -> tuple[StepFault, ...]:
-        """What :mod:`callwright_lab.verify.steps` finds."""
+        """Return the faults that :mod:`callwright_lab.verify.steps` finds."""
         return step_faults(self.trajectory)
 
     @property
     def gold(self) -> bool:
-        """Whether the calls are what a source says is right, rather than what an agent did."""
+        """Return True if the calls are a source's gold calls rather than an agent's actions."""
         return not self.trajectory.results and not self.cut and self.trajectory.answer is None
 
     @property
     def answers(self) -> bool:
-        """Whether the source gives answers, rather than gold calls or rounds that end before
-        one.
+        """Return True if the source gives answers, rather than gold calls or rounds that end before
+        an answer.
         """
         return not self.gold and not self.transcript.context
 
@@ -88,13 +88,13 @@ class Account:
             yield (
                 step,
                 call,
-                _diagnosed(result, tool if tool is not None else Tool(call.tool)),
+                _diagnose_result(result, tool if tool is not None else Tool(call.tool)),
                 tool,
             )
 
     def whole(self, step: int) -> bool:
-        """Whether everything up to and in this round is there, so that what is missing is really
-        missing.
+        """Return True if the record is complete up to and including this round, so that missing
+        parts are really missing.
         """
         return not any(at <= step for at in self.cut)
 
@@ -104,7 +104,7 @@ class Account:
         """
         sources = ProvenanceIndex(self.trajectory.query)
         for offered in self.trajectory.tools:
-            sources.add_text(f"{offered.description} {canonical(offered.input_schema)}")
+            sources.add_text(f"{offered.description} {to_canonical_json(offered.input_schema)}")
         shown = -1
         for step, call, result, tool in self.calls():
             while shown < step - 1:
@@ -116,8 +116,10 @@ class Account:
             if result is not None:
                 sources.add_result(result)
                 if result.failure is not None:
-                    sources.add_text(f"{result.failure.message} {canonical(result.content)}")
+                    sources.add_text(
+                        f"{result.failure.message} {to_canonical_json(result.content)}"
+                    )
 
 
-def _diagnosed(result: ToolResult | None, tool: Tool) -> ToolResult | None:
+def _diagnose_result(result: ToolResult | None, tool: Tool) -> ToolResult | None:
     return None if result is None else replace(result, failure=diagnose(result, tool).failure)

@@ -1,6 +1,4 @@
-"""What calls show to be wrong with them: against their tools' schemas, and against what was known
-before them.
-"""
+"""Finds defects of calls: against their tools' schemas, and against what was known before them."""
 
 from __future__ import annotations
 
@@ -8,9 +6,9 @@ import math
 import re
 from collections.abc import Callable, Iterator
 
-from callwright.nouns.types import canonical
+from callwright.nouns.types import to_canonical_json
 from callwright.repair.gate import Gate, Refusal
-from callwright.repair.provenance.grounding import judge, leaves
+from callwright.repair.provenance.grounding import classify_value, iter_leaves
 from callwright_lab.verify.dataset.account import Account, Defect, DefectKind
 
 _AS_FOUND: dict[str, DefectKind] = {
@@ -54,8 +52,10 @@ _FACTORS = tuple(
 _LOST = frozenset({"rename_key", "drop_unknown"})
 
 
-def as_found(account: Account) -> Iterator[Defect]:
-    """What :mod:`callwright_lab.verify.steps` finds, where the source keeps enough to say so."""
+def convert_step_faults(account: Account) -> Iterator[Defect]:
+    """Yield the faults of :mod:`callwright_lab.verify.steps` as defects, if the source keeps enough
+    to support them.
+    """
     torn = {call.id for _, call, _ in account.trajectory.pairs() if isinstance(call.arguments, str)}
     for found in account.found:
         kind = _AS_FOUND.get(found.kind)
@@ -65,9 +65,9 @@ def as_found(account: Account) -> Iterator[Defect]:
             yield Defect(kind, found.reason, found.step, found.call)
 
 
-def refused(account: Account) -> Iterator[Defect]:
-    """What the gate refuses, told apart: inputs that are missing, arguments nobody knows, values of
-    a wrong kind.
+def find_refused_calls(account: Account) -> Iterator[Defect]:
+    """Yield what the gate refuses, by kind: missing inputs, unknown arguments, values of a wrong
+    kind.
     """
     gate = Gate(account.trajectory.tools)
     for step, call, _, tool in account.calls():
@@ -76,7 +76,7 @@ def refused(account: Account) -> Iterator[Defect]:
         verdict = gate.check(call)
         if isinstance(verdict, Refusal):
             # what a reference stands for is of a kind that nobody can know
-            known = [v for v in verdict.violations if not _LABEL.search(canonical(v.got))]
+            known = [v for v in verdict.violations if not _LABEL.search(to_canonical_json(v.got))]
             missing = [v for v in known if v.keyword == "required"]
             if (
                 missing and account.transcript.format == "api-bank"
@@ -91,16 +91,18 @@ def refused(account: Account) -> Iterator[Defect]:
             )
 
 
-def ungrounded(account: Account) -> Iterator[Defect]:
+def find_ungrounded_values(account: Account) -> Iterator[Defect]:
     """Values that nothing before their call contains."""
     for step, call, arguments, tool, sources in account.said_before():
         if not account.whole(step - 1):
             return
         for key, value in arguments.items():
-            for path, name, leaf, part in leaves(key, value, tool.properties.get(key)):
+            for path, name, leaf, part in iter_leaves(key, value, tool.properties.get(key)):
                 where = path.removeprefix("/")
-                verdict = judge(name, leaf, part, sources)
-                said = f"{where} is {canonical(leaf)}, which nothing before this call contains"
+                verdict = classify_value(name, leaf, part, sources)
+                said = (
+                    f"{where} is {to_canonical_json(leaf)}, which nothing before this call contains"
+                )
                 if isinstance(leaf, str) and (label := _LABEL.search(leaf)):
                     if verdict != "held":
                         yield Defect(
@@ -108,14 +110,14 @@ def ungrounded(account: Account) -> Iterator[Defect]:
                         )
                 elif verdict == "identifier":
                     yield Defect("identifier_from_nowhere", said, step, call.id)
-                elif verdict == "derived" and _telling(leaf, account.trajectory.query):
+                elif verdict == "derived" and _is_telling_value(leaf, account.trajectory.query):
                     yield Defect("value_from_nowhere", said, step, call.id)
 
 
-def _telling(leaf: object, query: str) -> bool:
-    """Whether a value is one that somebody must have said: an address, an opaque text, a name, or a
-    number that is none of the request's in another unit. Words may say in others what was said, and
-    are none.
+def _is_telling_value(leaf: object, query: str) -> bool:
+    """Return True if a value must come from somewhere: an address, an opaque text, a name or a
+    number. A number of the request in another unit does not count. Ordinary words do not count,
+    since they may paraphrase the request.
     """
     if isinstance(leaf, bool) or not isinstance(leaf, int | float | str):
         return False
@@ -124,12 +126,18 @@ def _telling(leaf: object, query: str) -> bool:
     number = abs(float(leaf))
     if number <= 10 or number in _ROUND or 1900 <= number <= 2100 or not math.isfinite(number):
         return False
-    said = [abs(float(text.replace(",", ""))) for text in _NUMBER.findall(query)] + _in_words(query)
-    return not any(value and _same(number, value * factor) for value in said for factor in _FACTORS)
+    said = [
+        abs(float(text.replace(",", ""))) for text in _NUMBER.findall(query)
+    ] + _parse_spelled_numbers(query)
+    return not any(
+        value and _is_close(number, value * factor) for value in said for factor in _FACTORS
+    )
 
 
 def _is_site(leaf: str, query: str) -> bool:
-    """Whether an address is that of a site which the request names: Apple's is www.apple.com."""
+    """Return True if an address belongs to a site that the request names: Apple's is
+    www.apple.com.
+    """
     found = re.match(r"\w+://(?:www\.)?([\w-]+)\.", leaf)
     return (
         found is not None
@@ -139,7 +147,7 @@ def _is_site(leaf: str, query: str) -> bool:
     )
 
 
-def _in_words(query: str) -> list[float]:
+def _parse_spelled_numbers(query: str) -> list[float]:
     """Numbers that the request spells out, or writes with a power of ten."""
     counted = [
         float(n) for n, word in enumerate(_WORDS, 1) if re.search(rf"\b{word}\b", query, re.I)
@@ -147,8 +155,12 @@ def _in_words(query: str) -> list[float]:
     return counted + [float(f"{m[1]}e{m[2]}") for m in _POWER.finditer(query)]
 
 
-def _same(one: float, other: float) -> bool:
+def _is_close(one: float, other: float) -> bool:
     return math.isclose(one, other, rel_tol=1e-2)
 
 
-CALL_RULES: tuple[Callable[[Account], Iterator[Defect]], ...] = (as_found, refused, ungrounded)
+CALL_RULES: tuple[Callable[[Account], Iterator[Defect]], ...] = (
+    convert_step_faults,
+    find_refused_calls,
+    find_ungrounded_values,
+)

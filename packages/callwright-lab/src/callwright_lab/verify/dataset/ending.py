@@ -1,5 +1,5 @@
-"""What the end of a trajectory shows: no answer, one without calls, one that does not answer or is
-not borne out.
+"""Finds defects at the end of a trajectory: a missing answer, one without calls, an irrelevant one,
+an unsupported one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MORE = re.compile(
 )
 
 
-def missing(account: Account) -> Iterator[Defect]:
+def find_missing_answers(account: Account) -> Iterator[Defect]:
     """Trajectories that stop before an answer, or give up; answers that nothing was called for."""
     t = account.trajectory
     if t.given_up:
@@ -45,7 +45,7 @@ def missing(account: Account) -> Iterator[Defect]:
         yield Defect("no_call", "it is answered without any call")
 
 
-def unanswered(account: Account) -> Iterator[Defect]:
+def find_unanswered_requests(account: Account) -> Iterator[Defect]:
     """Answers that ask back, say that they failed, or say nothing of failures that are all there
     was.
     """
@@ -75,7 +75,7 @@ def unanswered(account: Account) -> Iterator[Defect]:
         )
 
 
-def unborne(account: Account) -> Iterator[Defect]:
+def find_unsupported_claims(account: Account) -> Iterator[Defect]:
     """Statements of the answer that no result bears out; not where results are cut."""
     if account.cut:
         return
@@ -84,4 +84,8 @@ def unborne(account: Account) -> Iterator[Defect]:
             yield Defect(found.kind, found.reason)
 
 
-ENDING_RULES: tuple[Callable[[Account], Iterator[Defect]], ...] = (missing, unanswered, unborne)
+ENDING_RULES: tuple[Callable[[Account], Iterator[Defect]], ...] = (
+    find_missing_answers,
+    find_unanswered_requests,
+    find_unsupported_claims,
+)

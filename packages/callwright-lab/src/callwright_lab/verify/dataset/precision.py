@@ -1,11 +1,10 @@
-"""How often each class of defect was right where somebody read what it found, and what follows from
-that.
+"""Holds the measured precision of each class of defect, and decides which classes count as defects.
 
-The verdicts stand row by row in ``docs/results/dataset_precision.jsonl``: at most 50 rows a class,
-all where there are fewer, and beside them what a class found only ``since`` a later day. Where a
-rule was mended after a reading, fresh rows were read; where the data hold none, the first reading
-counts. A class is a *defect* where at least four of five findings that were read are right; else it
-is a *suspicion*: told apart, and no row is dropped for it.
+The verdicts stand row by row in ``docs/results/dataset_precision.jsonl``: at most 50 rows per
+class, or all if there are fewer. Beside them stands what a class found only ``since`` a later day.
+If a rule was corrected after a reading, fresh rows were read; if the data hold none, the first
+reading counts. A class is a *defect* if at least four of five findings that were read are right.
+Otherwise it is a *suspicion*: it is reported, but no row is dropped for it.
 """
 
 from __future__ import annotations
@@ -57,6 +56,6 @@ READ: Mapping[DefectKind, Read] = {
 
 
 def is_defect(kind: DefectKind) -> bool:
-    """Whether findings of the class count as defects."""
+    """Return True if findings of the class count as defects."""
     found = READ.get(kind, Read())
     return found.read >= FEWEST and found.right >= LEAST * found.read

@@ -26,14 +26,14 @@ class Grid:
             "".join("|---:" if first <= at <= last else "|---" for at in range(len(self.heads)))
             + "|"
         )
-        return "\n".join([_line(self.heads), rule, *map(_line, self.rows)])
+        return "\n".join([_render_row(self.heads), rule, *map(_render_row, self.rows)])
 
 
-def _line(cells: Sequence[str]) -> str:
+def _render_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def quality(name: str, found: Rates) -> Grid:
+def build_quality_grid(name: str, found: Rates) -> Grid:
     """Shares of rows without a defect, in per cent, as Table 1 has them. Upper bounds: rules
     overlook much.
     """
@@ -48,7 +48,7 @@ def quality(name: str, found: Rates) -> Grid:
     return Grid(["data", "rows", *heads], [row], (1, len(row) - 1))
 
 
-def classes(found: Rates) -> Grid:
+def build_class_grid(found: Rates) -> Grid:
     """Every class that was found: rows, share, criterion, and how often it was right where it was
     read.
     """

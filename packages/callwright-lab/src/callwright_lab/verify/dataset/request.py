@@ -1,6 +1,4 @@
-"""What a request shows to be wrong with it: cut, blank or impossible, or without the names it
-needs.
-"""
+"""Finds defects of a request: cut, blank or impossible, or without the names it needs."""
 
 from __future__ import annotations
 
@@ -8,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date
 
-from callwright.grounding.quantity import Moment, moments
-from callwright.repair.provenance.grounding import judge, leaves
+from callwright.grounding.quantity import Moment, find_moments
+from callwright.repair.provenance.grounding import classify_value, iter_leaves
 from callwright_lab.verify.dataset.account import Account, Defect
 
 _BLANK = re.compile(
@@ -32,7 +30,7 @@ _RANGE = re.compile(
 _NEVER = re.compile(r"(?<![\d-])(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})(?![\d-])")
 
 
-def broken(account: Account) -> Iterator[Defect]:
+def find_broken_request(account: Account) -> Iterator[Defect]:
     """A request that was cut, holds an unclosed quotation, or a blank that nobody filled."""
     query = account.trajectory.query
     if _SPOKEN.search(query):  # a dialogue: its turns end where they please
@@ -50,35 +48,35 @@ def broken(account: Account) -> Iterator[Defect]:
         yield Defect("broken_request", f"it breaks off: {text[-60:]!r}")
 
 
-def impossible(account: Account) -> Iterator[Defect]:
+def find_impossible_dates(account: Account) -> Iterator[Defect]:
     """Days that no calendar has, and ranges that end before they begin."""
     query = account.trajectory.query
     for found in _NEVER.finditer(query):
-        if not _exists(int(found["y"]), int(found["m"]), int(found["d"])):
+        if not _is_valid_date(int(found["y"]), int(found["m"]), int(found["d"])):
             yield Defect("impossible_date", f"there is no {found[0]}")
             return
     for found in _RANGE.finditer(query):
-        begin, end = _day(found[1]), _day(found[2])
+        begin, end = _parse_single_day(found[1]), _parse_single_day(found[2])
         if begin is not None and end is not None and end < begin:
             yield Defect("impossible_date", f"{found[0].strip()[:80]!r} ends before it begins")
             return
 
 
-def unnamed(account: Account) -> Iterator[Defect]:
+def find_unnamed_values(account: Account) -> Iterator[Defect]:
     """Arguments that are only the word for a thing: "a specific country" became ``country``."""
     query = account.trajectory.query
     for step, call, arguments, tool, sources in account.said_before():
         for key, value in arguments.items():
-            for path, name, leaf, part in leaves(key, value, tool.properties.get(key)):
+            for path, name, leaf, part in iter_leaves(key, value, tool.properties.get(key)):
                 where = path.removeprefix("/")
-                if isinstance(leaf, str) and _only_a_word(leaf, query, part):
+                if isinstance(leaf, str) and _is_generic_word(leaf, query, part):
                     yield Defect(
                         "unnamed_value",
                         f"{where} is {leaf!r}, which the request does not name",
                         step,
                         call.id,
                     )
-                elif judge(name, leaf, part, sources) == "placeholder":
+                elif classify_value(name, leaf, part, sources) == "placeholder":
                     yield Defect(
                         "placeholder",
                         f"{where} is {leaf!r}, which stands for no value",
@@ -87,7 +85,7 @@ def unnamed(account: Account) -> Iterator[Defect]:
                     )
 
 
-def _only_a_word(value: str, query: str, part: object) -> bool:
+def _is_generic_word(value: str, query: str, part: object) -> bool:
     if not re.fullmatch(r"[a-z]{3,}(?: [a-z]{3,})?", value) or (
         isinstance(part, dict) and part.get("enum")
     ):
@@ -97,7 +95,7 @@ def _only_a_word(value: str, query: str, part: object) -> bool:
     return 0 < everywhere == len(vague.findall(query))
 
 
-def _exists(year: int, month: int, day: int) -> bool:
+def _is_valid_date(year: int, month: int, day: int) -> bool:
     try:
         date(year, month, day)
     except ValueError:
@@ -105,13 +103,17 @@ def _exists(year: int, month: int, day: int) -> bool:
     return True
 
 
-def _day(text: str) -> date | None:
+def _parse_single_day(text: str) -> date | None:
     """The one whole day that a text names; None where it names none or several."""
-    found: list[Moment] = [m for m in moments(text) if m.has_date]
+    found: list[Moment] = [m for m in find_moments(text) if m.has_date]
     if len(found) != 1 or found[0].year is None or found[0].month is None or found[0].day is None:
         return None
     m = found[0]
-    return date(m.year, m.month, m.day) if _exists(m.year, m.month, m.day) else None  # type: ignore[arg-type]
+    return date(m.year, m.month, m.day) if _is_valid_date(m.year, m.month, m.day) else None  # type: ignore[arg-type]
 
 
-REQUEST_RULES: tuple[Callable[[Account], Iterator[Defect]], ...] = (broken, impossible, unnamed)
+REQUEST_RULES: tuple[Callable[[Account], Iterator[Defect]], ...] = (
+    find_broken_request,
+    find_impossible_dates,
+    find_unnamed_values,
+)

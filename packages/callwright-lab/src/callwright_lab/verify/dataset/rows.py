@@ -12,12 +12,12 @@ from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import to_json
 from callwright_lab.transcripts import Transcript
 from callwright_lab.verify.budget import Meter
-from callwright_lab.verify.committee import polled
+from callwright_lab.verify.committee import poll_judges
 from callwright_lab.verify.dataset.account import Defect, DefectKind
-from callwright_lab.verify.dataset.judge import opinion
+from callwright_lab.verify.dataset.judge import ask_opinion
 from callwright_lab.verify.dataset.precision import is_defect
-from callwright_lab.verify.dataset.rules import CALLS, QUERY, Judged, defects
-from callwright_lab.verify.sweep import Finding, Row, key_of
+from callwright_lab.verify.dataset.rules import CALLS, QUERY, Judged, find_defects
+from callwright_lab.verify.sweep import Finding, Row, make_row_key
 
 
 class DatasetVerifier:
@@ -37,17 +37,17 @@ class DatasetVerifier:
         self._strict = strict
         self._first: dict[str, str] = {}
         for transcript in transcripts:
-            self._first.setdefault(transcript.trajectory.key, key(transcript))
+            self._first.setdefault(transcript.trajectory.key, make_transcript_key(transcript))
         self._counts = Counter(t.trajectory.key for t in transcripts)
 
     def rows(self) -> list[Row[Transcript]]:
-        return [Row(t.trajectory.id, key(t), t) for t in self._transcripts]
+        return [Row(t.trajectory.id, make_transcript_key(t), t) for t in self._transcripts]
 
     async def judge(self, transcript: Transcript, meter: Meter) -> Finding:
         """One row by rule, and by the models where there are any."""
-        found = [*defects(transcript), *self._repeated(transcript)]
+        found = [*find_defects(transcript), *self._repeated(transcript)]
         opinions = await self._opinions(transcript, meter)
-        wanting = [c for c in (*QUERY, *CALLS) if _most(opinions, c)]
+        wanting = [c for c in (*QUERY, *CALLS) if _is_majority_against(opinions, c)]
         told = {
             "findings": [
                 {**to_json(d), "level": "defect" if is_defect(d.kind) else "suspicion"}
@@ -69,7 +69,7 @@ class DatasetVerifier:
     def _repeated(self, transcript: Transcript) -> list[Defect]:
         """Another row asks the same of the same tools: a finding of the later ones."""
         asked = transcript.trajectory.key
-        if self._counts[asked] < 2 or self._first[asked] == key(transcript):
+        if self._counts[asked] < 2 or self._first[asked] == make_transcript_key(transcript):
             return []
         return [
             Defect("repeated_request", f"{self._counts[asked]} rows ask this of the same tools")
@@ -78,22 +78,22 @@ class DatasetVerifier:
     async def _opinions(self, transcript: Transcript, meter: Meter) -> dict[str, dict[str, bool]]:
         if not self._judges:
             return {}
-        polls = await polled(
+        polls = await poll_judges(
             self._judges,
-            lambda constrained, seat: opinion(transcript.trajectory, constrained, seat),
+            lambda constrained, seat: ask_opinion(transcript.trajectory, constrained, seat),
             meter.metered,
         )
         return {name: {str(c): holds for c, holds in said.items()} for name, said in polls.items()}
 
 
-def key(transcript: Transcript) -> str:
-    """What a row's finding depends on: all that its record says."""
-    return key_of(
+def make_transcript_key(transcript: Transcript) -> str:
+    """Return the key of a row's finding, from everything that its record contains."""
+    return make_row_key(
         transcript.trajectory, sorted(transcript.context), sorted(transcript.cut), transcript.format
     )
 
 
-def judged(finding: Finding) -> Judged:
+def parse_judged(finding: Finding) -> Judged:
     """The row of a sweep's finding, with what the rules found."""
     kinds = get_args(DefectKind)
     told: list[dict[str, Any]] = finding.found.get("findings", [])
@@ -105,7 +105,7 @@ def judged(finding: Finding) -> Judged:
     )
 
 
-def _most(opinions: Mapping[str, Mapping[str, bool]], criterion: str) -> bool:
-    """Whether more judges say that the criterion does not hold than that it does."""
+def _is_majority_against(opinions: Mapping[str, Mapping[str, bool]], criterion: str) -> bool:
+    """Return True if more judges reject the criterion than confirm it."""
     votes = [said[criterion] for said in opinions.values() if criterion in said]
     return votes.count(False) > votes.count(True)

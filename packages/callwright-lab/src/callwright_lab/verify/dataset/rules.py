@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (*REQUEST_RULES, *CALL_RULES, *ENDING_RULES)
 KINDS: tuple[DefectKind, ...] = get_args(DefectKind)
 
 
-def defects(transcript: Transcript) -> tuple[Defect, ...]:
+def find_defects(transcript: Transcript) -> tuple[Defect, ...]:
     """Everything the rules find in one row, in the order of its rounds; defects and suspicions
     alike.
     """
@@ -81,7 +81,7 @@ class Judged:
     found: tuple[Defect, ...]
 
     def against(self, criterion: Criterion, *, suspicions: bool = False) -> bool:
-        """Whether a defect (or with ``suspicions`` also a suspicion) speaks against the
+        """Return True if a defect (or with ``suspicions`` also a suspicion) contradicts the
         criterion.
         """
         return any(
@@ -103,20 +103,20 @@ class Rates:
     kinds: Mapping[DefectKind, int]
 
 
-def rates(judged: Iterable[Judged]) -> Rates:
+def measure_rates(judged: Iterable[Judged]) -> Rates:
     """Table 1's columns over rows. A data set without rows has shares of 1."""
     rows = tuple(judged)
     kinds = {kind: sum(any(d.kind == kind for d in row.found) for row in rows) for kind in KINDS}
     return Rates(
         len(rows),
-        {c: _share(rows, (c,)) for c in (*QUERY, *CALLS)},
-        _share(rows, QUERY),
-        _share(rows, CALLS),
+        {c: _measure_share(rows, (c,)) for c in (*QUERY, *CALLS)},
+        _measure_share(rows, QUERY),
+        _measure_share(rows, CALLS),
         kinds,
     )
 
 
-def _share(rows: Sequence[Judged], criteria: Sequence[Criterion]) -> float:
+def _measure_share(rows: Sequence[Judged], criteria: Sequence[Criterion]) -> float:
     if not rows:
         return 1.0
     return sum(not any(row.against(c) for c in criteria) for row in rows) / len(rows)

@@ -16,7 +16,7 @@ from typing import Any
 from callwright.nouns.errors import Failure
 from callwright.nouns.plan import Plan
 from callwright.nouns.trace import Event
-from callwright.nouns.types import Effects, JsonObject, Skip, ToolResult, canonical
+from callwright.nouns.types import Effects, JsonObject, Skip, ToolResult, to_canonical_json
 from callwright.repair.outcome import is_unknown
 
 _NUMBERED = re.compile(r"r(\d+)")
@@ -40,7 +40,7 @@ class EarlierCall:
     @property
     def place(self) -> tuple[str, str]:
         """What identical calls have in common."""
-        return self.tool, canonical(self.arguments)
+        return self.tool, to_canonical_json(self.arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from typing import Any
 
 from callwright.agent.journal.facts import EarlierCall, RecordedFacts, fold_facts
 from callwright.nouns.errors import JournalError
-from callwright.nouns.trace import Event, blobs
-from callwright.nouns.types import Effects, JsonObject, canonical
+from callwright.nouns.trace import Event, collect_blobs
+from callwright.nouns.types import Effects, JsonObject, to_canonical_json
 
 Answer = Mapping[str, Any]  # the data of an event that carries "actor" and "turn"
 
@@ -54,7 +54,7 @@ class Ledger:
         self.origin: str = (starts[0].get("run") if starts else "") or run
         if continuing:
             self.segment, first = self.segment + 1, len(known)
-        self._texts = blobs(known)
+        self._texts = collect_blobs(known)
         self._answers: dict[tuple[str, int], Event] = {}
         self._doubts: dict[tuple[str, int], Answer] = {}
         self._settled: dict[tuple[str, int], Answer] = {}
@@ -153,7 +153,7 @@ class Ledger:
         return tuple(one.id for one in self._standing)
 
     def _find_earlier(self, tool: str, arguments: JsonObject) -> EarlierCall | None:
-        taken, place = {*self._repeats.values()}, (tool, canonical(arguments))
+        taken, place = {*self._repeats.values()}, (tool, to_canonical_json(arguments))
         return next((e for e in self._standing if e.place == place and e.id not in taken), None)
 
     def _named(self, id_: str) -> EarlierCall | None:
@@ -180,12 +180,14 @@ class Ledger:
             self._past.append(Event("resolution", 0, 0.0, resolution))
 
     def resolution(self, call: str, attempt: int) -> Answer | None:
-        """What was found out, or said, of a call in doubt."""
+        """Return the resolution of a call in doubt, found out or stated by the user; None if there
+        is none.
+        """
         return self._settled.get((call, attempt))
 
     def intended(self, call: str, attempt: int) -> bool:
-        """Whether this very attempt was about to leave before: its idempotency key may be known out
-        there.
+        """Return True if this very attempt was about to be sent before. Its idempotency key may
+        then be known to the server.
         """
         return (call, attempt) in self._doubts
 
@@ -195,13 +197,15 @@ class Ledger:
 
     @property
     def began(self) -> float | None:
-        """What the clock showed when a run that goes on began: its events count from there, not
-        from the next one.
+        """Return the clock's value at the start of a resumed run (0.0); None for a fresh run.
+        Events of a resumed run count from there, not from the next event.
         """
         return 0.0 if self.start else None
 
     def ahead(self, actor: str) -> bool:
-        """Whether more is recorded of this actor: what it does now was allowed then."""
+        """Return True if more answers are recorded for this actor. Its present action was allowed
+        then.
+        """
         return (actor, self._turns.get(actor, 0)) in self._answers
 
     def next(self, actor: str, kind: str) -> Answer | None:
@@ -225,7 +229,9 @@ class Ledger:
         """
         number = self._turns.get(actor, 0)
         if (actor, number) in self._answers:
-            raise diverged(f"{actor or 'the strategy'} goes another way at its answer {number + 1}")
+            raise build_divergence_error(
+                f"{actor or 'the strategy'} goes another way at its answer {number + 1}"
+            )
         self._turns[actor] = number + 1
         return number
 
@@ -250,7 +256,7 @@ def _last_segment(events: list[Event]) -> tuple[int, int]:
     return segment, first
 
 
-def diverged(what: str) -> JournalError:
+def build_divergence_error(what: str) -> JournalError:
     """The error of a replay that does not meet what was recorded."""
     return JournalError(
         f"the run cannot be resumed as it was: {what}",
@@ -261,7 +267,7 @@ def diverged(what: str) -> JournalError:
     )
 
 
-def in_doubt(calls: Iterable[str], run: str) -> JournalError:
+def build_doubt_error(calls: Iterable[str], run: str) -> JournalError:
     """The error of a resume that would have to repeat a write which may have happened."""
     return JournalError(
         f"in doubt: {', '.join(calls)}. The process ended while the call was under way: it may have"

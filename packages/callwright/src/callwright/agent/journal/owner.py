@@ -1,9 +1,9 @@
-"""Which process owns a run, as its journal names it: for when the lock file beside the journal is
+"""Identifies the process that owns a run, as its journal names it, for use when the lock file is
 gone.
 
-A lock of the operating system dies with its process, but only a file that is there can be locked:
-whoever clears away old ``*.lock`` files lets a second process in. So the owner is also named inside
-the journal, and asked for here.
+A lock of the operating system dies with its process, but only a file that exists can be locked. A
+user who clears away old ``*.lock`` files lets a second process in. So the owner is also named
+inside the journal, and asked for here.
 """
 
 from __future__ import annotations
@@ -22,22 +22,24 @@ def this_process() -> dict[str, Json]:
     """This process, as nothing else can be called: its number, when it started, and where numbers
     mean the same.
     """
-    return {"pid": os.getpid(), "started": _started(os.getpid()), "where": _where()}
+    return {"pid": os.getpid(), "started": _read_start_time(os.getpid()), "where": _read_boot_id()}
 
 
 def is_running(owner: object) -> bool:
-    """Whether a process named by :func:`this_process` lives. False where that cannot be told: on
-    another machine, in another container, without ``/proc``.
+    """Return True if a process named by :func:`this_process` is alive. False if that cannot be
+    determined: on another machine, in another container, without ``/proc``.
     """
     if not isinstance(owner, Mapping) or not isinstance(owner.get("pid"), int):
         return False
     started = owner.get("started")
     return (
-        bool(started) and owner.get("where") == _where() != "" and _started(owner["pid"]) == started
+        bool(started)
+        and owner.get("where") == _read_boot_id() != ""
+        and _read_start_time(owner["pid"]) == started
     )
 
 
-def _started(pid: int) -> str:
+def _read_start_time(pid: int) -> str:
     try:
         fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     except (OSError, ValueError):
@@ -45,7 +47,7 @@ def _started(pid: int) -> str:
     return fields[_STARTED] if len(fields) > _STARTED and fields[0] != "Z" else ""
 
 
-def _where() -> str:
+def _read_boot_id() -> str:
     """The boot of this machine, and the name space of process numbers in it."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from callwright import prompts
-from callwright.agent.journal.ledger import Answer, Ledger, in_doubt
+from callwright.agent.journal.ledger import Answer, Ledger, build_doubt_error
 from callwright.agent.journal.store import SUFFIX, runs_dir
 from callwright.agent.journal.usable_prompts import digests_of_prompts, usable_prompts
 from callwright.nouns.errors import JournalError
@@ -24,7 +24,7 @@ from callwright.nouns.types import (
     Tool,
     ToolCall,
     ToolOutput,
-    digest,
+    compute_digest,
     to_json,
 )
 
@@ -82,7 +82,7 @@ BEGUN = Resumption("")
 HAD_CHANGED = "what it depends on had changed"
 
 
-def identity(
+def build_identity(
     version: str, tools: Sequence[Tool], model: str, strategy: str, *, is_probing: bool = False
 ) -> dict[str, Json]:
     """What a replay depends on, as ``run.start`` records it. Of the prompts it names those that
@@ -100,7 +100,7 @@ def identity(
 @cache
 def prompts_digest() -> str:
     """A digest that changes whenever any prompt changes. Journals of earlier versions hold it."""
-    return digest({name: prompts.load(name) for name in prompts.names()})
+    return compute_digest({name: prompts.load(name) for name in prompts.names()})
 
 
 def choose_resumption(
@@ -145,7 +145,7 @@ def _changes(start: Answer, now: Mapping[str, Json]) -> dict[str, str]:
         if key == "prompts":
             before, value = _comparable(before, value)
         if before != value:
-            found[key] = _difference(key, before, value)
+            found[key] = _describe_difference(key, before, value)
     return found
 
 
@@ -159,7 +159,7 @@ def _comparable(before: Json, now: Json) -> tuple[Json, Json]:
     return before, prompts_digest()
 
 
-def _difference(key: str, before: Json, now: Json) -> str:
+def _describe_difference(key: str, before: Json, now: Json) -> str:
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         parts = {
             "gone": sorted(k for k in before if not now.get(k)),
@@ -172,7 +172,7 @@ def _difference(key: str, before: Json, now: Json) -> str:
     return f"{key} was {before}, is {now}"
 
 
-async def settle_doubts(ledger: Ledger, ask: Ask, trace: Trace) -> None:
+async def resolve_doubts(ledger: Ledger, ask: Ask, trace: Trace) -> None:
     """Ask for the outcome of every write whose result was lost, where it can be asked.
 
     Raises JournalError naming the calls that stay in doubt.
@@ -183,22 +183,22 @@ async def settle_doubts(ledger: Ledger, ask: Ask, trace: Trace) -> None:
         if found is None:
             left.append(f"{doubt['id']} ({doubt['tool']} {doubt['arguments']})")
             continue
-        told = {"outcome": "not_done"} if isinstance(found, NotDone) else _outcome(found)
+        told = {"outcome": "not_done"} if isinstance(found, NotDone) else _build_outcome(found)
         said = {"id": doubt["id"], "attempt": doubt["attempt"], "by": "source", **told}
         trace.add("resolution", **said)
         ledger.resolve(said)
     ledger.commit()
     if left:
-        raise in_doubt(left, ledger.run)
+        raise build_doubt_error(left, ledger.run)
 
 
-def _outcome(found: ToolOutput) -> JsonObject:
+def _build_outcome(found: ToolOutput) -> JsonObject:
     if found.failure is not None:
         return {"outcome": "failed", "message": found.failure.message}
     return {"outcome": "done", "content": to_json(found.content)}
 
 
-def conversation_of(start: Answer) -> tuple[Message, ...]:
+def read_conversation(start: Answer) -> tuple[Message, ...]:
     """The conversation before the run's query."""
     return tuple(
         Message(**{**told, "tool_calls": tuple(ToolCall(**call) for call in told["tool_calls"])})
@@ -206,7 +206,7 @@ def conversation_of(start: Answer) -> tuple[Message, ...]:
     )
 
 
-def journal_path(run: str | Path, folder: bool | str | Path = True) -> Path:
+def find_journal(run: str | Path, folder: bool | str | Path = True) -> Path:
     """The journal of a run: its path as given, or its id (or the end or beginning of one) in the
     folder of runs.
 
@@ -230,9 +230,9 @@ def journal_path(run: str | Path, folder: bool | str | Path = True) -> Path:
     return found[0]
 
 
-def specification(**values: Any) -> dict[str, Json]:
-    """What of a setup can be written down, for the command line to open it again: texts and lists
-    of texts.
+def build_specification(**values: Any) -> dict[str, Json]:
+    """Return the parts of a setup that can be written down, for the command line to open it again.
+    These are texts and lists of texts.
     """
     made = {}
     for key, value in values.items():

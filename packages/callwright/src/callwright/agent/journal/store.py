@@ -36,8 +36,8 @@ from callwright.nouns.errors import JournalError
 from callwright.nouns.trace import VERSION, Event
 from callwright.nouns.types import Json
 from callwright.nouns.wire_names import current_literal
-from callwright.storage.database import make_private, make_private_folder, opened, state_dir
-from callwright.tools.trust import TrustStore, digest_of, location
+from callwright.storage.database import make_private, make_private_folder, open_database, state_dir
+from callwright.tools.trust import TrustStore, digest_of, normalize_location
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -70,8 +70,8 @@ _Row = tuple[int, int, float, str, str]
 
 
 def runs_dir() -> Path:
-    """Where journals are kept: CALLWRIGHT_RUNS, else the user's folder for state (XDG base
-    directories).
+    """Return the folder of the journals: CALLWRIGHT_RUNS, else the user's folder for state (XDG
+    base directories).
     """
     given = os.environ.get("CALLWRIGHT_RUNS")
     if given:
@@ -108,23 +108,23 @@ class Journal:
         again.
         """
         place = Path(folder or runs_dir()).expanduser()
-        with _writing(place, begun=False):
+        with _convert_write_errors(place, begun=False):
             make_private_folder(place)
-            path = place / f"{_new_name()}{SUFFIX}"
-            lock = _locked(path)
+            path = place / f"{_make_name()}{SUFFIX}"
+            lock = _acquire_lock(path)
             try:
                 made = {"created": time.time(), "setup": dict(setup or {})}
-                seal = TrustStore().seal(_origin(path, made))
-                _make(
+                seal = TrustStore().seal(_build_origin(path, made))
+                _create_journal(
                     path,
                     {"format": VERSION, "life": 1, **made, "seal": seal, "owner": this_process()},
                 )
-                database = opened(path)
+                database = open_database(path)
             except BaseException:
                 lock.release()
                 raise
-        _HELD.add(_key(path))
-        return cls(path, lock, database, 1, _first_mark(made))
+        _HELD.add(_resolve_key(path))
+        return cls(path, lock, database, 1, _compute_first_digest(made))
 
     @classmethod
     def reopen(cls, path: Path | str) -> Journal:
@@ -132,20 +132,20 @@ class Journal:
         place = Path(path)
         if not place.is_file():
             raise JournalError(f"there is no run {place}", hint=_OTHERS)
-        lock = _locked(place)
+        lock = _acquire_lock(place)
         try:
-            with _writing(place):
+            with _convert_write_errors(place):
                 make_private(place)
-                database = opened(place)
+                database = open_database(place)
                 try:
-                    life, marked = _taken_over(database, place)
+                    life, marked = _take_ownership(database, place)
                 except BaseException:
                     database.close()
                     raise
         except BaseException:
             lock.release()
             raise
-        _HELD.add(_key(place))
+        _HELD.add(_resolve_key(place))
         return cls(place, lock, database, life, marked)
 
     def __call__(self, event: Event) -> None:
@@ -154,7 +154,7 @@ class Journal:
         if event.kind == "blob":
             text = data["text"].encode("utf-8", "surrogatepass")
             self._texts.append((data["digest"], text))
-            data = {"digest": data["digest"], "sha256": _sha256(text)}
+            data = {"digest": data["digest"], "sha256": _hash_bytes(text)}
         self._rows.append((self.life, event.seq, event.at, event.kind, _ENCODER.encode(data)))
 
     def commit(self) -> None:
@@ -171,14 +171,14 @@ class Journal:
         database = self._open()
         marked = self._marked
         try:
-            with _writing(self.path):
+            with _convert_write_errors(self.path):
                 database.execute("BEGIN IMMEDIATE")
                 self._require_owned(database)
                 if self._texts:
                     database.executemany("INSERT OR IGNORE INTO blob VALUES (?, ?)", self._texts)
                 database.executemany("INSERT INTO event VALUES (?, ?, ?, ?, ?)", self._rows)
                 if marked is not None and self._rows:
-                    marked = _mark(marked, self._rows)
+                    marked = _chain_digest(marked, self._rows)
                     database.execute(
                         "INSERT INTO mark VALUES (?, ?, ?)", (*self._rows[-1][:2], marked)
                     )
@@ -196,7 +196,7 @@ class Journal:
         self._written(marked)
 
     def _is_written(self, database: apsw.Connection) -> bool:
-        """Whether the last of what was noted is on the disk."""
+        """Return True if the last recorded row is on the disk."""
         with suppress(apsw.Error):
             told = "SELECT 1 FROM event WHERE life = ? AND seq = ?"
             return bool(self._rows) and bool(database.execute(told, self._rows[-1][:2]).fetchall())
@@ -211,7 +211,7 @@ class Journal:
         """Raise JournalError where another process has taken the run over; nothing is noted any
         more then.
         """
-        if (life := _meta(database, self.path)["life"]) != self.life:
+        if (life := _read_meta(database, self.path)["life"]) != self.life:
             self._rows.clear()
             self._texts.clear()
             raise JournalError(
@@ -227,22 +227,24 @@ class Journal:
         """Mark the journal as one whose run goes on from facts. Code that knows no segments would
         replay it from its beginning, and refuses it by its format instead.
         """
-        with _writing(self.path):
+        with _convert_write_errors(self.path):
             self._open().execute(
                 "INSERT OR REPLACE INTO meta VALUES ('format', ?)", (json.dumps(SEGMENTED),)
             )
 
     def events(self) -> list[Event]:
-        """What all processes of this run recorded, in their order."""
-        return _events(self._open(), self.path, every=True, texts=True)
+        """Return the events that all processes of this run recorded, in their order."""
+        return _read_events(self._open(), self.path, every=True, texts=True)
 
     def is_own(self) -> bool:
-        """Whether this user made it, at this place: what it says of approvals was said here."""
-        return is_own(self.path, _meta(self._open(), self.path))
+        """Return True if this user made the journal, at this place. The approvals in it are then
+        this user's.
+        """
+        return is_own(self.path, _read_meta(self._open(), self.path))
 
     def setup(self) -> dict[str, Json]:
-        """What :meth:`create` was given."""
-        found: dict[str, Json] = _meta(self._open(), self.path)["setup"]
+        """Return the setup that :meth:`create` was given."""
+        found: dict[str, Json] = _read_meta(self._open(), self.path)["setup"]
         return found
 
     def close(self) -> None:
@@ -258,7 +260,7 @@ class Journal:
             try:
                 self._let_go()
             finally:
-                _HELD.discard(_key(self.path))
+                _HELD.discard(_resolve_key(self.path))
                 self._lock.release()
 
     def _let_go(self) -> None:
@@ -266,9 +268,9 @@ class Journal:
         if database is None:
             return
         empty = False
-        with _writing(self.path, "write"):
+        with _convert_write_errors(self.path, "write"):
             try:
-                alone = _meta(database, self.path)["life"] == self.life == 1
+                alone = _read_meta(database, self.path)["life"] == self.life == 1
                 empty = alone and not database.execute("SELECT 1 FROM event LIMIT 1").fetchall()
             finally:
                 database.close()
@@ -292,7 +294,7 @@ class Journal:
         return self._database
 
 
-def read(
+def read_journal(
     path: Path | str, *, every: bool = False, texts: bool = True
 ) -> tuple[dict[str, Json], list[Event]]:
     """Meta data and events of a journal, without owning the run: of its last process, or of every
@@ -301,71 +303,73 @@ def read(
     place = Path(path)
     if not place.is_file():
         raise JournalError(f"there is no run {place}", hint=_OTHERS)
-    with _writing(place, "read"):
+    with _convert_write_errors(place, "read"):
         database = apsw.Connection(str(place), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             database.set_busy_timeout(5_000)
-            return _meta(database, place), _events(database, place, every, texts)
+            return _read_meta(database, place), _read_events(database, place, every, texts)
         finally:
             database.close()
 
 
 def is_own(path: Path | str, meta: Mapping[str, Json]) -> bool:
-    """Whether a journal with this meta data was made by this user at this place, and not by
-    somebody else or by hand.
+    """Return True if this user made the journal with this meta data at this place, rather than
+    another user or by hand.
 
-    Raises TrustError where that cannot be told.
+    Raises TrustError if that cannot be determined.
     """
-    return TrustStore().is_sealed(_origin(Path(path), meta), meta.get("seal"))
+    return TrustStore().is_sealed(_build_origin(Path(path), meta), meta.get("seal"))
 
 
-def confirmable(path: Path | str, meta: Mapping[str, Json]) -> tuple[str, str]:
+def describe_origin(path: Path | str, meta: Mapping[str, Json]) -> tuple[str, str]:
     """The place of a journal and the digest of what it names (tools, model, folder): what a user
     may confirm.
     """
-    return location(path), digest_of(_origin(Path(path), meta))
+    return normalize_location(path), digest_of(_build_origin(Path(path), meta))
 
 
-def _origin(path: Path, meta: Mapping[str, Json]) -> dict[str, Json]:
-    return {"where": location(path), "created": meta.get("created"), "setup": meta.get("setup")}
+def _build_origin(path: Path, meta: Mapping[str, Json]) -> dict[str, Json]:
+    return {
+        "where": normalize_location(path),
+        "created": meta.get("created"),
+        "setup": meta.get("setup"),
+    }
 
 
-def owned(path: Path | str) -> bool:
-    """Whether a living process owns this run now; none does where there is no run that can be
-    read.
-    """
+def is_owned(path: Path | str) -> bool:
+    """Return True if a living process owns this run now. False if there is no readable run."""
     place = Path(path)
     if Path(_lock_path(place)).exists():
-        lock = _lock(place)
+        lock = _make_lock(place)
         try:
             lock.acquire(timeout=0)
         except Timeout:
             return True
         lock.release()
     try:
-        return _is_held(place, read(place, texts=False)[0])
+        return _has_live_owner(place, read_journal(place, texts=False)[0])
     except JournalError:
         return False
 
 
-def _is_held(path: Path, meta: Mapping[str, Json]) -> bool:
-    """Whether the owner that a journal names lives and still has it."""
+def _has_live_owner(path: Path, meta: Mapping[str, Json]) -> bool:
+    """Return True if the owner that a journal names is alive and still holds it."""
     owner = meta.get("owner")
     if not is_running(owner):
         return False
-    return _key(path) in _HELD if owner == this_process() else True
+    return _resolve_key(path) in _HELD if owner == this_process() else True
 
 
-def _key(path: Path) -> str:
+def _resolve_key(path: Path) -> str:
     return str(path.absolute().parent.resolve() / path.name)
 
 
-def journals(folder: Path | str | None = None) -> list[Path]:
+def list_journals(folder: Path | str | None = None) -> list[Path]:
     """The journals in a folder, oldest first."""
     return sorted(Path(folder or runs_dir()).expanduser().glob(f"*{SUFFIX}"))
 
 
-def _make(path: Path, meta: Mapping[str, Json]) -> None:
+def _create_journal(path: Path, meta: Mapping[str, Json]) -> None:
     """Put an empty journal into its place, whole: a process killed meanwhile leaves none."""
     new = path.with_suffix(".new")
     make_private(new)
@@ -381,16 +385,16 @@ def _make(path: Path, meta: Mapping[str, Json]) -> None:
     new.replace(path)
 
 
-def _taken_over(database: apsw.Connection, path: Path) -> tuple[int, str | None]:
+def _take_ownership(database: apsw.Connection, path: Path) -> tuple[int, str | None]:
     """Make this process the owner of a run: the number of its life, and the digest of the last
     mark.
     """
     database.execute("BEGIN IMMEDIATE")
     try:
-        meta = _meta(database, path)
-        if _is_held(path, meta):
-            raise _owned_by_another(path, f"process {meta['owner']['pid']}")
-        rows, marked = _checked_rows(database, path, meta)
+        meta = _read_meta(database, path)
+        if _has_live_owner(path, meta):
+            raise _build_owned_error(path, f"process {meta['owner']['pid']}")
+        rows, marked = _read_checked_rows(database, path, meta)
         life = max(meta["life"], rows[-1][0] if rows else 0) + 1
         for key, value in {"life": life, "owner": this_process()}.items():
             database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
@@ -402,12 +406,12 @@ def _taken_over(database: apsw.Connection, path: Path) -> tuple[int, str | None]
     return life, marked
 
 
-def _events(database: apsw.Connection, path: Path, every: bool, texts: bool) -> list[Event]:
-    rows, _ = _checked_rows(database, path, _meta(database, path))
+def _read_events(database: apsw.Connection, path: Path, every: bool, texts: bool) -> list[Event]:
+    rows, _ = _read_checked_rows(database, path, _read_meta(database, path))
     if not every:
         last = max((life for life, _, _, kind, _ in rows if kind == "run.start"), default=0)
         rows = [row for row in rows if row[0] == last]
-    with _checking(path):
+    with _convert_read_errors(path):
         stored = database.execute("SELECT digest, text FROM blob") if texts else ()
         held = {digest: bytes(text).decode("utf-8", "surrogatepass") for digest, text in stored}
         made = [
@@ -415,27 +419,27 @@ def _events(database: apsw.Connection, path: Path, every: bool, texts: bool) -> 
             for _, seq, at, kind, data in rows
             if texts or kind != "blob"
         ]
-        return [_with_text(event, held) if event.kind == "blob" else event for event in made]
+        return [_restore_text(event, held) if event.kind == "blob" else event for event in made]
 
 
-def _with_text(event: Event, held: Mapping[str, str]) -> Event:
+def _restore_text(event: Event, held: Mapping[str, str]) -> Event:
     """The event of a text with the text in it. Raises ValueError where that is not the one that was
     recorded.
     """
     data = dict(event.data)
     text, known = held[data["digest"]], data.pop("sha256", None)
-    if known is not None and known != _sha256(text.encode("utf-8", "surrogatepass")):
+    if known is not None and known != _hash_bytes(text.encode("utf-8", "surrogatepass")):
         raise ValueError(f"the text {data['digest']} is not the one that was recorded")
     return Event(event.kind, event.seq, event.at, {**data, "text": text})
 
 
-def _checked_rows(
+def _read_checked_rows(
     database: apsw.Connection, path: Path, meta: Mapping[str, Json]
 ) -> tuple[list[_Row], str | None]:
     """All rows of events, in their order, once their marks are found to be right; and the last
     mark's digest.
     """
-    with _checking(path):
+    with _convert_read_errors(path):
         found = database.execute(
             "SELECT life, seq, at, kind, data FROM event ORDER BY life, seq"
         ).fetchall()
@@ -446,10 +450,10 @@ def _checked_rows(
         if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'mark'").fetchall():
             return rows, None  # of an older version
         marks = database.execute("SELECT life, seq, digest FROM mark ORDER BY life, seq").fetchall()
-        marked, begin = _first_mark(meta), 0
+        marked, begin = _compute_first_digest(meta), 0
         for life, seq, digest in marks:
             end = next((n for n in range(begin, len(rows)) if rows[n][:2] == (life, seq)), -1) + 1
-            marked = _mark(marked, rows[begin:end])
+            marked = _chain_digest(marked, rows[begin:end])
             if not end or marked != digest:
                 raise ValueError("what is recorded is not what was written")
             begin = end
@@ -458,23 +462,23 @@ def _checked_rows(
         return rows, marked
 
 
-def _first_mark(meta: Mapping[str, Json]) -> str:
+def _compute_first_digest(meta: Mapping[str, Json]) -> str:
     """The digest before the first commit: what the journal was made with."""
-    return _sha256(json.dumps([meta["created"], meta["setup"]], sort_keys=True).encode())
+    return _hash_bytes(json.dumps([meta["created"], meta["setup"]], sort_keys=True).encode())
 
 
-def _mark(before: str, rows: list[_Row]) -> str:
+def _chain_digest(before: str, rows: list[_Row]) -> str:
     """The digest after a commit, from the one before it and what it added."""
     lines = [before, *(f"{life} {seq} {at!r} {kind} {data}" for life, seq, at, kind, data in rows)]
-    return _sha256("\n".join(lines).encode("utf-8", "surrogatepass"))
+    return _hash_bytes("\n".join(lines).encode("utf-8", "surrogatepass"))
 
 
-def _sha256(content: bytes) -> str:
+def _hash_bytes(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _meta(database: apsw.Connection, path: Path) -> dict[str, Json]:
-    with _checking(path):
+def _read_meta(database: apsw.Connection, path: Path) -> dict[str, Json]:
+    with _convert_read_errors(path):
         found = {
             key: json.loads(value) for key, value in database.execute("SELECT key, value FROM meta")
         }
@@ -490,7 +494,7 @@ def _meta(database: apsw.Connection, path: Path) -> dict[str, Json]:
     return found
 
 
-def _new_name() -> str:
+def _make_name() -> str:
     return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(8)}"
 
 
@@ -498,21 +502,21 @@ def _lock_path(path: Path) -> str:
     return str(path.with_suffix(".lock"))
 
 
-def _lock(path: Path) -> FileLock:
+def _make_lock(path: Path) -> FileLock:
     return FileLock(_lock_path(path), mode=0o600, thread_local=False)
 
 
-def _locked(path: Path) -> FileLock:
-    lock = _lock(path)
+def _acquire_lock(path: Path) -> FileLock:
+    lock = _make_lock(path)
     try:
-        with _writing(path):
+        with _convert_write_errors(path):
             lock.acquire(timeout=0)
     except Timeout:
-        raise _owned_by_another(path, "another process") from None
+        raise _build_owned_error(path, "another process") from None
     return lock
 
 
-def _owned_by_another(path: Path, whom: str) -> JournalError:
+def _build_owned_error(path: Path, whom: str) -> JournalError:
     return JournalError(
         f"the run {path.name.removesuffix(SUFFIX)} is owned by {whom}",
         hint="wait for it to end, or stop it; a process that was only suspended still owns its run",
@@ -520,7 +524,7 @@ def _owned_by_another(path: Path, whom: str) -> JournalError:
 
 
 @contextmanager
-def _checking(path: Path) -> Iterator[None]:
+def _convert_read_errors(path: Path) -> Iterator[None]:
     """Whatever is wrong with what a journal holds, in one sentence that names the file."""
     try:
         yield
@@ -548,7 +552,7 @@ def _checking(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _writing(path: Path, verb: str = "write", *, begun: bool = True) -> Iterator[None]:
+def _convert_write_errors(path: Path, verb: str = "write", *, begun: bool = True) -> Iterator[None]:
     try:
         yield
     except Timeout:

@@ -6,7 +6,7 @@ A change of any other prompt leaves the run as it is, so its journal is replayed
 from __future__ import annotations
 
 from callwright import prompts
-from callwright.nouns.types import digest
+from callwright.nouns.types import compute_digest
 
 _ANSWER = ("finish", "finish_plain", "finish_restate")
 _PLANNED = ("dag", "dag_again", "layer", "select")
@@ -44,4 +44,4 @@ def usable_prompts(strategy: str, *, is_probing: bool = False) -> tuple[str, ...
 def digests_of_prompts(names: tuple[str, ...]) -> dict[str, str]:
     """Name -> digest of each of these prompts; "" for one that there is not any more."""
     known = prompts.names()
-    return {name: digest(prompts.load(name)) if name in known else "" for name in names}
+    return {name: compute_digest(prompts.load(name)) if name in known else "" for name in names}

@@ -13,13 +13,13 @@ from itertools import islice
 from callwright.agent.probing.values import (
     Request,
     Value,
+    find_unused_codes,
     is_credential,
     is_derived,
     is_typed,
-    unread,
-    values,
+    list_values,
 )
-from callwright.dataflow.flow import words
+from callwright.dataflow.flow import split_words
 from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, Tool, required_keys
 
@@ -62,7 +62,7 @@ Provided = Mapping[
 ]  # parameter -> values that other tools' replies hold for it
 
 
-def drafts(
+def draft_calls(
     tool: Tool,
     request: Request,
     provided: Provided | None = None,
@@ -78,57 +78,59 @@ def drafts(
     """
     options: dict[str, list[Value]] = {}
     settled: JsonObject = {}
-    needed = _needed(tool)
+    needed = _list_needed(tool)
     for sure_only in (True, False):  # what is sure is spoken for before anything is guessed
         for key in needed:
             if key in settled or (sure_only and key in options):
                 continue
-            found = _options(key, tool, request, provided or {}, settled, chained)
+            found = _list_options(key, tool, request, provided or {}, settled, chained)
             if found and (found[0].sure or not sure_only):
                 options[key], settled[key] = found, found[0].value
-    lacking = [key for key in needed if key not in settled and key in _required(tool)]
+    lacking = [key for key in needed if key not in settled and key in _list_required(tool)]
     if lacking:
-        return _lacking(lacking, tool, request, list(settled.values()))
+        return _build_lacking(lacking, tool, request, list(settled.values()))
     chosen = {key: options[key][0] for key in settled}
-    return [_draft(one, tool, request) for one in islice(_variants(chosen, options), most)]
+    return [
+        _build_draft(one, tool, request) for one in islice(_iter_variants(chosen, options), most)
+    ]
 
 
-def _required(tool: Tool) -> tuple[str, ...]:
+def _list_required(tool: Tool) -> tuple[str, ...]:
     return tuple(key for key in tool.required if key in tool.properties or not tool.properties)
 
 
-def _needed(tool: Tool) -> tuple[str, ...]:
+def _list_needed(tool: Tool) -> tuple[str, ...]:
     """The required parameters; of a tool that requires none, what it searches for."""
-    if required := _required(tool):
+    if required := _list_required(tool):
         return required
-    return tuple(key for key in tool.properties if set(words(key)) & _SEARCHED)[:1]
+    return tuple(key for key in tool.properties if set(split_words(key)) & _SEARCHED)[:1]
 
 
-def _options(
+def _list_options(
     key: str, tool: Tool, request: Request, provided: Provided, settled: JsonObject, chained: bool
 ) -> list[Value]:
     part = tool.properties.get(key)
     part = part if isinstance(part, dict) else {}
     used = list(settled.values())
-    found = _object(part, request, tool) if isinstance(part.get("properties"), dict) else None
-    said = found if found is not None else _read(key, part, request, tool, used)
-    given = [_fitted(v, part) for v in provided.get(key, ())]
+    found = _build_object(part, request, tool) if isinstance(part.get("properties"), dict) else None
+    said = found if found is not None else _read_from_request(key, part, request, tool, used)
+    given = [_fit_to_type(v, part) for v in provided.get(key, ())]
     if not chained and said and said[0].sure and said[0].origin == "said":
         return [*said[:1], *given, *said[1:]]
     return [*given, *said]
 
 
-def _read(
+def _read_from_request(
     key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]
 ) -> list[Value]:
-    """What the part of the request that speaks of the tool says; what is said elsewhere may be
-    meant for another.
+    """Return the values for a parameter, preferably from the part of the request about its tool.
+    Values from elsewhere are less sure, since they may be meant for another tool.
     """
     near = request.part_for(tool)
-    found = values(key, part, near, tool, used)
+    found = list_values(key, part, near, tool, used)
     if near is request or (found and found[0].sure):
         return found
-    elsewhere = values(key, part, request, tool, used)
+    elsewhere = list_values(key, part, request, tool, used)
     sure = [replace(v, sure=False) for v in elsewhere if v.sure and v.origin == "said"]
     rest = [replace(v, sure=v.sure and v.origin != "said") for v in elsewhere if v not in found]
     made: dict[str, Value] = {}
@@ -137,7 +139,7 @@ def _read(
     return list(made.values())
 
 
-def _object(part: JsonObject, request: Request, tool: Tool, depth: int = 0) -> list[Value]:
+def _build_object(part: JsonObject, request: Request, tool: Tool, depth: int = 0) -> list[Value]:
     """An object is made of what its own required members may be; none where one of them has
     nothing.
     """
@@ -148,16 +150,16 @@ def _object(part: JsonObject, request: Request, tool: Tool, depth: int = 0) -> l
         schema = inner.get(name)
         schema = schema if isinstance(schema, dict) else {}
         if isinstance(schema.get("properties"), dict) and depth < _DEPTH:
-            found = _object(schema, request, tool, depth + 1)
+            found = _build_object(schema, request, tool, depth + 1)
         else:
-            found = values(name, schema, request, tool, list(made.values()))
+            found = list_values(name, schema, request, tool, list(made.values()))
         if not found:
             return []
         made[name], sure = found[0].value, sure and found[0].sure
     return [Value(made, sure)]
 
 
-def _fitted(value: Value, part: JsonObject) -> Value:
+def _fit_to_type(value: Value, part: JsonObject) -> Value:
     """A reply's value in the type that is wanted: a number as text, one as a list of one."""
     wanted, held = part.get("type"), value.value
     if wanted == "string" and isinstance(held, int | float) and not isinstance(held, bool):
@@ -167,7 +169,9 @@ def _fitted(value: Value, part: JsonObject) -> Value:
     return value
 
 
-def _lacking(missing: Sequence[str], tool: Tool, request: Request, used: Sequence[Json]) -> Lacking:
+def _build_lacking(
+    missing: Sequence[str], tool: Tool, request: Request, used: Sequence[Json]
+) -> Lacking:
     """That nobody gave an input is certain where no number and no code was said but what other
     inputs took: else one of them may be it, and was not understood. A key that its caller must own
     is none of these.
@@ -175,19 +179,20 @@ def _lacking(missing: Sequence[str], tool: Tool, request: Request, used: Sequenc
     typed = any(is_wanted(key, tool) for key in missing)
     owned = any(is_credential(key) for key in missing)
     return Lacking(
-        tuple(missing), typed and (owned or not unread(request.part_for(tool).query, used))
+        tuple(missing),
+        typed and (owned or not find_unused_codes(request.part_for(tool).query, used)),
     )
 
 
 def is_wanted(key: str, tool: Tool) -> bool:
-    """Whether a parameter takes only values of a form of its own: then nothing else that was said
-    can serve.
+    """Return True if a parameter takes only values of its own form. Then no other stated value can
+    serve.
     """
     part = tool.properties.get(key)
     return is_typed(key, part if isinstance(part, dict) else {}) and not is_derived(key)
 
 
-def _variants(
+def _iter_variants(
     chosen: Mapping[str, Value], options: Mapping[str, Sequence[Value]]
 ) -> Iterator[Mapping[str, Value]]:
     """The best of all, then one value changed at a time: second bests first."""
@@ -201,23 +206,23 @@ def _variants(
                 yield {**chosen, key: found[place]}
 
 
-def _draft(chosen: Mapping[str, Value], tool: Tool, request: Request) -> Draft:
+def _build_draft(chosen: Mapping[str, Value], tool: Tool, request: Request) -> Draft:
     arguments: dict[str, Json] = {key: value.value for key, value in chosen.items()}
     guessed = tuple(key for key, value in chosen.items() if not value.sure)
     plain = ("said", "default", "neutral", "guess")
     given = tuple((key, value.origin) for key, value in chosen.items() if value.origin not in plain)
-    arguments |= _stated(tool, request, arguments)
+    arguments |= _read_stated_options(tool, request, arguments)
     return Draft(arguments, guessed, given)
 
 
-def _stated(tool: Tool, request: Request, arguments: JsonObject) -> JsonObject:
+def _read_stated_options(tool: Tool, request: Request, arguments: JsonObject) -> JsonObject:
     """Optional parameters whose value the request states beside their name or in their own form."""
     made: JsonObject = {}
     for key, part in tool.properties.items():
         if key in arguments or key in tool.required or not isinstance(part, dict):
             continue
         used = [*arguments.values(), *made.values()]
-        found = values(key, part, request, tool, used)[:1]
+        found = list_values(key, part, request, tool, used)[:1]
         if found and found[0].sure and found[0].origin == "said":
             made[key] = found[0].value
     return made

@@ -13,16 +13,16 @@ from callwright.agent.gaps import unknown_keys
 from callwright.agent.invoke import Caller, invoke
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.probing.arguments import Draft
-from callwright.agent.probing.pacing import Pacer, Spending, host_of
+from callwright.agent.probing.pacing import Pacer, Spending, get_host
 from callwright.agent.probing.policy import TrialPolicy
-from callwright.agent.probing.verdict import ProbeVerdict, is_about, judged
+from callwright.agent.probing.verdict import ProbeVerdict, is_about, judge_result
 from callwright.agent.safety.clear import ClearanceState, Denied, clear
 from callwright.agent.safety.consent import Consent
-from callwright.dataflow.flow import words
+from callwright.dataflow.flow import split_words
 from callwright.jsontext import JsonError, parse
 from callwright.language import ENGLISH
 from callwright.nouns.errors import CallwrightError, Failure
-from callwright.nouns.redaction import masked, redacted
+from callwright.nouns.redaction import mask_secrets, redact_secrets
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     CheckedCall,
@@ -31,21 +31,22 @@ from callwright.nouns.types import (
     Tool,
     ToolCall,
     ToolResult,
-    members,
+    get_public_fields,
 )
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.tools.evidence import UNDOCUMENTED, Observation, excerpt
+from callwright.tools.evidence import UNDOCUMENTED, Observation, make_excerpt
 
-MAY_BE_TRIED = Consent(allow=("*",))  # of calls about which :func:`may_be_tried` has decided
+MAY_BE_TRIED = Consent(allow=("*",))  # of calls about which :func:`explain_untriable` has decided
 _TRANSIENT_KINDS = frozenset({"rate_limit", "timeout", "unavailable"})
 _REMOVING = ENGLISH.words("effects.removing")
 _PROVED_NOTHING = frozenset({"rate_limit"})  # that we called too often is not the tool's doing
 
 
 class Simulates(Protocol):
-    """Who makes up a plausible reply: :class:`callwright.simulation.simulator.Simulator`. Where it
-    has none, the result carries a failure.
+    """Protocol of a source of plausible replies:
+    :class:`callwright.simulation.simulator.Simulator`. If it has none, the result carries a
+    failure.
     """
 
     async def simulate(
@@ -54,7 +55,9 @@ class Simulates(Protocol):
 
 
 class Remembers(Protocol):
-    """What trials ask of a store of evidence: :class:`callwright.tools.evidence.EvidenceStore`."""
+    """Protocol of the evidence store that tool probing needs:
+    :class:`callwright.tools.evidence.EvidenceStore`.
+    """
 
     def record(self, observations: Sequence[Observation]) -> None: ...
 
@@ -86,22 +89,22 @@ class Attempt:
 
     @property
     def works(self) -> bool:
-        """Whether a real call succeeded."""
+        """Return True if a real call succeeded."""
         return self.observation.outcome == "functional_success" and not self.observation.simulated
 
 
-def may_be_tried(tool: Tool, policy: TrialPolicy) -> str:
-    """Why a tool may not be called in a trial; "" if it may.
+def explain_untriable(tool: Tool, policy: TrialPolicy) -> str:
+    """Return the reason why a tool may not be called in probing; "" if it may.
 
-    It must be declared to read, which of sources that are not trusted is not believed; a name that
-    says it removes is believed before any declaration.
+    It must be declared to read, and such a declaration by an untrusted source is not believed. A
+    name that says that the tool removes something overrides any declaration.
     """
     if policy.in_sandbox(tool):
         return ""
     if not tool.effects.read_only:
         known = "may write" if tool.effects.declared else "is not known to be read-only"
         return f"not tried: it {known}, and no sandbox is declared for it"
-    if set(words(tool.name)[:1]) & _REMOVING:
+    if set(split_words(tool.name)[:1]) & _REMOVING:
         return (
             "not tried: its name says that it removes something, and no sandbox is declared for it"
         )
@@ -140,7 +143,7 @@ class Attempts:
         """
         actor = f"{self.actor}:{tool.name}"
         if told := self.ledger.next(actor, "trial"):
-            attempt = _recorded(told)
+            attempt = _load_attempt(told)
             if attempt.called:
                 self.spending.spend(tool)
         else:
@@ -148,7 +151,9 @@ class Attempts:
             if isinstance(made, str):
                 return made
             attempt = self._without_secrets(made)
-            self.trace.add("trial", **members(attempt), actor=actor, turn=self.ledger.turn(actor))
+            self.trace.add(
+                "trial", **get_public_fields(attempt), actor=actor, turn=self.ledger.turn(actor)
+            )
         return attempt
 
     async def _make(
@@ -160,7 +165,7 @@ class Attempts:
             return self._refused(tool, draft, verdict)
         if known := self._remembered(verdict, draft, whole):
             return known
-        if why := may_be_tried(tool, self.policy):
+        if why := explain_untriable(tool, self.policy):
             return await self._in_place_of(verdict, why)
         if why := self._forbidden(tool):
             return why
@@ -184,16 +189,16 @@ class Attempts:
         return await self._simulated(call, None, why) or why
 
     def _forbidden(self, tool: Tool) -> str:
-        if host_of(tool) in self.pacer.refusing:
-            return f"not tried: {host_of(tool)} takes no more calls for now"
+        if get_host(tool) in self.pacer.refusing:
+            return f"not tried: {get_host(tool)} takes no more calls for now"
         why = self.spending.refusal(tool)
         if why and why not in self.problems:
             self.problems.append(why)
         return f"not tried: {why}" if why else ""
 
     async def _judged(self, call: CheckedCall, result: ToolResult, draft: Draft) -> Attempt | str:
-        verdict = judged(result, call.tool, self.query)
-        if verdict.kind == "rate_limit" and (host := host_of(call.tool)):
+        verdict = judge_result(result, call.tool, self.query)
+        if verdict.kind == "rate_limit" and (host := get_host(call.tool)):
             self.pacer.refusing.add(host)
         if verdict.outcome is None:  # known by its schema only: nothing was called
             return await self._in_place_of(call, verdict.proof)
@@ -217,7 +222,7 @@ class Attempts:
             observation=self._observed(call.tool, call.arguments, verdict, result),
             content=result.content,
             whole=True,
-            proves=_proves(verdict.kind, said, call.arguments, blames and _may_be_wrong(draft)),
+            proves=_is_proof(verdict.kind, said, call.arguments, blames and _may_be_wrong(draft)),
             blames_arguments=blames,
             again=verdict.transient and verdict.kind == "unavailable",
             called=True,
@@ -225,8 +230,8 @@ class Attempts:
         )
 
     def _about(self, call: CheckedCall, draft: Draft, content: Json) -> bool:
-        """Whether this call tells of the request; what came from another tool's reply was fetched
-        for it.
+        """Return True if this call concerns the request. Values from another tool's reply were
+        fetched for it.
         """
         return bool(draft.given_by) or is_about(self.query, call.tool, call.arguments, content)
 
@@ -241,7 +246,7 @@ class Attempts:
         return Attempt(seen, proves=not draft.guessed, blames_arguments=True)
 
     def _remembered(self, call: CheckedCall, draft: Draft, whole: bool) -> Attempt | None:
-        """What the very same call showed not long ago, if that is still fresh and of use."""
+        """Return the attempt that the same call gave recently, if it is still fresh and usable."""
         if self.evidence is None:
             return None
         now, policy = self.now(), self.policy
@@ -256,13 +261,13 @@ class Attempts:
             seen.kind in _TRANSIENT_KINDS or seen.simulated
         ) and seen.at <= now - policy.fresh_transient:
             return None
-        content, complete = _reread(seen.reply)
+        content, complete = _parse_reply(seen.reply)
         if whole and not complete:
             return None
         failed = seen.outcome != "functional_success"
         tool_alone = seen.outcome == "execution_failure" and seen.kind != "crashed"
         blames = failed and not tool_alone and seen.kind != UNDOCUMENTED
-        proves = _proves(
+        proves = _is_proof(
             seen.kind, seen.reply if failed else "", call.arguments, blames and _may_be_wrong(draft)
         )
         about = self._about(call, draft, content)
@@ -280,7 +285,7 @@ class Attempts:
         except CallwrightError as failed:
             self.problems.append(f"{call.tool.name} could not be simulated: {failed.message}")
             return None
-        verdict = judged(result, call.tool, self.query)
+        verdict = judge_result(result, call.tool, self.query)
         if verdict.outcome != "functional_success":
             return None
         verdict = replace(
@@ -302,10 +307,10 @@ class Attempts:
             tool=tool.name,
             digest=tool.digest,
             outcome=verdict.outcome or "execution_failure",
-            arguments=redacted(arguments, self.secrets),
-            reply="" if content is None else excerpt(content, self.secrets),
+            arguments=redact_secrets(arguments, self.secrets),
+            reply="" if content is None else make_excerpt(content, self.secrets),
             kind=verdict.kind,
-            proof=redacted(verdict.proof, self.secrets),
+            proof=redact_secrets(verdict.proof, self.secrets),
             seconds=result.seconds if result is not None else 0.0,
             simulated=bool(result.simulated) if result is not None else False,
             origin="trial",
@@ -334,28 +339,30 @@ class Attempts:
         seen = attempt.observation
         safe = replace(
             seen,
-            arguments=masked(seen.arguments, self.secrets),
-            proof=masked(seen.proof, self.secrets),
-            reply=masked(seen.reply, self.secrets),
+            arguments=mask_secrets(seen.arguments, self.secrets),
+            proof=mask_secrets(seen.proof, self.secrets),
+            reply=mask_secrets(seen.reply, self.secrets),
         )
-        return replace(attempt, observation=safe, content=redacted(attempt.content, self.secrets))
+        return replace(
+            attempt, observation=safe, content=redact_secrets(attempt.content, self.secrets)
+        )
 
 
-def _proves(kind: str, said: str, arguments: JsonObject, guess: bool) -> bool:
-    """Whether an outcome, seen now or before, proves anything; ``said`` is the failure's text,
-    ``guess`` whether it may be that of a guessed value.
+def _is_proof(kind: str, said: str, arguments: JsonObject, guess: bool) -> bool:
+    """Return True if an outcome, new or remembered, proves anything. ``said`` is the failure's
+    text; ``guess`` is True if the failure may concern a guessed value.
     """
     return not guess and kind not in _PROVED_NOTHING and not unknown_keys(said, arguments)
 
 
 def _may_be_wrong(draft: Draft) -> bool:
-    """Whether a value of the call may not be the one that was meant: a guess, or another tool's
-    word for it.
+    """Return True if a value of the call may not be the intended one: a guess, or a value from
+    another tool.
     """
     return bool(draft.guessed or draft.given_by)
 
 
-def _reread(reply: str) -> tuple[Json, bool]:
+def _parse_reply(reply: str) -> tuple[Json, bool]:
     """A remembered reply as a value, and whether all of it is there."""
     try:
         return parse(reply), True
@@ -363,6 +370,6 @@ def _reread(reply: str) -> tuple[Json, bool]:
         return reply, not reply.endswith("…") and reply[:1] not in ("{", "[")
 
 
-def _recorded(told: Any) -> Attempt:
+def _load_attempt(told: Any) -> Attempt:
     fields = {name: told[name] for name in Attempt.__dataclass_fields__ if name != "observation"}
     return Attempt(observation=Observation(**told["observation"]), **fields)

@@ -69,7 +69,9 @@ class Candidate:
         return None
 
     def ranked(self) -> Ranked:
-        """What is known of it, in the form of the result; the final place is not known yet."""
+        """Return the knowledge of this candidate in the form of the result; its final place is not
+        known yet.
+        """
         best = self.best
         if best is None:
             why = self.note or _SPARED

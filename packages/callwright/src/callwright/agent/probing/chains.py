@@ -11,10 +11,24 @@ import re
 from collections.abc import Iterator, Sequence
 
 from callwright.agent.probing.values import Value
-from callwright.dataflow.flow import GENERIC, Field, Link, compatible, links_between, profile
-from callwright.jsontext import opened
+from callwright.dataflow.flow import (
+    GENERIC,
+    Field,
+    Link,
+    get_profile,
+    is_type_compatible,
+    links_between,
+)
+from callwright.jsontext import parse_tool_text
 from callwright.nouns.thresholds import threshold
-from callwright.nouns.types import Json, JsonObject, Tool, ToolResult, canonical, scalars
+from callwright.nouns.types import (
+    Json,
+    JsonObject,
+    Tool,
+    ToolResult,
+    iter_scalars,
+    to_canonical_json,
+)
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 # score (flow.links_between) from which a tool is tried as the provider of an input
@@ -28,8 +42,8 @@ _TELLS = 3  # characters of a text that can tell which record was meant
 
 
 class Feeding:
-    """Whose output may feed whose input, among the candidates of one request; worked out where it
-    is asked for.
+    """Possible links from outputs to inputs among the candidates of one request, computed on
+    demand.
     """
 
     def __init__(self, tools: Sequence[Tool]) -> None:
@@ -55,7 +69,7 @@ class Feeding:
         made: dict[str, list[tuple[Link, Tool]]] = {}
         for other in self._tools:
             best: dict[str, Link] = {}
-            for link in _links(other, tool) if other.name != tool.name else ():
+            for link in _iter_links(other, tool) if other.name != tool.name else ():
                 key = link.input.path[0]
                 if key not in best or link.score > best[key].score:
                     best[key] = link
@@ -69,68 +83,76 @@ class Feeding:
         """
         part = tool.properties.get(key)
         wanted = part.get("format") if isinstance(part, dict) else None
-        told = f'"format":{canonical(wanted)}'
+        told = f'"format":{to_canonical_json(wanted)}'
         others = [other for other in self._tools if other.name != tool.name and other.output_schema]
         return (
-            [other for other in others if told in canonical(other.output_schema)] if wanted else []
+            [other for other in others if told in to_canonical_json(other.output_schema)]
+            if wanted
+            else []
         )
 
 
-def _links(producer: Tool, consumer: Tool) -> Iterator[Link]:
+def _iter_links(producer: Tool, consumer: Tool) -> Iterator[Link]:
     """All that may flow from the one to the other: by name, and by what the input's description
     says.
     """
-    a, b = profile(producer), profile(consumer)
+    a, b = get_profile(producer), get_profile(consumer)
     yield from links_between(a, b, required=True)
     for wanted in b.inputs:
         for given in a.outputs if wanted.required else ():
-            if given.declared and given.name not in a.echoed and _described(given, wanted):
+            if given.declared and given.name not in a.echoed and _is_described(given, wanted):
                 yield Link(a.name, b.name, given, wanted, DESCRIBED)
 
 
-def _described(given: Field, wanted: Field) -> bool:
-    """Whether an input's description names an output, or both are the id of one thing: "order_id"
-    is, whatever else the word order may mean.
+def _is_described(given: Field, wanted: Field) -> bool:
+    """Return True if an input's description names an output, or if both are the id of the same
+    thing. "order_id" is such an id, whatever else the word order may mean.
     """
     if given.name == wanted.name and len(wanted.name) > 1 and wanted.identifies:
         return True
     telling = frozenset(given.name) - GENERIC
-    return bool(telling) and telling <= wanted.about and compatible(given.type, wanted.type)
+    return bool(telling) and telling <= wanted.about and is_type_compatible(given.type, wanted.type)
 
 
-def provided(link: Link, result: ToolResult, said: str = "") -> list[Value]:
-    """What a reply holds for the link's input, in its order; sure where it is one value only.
+def extract_link_values(link: Link, result: ToolResult, said: str = "") -> list[Value]:
+    """Return the values in a reply for the link's input, in its order. A single value is sure.
 
-    Of several records those count that hold a text which was ``said``.
+    Of several records, those count that hold a text which was ``said``.
     """
-    content = _meant(opened(result.content), said.lower(), result.arguments)
-    held = list(_at(content, link.output.path)) if link.output.declared else []
+    content = _keep_matching_records(
+        parse_tool_text(result.content), said.lower(), result.arguments
+    )
+    held = list(_get_at_path(content, link.output.path)) if link.output.declared else []
     if not held:
         own = ProvenanceIndex(
             results=[ToolResult(result.id, result.tool, result.arguments, content)]
         )
         held = own.under(link.input.path[-1]) or (own.under("id") if link.input.identifies else [])
-    alike = list({canonical(v): v for v in held if _usable(v)}.values())
+    alike = list({to_canonical_json(v): v for v in held if _is_usable(v)}.values())
     return [Value(v, len(alike) == 1, result.tool) for v in alike[:_MOST]]
 
 
-def _meant(content: Json, said: str, arguments: JsonObject) -> Json:
+def _keep_matching_records(content: Json, said: str, arguments: JsonObject) -> Json:
     """A reply with, of every list of records, only those that name what was said, where some do."""
     if isinstance(content, dict):
-        return {key: _meant(value, said, arguments) for key, value in content.items()}
+        return {
+            key: _keep_matching_records(value, said, arguments) for key, value in content.items()
+        }
     if (
         not isinstance(content, list)
         or not said
         or not all(isinstance(one, dict) for one in content)
     ):
         return content
-    asked = {v.lower() for v in scalars(arguments) if isinstance(v, str)}
-    named = [one for one in content if any(_says(value, said, asked) for value in one.values())]
+    asked = {v.lower() for v in iter_scalars(arguments) if isinstance(v, str)}
+    named = [
+        one for one in content if any(_is_mentioned(value, said, asked) for value in one.values())
+    ]
     return named or content
 
 
-def _says(value: Json, said: str, asked: set[str]) -> bool:
-    """Whether a record's text stands in what was said; what the call asked for itself tells
+def _is_mentioned(value: Json, said: str, asked: set[str]) -> bool:
+    """Return True if a record's text stands in the request. The call's own arguments prove
     nothing.
     """
     if not isinstance(value, str) or len(value) < _TELLS or value.lower() in asked:
@@ -138,14 +160,18 @@ def _says(value: Json, said: str, asked: set[str]) -> bool:
     return re.search(rf"(?<!\w){re.escape(value.lower())}(?!\w)", said) is not None
 
 
-def _at(value: Json, path: Sequence[str]) -> list[Json]:
-    """What stands at a path, lists walked through."""
+def _get_at_path(value: Json, path: Sequence[str]) -> list[Json]:
+    """Return the values at a path, descending into lists."""
     if isinstance(value, list):
-        return [found for one in value for found in _at(one, path)]
+        return [found for one in value for found in _get_at_path(one, path)]
     if not path:
         return [value]
-    return _at(value[path[0]], path[1:]) if isinstance(value, dict) and path[0] in value else []
+    return (
+        _get_at_path(value[path[0]], path[1:])
+        if isinstance(value, dict) and path[0] in value
+        else []
+    )
 
 
-def _usable(value: Json) -> bool:
+def _is_usable(value: Json) -> bool:
     return value is not None and value != "" and not isinstance(value, dict | bool)

@@ -18,7 +18,7 @@ SAID = ENGLISH.pattern("calendar.relative")
 _PLAIN: Mapping[str, int] = ENGLISH.table("calendar.near_days")
 
 
-def relative_days(text: str, today: date) -> list[date]:
+def find_relative_days(text: str, today: date) -> list[date]:
     """The days that a text speaks of without their year, each once, in the order in which they are
     said.
 
@@ -27,7 +27,7 @@ def relative_days(text: str, today: date) -> list[date]:
     """
     if is_foreign(text):
         return _near_days(text, today)
-    found = (_day(m, today) for m in SAID.finditer(text))
+    found = (_compute_day(m, today) for m in SAID.finditer(text))
     return list(dict.fromkeys(day for day in found if day is not None))
 
 
@@ -40,12 +40,12 @@ def _near_days(text: str, today: date) -> list[date]:
     return list(dict.fromkeys(days))
 
 
-def phrases(text: str) -> Iterator[str]:
+def iter_phrases(text: str) -> Iterator[str]:
     """The words that speak of such days."""
     return (m[0] for m in SAID.finditer(text))
 
 
-def _day(m: re.Match[str], today: date) -> date | None:
+def _compute_day(m: re.Match[str], today: date) -> date | None:
     if m["plain"]:
         return today + timedelta(days=_PLAIN[m["plain"].lower()])
     if m["count"]:
@@ -55,11 +55,11 @@ def _day(m: re.Match[str], today: date) -> date | None:
         ahead = (_WEEKDAYS.index(m["weekday"].lower()) - today.weekday() - 1) % 7 + 1
         return today + timedelta(days=ahead - 7 if (m["which"] or "").lower() == "last" else ahead)
     if m["span"]:
-        return _span(m["part"].lower(), m["span"].lower() == "next", today)
-    return _next_such(m["month"] or m["month2"], int(m["dom"] or m["dom2"]), today)
+        return _compute_span_start(m["part"].lower(), m["span"].lower() == "next", today)
+    return _find_next_date(m["month"] or m["month2"], int(m["dom"] or m["dom2"]), today)
 
 
-def _span(part: str, following: bool, today: date) -> date:
+def _compute_span_start(part: str, following: bool, today: date) -> date:
     """The first day of this or the next week or month; the Saturday of a weekend."""
     if part == "weekend":
         return today + timedelta(days=(5 - today.weekday()) % 7 + 7 * following)
@@ -70,7 +70,7 @@ def _span(part: str, following: bool, today: date) -> date:
     return date(today.year + (today.month == 12), today.month % 12 + 1, 1)
 
 
-def _next_such(month: str, day: int, today: date) -> date | None:
+def _find_next_date(month: str, day: int, today: date) -> date | None:
     for year in (today.year, today.year + 1):
         try:
             found = date(year, _MONTHS[month[:3].lower()], day)

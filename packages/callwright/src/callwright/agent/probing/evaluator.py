@@ -17,7 +17,7 @@ from itertools import combinations
 from callwright import prompts
 from callwright.agent.probing.result import Ranked
 from callwright.jsontext import JsonError, parse_lenient
-from callwright.language.tokens import squash
+from callwright.language.tokens import squash_text
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Reply, Tool
 
@@ -49,7 +49,7 @@ class Opinion:
     problems: tuple[str, ...] = ()
 
 
-def evaluate(
+def rank_with_model(
     query: str,
     shown: Sequence[Shown],
     *,
@@ -69,27 +69,27 @@ def evaluate(
         view = list(shown)
         if round_:
             random.Random(round_).shuffle(view)
-        reply = yield _question(query, view, reply_chars, schema)
+        reply = yield _build_request(query, view, reply_chars, schema)
         order, problem = read_order(reply.text, [one.tool.name for one in view], fallback)
         orders.append(order)
         problems += [problem] if problem else []
     place = {name: sum(order.index(name) for order in orders) for name in fallback}
     final = tuple(sorted(fallback, key=lambda name: (place[name], orders[0].index(name))))
-    return Opinion(final, agreement(orders), tuple(problems))
+    return Opinion(final, compute_agreement(orders), tuple(problems))
 
 
-def agreement(orders: Sequence[Sequence[str]]) -> float | None:
+def compute_agreement(orders: Sequence[Sequence[str]]) -> float | None:
     """The share of pairs of names that two orders put the same way, mean over all pairs of orders;
     1.0 where they are alike, 0.5 by chance (Kendall's tau is twice this less one). None for fewer
     than two orders.
     """
     if len(orders) < 2:
         return None
-    shares = [_same_way(a, b) for a, b in combinations(orders, 2)]
+    shares = [_compute_pair_agreement(a, b) for a, b in combinations(orders, 2)]
     return sum(shares) / len(shares)
 
 
-def _same_way(one: Sequence[str], other: Sequence[str]) -> float:
+def _compute_pair_agreement(one: Sequence[str], other: Sequence[str]) -> float:
     place = {name: i for i, name in enumerate(other)}
     pairs = [place[a] < place[b] for a, b in combinations(one, 2)]
     return sum(pairs) / len(pairs) if pairs else 1.0
@@ -104,12 +104,12 @@ def read_order(text: str, names: Sequence[str], rest: Sequence[str] = ()) -> tup
     where no list can be read, the names in the order in which the text has them, or its numbers as
     in "[2] > [1]". What is not named follows in the order of ``rest``.
     """
-    given = _list_in(text)
+    given = _extract_list(text)
     if given is None or (len(given) < 2 < len(names) and _NUMBERED.findall(text)[1:]):
-        kept, unknown, problem = _written(text, names), 0, "the evaluator's reply held no list"
+        kept, unknown, problem = _find_names(text, names), 0, "the evaluator's reply held no list"
     else:
-        known = {squash(name): name for name in reversed(names)}
-        found = [_name_in(entry, names, known) for entry in given]
+        known = {squash_text(name): name for name in reversed(names)}
+        found = [_match_candidate(entry, names, known) for entry in given]
         kept = list(dict.fromkeys(name for name in found if name))
         unknown, problem = sum(not name for name in found), ""
     missing = [name for name in rest or names if name not in kept]
@@ -121,7 +121,7 @@ def read_order(text: str, names: Sequence[str], rest: Sequence[str] = ()) -> tup
     return [*kept, *missing], problem
 
 
-def _written(text: str, names: Sequence[str]) -> list[str]:
+def _find_names(text: str, names: Sequence[str]) -> list[str]:
     """The names in the order in which a text without a list has them; where it has none, by its
     numbers.
     """
@@ -130,12 +130,12 @@ def _written(text: str, names: Sequence[str]) -> list[str]:
         (name for name in names if at[name] >= 0), key=lambda name: (at[name], -len(name))
     )
     numbered = [
-        name for number in _NUMBERED.findall(text) if (name := _numbered(int(number), names))
+        name for number in _NUMBERED.findall(text) if (name := _get_by_number(int(number), names))
     ]
     return said or list(dict.fromkeys(numbered))
 
 
-def _list_in(text: str) -> list[Json] | None:
+def _extract_list(text: str) -> list[Json] | None:
     try:
         value = parse_lenient(text).value
     except JsonError:
@@ -145,7 +145,7 @@ def _list_in(text: str) -> list[Json] | None:
     return value if isinstance(value, list) else None
 
 
-def _name_in(entry: Json, names: Sequence[str], known: dict[str, str]) -> str:
+def _match_candidate(entry: Json, names: Sequence[str], known: dict[str, str]) -> str:
     """The candidate that an entry means; "" for none."""
     if isinstance(entry, dict):
         entry = list(entry.values())
@@ -162,16 +162,20 @@ def _name_in(entry: Json, names: Sequence[str], known: dict[str, str]) -> str:
         if text in names:
             return text
         numbers += [int(text.strip("[] "))] if text.strip("[] ").isdecimal() else []
-    named = next((known[squash(text)] for text in tried if squash(text) in known), "")
-    return named or next((name for number in numbers if (name := _numbered(number, names))), "")
+    named = next((known[squash_text(text)] for text in tried if squash_text(text) in known), "")
+    return named or next(
+        (name for number in numbers if (name := _get_by_number(number, names))), ""
+    )
 
 
-def _numbered(number: int, names: Sequence[str]) -> str:
+def _get_by_number(number: int, names: Sequence[str]) -> str:
     return names[number - 1] if 0 < number <= len(names) else ""
 
 
-def _question(query: str, view: Sequence[Shown], reply_chars: int, schema: bool) -> ChatRequest:
-    text = "\n\n".join(_candidate(one, i, reply_chars) for i, one in enumerate(view, 1))
+def _build_request(
+    query: str, view: Sequence[Shown], reply_chars: int, schema: bool
+) -> ChatRequest:
+    text = "\n\n".join(_render_candidate(one, i, reply_chars) for i, one in enumerate(view, 1))
     messages = prompts.render("trial_rank", query=query, candidates=text)
     wanted = _order_schema(len(view)) if schema and view else None
     return ChatRequest(
@@ -188,32 +192,32 @@ def _order_schema(count: int) -> JsonObject:
     }
 
 
-def _candidate(shown: Shown, number: int, reply_chars: int) -> str:
+def _render_candidate(shown: Shown, number: int, reply_chars: int) -> str:
     return "\n".join(
         [
             f"[{number}] {shown.tool.name}: {_one_line(shown.tool.description, _ABOUT)}",
-            *_lines(shown, reply_chars),
+            *_iter_lines(shown, reply_chars),
         ]
     )
 
 
-def _lines(shown: Shown, reply_chars: int) -> Iterator[str]:
+def _iter_lines(shown: Shown, reply_chars: int) -> Iterator[str]:
     one = shown.ranked
-    yield f"   retrieved as number {one.initial}; trial: {_outcome(one)}"
+    yield f"   retrieved as number {one.initial}; trial: {_describe_outcome(one)}"
     if one.justification:
-        yield f"   {_FENCE}\n   {_fenced(one.justification, reply_chars)}\n   {_FENCE}"
+        yield f"   {_FENCE}\n   {_strip_fence(one.justification, reply_chars)}\n   {_FENCE}"
     if shown.reply and reply_chars:
-        yield f"   reply:\n   {_FENCE}\n   {_fenced(shown.reply, reply_chars)}\n   {_FENCE}"
+        yield f"   reply:\n   {_FENCE}\n   {_strip_fence(shown.reply, reply_chars)}\n   {_FENCE}"
 
 
-def _outcome(one: Ranked) -> str:
+def _describe_outcome(one: Ranked) -> str:
     if one.outcome is None:
         return "not tried, or nothing proved"
     said = one.outcome.replace("_", " ")
     return f"{said} (simulated, not real)" if one.simulated else said
 
 
-def _fenced(text: str, most: int) -> str:
+def _strip_fence(text: str, most: int) -> str:
     """A stranger's text on one line, cut, without anything that could end its fence."""
     return _one_line(text.replace(_FENCE, "=" * 3), most)
 

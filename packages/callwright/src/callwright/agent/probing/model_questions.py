@@ -1,4 +1,6 @@
-"""What a model is asked in trials: within its budget, one question at a time, and never needed."""
+"""Asks a model during tool probing: within its budget, one question at a time, and always
+optional.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,13 @@ from collections.abc import Sequence
 
 from callwright.agent.probing.arguments import Draft, Lacking
 from callwright.agent.probing.candidate import Candidate
-from callwright.agent.probing.evaluator import Shown, evaluate
-from callwright.agent.probing.planner import plan
+from callwright.agent.probing.evaluator import Shown, rank_with_model
+from callwright.agent.probing.planner import plan_with_model
 from callwright.agent.probing.policy import TrialPolicy
-from callwright.agent.probing.ranking import ranked
+from callwright.agent.probing.ranking import rank_candidates
 from callwright.agent.probing.values import Request
 from callwright.agent.questions import LimitReached, Questions
-from callwright.models.dialogue import converse
+from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import ModelError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import Reply, Tool, ToolResult
@@ -50,8 +52,8 @@ class Asking:
         ):
             return None
         try:
-            return await converse(
-                plan(tool, request, results, schema=await self._constrains()), self._ask
+            return await run_dialogue(
+                plan_with_model(tool, request, results, schema=await self._constrains()), self._ask
             )
         except (ModelError, LimitReached) as error:
             self._note(f"the planner could not be asked: {error}")
@@ -71,12 +73,12 @@ class Asking:
         ):
             return (), None
         known = {one.tool.name: (one, one.ranked()) for one in candidates}
-        names = ranked(
+        names = rank_candidates(
             [told for _, told in known.values()], order=self._policy.order, k=self._policy.k
         )
         best = [known[name] for name in names[: self._policy.evaluated]]
-        shown = [Shown(one.tool, told, _reply(one)) for one, told in best]
-        dialogue = evaluate(
+        shown = [Shown(one.tool, told, _get_best_reply(one)) for one, told in best]
+        dialogue = rank_with_model(
             query,
             shown,
             shuffles=self._policy.shuffles,
@@ -84,7 +86,7 @@ class Asking:
             schema=await self._constrains(),
         )
         try:
-            opinion = await converse(dialogue, self._ask)
+            opinion = await run_dialogue(dialogue, self._ask)
         except (ModelError, LimitReached) as error:
             self._note(f"the evaluator could not be asked: {error}")
             return (), None
@@ -120,8 +122,8 @@ class Asking:
             self._problems.append(problem)
 
 
-def _reply(candidate: Candidate) -> str:
-    """What the best attempt brought back, secrets removed."""
+def _get_best_reply(candidate: Candidate) -> str:
+    """Return the reply of the best attempt, with secrets removed."""
     best = candidate.best
     seen: Observation | None = best.observation if best is not None else None
     return seen.reply if seen is not None else ""

@@ -1,5 +1,5 @@
-"""What trials may still spend, and how fast they may go: no host is called more often than it was
-said it may be.
+"""Limits the spending and the pace of tool probing. No host is called more often than the policy
+allows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Spending:
         self.money = 0.0
 
     def refusal(self, tool: Tool) -> str:
-        """Why one more call of a tool may not be made; "" if it may."""
+        """Return the reason why one more call of a tool may not be made; "" if it may."""
         if self.calls >= self._policy.calls:
             return f"the limit of {self._policy.calls} trial calls is reached"
         price = self._policy.price(tool)
@@ -66,7 +66,7 @@ class Pacer:
     @asynccontextmanager
     async def turn(self, tool: Tool) -> AsyncIterator[None]:
         """Wait until a call of this tool may leave; it is over when the block ends."""
-        host = host_of(tool)
+        host = get_host(tool)
         if not host:
             async with self._places:
                 yield
@@ -80,8 +80,8 @@ class Pacer:
                 yield
 
 
-def host_of(tool: Tool) -> str:
-    """What is spared: the tool's source, which is one server; "" for a tool that reaches nothing
-    outside.
+def get_host(tool: Tool) -> str:
+    """Return the host that rate limits protect: the tool's source, which is one server. "" for a
+    tool that reaches nothing outside.
     """
     return (tool.source or tool.name) if tool.effects.open_world else ""

@@ -11,38 +11,36 @@ from callwright.agent.probing.arguments import Draft, Lacking
 from callwright.agent.probing.values import Request
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import JsonObject, Reply, Tool, ToolResult, canonical
+from callwright.nouns.types import JsonObject, Reply, Tool, ToolResult, to_canonical_json
 
 _PARAMETERS = 4_000  # characters of a schema
 _RESULT = 600  # characters of a result
 
 
-def plan(
+def plan_with_model(
     tool: Tool, request: Request, results: Sequence[ToolResult] = (), *, schema: bool = True
 ) -> Generator[ChatRequest, Reply, Draft | Lacking | None]:
     """Ask for the arguments of one call. None where the reply is neither a call nor says what is
     missing.
     """
-    shown = "; ".join(f"{r.tool}: {canonical(r.content)[:_RESULT]}" for r in results)
+    shown = "; ".join(f"{r.tool}: {to_canonical_json(r.content)[:_RESULT]}" for r in results)
     messages = prompts.render(
         "trial_plan",
         query=request.query,
         tool=f"{tool.name}: {tool.description[:_RESULT]}",
-        parameters=canonical(tool.input_schema)[:_PARAMETERS],
+        parameters=to_canonical_json(tool.input_schema)[:_PARAMETERS],
         conversation=request.earlier.replace("=====", "===") or "nothing",
         results=shown.replace("=====", "===") or "none",
         today=request.today.strftime("%A, %Y-%m-%d"),
     )
     reply = yield ChatRequest(
-        messages, purpose="trial.plan", schema=_schema(tool) if schema else None
+        messages, purpose="trial.plan", schema=_build_schema(tool) if schema else None
     )
     return read_plan(reply.text, tool)
 
 
 def read_plan(text: str, tool: Tool) -> Draft | Lacking | None:
-    """What a reply plans. Arguments that stand bare, without the object around them, are taken as
-    such.
-    """
+    """Return the plan in a reply. Bare arguments, without the object around them, are accepted."""
     try:
         found = parse_lenient(text)
     except JsonError:
@@ -64,7 +62,7 @@ def read_plan(text: str, tool: Tool) -> Draft | Lacking | None:
     return Draft(value) if not value.keys() - tool.properties.keys() else None
 
 
-def _schema(tool: Tool) -> JsonObject:
+def _build_schema(tool: Tool) -> JsonObject:
     """The decoding schema: a call, or what is missing for one."""
     call = {
         "type": "object",

@@ -1,4 +1,4 @@
-"""What trials may do, and how much of it."""
+"""Defines the permissions and the limits of tool probing."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ Order = Literal["doubt", "proof", "retrieved"]
 
 @dataclass(frozen=True, slots=True)
 class TrialPolicy:
-    """How tools are tried. Raises ConfigError for a number that limits nothing by mistake.
+    """Settings of tool probing. Raises ConfigError for a number that limits nothing by mistake.
 
     Harm: only tools that are declared to read are called. ``sandbox`` are shell patterns on tool
-    names (``*`` for all): tools that act on something which is thrown away (a dry run, a test
-    server, a copy), so that they may be tried although they may write. ``per_host`` calls at a time
-    and ``per_second`` calls a second reach one host (one tool source). ``prices`` (pattern -> cost
-    of a call, in any one currency) are spent from ``money``: what has a price is not called once
-    that is spent, so by default not at all.
+    names (``*`` for all). Such tools act on something that is thrown away (a dry run, a test
+    server, a copy). They may therefore be probed although they may write. ``per_host`` calls at a
+    time and ``per_second`` calls a second reach one host (one tool source). ``prices`` (pattern ->
+    cost of a call, in any one currency) are spent from ``money``. A tool with a price is not called
+    once that is spent, so by default not at all.
 
-    Extent: trials end where the first ``k`` are settled
+    Extent: probing ends when the first ``k`` are decided
     (:mod:`callwright.agent.probing.selection`); ``thorough`` tries every candidate. ``depth`` is
-    how many tools may stand before another in a chain; ``attempts`` how many calls one tool gets:
-    of the first values for its parameters, then of the next best.
+    how many tools may stand before another in a chain. ``attempts`` is how many calls one tool
+    gets: with the first values for its parameters, then with the next best.
 
-    ``simulate``: a reply is made up after a failure that says nothing of the tool ("transient", and
-    where the tool may not be tried), after any error ("every", the paper's rule), or "never".
-    ``planning`` and ``evaluation`` with a model ask the paper's Planner and Evaluator prompts
-    (GRETEL, Table 1); ``shuffles``: how often the evaluator is asked once more with the candidates
-    in another order; it is shown the best ``evaluated`` by their evidence, and the others follow as
-    the evidence puts them.
+    ``simulate`` says when a reply is simulated. "transient": after a failure that says nothing of
+    the tool, and where the tool may not be probed. "every": after any error, which is the paper's
+    rule. Or "never". ``planning`` and ``evaluation`` with a model ask the paper's Planner and
+    Evaluator prompts (GRETEL, Table 1). ``shuffles``: how often the evaluator is asked once more
+    with the candidates in another order. It is shown the best ``evaluated`` by their evidence, and
+    the others follow in the order of the evidence.
 
     ``order``: by "proof", real successes stand first, then simulated, then untested, then failed.
-    As "retrieved", nothing moves a candidate but failing: what the request did not suffice to try
-    is not passed by what it did. By "doubt", the former in clauses of the request of which a tool
-    was called and failed or a reply was made up, the latter in the others.
+    As "retrieved", only a failure moves a candidate: a success does not overtake a candidate for
+    which the request gave too little input. By "doubt", the former holds in clauses of which a tool
+    was called and failed, or a reply was simulated. The latter holds in the other clauses.
 
-    ``fresh`` and ``fresh_transient``: seconds for which a remembered trial stands in for a new one.
+    ``fresh`` and ``fresh_transient``: seconds for which a remembered probe replaces a new one.
     """
 
     k: int = 5
@@ -92,11 +92,13 @@ class TrialPolicy:
                 )
 
     def in_sandbox(self, tool: Tool) -> bool:
-        """Whether somebody declared that what this tool does is thrown away."""
+        """Return True if this tool is declared to act in a sandbox."""
         return any(fnmatchcase(tool.name, pattern) for pattern in self.sandbox)
 
     def price(self, tool: Tool) -> float:
-        """What one call costs: the highest of the prices whose pattern the tool's name has."""
+        """Return the price of one call: the highest of the prices whose pattern matches the tool's
+        name.
+        """
         return max(
             (cost for pattern, cost in self.prices.items() if fnmatchcase(tool.name, pattern)),
             default=0.0,

@@ -14,7 +14,7 @@ SCORES_ALIKE = 4
 _BEHIND = threshold("callwright.agent.probing", "behind")
 
 
-def standing_class(one: Ranked) -> int:
+def classify_standing(one: Ranked) -> int:
     """0 a real success, 1 a simulated one, 2 untested, or tested and nothing proved, 3 failed.
 
     A success in which there is nothing of the request proves nothing about it.
@@ -26,7 +26,7 @@ def standing_class(one: Ranked) -> int:
     return 1 if one.simulated else 2
 
 
-def ranked(
+def rank_candidates(
     candidates: Sequence[Ranked],
     preferred: Sequence[str] = (),
     *,
@@ -54,15 +54,19 @@ def ranked(
     success for a real one.
     """
     place = {name: i for i, name in enumerate(preferred)}
-    level = _levels(candidates, k)
+    level = _compute_levels(candidates, k)
     doubted = frozenset(
         one.clause for one in candidates if (one.called and one.failed) or one.simulated
     )
 
     def key(one: Ranked) -> tuple[float, ...]:
-        class_ = standing_class(one) if _by_proof(one, order, doubted) else 3 * int(one.failed)
+        class_ = (
+            classify_standing(one)
+            if _is_ranked_by_proof(one, order, doubted)
+            else 3 * int(one.failed)
+        )
         slowness = (
-            one.seconds if one.seconds is not None and standing_class(one) == 0 else float("inf")
+            one.seconds if one.seconds is not None and classify_standing(one) == 0 else float("inf")
         )
         return (class_, place.get(one.name, len(place)), level[one.name], slowness, one.initial)
 
@@ -77,11 +81,11 @@ def ranked(
     return [*kept, *(one.name for one in ordered if one.failed)]
 
 
-def _by_proof(one: Ranked, order: Order, doubted: Iterable[int]) -> bool:
+def _is_ranked_by_proof(one: Ranked, order: Order, doubted: Iterable[int]) -> bool:
     return order == "proof" or (order == "doubt" and one.clause in doubted)
 
 
-def _levels(candidates: Sequence[Ranked], k: int) -> dict[str, float]:
+def _compute_levels(candidates: Sequence[Ranked], k: int) -> dict[str, float]:
     """The retriever's rank of each, the same for neighbours that it scored alike (scores of 0 say
     nothing); of a tool that feeds another the place behind that.
     """
@@ -95,10 +99,12 @@ def _levels(candidates: Sequence[Ranked], k: int) -> dict[str, float]:
         )
         made[one.name] = made[before.name] if before is not None and alike else len(made)
         before = one
-    return made | _behind(candidates, made, k)
+    return made | _place_feeders(candidates, made, k)
 
 
-def _behind(candidates: Sequence[Ranked], level: Mapping[str, float], k: int) -> dict[str, float]:
+def _place_feeders(
+    candidates: Sequence[Ranked], level: Mapping[str, float], k: int
+) -> dict[str, float]:
     """The places of those that feed: where a clause has several that were not retrieved among the
     first ``k``, its best tool's comes among them.
     """

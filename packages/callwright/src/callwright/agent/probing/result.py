@@ -1,4 +1,4 @@
-"""What trials came to: a new order of the candidates, each with what was found out about it."""
+"""Defines the result of tool probing: a new order of the candidates, each with its findings."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Ranked:
 
     @property
     def works(self) -> bool:
-        """Whether a real call of it succeeded."""
+        """Return True if a real call of the tool succeeded."""
         return self.outcome == "functional_success" and not self.simulated
 
     @property
     def failed(self) -> bool:
-        """Whether its trial proved that it does not serve this request."""
+        """Return True if probing proved that the tool does not serve this request."""
         return self.outcome is not None and self.outcome != "functional_success"
 
 
@@ -90,7 +90,7 @@ class Trials:
         ]
         head = ("Initial", "Final", "Tool", "Trial result")
         lines = [head, ("---:", "---:", "---", "---"), *rows]
-        return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
+        return "\n".join("| " + " | ".join(map(_format_cell, line)) + " |" for line in lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The trials as JSON."""
@@ -98,5 +98,5 @@ class Trials:
         return made
 
 
-def _cell(text: str) -> str:
+def _format_cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())

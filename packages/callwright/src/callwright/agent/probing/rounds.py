@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 
-from callwright.agent.probing.arguments import Draft, Lacking, drafts, is_wanted
-from callwright.agent.probing.attempt import Attempts, may_be_tried
+from callwright.agent.probing.arguments import Draft, Lacking, draft_calls, is_wanted
+from callwright.agent.probing.attempt import Attempts, explain_untriable
 from callwright.agent.probing.candidate import Candidate
-from callwright.agent.probing.chains import FEEDS, PERHAPS, Feeding, provided
+from callwright.agent.probing.chains import FEEDS, PERHAPS, Feeding, extract_link_values
 from callwright.agent.probing.model_questions import Asking
 from callwright.agent.probing.policy import TrialPolicy
-from callwright.agent.probing.selection import worth_trying
+from callwright.agent.probing.selection import select_open
 from callwright.agent.probing.values import Request, Value
-from callwright.dataflow.flow import words
+from callwright.dataflow.flow import split_words
 from callwright.dataflow.prerequisites import Need, Prerequisites
 from callwright.nouns.types import Json, Message, Tool, ToolResult
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -79,18 +79,18 @@ class Rounds:
             for one, _ in batch:
                 self._reopened(one)
         standings = [one.standing for one in self._candidates]
-        for place in worth_trying(standings, self._policy.k, thorough=self._policy.thorough):
+        for place in select_open(standings, self._policy.k, thorough=self._policy.thorough):
             one = self._candidates[place]
             one.note = one.note or "not tried: it waits for a candidate that waits for it"
 
     async def _batch(self) -> list[tuple[Candidate, Ready]]:
-        """What is tried now: every candidate worth it whose call can be made, and those that it
-        waits for.
+        """Return the probes to make now: every worthwhile candidate with a ready call, and those
+        that it waits for.
         """
         made: dict[str, tuple[Candidate, Ready]] = {}
         while True:
             standings = [one.standing for one in self._candidates]
-            places = worth_trying(standings, self._policy.k, thorough=self._policy.thorough)
+            places = select_open(standings, self._policy.k, thorough=self._policy.thorough)
             before = sum(one.closed for one in self._candidates)
             queue = [self._candidates[place] for place in places]
             looked_at: set[str] = set()  # two may wait for each other
@@ -112,8 +112,8 @@ class Rounds:
     # ------------------------------------------------------------ plan
 
     async def _plan(self, one: Candidate) -> Ready | Waits | None:
-        """How a candidate's call is made, or after which others; None where it is closed
-        instead.
+        """Return the candidate's drafted call, or the tools that it waits for. None if the
+        candidate is closed instead.
         """
         given = self._given(one)
         if one.chained and not given:
@@ -127,7 +127,9 @@ class Rounds:
     async def _drafted(
         self, one: Candidate, given: dict[str, list[Value]]
     ) -> list[Draft] | Lacking:
-        found = drafts(one.tool, self._request, given, self._policy.attempts, chained=one.chained)
+        found = draft_calls(
+            one.tool, self._request, given, self._policy.attempts, chained=one.chained
+        )
         if one.chained:
             return found
         asked = await self._asking.plan(one.tool, self._request, self._results())
@@ -188,8 +190,8 @@ class Rounds:
     def _to_ask(
         self, one: Candidate, key: str, depth: int, seen: frozenset[str]
     ) -> Candidate | None:
-        """Whose trial brings this input nearer: the best provider that can be called, else who
-        feeds one of them.
+        """Return the candidate whose probe helps most to supply this input. It is the best provider
+        that can be called, or else a candidate that feeds one.
         """
         found = self._providers(one.tool, key)
         for other in found:  # a remembered reply of which only the beginning is known
@@ -202,9 +204,9 @@ class Rounds:
             for c in found
             if not c.closed and not c.chained and c.tool.name not in seen and self._may_try(c)
         ]
-        plans = [(c, drafts(c.tool, self._request, self._given(c), 1)) for c in still]
+        plans = [(c, draft_calls(c.tool, self._request, self._given(c), 1)) for c in still]
         ready = [
-            (_looseness(plan[0]), i, c)
+            (_rate_looseness(plan[0]), i, c)
             for i, (c, plan) in enumerate(plans)
             if isinstance(plan, list)
         ]
@@ -218,8 +220,8 @@ class Rounds:
         return None
 
     def _bring(self, one: Candidate, key: str) -> bool:
-        """Whether a tool that is no candidate gives an input that no candidate gave; it becomes the
-        last candidate. What counts as giving it is what counts in retrieval
+        """Add a tool as the last candidate if it gives an input that no candidate gives, and return
+        True if one was found. The same rule as in retrieval decides which tools give an input
         (:mod:`callwright.dataflow.prerequisites`).
         """
         first = Prerequisites(self._beside, self._request.query)
@@ -244,9 +246,9 @@ class Rounds:
 
     def _beside(self, need: Need) -> list[Tool]:
         """The candidates, and the other tools whose names share most with what is needed."""
-        said = set(words(need.words))
+        said = set(split_words(need.words))
         near = nlargest(
-            _BESIDE, self._others.values(), lambda tool: len(said & {*words(tool.name)})
+            _BESIDE, self._others.values(), lambda tool: len(said & {*split_words(tool.name)})
         )
         return [*(one.tool for one in self._candidates), *near]
 
@@ -259,11 +261,11 @@ class Rounds:
         return alike or [self._of[other.name] for other in self._feeding.same_form(tool, key)]
 
     def _may_try(self, one: Candidate) -> bool:
-        return not may_be_tried(one.tool, self._policy)
+        return not explain_untriable(one.tool, self._policy)
 
     def _given(self, one: Candidate) -> dict[str, list[Value]]:
-        """What replies of other candidates hold for each required input; two inputs do not get one
-        value.
+        """Return the values for each required input from other candidates' replies. Two inputs do
+        not get the same value.
         """
         made: dict[str, list[Value]] = {}
         used: list[Json] = []
@@ -273,7 +275,7 @@ class Rounds:
                 if result is not None:
                     found = [
                         v
-                        for v in provided(link, result, self._request.talk.text)
+                        for v in extract_link_values(link, result, self._request.talk.text)
                         if v.value not in used
                     ]
                     if found:
@@ -343,12 +345,12 @@ class Rounds:
             one.chained, one.closed = True, False
 
     def _to_feed(self, one: Candidate, key: str) -> bool:
-        """Whether a candidate has this input, or may yet give it."""
+        """Return True if a candidate has supplied this input, or may yet supply it."""
         if any(other.result is not None for other in self._providers(one.tool, key)):
             return True
         return self._to_ask(one, key, self._policy.depth, frozenset({one.tool.name})) is not None
 
 
-def _looseness(draft: Draft) -> int:
+def _rate_looseness(draft: Draft) -> int:
     """A look-up of what was said stands before a list of everything, and that before a guess."""
     return 2 if draft.guessed else 0 if draft.arguments else 1

@@ -16,13 +16,13 @@ from callwright.agent.probing.attempt import Attempts, Remembers, Simulates
 from callwright.agent.probing.candidate import Candidate
 from callwright.agent.probing.model_questions import Asking
 from callwright.agent.probing.policy import TrialPolicy
-from callwright.agent.probing.ranking import ranked
+from callwright.agent.probing.ranking import rank_candidates
 from callwright.agent.probing.result import Ranked, Trials
 from callwright.agent.probing.rounds import Rounds
 from callwright.agent.probing.values import Request
 from callwright.agent.questions import Questions
 from callwright.nouns.protocols import ChatModel
-from callwright.nouns.redaction import in_every_form
+from callwright.nouns.redaction import select_redactable
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import Message, Tool
 from callwright.repair.gate import Gate
@@ -63,12 +63,12 @@ async def try_tools(
     """
     policy, ledger = policy or TrialPolicy(), ledger or Ledger()
     if told := ledger.next(actor, "trials"):
-        return _recorded(told["trials"])
+        return _load_trials(told["trials"])
     began = time.monotonic()
-    forms = in_every_form(secrets)
+    forms = select_redactable(secrets)
     trace = trace if trace is not None else Trace(secrets=forms)
     known = {tool.name: tool for tool in tools}
-    candidates, problems = _candidates(hits, known)
+    candidates, problems = _build_candidates(hits, known)
     attempts = Attempts(
         query=query,
         caller=invoker,
@@ -96,12 +96,12 @@ async def try_tools(
             f"the {policy.seconds:g} s for trials are over: what was not tried by then is untested"
         )
     order, agreement = await asking.order(query, candidates)
-    made = _result(candidates, order, attempts, asking, agreement, time.monotonic() - began)
+    made = _build_trials(candidates, order, attempts, asking, agreement, time.monotonic() - began)
     trace.add("trials", trials=made, actor=actor, turn=ledger.turn(actor))
     return made
 
 
-def _candidates(
+def _build_candidates(
     hits: Sequence[Hit], known: Mapping[str, Tool]
 ) -> tuple[list[Candidate], list[str]]:
     """The hits as candidates, each tool once."""
@@ -116,7 +116,7 @@ def _candidates(
     return made, [f"no tool is called {name}: not ranked" for name in unknown]
 
 
-def _result(
+def _build_trials(
     candidates: Sequence[Candidate],
     order: Sequence[str],
     attempts: Attempts,
@@ -125,7 +125,9 @@ def _result(
     seconds: float,
 ) -> Trials:
     known = {one.tool.name: one.ranked() for one in candidates}
-    names = ranked(list(known.values()), order, order=attempts.policy.order, k=attempts.policy.k)
+    names = rank_candidates(
+        list(known.values()), order, order=attempts.policy.order, k=attempts.policy.k
+    )
     final = [replace(known[name], final=place) for place, name in enumerate(names, 1)]
     made = [attempt for one in candidates for attempt in one.attempts]
     return Trials(
@@ -141,7 +143,7 @@ def _result(
     )
 
 
-def _recorded(told: dict[str, object]) -> Trials:
+def _load_trials(told: dict[str, object]) -> Trials:
     """Trials from the journal."""
     fields: dict[str, object] = dict(told)
     rows = [one | {"fed_by": tuple(one.get("fed_by", ()))} for one in told["ranking"]]  # type: ignore[attr-defined]

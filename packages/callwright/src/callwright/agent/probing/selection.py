@@ -1,4 +1,4 @@
-"""Which trials are worth making: those that could change the shortlist."""
+"""Selects the probes worth making: those that could change the shortlist."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ or its trial proved nothing); or it was shown not to serve.
 """
 
 
-def worth_trying(standings: Sequence[Standing], k: int, *, thorough: bool = False) -> list[int]:
+def select_open(standings: Sequence[Standing], k: int, *, thorough: bool = False) -> list[int]:
     """The places of the candidates to try next, given what is known of each in the retriever's
     order.
 
@@ -23,8 +23,8 @@ def worth_trying(standings: Sequence[Standing], k: int, *, thorough: bool = Fals
     """
     if thorough:
         return [place for place, standing in enumerate(standings) if standing == "open"]
-    return [place for place in _first(k, standings) if standings[place] == "open"]
+    return [place for place in _list_first_places(k, standings) if standings[place] == "open"]
 
 
-def _first(k: int, standings: Iterable[Standing]) -> list[int]:
+def _list_first_places(k: int, standings: Iterable[Standing]) -> list[int]:
     return [place for place, standing in enumerate(standings) if standing != "failed"][:k]

@@ -1,8 +1,8 @@
-"""What one parameter may hold, read from a request without a model; surest first.
+"""Reads the possible values of one parameter from a request, without a model; surest first.
 
-Unlike refinement, which must never be wrong, a trial may guess: it only reads, and what a guess
-brings back is judged as a guess. Identifiers, codes, credentials and numbers are not guessed at
-all: who has none has none.
+Unlike refinement, which must never be wrong, a probe may guess: it only reads, and the result of a
+guess is judged as a guess. Identifiers, codes, credentials and numbers are never guessed: without a
+stated value there is none.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from callwright.agent.probing.days import phrases, relative_days
-from callwright.dataflow.flow import STOP, VERBS, content_words, words
+from callwright.agent.probing.days import find_relative_days, iter_phrases
+from callwright.dataflow.flow import STOP, VERBS, content_words, split_words
 from callwright.language import ENGLISH
-from callwright.language.tokens import squash
+from callwright.language.tokens import squash_text
 from callwright.nouns.thresholds import threshold
-from callwright.nouns.types import Json, JsonObject, Tool, scalars
+from callwright.nouns.types import Json, JsonObject, Tool, iter_scalars
 from callwright.repair.provenance.conversation_text import (
     NOT_NAMES,
     ConversationText,
     as_number,
-    spoken,
-    unique,
+    keep_distinct,
+    normalize_value,
 )
 from callwright.repair.rules import extracted as stated
 from callwright.schema.value_spellings import NONE
@@ -67,9 +67,7 @@ class Value:
 
 @dataclass(slots=True)
 class Request:
-    """What was said: the request, after the conversation it ends; and the day on which it is
-    said.
-    """
+    """Text of the request, after the conversation that it ends, and the day on which it is made."""
 
     query: str
     today: date
@@ -80,12 +78,12 @@ class Request:
     def __post_init__(self) -> None:
         said = f"{self.earlier}\n{self.query}".strip()
         self.talk = ConversationText(said)
-        self.days = [day.isoformat() for day in relative_days(said, self.today)]
+        self.days = [day.isoformat() for day in find_relative_days(said, self.today)]
 
     @property
     def asks_several(self) -> bool:
-        """Whether the request is of several sentences, each of which may ask for a thing of its
-        own.
+        """Return True if the request has several sentences, each of which may ask for a different
+        thing.
         """
         return len(_SENTENCE.split(self.query)) > 1
 
@@ -101,15 +99,15 @@ class Request:
         sentences = self._sentences()
         if len(sentences) < 2:
             return self
-        about = ({*words(tool.name), *content_words(tool.description)} - STOP) - _ASKING
-        shares = [len(about & {*words(s)}) for s in sentences]
+        about = ({*split_words(tool.name), *content_words(tool.description)} - STOP) - _ASKING
+        shares = [len(about & {*split_words(s)}) for s in sentences]
         best = max(shares)
         if not best or shares.count(best) > 1:
             return self
         return Request(sentences[shares.index(best)], self.today, self.earlier)
 
 
-def values(
+def list_values(
     key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json] = ()
 ) -> list[Value]:
     """The values for a parameter, best first; none where nothing that was said can be one.
@@ -117,16 +115,16 @@ def values(
     ``part`` is its schema, ``used`` are the values of parameters that are settled.
     """
     made: dict[str, Value] = {}
-    for found in _values(key, part, request, tool, used):
+    for found in _iter_values(key, part, request, tool, used):
         made.setdefault(repr(found.value), found)
     return list(made.values())
 
 
 def is_credential(key: str) -> bool:
-    """Whether a parameter is a key that its caller must own, by its name: "api_key",
+    """Return True if the name of a parameter shows that it is a key of its caller: "api_key",
     "access_token".
     """
-    named = words(key)
+    named = split_words(key)
     if not named or named[-1] not in _KEYS:
         return False
     return (
@@ -135,10 +133,10 @@ def is_credential(key: str) -> bool:
 
 
 def is_typed(key: str, part: JsonObject) -> bool:
-    """Whether a parameter takes only what has a form of its own (an id, a code, a number, a day, an
-    address): where nothing that was said has that form, nothing that was said can be its value.
+    """Return True if a parameter takes only values of a special form: an id, a code, a number, a
+    day, an address. If no stated value has that form, none can be its value.
     """
-    named, types = set(words(key)), _types(part)
+    named, types = set(split_words(key)), _list_types(part)
     if named & (_ID | _CODES | _DAYS | _PLACES_ON_EARTH | _ADDRESSES):
         return True
     if part.get("format") in _FORMATS or isinstance(part.get("pattern"), str):
@@ -147,22 +145,22 @@ def is_typed(key: str, part: JsonObject) -> bool:
 
 
 def is_derived(key: str) -> bool:
-    """Whether who knows the world can tell a parameter's value from another that was said: a
-    country's code.
+    """Return True if general knowledge can derive a parameter's value from another stated value,
+    such as a country's code.
     """
-    return bool(set(words(key)) & _DERIVED)
+    return bool(set(split_words(key)) & _DERIVED)
 
 
-def _fits(key: str, found: stated.Candidate) -> bool:
-    """Whether what was said has the form of a code, where one is wanted and no label says that it
-    is one.
+def _has_code_form(key: str, found: stated.Candidate) -> bool:
+    """Return True if a stated value fits the parameter. A parameter for a code needs a value in the
+    form of a code, unless a label names the value.
     """
-    if not set(words(key)) & (_ID | _CODES) or is_derived(key) or found.kind in _STATED_KINDS:
+    if not set(split_words(key)) & (_ID | _CODES) or is_derived(key) or found.kind in _STATED_KINDS:
         return True
     return not isinstance(found.value, str) or _CODE.fullmatch(found.value) is not None
 
 
-def _values(
+def _iter_values(
     key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]
 ) -> Iterator[Value]:
     if "const" in part:
@@ -170,61 +168,71 @@ def _values(
         return
     if is_credential(key):
         return
-    types = _types(part)
+    types = _list_types(part)
     if "array" in types and "string" not in types:
-        yield from _members(key, part, request, tool, used)
+        yield from _iter_lists(key, part, request, tool, used)
         return
-    yield from _said(key, part, request, used)
+    yield from _iter_stated_values(key, part, request, used)
     if "default" in part:
         yield Value(part["default"], True, "default")
     if isinstance(part.get("enum"), list) and part["enum"]:
-        yield from _options(part["enum"], request)
+        yield from _iter_enum_values(part["enum"], request)
     elif "boolean" in types:
         yield Value(False, True, "neutral")
     elif types & {"integer", "number"}:
-        yield from _numbers(key, part, request)
+        yield from _iter_numbers(key, part, request)
     elif "string" in types:
-        yield from _texts(key, part, request, tool, used)
+        yield from _iter_texts(key, part, request, tool, used)
 
 
-def _said(key: str, part: JsonObject, request: Request, used: Sequence[Json]) -> Iterator[Value]:
-    """What was said for it, then what may have been."""
-    if words(key)[-1:] == ("date",) or set(words(key)) & _DAYS or part.get("format") == "date":
-        yield from _days(part, request, used)
-    one = stated.fill(key, part, request.talk, used)
-    every = stated.candidates(key, part, request.talk, used)
+def _iter_stated_values(
+    key: str, part: JsonObject, request: Request, used: Sequence[Json]
+) -> Iterator[Value]:
+    """Yield the values stated for the parameter, then other possible ones."""
+    if (
+        split_words(key)[-1:] == ("date",)
+        or set(split_words(key)) & _DAYS
+        or part.get("format") == "date"
+    ):
+        yield from _iter_days(part, request, used)
+    one = stated.extract_value(key, part, request.talk, used)
+    every = stated.list_candidates(key, part, request.talk, used)
     for found in (one, *every) if one is not None else every:
-        if found is None or _speaks_of_a_day(found.value, request) or not _fits(key, found):
+        if (
+            found is None
+            or _is_relative_day(found.value, request)
+            or not _has_code_form(key, found)
+        ):
             continue
         sure = found is one and not is_derived(key) and found.confidence(alone=True) >= SURE
         sure = sure and not (
             request.asks_several and found.kind in _BY_LOOKS
         )  # may be another sentence's
-        short = _shortened(found.value, request)
+        short = _shorten_name(found.value, request)
         if short != found.value:
             yield Value(short, sure)
             sure = False
         yield Value(found.value, sure)
 
 
-def _days(part: JsonObject, request: Request, used: Sequence[Json]) -> Iterator[Value]:
-    taken = {spoken(v)[:10] for v in used}
-    days = [day for day in unique([*request.talk.dates, *request.days]) if day not in taken]
+def _iter_days(part: JsonObject, request: Request, used: Sequence[Json]) -> Iterator[Value]:
+    taken = {normalize_value(v)[:10] for v in used}
+    days = [day for day in keep_distinct([*request.talk.dates, *request.days]) if day not in taken]
     stamp = "T00:00:00Z" if part.get("format") == "date-time" else ""
-    if "string" in _types(part):
+    if "string" in _list_types(part):
         yield from (Value(day + stamp, len(days) == 1 or i == 0) for i, day in enumerate(days))
 
 
-def _speaks_of_a_day(value: Json, request: Request) -> bool:
-    low = spoken(value)
+def _is_relative_day(value: Json, request: Request) -> bool:
+    low = normalize_value(value)
     return (
-        any(low in phrase.lower() for phrase in phrases(request.talk.text))
+        any(low in phrase.lower() for phrase in iter_phrases(request.talk.text))
         if low and isinstance(value, str)
         else False
     )
 
 
-def _shortened(value: Json, request: Request) -> Json:
+def _shorten_name(value: Json, request: Request) -> Json:
     """A name without the verb that opens the request and without what it owns: Ann Lee of "Move Ann
     Lee's Lisbon".
     """
@@ -238,22 +246,22 @@ def _shortened(value: Json, request: Request) -> Json:
     return re.split(r"['’]s?\s", value, maxsplit=1)[0] or value
 
 
-def _options(options: Sequence[Json], request: Request) -> Iterator[Value]:
+def _iter_enum_values(options: Sequence[Json], request: Request) -> Iterator[Value]:
     """Options not said in so many words: those that share a word with the request, then the
     first.
     """
-    said = set(words(request.talk.text))
+    said = set(split_words(request.talk.text))
     for option in options:
-        if isinstance(option, str) and said & (set(words(option)) - STOP):
+        if isinstance(option, str) and said & (set(split_words(option)) - STOP):
             yield Value(option, False, "guess")
     yield Value(options[0], False, "guess")
 
 
-def _numbers(key: str, part: JsonObject, request: Request) -> Iterator[Value]:
-    """How many and from where, which nobody says and every tool understands; else any number that
-    was said.
+def _iter_numbers(key: str, part: JsonObject, request: Request) -> Iterator[Value]:
+    """Yield neutral numbers for counts and offsets, which every tool understands and no request
+    states. For other parameters, yield any stated number.
     """
-    named, whole = words(key), "number" not in _types(part)
+    named, whole = split_words(key), "number" not in _list_types(part)
     if set(named) & (_ID | _CODES):
         return
     for word in (named[-1:] + named[:1]) if named else ():
@@ -270,20 +278,20 @@ def _numbers(key: str, part: JsonObject, request: Request) -> Iterator[Value]:
     yield from (Value(v, False, "guess") for v in said if v is not NONE)
 
 
-def _texts(
+def _iter_texts(
     key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]
 ) -> Iterator[Value]:
     """A search gets what the request is about; any other free text the words that nothing else
     explains.
     """
-    named = words(key)
+    named = split_words(key)
     for word in named[-1:]:
         if word in _NEUTRAL_TEXTS:
             yield Value(_NEUTRAL_TEXTS[word], True, "neutral")
             return
     if is_typed(key, part):
         return
-    left = residue(request, tool, used)
+    left = find_unexplained_words(request, tool, used)
     if set(named) & _SEARCH:
         topic = [m.end() for m in _TOPIC.finditer(request.query)][:1]
         yield from (Value(request.query[at:].strip(" .?!"), False, "guess") for at in topic)
@@ -294,62 +302,72 @@ def _texts(
     yield from (Value(text, False, "guess") for text in left)
 
 
-def unread(text: str, used: Sequence[Json] = ()) -> list[str]:
+def find_unused_codes(text: str, used: Sequence[Json] = ()) -> list[str]:
     """The numbers and codes of a text that stand in no value that is in use."""
-    taken = {squash(str(value)) for value in scalars(list(used))}
+    taken = {squash_text(str(value)) for value in iter_scalars(list(used))}
     found = (word.strip("\"'`“”‘’.,:;?!()%") for word in text.split())
-    return [w for w in found if _CODE.fullmatch(w) and not any(squash(w) in one for one in taken)]
+    return [
+        w for w in found if _CODE.fullmatch(w) and not any(squash_text(w) in one for one in taken)
+    ]
 
 
-def residue(request: Request, tool: Tool, used: Sequence[Json] = ()) -> list[str]:
+def find_unexplained_words(request: Request, tool: Tool, used: Sequence[Json] = ()) -> list[str]:
     """Runs of words of the request that say neither what the tool does, nor how it is asked for,
     nor a value in use: "Oslo" in "weather in Oslo tomorrow" for a tool that tells the weather.
     """
     text = request.query
-    for phrase in (*phrases(text), *(v for v in used if isinstance(v, str))):
+    for phrase in (*iter_phrases(text), *(v for v in used if isinstance(v, str))):
         text = re.sub(rf"(?<!\w){re.escape(phrase)}(?!\w)", " ; ", text, flags=re.I)
-    explained = {*words(tool.name), *words(tool.description), *STOP, *_ASKING, *NOT_NAMES}
+    explained = {
+        *split_words(tool.name),
+        *split_words(tool.description),
+        *STOP,
+        *_ASKING,
+        *NOT_NAMES,
+    }
     runs: list[str] = []
     before: re.Match[str] | None = None
     for m in _TOKEN.finditer(text):
-        own = words(m[0])
+        own = split_words(m[0])
         if not own or m[0].isdigit() or m[0].lower() in NOT_NAMES or set(own) <= explained:
             continue
         goes_on = (
             before is not None
             and text[before.end() : m.start()] == " "
-            and _look(before[0]) == _look(m[0])
+            and _rank_form(before[0]) == _rank_form(m[0])
         )
         if runs and goes_on:
             runs[-1] += f" {m[0]}"
         else:
             runs.append(m[0])
         before = m
-    return sorted(unique(runs), key=_look)
+    return sorted(keep_distinct(runs), key=_rank_form)
 
 
-def _look(text: str) -> int:
+def _rank_form(text: str) -> int:
     """Codes and file names first, then names, then words."""
     if any(c.isdigit() or c in "._@" for c in text):
         return 0
     return 1 if text[:1].isupper() else 2
 
 
-def _members(
+def _iter_lists(
     key: str, part: JsonObject, request: Request, tool: Tool, used: Sequence[Json]
 ) -> Iterator[Value]:
     """A list: the members of one that was said, else what one member may be."""
     items = part.get("items")
     inner = items if isinstance(items, dict) else {}
-    if _types(inner) & {"string"}:
+    if _list_types(inner) & {"string"}:
         for row in request.talk.lists[:1]:
-            yield Value([_shortened(m.strip("\"'`“”"), request) for m in row], False)
-    yield from (Value([v.value], v.sure, v.origin) for v in values(key, inner, request, tool, used))
+            yield Value([_shorten_name(m.strip("\"'`“”"), request) for m in row], False)
+    yield from (
+        Value([v.value], v.sure, v.origin) for v in list_values(key, inner, request, tool, used)
+    )
     if not part.get("minItems"):
         yield Value([], False, "guess")
 
 
-def _types(part: JsonObject) -> frozenset[str]:
+def _list_types(part: JsonObject) -> frozenset[str]:
     named = part.get("type")
     if named is None:
         return frozenset({"object"}) if "properties" in part else frozenset({"string"})

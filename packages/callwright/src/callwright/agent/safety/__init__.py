@@ -1,1 +1,3 @@
-"""What may leave: approval, consent, frozen plans, and where late-bound values come from."""
+"""Controls which calls may be sent: approval, consent, frozen plans, and the sources of late-bound
+values.
+"""

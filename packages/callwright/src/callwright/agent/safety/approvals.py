@@ -1,8 +1,8 @@
-"""Which tools an approval that was given beforehand names: ``send_mail``, ``send_*``,
-``mail:send_mail``, ``mail:send_mail#1a2b3c4d``.
+"""Matches tools against approvals given beforehand: ``send_mail``, ``send_*``, ``mail:send_mail``,
+``mail:send_mail#1a2b3c4d``.
 
-A name alone is no tool: any server may offer a tool of that name. So a name that two sources offer
-has to be given with its source, and where two sources have one name too, with the digest of the
+A name alone does not identify a tool: any server may offer a tool of that name. So a name that two
+sources offer needs its source. If two sources share a name too, it needs the digest of the
 definition.
 """
 
@@ -41,14 +41,14 @@ class OfferedTool:
         return one_line(f"{self.source}:{self.name}#{self.digest[:_LEAST_DIGITS]}")
 
 
-def offered_tool(tool: Tool) -> OfferedTool:
+def build_offered_tool(tool: Tool) -> OfferedTool:
     """A tool of which nothing is known but itself."""
     return OfferedTool(source_label(tool.source), tool.name, tool.digest)
 
 
 class OfferedTools(Mapping[str, OfferedTool]):
-    """What the sources of a catalogue offer, by the names that the tools have there; found out when
-    it is asked for, since there may be thousands.
+    """Mapping of the tools that a catalogue's sources offer, by the tools' names in the catalogue.
+    Entries are computed on access, since there may be thousands.
     """
 
     def __init__(self, catalog: Catalog) -> None:
@@ -73,7 +73,7 @@ def source_label(source: str) -> str:
     return name if kind in ("mcp", "openapi") and name else source
 
 
-def approved(patterns: Sequence[str], offers: Mapping[str, OfferedTool]) -> frozenset[str]:
+def find_approved(patterns: Sequence[str], offers: Mapping[str, OfferedTool]) -> frozenset[str]:
     """The names, as the run knows them, of the tools that need no further approval.
 
     Raises ConfigError with the candidates where a pattern names a tool that more than one source
@@ -82,14 +82,14 @@ def approved(patterns: Sequence[str], offers: Mapping[str, OfferedTool]) -> froz
     found: set[str] = set()
     for pattern in patterns:
         named = {name for name, offer in offers.items() if is_named(pattern, name, offer)}
-        for same in _clashes(pattern, named, offers):
-            _refuse(pattern, same, offers)
+        for same in _find_clashes(pattern, named, offers):
+            _raise_ambiguous(pattern, same, offers)
         found |= named
     return frozenset(found)
 
 
 def is_named(pattern: str, name: str, offer: OfferedTool) -> bool:
-    """Whether a pattern names a tool that the run knows by ``name``."""
+    """Return True if a pattern names a tool that the run knows by ``name``."""
     left, _, digits = pattern.partition("#")
     source, colon, wanted = left.rpartition(":")
     if digits and (len(digits) < _LEAST_DIGITS or not offer.digest.startswith(digits.lower())):
@@ -100,7 +100,7 @@ def is_named(pattern: str, name: str, offer: OfferedTool) -> bool:
     return any(fnmatchcase(said, wanted) for said in (name, offer.name, prefixed))
 
 
-def _clashes(
+def _find_clashes(
     pattern: str, named: Collection[str], offers: Mapping[str, OfferedTool]
 ) -> list[list[str]]:
     """The tools of different sources that a pattern does not tell apart."""
@@ -115,7 +115,7 @@ def _clashes(
     return [g for g in groups.values() if len({(offers[n].source, offers[n].place) for n in g}) > 1]
 
 
-def _refuse(pattern: str, names: Sequence[str], offers: Mapping[str, OfferedTool]) -> None:
+def _raise_ambiguous(pattern: str, names: Sequence[str], offers: Mapping[str, OfferedTool]) -> None:
     listed = [offers[name].shown for name in names][:_SHOWN]
     more = f"\n  … {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     raise ConfigError(

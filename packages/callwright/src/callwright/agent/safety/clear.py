@@ -14,10 +14,10 @@ from dataclasses import InitVar, dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, final
 
-from callwright.agent.safety.consent import Consent, refusal
+from callwright.agent.safety.consent import Consent, describe_refusal
 from callwright.agent.safety.filling import Filled
 from callwright.agent.safety.freeze import Freeze
-from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, canonical
+from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 DenialRule: TypeAlias = Literal[
@@ -110,7 +110,7 @@ class ClearanceState(NamedTuple):
     ``sources`` is what was said and came back. ``consent`` None: whoever executes the call asks for
     approval, as a proxy's client does; by default nobody is there to be asked. ``is_planned``: the
     frozen plan says this call, ``stated`` the arguments that are its own. ``written``: keys
-    (:func:`write_key`) of the writes that have succeeded and are not to be made again. ``spoken``:
+    (:func:`compute_write_key`) of the writes that have succeeded and are not to be made again. ``spoken``:
     what the user said; then a write may not rest on a required value that nothing states.
     """
 
@@ -132,7 +132,7 @@ def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
     denied = _deny_outside_plan(checked, state) or _deny_filling(filled)
     if denied is None and checked.tool.effects.may_write:
         denied = deny_write(
-            checked.tool, checked.arguments, write_key(checked, state), state
+            checked.tool, checked.arguments, compute_write_key(checked, state), state
         ) or _deny_unapproved(checked, state, filled)
     return denied or ClearedCall(checked, filled.told, _SEAL)
 
@@ -153,23 +153,23 @@ def deny_write(
         return Denied("repeated_write", said)
     if state.spoken is None or not isinstance(arguments, dict):
         return None
-    from callwright.repair.provenance.invention import inventions
+    from callwright.repair.provenance.invention import find_inventions
 
-    found = inventions(arguments, tool, state.sources, state.spoken)
+    found = find_inventions(arguments, tool, state.sources, state.spoken)
     if not found:
         return None
-    values = ", ".join(f"'{one.key}' = {canonical(one.value)[:_SHOWN]}" for one in found)
+    values = ", ".join(f"'{one.key}' = {to_canonical_json(one.value)[:_SHOWN]}" for one in found)
     said = f"'{tool.name}' was not called: nothing in this conversation states {values}."
     return Denied("unstated_write", said)
 
 
-def write_key(call: CheckedCall, state: ClearanceState | None = None) -> str:
+def compute_write_key(call: CheckedCall, state: ClearanceState | None = None) -> str:
     """Equal for calls that mean the same: as the gate has them, less what is there by default
     anyway; "" where ``state`` names no write that it could equal.
     """
     if state is not None and not state.written:
         return ""
-    return canonical([call.tool.name, _without_defaults(call.arguments, call.tool)])
+    return to_canonical_json([call.tool.name, _drop_defaults(call.arguments, call.tool)])
 
 
 def _judge_filling(checked: CheckedCall, state: ClearanceState) -> Filled:
@@ -199,10 +199,14 @@ def _deny_unapproved(checked: CheckedCall, state: ClearanceState, filled: Filled
     said = state.approval
     if said is None or not said.covers(checked):
         return Denied("approval", why, filled.told)
-    return None if said.granted else Denied("refused", refusal(checked, why, said.by), filled.told)
+    return (
+        None
+        if said.granted
+        else Denied("refused", describe_refusal(checked, why, said.by), filled.told)
+    )
 
 
-def _without_defaults(arguments: JsonObject, tool: Tool) -> JsonObject:
+def _drop_defaults(arguments: JsonObject, tool: Tool) -> JsonObject:
     """The arguments without optional ones that hold their schema's default, and with each number
     written one way.
     """
@@ -210,16 +214,18 @@ def _without_defaults(arguments: JsonObject, tool: Tool) -> JsonObject:
     for key, value in arguments.items():
         part = tool.properties.get(key)
         default = part.get("default") if isinstance(part, dict) else None
-        is_default = value is not None and canonical(_plain(default)) == canonical(_plain(value))
+        is_default = value is not None and to_canonical_json(
+            _normalize_numbers(default)
+        ) == to_canonical_json(_normalize_numbers(value))
         if key in tool.required or not is_default:
-            made[key] = _plain(value)
+            made[key] = _normalize_numbers(value)
     return made
 
 
-def _plain(value: Json) -> Json:
+def _normalize_numbers(value: Json) -> Json:
     """The value with 5.0 as 5."""
     if isinstance(value, dict):
-        return {key: _plain(member) for key, member in value.items()}
+        return {key: _normalize_numbers(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [_plain(member) for member in value]
+        return [_normalize_numbers(member) for member in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

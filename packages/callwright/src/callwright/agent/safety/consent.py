@@ -1,7 +1,7 @@
-"""Who must be asked before a call leaves: what destroys, and what a source that is not trusted may
-write.
+"""Decides which calls need approval before they are sent: destructive ones, and writes by untrusted
+sources.
 
-The question shows where each argument comes from: a value that stands in no request but in a tool's
+The question shows the origin of each argument. A value that stands in no request but in a tool's
 result may have been put there by somebody else (indirect prompt injection).
 """
 
@@ -13,10 +13,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from callwright.agent.safety.approvals import OfferedTool, approved, is_named, offered_tool
-from callwright.agent.safety.policy import destroys_by_its_own_words
-from callwright.agent.safety.provenance import Provenance, leaves
-from callwright.nouns.types import CheckedCall, Tool, canonical
+from callwright.agent.safety.approvals import (
+    OfferedTool,
+    build_offered_tool,
+    find_approved,
+    is_named,
+)
+from callwright.agent.safety.policy import is_described_destructive
+from callwright.agent.safety.provenance import Provenance, iter_leaves
+from callwright.nouns.types import CheckedCall, Tool, to_canonical_json
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 DRY_RUN = "dry run: it would be called"
@@ -43,11 +48,11 @@ Approve: TypeAlias = Callable[[Proposal], bool | Awaitable[bool]]
 
 
 class Consent:
-    """What may leave unasked, and who is asked about the rest.
+    """Rules for the calls that need approval, and the function that asks for it.
 
     ``allow`` names tools that need no approval (:mod:`~callwright.agent.safety.approvals`). Without
-    ``approve`` nobody can be asked: the rest is refused. ``dry_run``: nothing that may write
-    leaves, allowed or not; reads do.
+    ``approve``, all other such calls are refused. ``dry_run``: no call that may write is sent,
+    allowed or not; reads are.
     """
 
     def __init__(
@@ -64,12 +69,12 @@ class Consent:
         where ``allow`` does not tell the tools of two sources apart.
         """
         made = Consent(self._approve, self._allow, dry_run=self._dry_run)
-        made._offers, made._approved = offers, approved(self._allow, offers)
+        made._offers, made._approved = offers, find_approved(self._allow, offers)
         return made
 
     def offer(self, tool: Tool) -> OfferedTool:
-        """Whose tool this is."""
-        return self._offers.get(tool.name) or offered_tool(tool)
+        """Return the source and the definition that offer this tool."""
+        return self._offers.get(tool.name) or build_offered_tool(tool)
 
     def _is_approved(self, tool: Tool) -> bool:
         if self._approved is not None:
@@ -86,7 +91,7 @@ class Consent:
         return self._dry_run
 
     def why(self, tool: Tool) -> str:
-        """Why this tool's calls need leave, or "": they may go."""
+        """Return the reason why this tool's calls need approval, or "" if they need none."""
         if not tool.effects.may_write:
             return ""
         if self._dry_run:
@@ -95,12 +100,12 @@ class Consent:
             return ""
         if not tool.trusted:
             return "it may write, and its source is not trusted"
-        if tool.effects.destructive and (tool.effects.declared or destroys_by_its_own_words(tool)):
+        if tool.effects.destructive and (tool.effects.declared or is_described_destructive(tool)):
             return "it may destroy something"
         return ""
 
     async def asked(self, proposal: Proposal) -> tuple[bool, str]:
-        """Whether the call may leave, and who said so."""
+        """Return True if the call is approved, with the name of who decided."""
         if proposal.why == DRY_RUN:
             return False, "dry run"
         if self._approve is None:
@@ -109,22 +114,22 @@ class Consent:
         return bool(await said if inspect.isawaitable(said) else said), "user"
 
 
-def proposed(
+def build_proposal(
     call: CheckedCall, why: str, sources: ProvenanceIndex, offer: OfferedTool | None = None
 ) -> Proposal:
     """The question about a call, with the origin of what the request does not say, in whatever
     spelling.
     """
     seen = Provenance(sources)
-    found = ((path, seen.of(value)) for path, value in leaves(call.arguments))
+    found = ((path, seen.of(value)) for path, value in iter_leaves(call.arguments))
     return Proposal(
         call, why, {path: str(origin) for path, origin in found if origin is not None}, offer
     )
 
 
-def refusal(call: CheckedCall, why: str, by: str) -> str:
-    """What a skip says of a call that did not leave."""
-    told = canonical(call.arguments)
+def describe_refusal(call: CheckedCall, why: str, by: str) -> str:
+    """Return the reason for skipping a call that was not approved."""
+    told = to_canonical_json(call.arguments)
     if by == "dry run":
         return f"{DRY_RUN} with {told}"
     said = NOBODY if by == "nobody" else "the user said no"

@@ -1,24 +1,24 @@
-"""Which sources may fill which tools: the policy for arguments that are bound after the plan was
-made.
+"""Decides which sources may fill arguments that are bound after the plan was made.
 
-A frozen plan says which tools are called (:mod:`agent.safety.freeze`). What it leaves open is
-filled from results, by a model that has read them; and in a result there may stand what somebody
-wrote who wants something else. So every such value is traced to its source
-(:mod:`agent.safety.provenance`), and let through or not:
+A frozen plan says which tools are called (:mod:`agent.safety.freeze`). The open arguments are
+filled from results, by a model that has read them. A result may hold text from somebody with other
+aims. So every such value is traced to its source (:mod:`agent.safety.provenance`), and accepted or
+refused:
 
-* what the plan or the request says may fill anything, and so may what a tool of a closed world
-  returned (its effects: ``open_world=False``), which no stranger has written;
-* of a tool of the open world (mail, pages, reviews, files) a whole field may: the sender of a
-  message, the id of a record. A piece of a text is data: it may be passed on as a content (a body,
-  a title, a place, a number, a day), and never says who gets something, or which thing is changed;
-* nor may a content pass on an address (mail, link, account) out of such a text;
-* what the model made up may be content, never a name;
-* a tool that only reads may be asked for anything in a closed world; in the open one for anything
-  but an address out of such a text, since a link that is fetched is a message too.
+* A value of the plan or the request may fill anything. So may a result of a tool of a closed world
+  (its effects: ``open_world=False``), which no stranger has written.
+* Of a tool of the open world (mail, pages, reviews, files), a whole field may: the sender of a
+  message, the id of a record.
+* A piece of a text is data. It may be passed on as content (a body, a title, a place, a number, a
+  day). It never decides who gets something, or which thing is changed.
+* Content may not pass on an address (mail, link, account) out of such a text.
+* An invented value of the model may be content, never a name.
+* A tool that only reads may be asked for anything in a closed world. In the open world, an address
+  out of such a text is excluded, since a link that is fetched is a message too.
 
-Rules of the user come first. As in CaMeL (Debenedetti et al., 2025), what counts is where a value
-was, not what it looks like to a model; unlike there, no interpreter follows values: they are found
-again in what was seen.
+Rules of the user come first. As in CaMeL (Debenedetti et al., 2025), the origin of a value counts,
+not its appearance to a model. Unlike there, no interpreter follows values: they are found again in
+the recorded texts.
 """
 
 from __future__ import annotations
@@ -27,12 +27,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from callwright.agent.safety.provenance import Origin, Provenance, addresses, leaves, unsaid
+from callwright.agent.safety.provenance import (
+    Origin,
+    Provenance,
+    find_addresses,
+    iter_leaves,
+    list_unstated,
+)
 from callwright.language import ENGLISH
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import CheckedCall, Json, Tool
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.schema.keys import words
+from callwright.schema.keys import split_words
 
 REQUEST, MODEL, ANY, FIELD = "request", "model", "*", ":field"
 Rules = Mapping[str, Sequence[str]]
@@ -49,8 +55,8 @@ to.
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What was found out about a call's late-bound arguments. ``told``: JSON Pointer -> where its
-    value is from.
+    """Result of checking a call's late-bound arguments. ``told``: JSON Pointer -> the origin of its
+    value.
     """
 
     told: Mapping[str, str] = field(default_factory=dict)
@@ -92,13 +98,13 @@ class Filling:
         """Trace every value that is not ``said`` by the plan to its source, and say which may not
         stand there.
         """
-        late = {key: call.arguments[key] for key in unsaid(call.arguments, said)}
+        late = {key: call.arguments[key] for key in list_unstated(call.arguments, said)}
         if not late:
             return Filled()
         seen = Provenance(sources)
         told: dict[str, str] = {}
         wrong: dict[str, str] = {}
-        for path, value in leaves(late):
+        for path, value in iter_leaves(late):
             key = path.split("/")[1]
             rule = self._rule(call.tool.name, key)
             judge = _Judge(seen, self._closed, rule)
@@ -130,19 +136,21 @@ class _Judge:
     rule: Sequence[str] | None
 
     def by_rule(self, value: Json) -> tuple[str, str]:
-        """Where a value is from, and why that may not be by the user's rule; the best of its
-        sources counts.
+        """Return the origin of a value, and the reason why the user's rule refuses it; the best of
+        its origins counts.
         """
         assert self.rule is not None
         if ANY in self.rule or (self.seen.said(value) and REQUEST in self.rule):
-            return (REQUEST if self.seen.said(value) else _told(self.seen.all_of(value))), ""
+            return (
+                REQUEST if self.seen.said(value) else _describe_origin(self.seen.all_of(value))
+            ), ""
         found = self.seen.all_of(value)
         for origin in found:
-            if any(_matches(origin, source) for source in self.rule):
+            if any(_is_match(origin, source) for source in self.rule):
                 return str(origin), ""
         if not found and not self.seen.said(value) and MODEL in self.rule:
             return MODEL, ""
-        told = REQUEST if self.seen.said(value) else _told(found)
+        told = REQUEST if self.seen.said(value) else _describe_origin(found)
         return told, f"it is from {told}, and the rule wants {' or '.join(self.rule)}"
 
     def usual(self, value: Json, tool: Tool, path: str) -> tuple[str, str]:
@@ -150,7 +158,7 @@ class _Judge:
         if self.seen.said(value):
             return REQUEST, ""
         found = self.seen.all_of(value)
-        told = _told(found)
+        told = _describe_origin(found)
         if tool.effects.read_only and not tool.effects.open_world:
             return told, ""
         trusted = next((o for o in found if o.field or self._trusts(o)), None)
@@ -162,21 +170,21 @@ class _Judge:
             return (
                 told,
                 (
-                    f"{_short(value)} is a piece of what {found[0]} said, which somebody else may"
+                    f"{_shorten_value(value)} is a piece of what {found[0]} said, which somebody else may"
                     " have written"
                 ),
             )
-        return MODEL, f"nothing says {_short(value)}"
+        return MODEL, f"nothing says {_shorten_value(value)}"
 
     def _address_in(self, value: Json) -> str:
-        """Why a content may not be passed on: an address in it that only some text of the open
-        world says.
+        """Return the reason why a content may not be passed on: an address from a text of the open
+        world; "" if it may.
         """
-        for word in addresses(value) if isinstance(value, str) else ():
+        for word in find_addresses(value) if isinstance(value, str) else ():
             found = [] if self.seen.said(word) else self.seen.all_of(word)
             if found and not any(o.field or self._trusts(o) for o in found):
                 return (
-                    f"{_short(word)} is a piece of what {found[0]} said, which somebody else may"
+                    f"{_shorten_value(word)} is a piece of what {found[0]} said, which somebody else may"
                     " have written"
                 )
         return ""
@@ -200,22 +208,24 @@ def parse_rules(texts: Iterable[str]) -> dict[str, list[str]]:
     return rules
 
 
-def _matches(origin: Origin, source: str) -> bool:
+def _is_match(origin: Origin, source: str) -> bool:
     tool, only_field = source.removesuffix(FIELD), source.endswith(FIELD)
     return fnmatchcase(origin.tool, tool) and (origin.field or not only_field)
 
 
 def _is_content(path: str) -> bool:
-    """Whether a value is passed on, rather than saying who gets something or what it is done to."""
+    """Return True if a value is passed on as content. Other values decide who gets something or
+    what is changed.
+    """
     key = next((part for part in reversed(path.split("/")) if not part.isdigit()), "")
-    last = words(key)[-1:]
+    last = split_words(key)[-1:]
     return bool(last) and last[0] in _CONTENT
 
 
-def _told(found: Sequence[Origin]) -> str:
+def _describe_origin(found: Sequence[Origin]) -> str:
     return str(found[0]) if found else MODEL
 
 
-def _short(value: Json) -> str:
+def _shorten_value(value: Json) -> str:
     text = str(value)
     return repr(text if len(text) <= 60 else text[:59] + "…")

@@ -30,11 +30,10 @@ _UNSAID = "the plan does not say its arguments, and they are frozen"
 
 
 class Freeze:
-    """What a run's plan allows. Before :meth:`fix` nothing is allowed at all, unless ``level`` is
-    "".
+    """Permissions that a run's plan gives. Before :meth:`fix` nothing is allowed at all, unless
+    ``level`` is "".
 
-    ``filling`` is what may fill the arguments that it leaves open, by ``rules`` and the built-in
-    ones.
+    ``filling`` decides what may fill the open arguments, by ``rules`` and the built-in ones.
     """
 
     def __init__(self, level: Level = "", rules: Rules | None = None) -> None:
@@ -46,7 +45,9 @@ class Freeze:
 
     @property
     def stated(self) -> JsonObject:
-        """What a run's first event says of it: enough to freeze a resumed run alike."""
+        """Return the settings for a run's first event, which suffice to freeze a resumed run in the
+        same way.
+        """
         return {"freeze": self.level, "may_fill": self.filling.rules}
 
     @classmethod
@@ -60,7 +61,7 @@ class Freeze:
 
     @property
     def arguments(self) -> bool:
-        """Whether arguments are frozen too."""
+        """Return True if arguments are frozen too."""
         return self.level == "arguments"
 
     def fix(self, plan: Plan) -> None:

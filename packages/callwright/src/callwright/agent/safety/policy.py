@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from callwright.agent.words import ACTIONS, FUNCTION_WORDS, WORD, stem, stems
+from callwright.agent.words import ACTIONS, FUNCTION_WORDS, WORD, extract_stems, reduce_word
 from callwright.language import ENGLISH
 from callwright.language.detect import is_foreign
 from callwright.language.tokens import split_name
@@ -24,7 +24,7 @@ _ASKING_TO_CHANGE = ENGLISH.words("effects.asking_to_change")
 _ASKING = ENGLISH.words("effects.asking_to_destroy")
 
 
-def withheld(
+def select_withheld(
     query: str,
     earlier: Iterable[str],
     tools: Sequence[Tool],
@@ -37,54 +37,59 @@ def withheld(
     destroys, or a plain Python function without declared effects would vanish.
     """
     text = " ".join([query, *earlier])
-    said = stems(text)
+    said = extract_stems(text)
     if is_foreign(text) or not (
         FUNCTION_WORDS & set(WORD.findall(text.lower()))
-        or any(said & _subject(tool) for tool in tools)
+        or any(said & _list_subject_words(tool) for tool in tools)
     ):
         return ()  # another language, or no English function word and no word of any tool
     unspoken = (
-        t for t in tools if _dangerous(t) and not (said & _subject(t) and said & _wishes(t))
+        t
+        for t in tools
+        if _is_dangerous(t)
+        and not (said & _list_subject_words(t) and said & _list_request_words(t))
     )
     return tuple(t for t in unspoken if is_expected is None or not is_expected(t))
 
 
-def _dangerous(tool: Tool) -> bool:
-    """Whether a tool may destroy and its own words say so: it deletes, or it writes over
+def _is_dangerous(tool: Tool) -> bool:
+    """Return True if a tool may destroy and its own words say so: it deletes, or it overwrites
     something.
     """
     if tool.effects.read_only or not tool.effects.destructive:
         return False
-    return _deletes(tool) or bool(stems(" ".join(split_name(tool.name)[:1])) & _OVERWRITING)
+    return _is_deleting(tool) or bool(
+        extract_stems(" ".join(split_name(tool.name)[:1])) & _OVERWRITING
+    )
 
 
-def _deletes(tool: Tool) -> bool:
-    return bool(stems(_own_words(tool)) & _RUIN)
+def _is_deleting(tool: Tool) -> bool:
+    return bool(extract_stems(_join_own_words(tool)) & _RUIN)
 
 
-def destroys_by_its_own_words(tool: Tool) -> bool:
-    """Whether a tool that may destroy says that it does, whatever its source declares."""
-    return _dangerous(tool)
+def is_described_destructive(tool: Tool) -> bool:
+    """Return True if a tool may destroy and its own words say so, whatever its source declares."""
+    return _is_dangerous(tool)
 
 
-def _wishes(tool: Tool) -> frozenset[str]:
+def _list_request_words(tool: Tool) -> frozenset[str]:
     """The words by which a request asks for what this tool does."""
-    asking = _REQUESTS if _deletes(tool) else _REQUESTS | _CHANGES
-    return asking - _subject(tool)  # "the note" is no wish to note something
+    asking = _REQUESTS if _is_deleting(tool) else _REQUESTS | _CHANGES
+    return asking - _list_subject_words(tool)  # "the note" is no wish to note something
 
 
-def _subject(tool: Tool) -> frozenset[str]:
-    """What a tool is about: the words of its name and of the first sentence of its description,
+def _list_subject_words(tool: Tool) -> frozenset[str]:
+    """Return the subject of a tool: the words of its name and of its description's first sentence,
     without verbs.
     """
-    return stems(_own_words(tool)) - ACTIONS
+    return extract_stems(_join_own_words(tool)) - ACTIONS
 
 
-def _own_words(tool: Tool) -> str:
+def _join_own_words(tool: Tool) -> str:
     return " ".join([*split_name(tool.name), tool.description.split(". ")[0]])
 
 
-_RUIN = frozenset(stem(verb) for verb in _DESTROYING)
-_OVERWRITING = frozenset(stem(verb) for verb in _CHANGING)
-_CHANGES = frozenset(stem(verb) for verb in _ASKING_TO_CHANGE)
-_REQUESTS = _RUIN | {stem(verb) for verb in _ASKING}
+_RUIN = frozenset(reduce_word(verb) for verb in _DESTROYING)
+_OVERWRITING = frozenset(reduce_word(verb) for verb in _CHANGING)
+_CHANGES = frozenset(reduce_word(verb) for verb in _ASKING_TO_CHANGE)
+_REQUESTS = _RUIN | {reduce_word(verb) for verb in _ASKING}

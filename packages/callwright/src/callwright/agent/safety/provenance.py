@@ -1,9 +1,9 @@
-"""Where each value of a call comes from: the request, a whole field of a result, a piece of some
-text in a result.
+"""Finds the origin of each value of a call: the request, a whole field of a result, a piece of text
+in a result.
 
 A value that stands in no request but in a tool's result may have been put there by somebody else
-(indirect prompt injection). Who is asked for leave is shown it (:mod:`agent.safety.consent`); what
-is bound late is judged by it (:mod:`agent.safety.filling`).
+(indirect prompt injection). An approval request shows it (:mod:`agent.safety.consent`); late-bound
+values are judged by it (:mod:`agent.safety.filling`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from callwright.language.tokens import fold, squash
-from callwright.nouns.types import Json, JsonObject, canonical
+from callwright.language.tokens import fold_text, squash_text
+from callwright.nouns.types import Json, JsonObject, to_canonical_json
 from callwright.repair.provenance.sources import Leaf, ProvenanceIndex
 
 _TELLING = 4  # letters and digits that one would hardly meet twice by chance
@@ -48,7 +48,7 @@ class Origin:
 
 
 class Provenance:
-    """What results said and the request did not, as far as it has come. For the values of one
+    """Index of the values that results hold and the request does not, so far. For the values of one
     call.
     """
 
@@ -58,7 +58,7 @@ class Provenance:
         self._tools = {result.id: result.tool for result in sources.results}
 
     def said(self, value: Json) -> bool:
-        """Whether the request holds a value."""
+        """Return True if the request holds a value."""
         return self._said.holds(value)
 
     def of(self, value: Json) -> Origin | None:
@@ -84,7 +84,7 @@ class Provenance:
             elif (
                 leaf.result not in found
                 and isinstance(value, str)
-                and _within(value, seen, squashed)
+                and _is_within(value, seen, squashed)
             ):
                 found[leaf.result] = self._origin(leaf)
         return [*found.values()]
@@ -94,98 +94,107 @@ class Provenance:
 
     @cached_property
     def _leaves(self) -> list[tuple[Leaf, str, str]]:
-        return [(leaf, fold(_text(leaf)), squash(_text(leaf))) for leaf in self._sources.leaves]
+        return [
+            (leaf, fold_text(_get_text(leaf)), squash_text(_get_text(leaf)))
+            for leaf in self._sources.leaves
+        ]
 
     @cached_property
     def _words(self) -> dict[str, Leaf]:
         """Words that name something -> who said them first."""
         found: dict[str, Leaf] = {}
         for leaf, text, _ in self._leaves:
-            for word in _naming(text):
+            for word in _list_naming_words(text):
                 found.setdefault(word, leaf)
         return found
 
     @staticmethod
     def _equal(value: Json, leaf: Leaf, squashed: str) -> bool:
         if not isinstance(value, str):
-            return leaf.value in (value, canonical(value))
-        wanted = squash(value)
+            return leaf.value in (value, to_canonical_json(value))
+        wanted = squash_text(value)
         return wanted == squashed != "" or (not wanted and leaf.value == value)
 
     def _whole(self, value: Json) -> Leaf | None:
-        """Who said a value, or more in which it stands: case, accents and punctuation aside."""
+        """Return the leaf that holds a value, alone or within a text, ignoring case, accents and
+        punctuation.
+        """
         for leaf, seen, squashed in self._leaves:
             if self._equal(value, leaf, squashed) or (
-                isinstance(value, str) and _within(value, seen, squashed)
+                isinstance(value, str) and _is_within(value, seen, squashed)
             ):
                 return leaf
         return None
 
     def _part(self, value: str) -> Leaf | None:
-        for word in _naming(fold(value)):
+        for word in _list_naming_words(fold_text(value)):
             if word in self._words and not self._said.holds(word):
                 return self._words[word]
-        text = fold(value)
+        text = fold_text(value)
         for leaf, seen, squashed in self._leaves:
             telling = len(squashed) >= _TELLING and not (
-                seen.isalpha() and _text(leaf).islower()
+                seen.isalpha() and _get_text(leaf).islower()
             )  # "open", "yes"
             if (
                 telling
                 and seen in text
-                and _stands(seen, text)
-                and not self._said.holds(_text(leaf))
+                and _has_whole_word(seen, text)
+                and not self._said.holds(_get_text(leaf))
             ):
                 return leaf
         return None
 
 
-def leaves(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
+def iter_leaves(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
     """Every number and text in a JSON value with its JSON Pointer (RFC 6901)."""
     if isinstance(value, dict | list):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from leaves(inner, f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}")
+            yield from iter_leaves(
+                inner, f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"
+            )
     elif value is not None and not isinstance(value, bool):
         yield path, value
 
 
-def addresses(text: str) -> list[str]:
-    """What in a text says where something can be sent or fetched: mail, links and hosts, account
-    numbers.
+def find_addresses(text: str) -> list[str]:
+    """Return the addresses in a text to which something can be sent or from which it can be
+    fetched: mail, links and hosts, account numbers.
     """
     found = (one.rstrip(".:!?") for one in _ADDRESS.findall(text))
     return [one for one in found if not _FILE.search(one) or "@" in one or "/" in one]
 
 
-def same(value: Json, other: Json) -> bool:
-    """Whether two values say the same, in whatever spelling and type."""
-    return squash(canonical(value)) == squash(canonical(other))
+def is_same_value(value: Json, other: Json) -> bool:
+    """Return True if two values say the same, in any spelling and type."""
+    return squash_text(to_canonical_json(value)) == squash_text(to_canonical_json(other))
 
 
-def unsaid(arguments: JsonObject, said: Mapping[str, Json]) -> Collection[str]:
+def list_unstated(arguments: JsonObject, said: Mapping[str, Json]) -> Collection[str]:
     """The arguments that nobody said so before."""
     return [
-        key for key, value in arguments.items() if key not in said or not same(value, said[key])
+        key
+        for key, value in arguments.items()
+        if key not in said or not is_same_value(value, said[key])
     ]
 
 
-def _within(value: str, seen: str, squashed: str) -> bool:
-    wanted = squash(value)
+def _is_within(value: str, seen: str, squashed: str) -> bool:
+    wanted = squash_text(value)
     if len(wanted) >= _TELLING and wanted in squashed:
         return True
-    text = fold(value)
-    return len(value) > 1 and text in seen and _stands(text, seen)
+    text = fold_text(value)
+    return len(value) > 1 and text in seen and _has_whole_word(text, seen)
 
 
-def _naming(text: str) -> list[str]:
+def _list_naming_words(text: str) -> list[str]:
     """The words that name something: they hold a digit or the marks of an address."""
     words = (word.strip(".:!?") for word in _WORD.findall(text) if _NAMES.search(word))
-    return [word for word in words if len(squash(word)) >= _TELLING]
+    return [word for word in words if len(squash_text(word)) >= _TELLING]
 
 
-def _stands(text: str, whole: str) -> bool:
+def _has_whole_word(text: str, whole: str) -> bool:
     return re.search(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])", whole) is not None
 
 
-def _text(leaf: Leaf) -> str:
-    return leaf.value if isinstance(leaf.value, str) else canonical(leaf.value)
+def _get_text(leaf: Leaf) -> str:
+    return leaf.value if isinstance(leaf.value, str) else to_canonical_json(leaf.value)

@@ -25,7 +25,7 @@ from callwright.agent.strategies.dfsdt import DFSDT
 from callwright.agent.strategies.job import Job, Strategy
 from callwright.agent.strategies.layered import Layered, LayeredWithSecondPass
 from callwright.agent.strategies.react import ReAct
-from callwright.agent.strategies.reflecting import REFLECT, Reflecting, mended_by
+from callwright.agent.strategies.reflecting import REFLECT, Reflecting, wrap_with_repair
 from callwright.nouns.errors import ConfigError
 
 STRATEGIES: dict[str, type[Strategy]] = {
@@ -70,7 +70,7 @@ def open_strategy(spec: str | Strategy) -> Strategy:
             f"the strategy {name} mends no call, so none of them by +{repair}",
             hint=f"--strategy {name}",
         )
-    return mended_by(made, REFLECT[repair]) if repair else made
+    return wrap_with_repair(made, REFLECT[repair]) if repair else made
 
 
 def require_freezable(strategy: Strategy, level: Level) -> Level:
@@ -118,7 +118,7 @@ __all__ = [
     "WithoutRecovery",
     "WithoutRepair",
     "WithoutSketch",
-    "mended_by",
     "open_strategy",
     "require_freezable",
+    "wrap_with_repair",
 ]

@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from callwright import prompts
 from callwright.agent.journal.ledger import Answer
-from callwright.agent.render import signatures
+from callwright.agent.render import render_signatures
 from callwright.agent.sandbox import LOST, ProgramError, Ran, Sandbox, require_sandbox
 from callwright.agent.strategies.job import Job, step_id
 from callwright.jsontext import JsonError, parse_lenient, write
@@ -32,7 +32,7 @@ from callwright.nouns.types import Json, JsonObject, Message, Tool, ToolCall, To
 from callwright.parsing.formats.program import STOPS, Round, read_round, write_round
 from callwright.parsing.formats.pythonic import write_value
 from callwright.schema.normalize import closed_object, required_first
-from callwright.tools.lists.tools import bare, tool_to_openai
+from callwright.tools.lists.tools import strip_tool, tool_to_openai
 
 CALLS = 2  # of one round, at most (Table 17)
 _FRUITLESS = 2  # rounds in a row that bring nothing new, before there are no more calls
@@ -106,7 +106,7 @@ class Code:
         """The system message and the request."""
         form = _FORMATS.get(job.questions.mode, _FORMATS["text"])
         return prompts.render(
-            "code", calls=str(CALLS), format=form, tools=signatures(shown), query=job.asked
+            "code", calls=str(CALLS), format=form, tools=render_signatures(shown), query=job.asked
         )
 
 
@@ -120,7 +120,7 @@ class ToolMVR(Code):
     free = True
 
     def opening(self, job: Job, shown: Sequence[Tool]) -> tuple[Message, ...]:
-        listed = repr([tool_to_openai(bare(tool)) for tool in shown])
+        listed = repr([tool_to_openai(strip_tool(tool)) for tool in shown])
         return prompts.render("transcript", tools=listed, query=job.asked)
 
 
@@ -150,7 +150,7 @@ class _Rounds:
     def __init__(self, job: Job, opening: Opening, mode: ReplyMode) -> None:
         self._job = job
         self._opening, self._mode = opening, mode
-        self._functions = functions(job.tools)
+        self._functions = build_functions(job.tools)
         self._messages: list[Message] = [*self._before()]
         self._stack = AsyncExitStack()
         self._sandbox: Sandbox | None = None
@@ -170,20 +170,20 @@ class _Rounds:
         """
         job = self._job
         reply = await job.questions.ask(self._question(over), calls=None)
-        made = _read(reply.text, self._mode)
+        made = _parse_round(reply.text, self._mode)
         cut = reply.finish_reason != "stop" and made.ending == "open"
         if cut and made.answer is not None:
             job.trace.add("note", text="the model's answer was cut off")
         if made.answer is not None or made.given_up is not None:
-            job.trace.add("round", **_told(made), calls=[], shown="", stop="")
+            job.trace.add("round", **_serialize_round(made), calls=[], shown="", stop="")
             job.answer, job.given_up = made.answer, made.given_up
             return True
         if over:
-            job.trace.add("round", **_told(made), calls=[], shown=_END, stop="error")
+            job.trace.add("round", **_serialize_round(made), calls=[], shown=_END, stop="error")
             return False
         if made.code is None or cut or made.ending == "torn":
             shown = _NO_ROUND if made.code is None else _CUT
-            job.trace.add("round", **_told(made), calls=[], shown=shown, stop="error")
+            job.trace.add("round", **_serialize_round(made), calls=[], shown=shown, stop="error")
         else:
             found = self.found
             shown = await self._carried_out(made)
@@ -212,25 +212,25 @@ class _Rounds:
         request = ChatRequest(messages, purpose="code", max_tokens=job.limits.reply_tokens)
         if mode == "schema":
             return replace(
-                request, schema=reply_schema([] if over else shown, free=job.free_arguments)
+                request, schema=build_reply_schema([] if over else shown, free=job.free_arguments)
             )
         return replace(request, stop=STOPS)
 
     def _before(self) -> Iterator[Message]:
-        """What was called before the agent began, as rounds of its own."""
+        """Yield the calls made before the agent began, as rounds of its own."""
         executor = self._job.executor
         shown = {function.tool.name: function for function in self._functions.values()}
         made: list[tuple[str, JsonObject | str, Json]] = [
-            (r.tool, r.arguments, value_of(r)) for r in executor.all_results
+            (r.tool, r.arguments, get_result_value(r)) for r in executor.all_results
         ]
         made += [(r.call.tool, r.call.arguments, {"error": r.message}) for r in executor.refusals]
         for tool, given, value in made:
-            name, arguments = _as_written(shown.get(tool), tool, given)
+            name, arguments = _translate_call(shown.get(tool), tool, given)
             call = {"function": name, "arguments": arguments}
             if self._mode == "schema":
                 said = write({"thought": "", "calls": [call]}).decode()
             else:
-                said = write_round(Round(code=f"print({_written(call)})"))
+                said = write_round(Round(code=f"print({_format_call(call)})"))
             yield Message("assistant", said)
             yield Message("user", f"Observation:\n{value}")
 
@@ -259,12 +259,12 @@ class _Rounds:
         else:
             ran = await self._run(made.code, calls)
             ran, turn = (
-                replace(ran, printed=observation(ran, job.limits.result_chars)),
+                replace(ran, printed=render_observation(ran, job.limits.result_chars)),
                 job.ledger.turn(""),
             )
         job.trace.add(
             "round",
-            **_told(made),
+            **_serialize_round(made),
             calls=calls.made,
             shown=ran.printed,
             stop=ran.stop,
@@ -313,7 +313,7 @@ class _Calls:
         self._ids: list[str] = []
 
     async def call(self, name: str, args: tuple[Json, ...], kwargs: dict[str, Json]) -> Json:
-        return await self.make(bound(self._functions[name], args, kwargs))
+        return await self.make(bind_call(self._functions[name], args, kwargs))
 
     async def make(self, call: ToolCall) -> Json:
         job = self._job
@@ -326,20 +326,20 @@ class _Calls:
         self.found += len(await job.step(call, number, allowed, beside=self._ids))
         came = job.executor.all_results[before:]
         self._ids += [result.id for result in came]
-        value = value_of(came[0]) if came else self._not_made(call)
+        value = get_result_value(came[0]) if came else self._not_made(call)
         self.returned.append(value)
         return value
 
     def _not_made(self, call: ToolCall) -> Json:
-        """What a call returns that did not leave: what the very same call returned before, or why
-        it was refused.
+        """Return the value of a call that was not sent: the result of the same earlier call, or the
+        reason for its refusal.
         """
         executor = self._job.executor
         skip = executor.skips[-1] if executor.skips else None
         before = executor.repeated_by(skip) if skip is not None else ""
         same = next((r for r in executor.results if r.id == before), None)
         if same is not None:
-            return value_of(same)
+            return get_result_value(same)
         return {"error": skip.reason if skip is not None else f"{call.tool} was not called"}
 
 
@@ -355,14 +355,14 @@ class _Replay:
         return self._left.pop(0)
 
 
-def functions(tools: Sequence[Tool]) -> dict[str, _Function]:
+def build_functions(tools: Sequence[Tool]) -> dict[str, _Function]:
     """The tools by the names that programs call them by, in order, each Python's and no other's."""
     made: dict[str, _Function] = {}
     for tool in tools:
-        name = _identifier(tool.name, made)
+        name = _make_identifier(tool.name, made)
         keys: dict[str, str] = {}
         for key in tool.properties:
-            keys[_identifier(key, keys)] = key
+            keys[_make_identifier(key, keys)] = key
         renamed = {shown: tool.properties[key] for shown, key in keys.items()}
         back = {key: shown for shown, key in keys.items()}
         schema = {
@@ -374,7 +374,7 @@ def functions(tools: Sequence[Tool]) -> dict[str, _Function]:
     return made
 
 
-def _as_written(
+def _translate_call(
     function: _Function | None, tool: str, given: JsonObject | str
 ) -> tuple[str, JsonObject]:
     """A call by the names that a program has for it; arguments that are no object are none."""
@@ -385,7 +385,7 @@ def _as_written(
     return function.shown.name, {shown.get(key, key): value for key, value in arguments.items()}
 
 
-def _identifier(name: str, taken: Container[str]) -> str:
+def _make_identifier(name: str, taken: Container[str]) -> str:
     made = re.sub(r"\W", "_", name) or "_"
     if made[0].isdigit():
         made = f"_{made}"
@@ -396,7 +396,7 @@ def _identifier(name: str, taken: Container[str]) -> str:
     return made
 
 
-def bound(function: _Function, args: Sequence[Json], kwargs: JsonObject) -> ToolCall:
+def bind_call(function: _Function, args: Sequence[Json], kwargs: JsonObject) -> ToolCall:
     """The call that a program made: arguments by position take the parameters in order. Raises
     ProgramError for more of them than there are.
     """
@@ -423,7 +423,7 @@ def _takes_object(tool: Tool, free: Sequence[str]) -> bool:
     return isinstance(part, dict) and part.get("type") in ("object", None)
 
 
-def reply_schema(shown: Sequence[Tool], *, free: bool = False) -> JsonObject:
+def build_reply_schema(shown: Sequence[Tool], *, free: bool = False) -> JsonObject:
     """The decoding schema of one round; without tools, of the last. Calls with their arguments come
     first: where decoding is constrained, a small model gets them right that way, and they are the
     same program. ``free``: the arguments of calls are held to nothing but being an object.
@@ -444,7 +444,7 @@ def reply_schema(shown: Sequence[Tool], *, free: bool = False) -> JsonObject:
     }
 
 
-def _read(text: str, mode: ReplyMode) -> Round:
+def _parse_round(text: str, mode: ReplyMode) -> Round:
     if mode != "schema":
         return read_round(text)
     try:
@@ -460,7 +460,7 @@ def _read(text: str, mode: ReplyMode) -> Round:
             return Round(thought, **{_PARTS[way]: value[way]})
     calls = value.get("calls")
     made = (
-        [_written(call) for call in calls if isinstance(call, dict)]
+        [_format_call(call) for call in calls if isinstance(call, dict)]
         if isinstance(calls, list)
         else []
     )
@@ -470,12 +470,12 @@ def _read(text: str, mode: ReplyMode) -> Round:
 _PARTS = {"program": "code", "final_answer": "answer", "given_up": "given_up"}
 
 
-def _written(call: JsonObject) -> str:
+def _format_call(call: JsonObject) -> str:
     name, given = str(call.get("function")), call.get("arguments")
     return write_value([ToolCall("", name, given if isinstance(given, dict) else {})])[0]
 
 
-def _told(made: Round) -> JsonObject:
+def _serialize_round(made: Round) -> JsonObject:
     return {
         "thought": made.thought,
         "code": made.code,
@@ -484,17 +484,17 @@ def _told(made: Round) -> JsonObject:
     }
 
 
-def value_of(result: ToolResult) -> Json:
-    """What a program is given for a result: what the tool said, also where that is an error of its
-    own.
+def get_result_value(result: ToolResult) -> Json:
+    """Return the value that a program receives for a result: the tool's content, even if that is an
+    error of its own.
     """
     if result.failure is None or result.content is not None:
         return result.content
     return {"error": result.failure.message}
 
 
-def observation(ran: Ran, chars: int) -> str:
-    """What the model reads of a program that has run."""
+def render_observation(ran: Ran, chars: int) -> str:
+    """Return the model's observation of a program that has run."""
     printed, most = ran.printed.rstrip("\n"), max(_SHORT, int(chars * _OBSERVED))
     if len(printed) > most:
         printed = f"{printed[:most]}… ({len(printed) - most} characters more)"

@@ -30,27 +30,27 @@ from typing import Any, TypeAlias
 from callwright import prompts
 from callwright.agent.journal.ledger import Answer
 from callwright.agent.questions import LimitReached
-from callwright.agent.render import results_text, signatures
+from callwright.agent.render import render_results, render_signatures
 from callwright.agent.safety.freeze import Level
-from callwright.agent.strategies.dag import known_before, late_by_model
+from callwright.agent.strategies.dag import known_before, make_late_question
 from callwright.agent.strategies.job import Job
-from callwright.agent.strategies.tool_choice import chosen
+from callwright.agent.strategies.tool_choice import choose_tools
 from callwright.agent.stream import Stream
 from callwright.jsontext import JsonError, parse_lenient
-from callwright.nouns.plan import Plan, Slot, SlotIds, references, renamed
+from callwright.nouns.plan import Plan, Slot, SlotIds, find_references, rename_references
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import JsonObject, Skip, Tool, canonical
+from callwright.nouns.types import JsonObject, Skip, Tool, to_canonical_json
 from callwright.planning.dag import (
     ROUNDS,
     Asked,
+    build_question,
+    build_retry_question,
     describe_problem,
-    judged,
-    question,
-    sent_back,
-    sound_part,
-    wrong_with,
+    find_problems,
+    judge_reply,
+    keep_sound_part,
 )
-from callwright.planning.notation import assembled, written_steps
+from callwright.planning.notation import assemble_plan, parse_steps
 from callwright.schema.normalize import closed_object
 
 _REPLANS = 2
@@ -87,12 +87,16 @@ class Compiler:
 
     async def run(self, job: Job) -> None:
         job.plan, missing = Plan(), ""
-        tools = await chosen(job, self._choose_above)
+        tools = await choose_tools(job, self._choose_above)
         for number in range(1, _REPLANS + 2):
             if not await _Dispatch(job, tools, number, missing).run():
                 job.trace.add("note", text="the model wrote no plan")
                 break
-            if job.executor.freeze.on or number > _REPLANS or not (missing := await _judged(job)):
+            if (
+                job.executor.freeze.on
+                or number > _REPLANS
+                or not (missing := await _ask_joiner(job))
+            ):
                 break
             job.trace.add("note", text=f"another plan is needed: {missing}")
             tools = job.tools  # what is missing may need any of them
@@ -104,7 +108,7 @@ class _Dispatch:
     def __init__(self, job: Job, tools: tuple[Tool, ...], number: int, missing: str) -> None:
         self._job = job
         self._actor = f"plan {number}"
-        self._asked = _asked(job, tools, missing)
+        self._asked = _build_plan_question(job, tools, missing)
         self._ids = SlotIds(self._asked.finished)
         self._sent: dict[
             _Place, Slot
@@ -119,7 +123,7 @@ class _Dispatch:
         where a limit was hit.
         """
         job, limit, planned = self._job, "", True
-        late = late_by_model(job)
+        late = make_late_question(job)
         async with job.executor.stream(
             done=self._asked.finished, late=late, known=job.known
         ) as stream:
@@ -139,7 +143,7 @@ class _Dispatch:
         freeze = self._job.executor.freeze
         if not freeze.on:  # else the plan comes first, which says what may be called
             self._take_recorded(stream)
-        best, wrong, request = None, tuple[str, ...](), question(self._asked)
+        best, wrong, request = None, tuple[str, ...](), build_question(self._asked)
         for reply in range(1, ROUNDS + 2):
             if self._begun_before(stream, reply):
                 return True
@@ -149,13 +153,17 @@ class _Dispatch:
                 best = reply, plan
             if not wrong:
                 break
-            request = sent_back(self._asked, text, (*wrong, *self._under_way(reply, plan)))
+            request = build_retry_question(
+                self._asked, text, (*wrong, *self._under_way(reply, plan))
+            )
         if best is not None:
             self._finish(stream, *best, wrong)
         return best is not None
 
     def _begun_before(self, stream: Stream, reply: int) -> bool:
-        """Whether steps of this reply are on record and the reply is not: then they were all."""
+        """Return True if steps of this reply are on record and the reply itself is not. The
+        recorded steps then count as the complete reply.
+        """
         begun = any(written == reply for written, _ in (*self._sent, *self._left_out))
         if not self._over and begun and not self._job.ledger.ahead(""):
             self._note(stream, over=True)
@@ -185,17 +193,17 @@ class _Dispatch:
 
     def _judged(self, text: str) -> tuple[Plan | None, tuple[str, ...]]:
         """The plan that a whole reply holds, as its steps were read, and what is wrong with it."""
-        steps = written_steps(text, self._asked.tools)
+        steps = parse_steps(text, self._asked.tools)
         if not steps:  # another form, a plan that calls nothing, or none
-            return judged(text, self._asked)
-        plan = assembled(steps, self._asked.tools, loose=True)
+            return judge_reply(text, self._asked)
+        plan = assemble_plan(steps, self._asked.tools, loose=True)
         return plan, tuple(
-            describe_problem(one, self._asked.tools) for one in wrong_with(plan, self._asked)
+            describe_problem(one, self._asked.tools) for one in find_problems(plan, self._asked)
         )
 
     def _under_way(self, reply: int, plan: Plan | None) -> list[str]:
-        """What the model is told of the steps that need not wait until it has written the plan
-        again.
+        """Return a note for the model about the steps that are already under way and need not wait
+        for a corrected plan.
         """
         slots = plan.slots if plan is not None else ()
         steps = [slot.id for place, slot in enumerate(slots, 1) if (reply, place) in self._sent]
@@ -207,11 +215,11 @@ class _Dispatch:
         """
         if self._writing != reply:
             return  # a piece that comes after its reply
-        steps = written_steps(text, self._asked.tools)
+        steps = parse_steps(text, self._asked.tools)
         for count in range(self._read + 1, len(steps) + 1):
             self._read = count
-            plan = assembled(steps[:count], self._asked.tools, loose=True)
-            wrong = wrong_with(plan, self._asked)
+            plan = assemble_plan(steps[:count], self._asked.tools, loose=True)
+            wrong = find_problems(plan, self._asked)
             held = {
                 id_
                 for one in wrong
@@ -230,7 +238,7 @@ class _Dispatch:
         mended.
         """
         names = {tool.name for tool in self._asked.tools}
-        part = sound_part(plan, names, self._asked.finished)
+        part = keep_sound_part(plan, names, self._asked.finished)
         self._job.executor.freeze.fix(part)
         self._take_recorded(stream)
         if wrong:
@@ -272,7 +280,7 @@ class _Dispatch:
         """One step, under the names of the run's plan, unless it is on its way since an earlier
         reply.
         """
-        slot = replace(slot, arguments=renamed(slot.arguments, named))
+        slot = replace(slot, arguments=rename_references(slot.arguments, named))
         before = [self._sent[known] for known in sorted(self._sent) if known[0] < place[0]]
         again = (s for s in before if (s.tool, s.arguments) == (slot.tool, slot.arguments))
         if twin := next((s for s in again if s.id not in named.values()), None):
@@ -291,7 +299,7 @@ class _Dispatch:
         self._take(stream, event.data)
 
     def _take_recorded(self, stream: Stream) -> None:
-        """What an earlier process dispatched."""
+        """Take over the steps that an earlier process dispatched."""
         while found := self._job.ledger.next(self._actor, "dispatch"):
             self._job.trace.add("dispatch", **found)
             self._take(stream, found)
@@ -312,23 +320,25 @@ class _Dispatch:
 
 
 def _may_refer_on(slot: Slot, plan: Plan) -> bool:
-    """Whether a text in its arguments may turn out to refer to a step that is not written yet."""
-    text = canonical(slot.arguments)
-    for known in references(slot.arguments, {one.id for one in plan.slots}):
+    """Return True if a text in its arguments may turn out to refer to a step that is not written
+    yet.
+    """
+    text = to_canonical_json(slot.arguments)
+    for known in find_references(slot.arguments, {one.id for one in plan.slots}):
         text = text.replace(known.text, "")
     return bool(_REFERS.search(text))
 
 
-def _asked(job: Job, tools: tuple[Tool, ...], missing: str) -> Asked:
-    """What a plan is asked for; ``missing`` after another one was carried out."""
+def _build_plan_question(job: Job, tools: tuple[Tool, ...], missing: str) -> Asked:
+    """Return the request for a plan; ``missing`` is set after another one was executed."""
     known = known_before(job)
     if missing:
-        results = results_text(job.executor.results, job.limits.result_chars, job.executor.skips)
+        results = render_results(job.executor.results, job.limits.result_chars, job.executor.skips)
         known = _SO_FAR.format(results=results, missing=missing)
     return Asked(
         query=job.asked,
         tools=tools,
-        shown=signatures(tools),
+        shown=render_signatures(tools),
         mode=job.questions.mode,
         known=known,
         conversation=job.conversation,
@@ -337,26 +347,26 @@ def _asked(job: Job, tools: tuple[Tool, ...], missing: str) -> Asked:
     )
 
 
-async def _judged(job: Job) -> str:
+async def _ask_joiner(job: Job) -> str:
     """The joiner's question: what is missing, or "" if that will do."""
     schema_mode = job.questions.mode == "schema"
-    results = results_text(job.executor.results, job.limits.result_chars, job.executor.skips)
+    results = render_results(job.executor.results, job.limits.result_chars, job.executor.skips)
     messages = prompts.render(
         "join",
-        tools=signatures(job.tools),
+        tools=render_signatures(job.tools),
         format=_JUDGED_JSON if schema_mode else _JUDGED_TEXT,
         query=job.query,
         results=results,
     )
     messages = messages[:1] + job.conversation + messages[1:]
-    schema = _judgement() if schema_mode else None
+    schema = _build_judgement_schema() if schema_mode else None
     reply = await job.questions.ask(
         ChatRequest(messages, purpose="join", schema=schema, max_tokens=160), calls=None
     )
-    return _missing(reply.text, schema_mode)
+    return _read_missing(reply.text, schema_mode)
 
 
-def _judgement() -> JsonObject:
+def _build_judgement_schema() -> JsonObject:
     thought: JsonObject = {"type": "string", "maxLength": 200}
     done = closed_object(thought=thought, judgement={"const": "finish"})
     again = closed_object(
@@ -365,7 +375,7 @@ def _judgement() -> JsonObject:
     return {"anyOf": [done, again]}
 
 
-def _missing(text: str, as_json: bool) -> str:
+def _read_missing(text: str, as_json: bool) -> str:
     if as_json:
         try:
             value = parse_lenient(text).value

@@ -19,12 +19,12 @@ from dataclasses import replace
 
 from callwright.agent.bind import Bound
 from callwright.agent.questions import LimitReached
-from callwright.agent.render import results_text, signatures
+from callwright.agent.render import render_results, render_signatures
 from callwright.agent.safety.freeze import Level
 from callwright.agent.strategies.job import BindStep, Job
-from callwright.agent.strategies.tool_choice import chosen
+from callwright.agent.strategies.tool_choice import choose_tools
 from callwright.agent.stream import Late, Stream
-from callwright.dataflow.prerequisites import with_producers
+from callwright.dataflow.prerequisites import add_producers
 from callwright.nouns.errors import ConfigError, PlanError
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.types import Tool, ToolResult
@@ -63,14 +63,14 @@ class DAG:
         await self._plan(job)
         ran: set[str] = set()
         for _ in range(_REPLANS + 1):
-            stream = await carried_out(job, ran)
+            stream = await run_plan(job, ran)
             ran |= stream.steps.keys() - stream.blocked.keys()
             if not await self._planned_anew(job, stream, ran):
                 break
 
     async def _plan(self, job: Job) -> None:
-        tools = await chosen(job, self._choose_above)
-        plan = await planned(job, tools, known_before(job))
+        tools = await choose_tools(job, self._choose_above)
+        plan = await request_plan(job, tools, known_before(job))
         if plan is None:
             job.trace.add("note", text="the model wrote no plan: the planner's order is taken")
             job.make_plan(tools)
@@ -78,9 +78,9 @@ class DAG:
             job.adopt(plan)
 
     async def _planned_anew(self, job: Job, stream: Stream, ran: set[str]) -> bool:
-        """Whether there is another plan of what is left."""
+        """Return True if the model made another plan of the remaining work."""
         failed = [stream.steps[i] for i in stream.steps if i in stream.schedule.failed]
-        bare = not stream.blocked and all(_found_nothing(step.results) for step in failed)
+        bare = not stream.blocked and all(_has_no_result(step.results) for step in failed)
         if bare or job.executor.freeze.on or not job.executor.granted():
             return False
         first = failed[0].slot if failed else next(iter(stream.steps.values())).slot
@@ -89,8 +89,8 @@ class DAG:
             "recovery", step="plan", tool=first.tool, failed=first.id, message="", blocked=blocked
         )
         said = "\n".join(f"{step.slot.tool} failed." for step in failed)
-        results = results_text(job.executor.results, job.limits.result_chars, job.executor.skips)
-        fresh = await planned(
+        results = render_results(job.executor.results, job.limits.result_chars, job.executor.skips)
+        fresh = await request_plan(
             job, job.tools, _ANEW.format(results=results, failed=said), frozenset(ran)
         )
         if fresh is None or not fresh.slots:
@@ -117,21 +117,21 @@ class Edges(DAG):
     planner = "edges"
 
     async def _plan(self, job: Job) -> None:
-        job.make_plan(await chosen(job, self._choose_above), fixed=False)
+        job.make_plan(await choose_tools(job, self._choose_above), fixed=False)
         order = job.plan
         planned_for = {slot.tool for slot in order.slots}
         kept = tuple(tool for tool in job.tools if tool.name in planned_for)
-        lines = [_line(slot, order) for layer in order.layers for slot in layer]
+        lines = [_describe_slot(slot, order) for layer in order.layers for slot in layer]
         known = _ORDERED.format(order="\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1)))
         known = "\n\n".join(filter(None, (known_before(job), known)))
-        offered = with_producers(
+        offered = add_producers(
             kept, job.tools
         )  # the model may plan without one of them, not with one left out
-        filled = await planned(job, offered, known) if kept else None
+        filled = await request_plan(job, offered, known) if kept else None
         if filled is None:
             job.executor.freeze.fix(order)
         else:
-            job.adopt(replace(ordered(filled, order), revision=order.revision + 1))
+            job.adopt(replace(order_plan(filled, order), revision=order.revision + 1))
 
 
 class Given(DAG):
@@ -174,18 +174,18 @@ def known_before(job: Job) -> str:
     results = job.executor.results
     if job.ledger.segment == 1 or not results:
         return ""
-    shown = results_text(results, job.limits.result_chars, job.executor.skips)
+    shown = render_results(results, job.limits.result_chars, job.executor.skips)
     return _ANEW.format(results=shown, failed="")
 
 
-async def planned(
+async def request_plan(
     job: Job, tools: Sequence[Tool], known: str = "", finished: frozenset[str] = frozenset()
 ) -> Plan | None:
     """The plan that the model writes, or None where it wrote none. Raises LimitReached."""
     asked = Asked(
         query=job.asked,
         tools=tuple(tools),
-        shown=signatures(tools),
+        shown=render_signatures(tools),
         mode=job.questions.mode,
         known=known,
         conversation=job.conversation,
@@ -201,21 +201,23 @@ async def planned(
     return draft.plan
 
 
-async def carried_out(job: Job, done: set[str]) -> Stream:
+async def run_plan(job: Job, done: set[str]) -> Stream:
     """Run what of the job's plan is not ``done``. Raises LimitReached when all has come, where a
     limit was hit.
     """
     slots = [slot for slot in job.plan.slots if slot.id not in done]
     job.trace.add("dispatch", slots=[slot.id for slot in slots], revision=job.plan.revision)
     job.ledger.commit()  # the plan cost a question: it is not asked for again
-    async with job.executor.stream(done=done, late=late_by_model(job), known=job.known) as stream:
+    async with job.executor.stream(
+        done=done, late=make_late_question(job), known=job.known
+    ) as stream:
         stream.add(*slots)
     if stream.limit:
         raise LimitReached(stream.limit)
     return stream
 
 
-def late_by_model(job: Job) -> Late:
+def make_late_question(job: Job) -> Late:
     """One question for the arguments of one step, from what the step sees."""
 
     async def late(slot: Slot, results: Sequence[ToolResult], actor: str, why: str) -> Bound:
@@ -227,7 +229,7 @@ def late_by_model(job: Job) -> Late:
     return late
 
 
-def ordered(plan: Plan, order: Plan) -> Plan:
+def order_plan(plan: Plan, order: Plan) -> Plan:
     """A plan in which a step without references waits for the tools that come before it in
     ``order``, as far as they stand before it in the plan: where a step says itself what feeds it,
     that counts. No step waits for one that waits for it.
@@ -243,14 +245,14 @@ def ordered(plan: Plan, order: Plan) -> Plan:
     return plan
 
 
-def _line(slot: Slot, plan: Plan) -> str:
+def _describe_slot(slot: Slot, plan: Plan) -> str:
     tool = {one.id: one.tool for one in plan.slots}
     after = ", ".join(sorted(tool[b] for b in slot.after))
     return f"{slot.tool}, after {after}" if after else slot.tool
 
 
-def _found_nothing(results: Sequence[ToolResult]) -> bool:
-    """Whether the tool was content and had nothing to give: that is an answer."""
+def _has_no_result(results: Sequence[ToolResult]) -> bool:
+    """Return True if the tool accepted the call and found nothing. That is an answer."""
     return bool(results) and all(
         r.failure is not None and r.failure.kind == "empty" for r in results
     )

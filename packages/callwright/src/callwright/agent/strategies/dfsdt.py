@@ -35,7 +35,7 @@ from callwright.agent.questions import LimitReached
 from callwright.agent.state import RunState
 from callwright.agent.strategies.job import BindStep, Job, step_id
 from callwright.nouns.plan import Plan
-from callwright.nouns.types import Skip, ToolCall, ToolResult, canonical
+from callwright.nouns.types import Skip, ToolCall, ToolResult, to_canonical_json
 
 NO_SANDBOX = (
     "it may write, and a branch that is given up cannot be taken back: dfsdt writes only in a"
@@ -84,9 +84,7 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class _Child:
-    """What became of one child: how many nodes to go back from it, and what its sibling is told of
-    it.
-    """
+    """Outcome of one child: how many nodes to go back from it, and the message for its sibling."""
 
     back: int
     told: str = ""
@@ -141,7 +139,7 @@ class _Search:
             self.job.trace.add("note", text="the model finished")
             return _Child(_ANSWERED)
         call = bound.calls[0]
-        shown = f"{call.tool}({canonical(call.arguments)})"
+        shown = f"{call.tool}({to_canonical_json(call.arguments)})"
         if any(step.startswith(f"{shown}: ") for step in tried):
             return _Child(
                 self._dead(f"{shown}: it was tried here before", _SPENT), f"{shown}: tried twice"
@@ -149,7 +147,9 @@ class _Search:
         known = len(self.job.executor.skips)
         results = await self._step(call)
         if results:
-            return _Child(await self.expand(depth + 1), f"{shown}: {_outcome(results[-1])}")
+            return _Child(
+                await self.expand(depth + 1), f"{shown}: {_describe_outcome(results[-1])}"
+            )
         before, skips = self.job.executor.skips[:known], self.job.executor.skips[known:]
         why = "; ".join(skip.reason for skip in skips) or "it brought nothing"
         told = f"{shown}: not executed: {why[:_SAID]}"
@@ -171,8 +171,8 @@ class _Search:
         return await job.step(call, self.steps, allowed)
 
     def _is_news(self, skip: Skip, before: Sequence[Skip]) -> bool:
-        """Whether a refusal is an observation to go on from: the next question shows it, and none
-        did before.
+        """Return True if a refusal is an observation to continue from: the next question shows it,
+        and no earlier one did.
         """
         known = {(other.tool, other.reason) for other in before}
         shown = skip.refused and skip.tool in {tool.name for tool in self.job.tools}
@@ -196,7 +196,7 @@ class _Search:
         self.job.plan = replace(node.plan, revision=self.job.plan.revision)
 
 
-def _outcome(result: ToolResult) -> str:
+def _describe_outcome(result: ToolResult) -> str:
     if result.failure is not None:
         return f"failed: {result.failure.message[:_SAID]}"
     return "executed, and what followed led to no answer"

@@ -1,5 +1,5 @@
-"""What a strategy works with: one run's query, tools, plan and executor. All strategies share its
-accounting.
+"""Defines the data that a strategy works with: one run's query, tools, plan and executor. All
+strategies share its accounting.
 """
 
 from __future__ import annotations
@@ -9,24 +9,32 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Protocol
 
-from callwright.agent.bind import Bound, View, question, read
+from callwright.agent.bind import Bound, View, build_bind_request, read_reply
 from callwright.agent.executor import Executor
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
 from callwright.agent.today import render_today
 from callwright.grounding import (
-    abstain,
-    answer_as_written,
+    build_abstention,
+    build_no_answer,
     check_answer,
+    check_written_answer,
     finish,
-    finish_as_written,
-    no_answer,
+    finish_without_repair,
 )
 from callwright.nouns.limits import Limits
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.protocols import ChatRequest, Planner
 from callwright.nouns.trace import Trace
-from callwright.nouns.types import Answer, Message, Reply, Tool, ToolCall, ToolResult, canonical
+from callwright.nouns.types import (
+    Answer,
+    Message,
+    Reply,
+    Tool,
+    ToolCall,
+    ToolResult,
+    to_canonical_json,
+)
 from callwright.tools.evidence import Known
 
 
@@ -140,10 +148,10 @@ class Job:
             result_chars=self.limits.result_chars,
             reply_tokens=self.limits.reply_tokens,
         )
-        asked = question(view, self.questions.mode, step.prompt)
+        asked = build_bind_request(view, self.questions.mode, step.prompt)
         calls = 1 if step.may_finish else None
         reply = await self.questions.ask(asked, calls=calls, actor=actor)
-        bound = read(view, self.questions.mode, reply)
+        bound = read_reply(view, self.questions.mode, reply)
         if bound.malformed:
             self.trace.add("note", text=f"the reply could not be read: {bound.malformed}")
         return bound
@@ -191,9 +199,13 @@ class Job:
         slot = Slot(step_id(call, number), call.tool, frozenset(s.id for s in self.plan.slots[-1:]))
         if call.tool in allowed:
             self.plan = self.plan.grown(slot)
-        known = {_told(result) for result in self.executor.all_results} if self.as_written else ()
+        known = (
+            {_make_result_key(result) for result in self.executor.all_results}
+            if self.as_written
+            else ()
+        )
         results = await self.executor.execute([replace(call, slot=slot.id)], allowed, beside=beside)
-        return [result for result in results if _told(result) not in known]
+        return [result for result in results if _make_result_key(result) not in known]
 
     def finish(self) -> Generator[ChatRequest, Reply, Answer]:
         """The questions of the Finish step; none where the model wrote its answer already, or gave
@@ -206,9 +218,11 @@ class Job:
                 if self.given_up
                 else "the model wrote no answer"
             )
-            return no_answer(why) if self.as_written else abstain(results, skips, why)
+            return (
+                build_no_answer(why) if self.as_written else build_abstention(results, skips, why)
+            )
         if self.answer is not None and self.as_written:
-            return answer_as_written(self.answer, self.query, results)
+            return check_written_answer(self.answer, self.query, results)
         if self.answer is not None and self.executor.succeeded:
             return check_answer(self.answer, self.query, results, skips)
         mend = (
@@ -217,7 +231,7 @@ class Job:
         limits, mode = self.limits, self.questions.mode
         if self.as_written:
             return (
-                yield from finish_as_written(
+                yield from finish_without_repair(
                     self.query, results, mode=mode, char_limit=limits.result_chars
                 )
             )
@@ -240,10 +254,10 @@ class Job:
         )
 
 
-def _told(result: ToolResult) -> str:
-    """What two calls have in common that were the same and came to the same."""
+def _make_result_key(result: ToolResult) -> str:
+    """Return a key that is the same for equal calls with equal results."""
     said = result.failure.message if result.failure is not None else result.content
-    return canonical([result.tool, result.arguments, result.ok, said])
+    return to_canonical_json([result.tool, result.arguments, result.ok, said])
 
 
 def step_id(call: ToolCall, number: int) -> str:
@@ -252,7 +266,9 @@ def step_id(call: ToolCall, number: int) -> str:
 
 
 class Strategy(Protocol):
-    """How a run goes from query to results. Raises LimitReached when a limit ends it."""
+    """Protocol of a strategy, which takes a run from query to results. Raises LimitReached when a
+    limit ends it.
+    """
 
     @property
     def name(self) -> str: ...

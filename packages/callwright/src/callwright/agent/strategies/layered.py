@@ -19,8 +19,8 @@ from callwright.agent.gaps import Gap
 from callwright.agent.safety.freeze import Level
 from callwright.agent.strategies.job import BindStep, Job
 from callwright.agent.strategies.recovery import WAYS, Recovery
-from callwright.agent.strategies.second_pass import close_gaps, narrowed
-from callwright.agent.strategies.tool_choice import chosen
+from callwright.agent.strategies.second_pass import close_gaps, narrow_tool
+from callwright.agent.strategies.tool_choice import choose_tools
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.plan import Slot
 from callwright.nouns.types import Tool
@@ -57,12 +57,12 @@ class Layered:
             self.name = LayeredWithSecondPass.name  # a resume opens the strategy by its name
 
     async def run(self, job: Job) -> None:
-        tools = await chosen(job, self._choose_above)
+        tools = await choose_tools(job, self._choose_above)
         job.make_plan(tools)
         recovery = Recovery(job, self._recover, self._layer)
         finished: set[str] = set()
         index = 0
-        while slots := (ready := job.plan.ready(finished)) + (late := _late(job)):
+        while slots := (ready := job.plan.ready(finished)) + (late := _list_late_slots(job)):
             index += 1
             finished |= {slot.id for slot in ready}
             job.executor.forget_lacking(
@@ -80,7 +80,7 @@ class Layered:
         if self._second_pass:
             await close_gaps(job, self._layer, index)
         await recovery.after((index, index), finished, last=True)
-        out = job.executor.succeeded | {t.name for t in job.tools if _writes(t)}
+        out = job.executor.succeeded | {t.name for t in job.tools if _is_known_writer(t)}
         await job.executor.release([name for name in job.executor.deferred if name not in out])
 
     async def _layer(
@@ -103,14 +103,14 @@ class Layered:
         by_name = {t.name: t for t in job.tools}
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
         slot_of = {slot.tool: slot.id for slot in reversed(slots)}
-        shown = tuple(narrowed(job, tool) for tool in tools) if found else tools
+        shown = tuple(narrow_tool(job, tool) for tool in tools) if found else tools
         step = BindStep("layer", index, total, open_points=[gap.note for gap in found])
         bound = await job.bind(shown, step)
         job.executor.skip(replace(s, slot=slot_of.get(s.tool, "")) for s in bound.skips)
         for tool in bound.wanted:
             job.executor.note_lacking(tool)
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
-        may_defer = [name for name in slot_of if not last or _writes(by_name[name])]
+        may_defer = [name for name in slot_of if not last or _is_known_writer(by_name[name])]
         await job.executor.execute(calls, slot_of, may_defer=may_defer)
 
 
@@ -124,7 +124,7 @@ class LayeredWithSecondPass(Layered):
         super().__init__(choose_above, recover, second_pass=True)
 
 
-def _late(job: Job) -> tuple[Slot, ...]:
+def _list_late_slots(job: Job) -> tuple[Slot, ...]:
     """Slots whose call lacked a value that results since then may hold."""
     executor = job.executor
     came = len(executor.all_results)
@@ -136,6 +136,6 @@ def _late(job: Job) -> tuple[Slot, ...]:
     return tuple(slot for slot in job.plan.slots if slot.tool in waiting)
 
 
-def _writes(tool: Tool) -> bool:
-    """Whether it is known to write; what nobody declared may just as well only read."""
+def _is_known_writer(tool: Tool) -> bool:
+    """Return True if the tool is known to write. A tool without declared effects may only read."""
     return tool.effects.declared and tool.effects.may_write

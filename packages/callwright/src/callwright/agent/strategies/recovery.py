@@ -24,13 +24,20 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from callwright.agent.gaps import NOTE, Gap, failure_gap, names_another
-from callwright.agent.origins import Failed, Renewal, of_refusal, of_result, origin, rests_on
+from callwright.agent.origins import (
+    Failed,
+    Renewal,
+    build_failed_call,
+    build_refused_call,
+    find_origin,
+    has_changed_value,
+)
 from callwright.agent.strategies.job import Job
 from callwright.agent.strategies.second_pass import AskLayer
-from callwright.agent.substitutes import Substitute, no_worse, substitutes
+from callwright.agent.substitutes import Substitute, find_substitutes, is_no_worse
 from callwright.nouns.plan import Slot
-from callwright.nouns.types import JsonObject, Tool, ToolCall, ToolResult, canonical
-from callwright.planning.relayer import feeders, relayered
+from callwright.nouns.types import JsonObject, Tool, ToolCall, ToolResult, to_canonical_json
+from callwright.planning.relayer import find_feeders, relayer_plan
 from callwright.repair.empty_result import is_empty_result
 from callwright.repair.provenance.sources import ProvenanceIndex
 
@@ -87,8 +94,8 @@ class Recovery:
             self._layered_anew(left, finished)
 
     def reopened(self, slots: Sequence[Slot]) -> tuple[Gap, ...]:
-        """What the model is told where one of these tools is offered again, or may give what it
-        lacked.
+        """Return the messages for the model if one of these tools is offered again, or may supply a
+        missing value.
         """
         tools = {slot.tool for slot in slots}
         told = (
@@ -97,7 +104,7 @@ class Recovery:
             if tools & {name, *self._waits[name]}
             for f in many
         )
-        return tuple(_gap(failed) for failed in told)
+        return tuple(_build_gap(failed) for failed in told)
 
     def _failed(self) -> list[Failed]:
         executor = self._job.executor
@@ -105,7 +112,9 @@ class Recovery:
             r for r in executor.results if r.tool in self._tools
         )  # a run may begin with a call of what is not
         results = [self._fruitless(r) for r in there if r.id not in self._judged]
-        refused = [of_refusal(r) for r in executor.refusals if r.call.id not in self._judged]
+        refused = [
+            build_refused_call(r) for r in executor.refusals if r.call.id not in self._judged
+        ]
         found = [one for one in (*results, *refused) if one is not None]
         self._judged |= {one.call.id for one in found}
         return found
@@ -123,24 +132,26 @@ class Recovery:
             self._found_nothing.add(tool.name)
             call = ToolCall(result.id, result.tool, result.arguments, result.slot)
             return Failed(call, result.arguments, "it found nothing", empty=True)
-        return of_result(result, tool)
+        return build_failed_call(result, tool)
 
     async def _looked_up_again(self, failed: Failed, layer: tuple[int, int]) -> bool:
         """The producer of a blamed argument is called again. Whether it led to a call in the failed
         one's place.
         """
         executor = self._job.executor
-        source = origin(failed, executor.sources, self._asked) if "retry" in self._ways else None
+        source = (
+            find_origin(failed, executor.sources, self._asked) if "retry" in self._ways else None
+        )
         if source is None or not self._tools[source.tool].effects.read_only:
             return False
-        key = canonical([source.tool, source.arguments])
+        key = to_canonical_json([source.tool, source.arguments])
         if key in self._repeated or not self._step("retry", failed, producer=source.id):
             return False
         self._repeated.add(key)
         again = await self._call(source, source.arguments)
         if again is None:
             return False
-        if not again.ok or canonical(again.content) == canonical(source.content):
+        if not again.ok or to_canonical_json(again.content) == to_canonical_json(source.content):
             executor.supersede([again.id], source.id, "asked again, it says nothing else")
             return False
         await self._renew(source, again, failed, layer)
@@ -149,8 +160,8 @@ class Recovery:
     async def _renew(
         self, source: ToolResult, again: ToolResult, failed: Failed, layer: tuple[int, int]
     ) -> None:
-        """What rested on the old result is stale. It is made again with the new values, the failed
-        call last.
+        """Supersede the old result and the read-only results that rest on it. Their calls are made
+        again with the new values, the failed call last.
         """
         executor = self._job.executor
         renewal = Renewal.of(source.content, again.content)
@@ -160,7 +171,7 @@ class Recovery:
         )
         for old in others:
             now = [r for r in executor.results if r.ok and r.id != old.id]
-            if not self._tools[old.tool].effects.read_only or not rests_on(
+            if not self._tools[old.tool].effects.read_only or not has_changed_value(
                 old, renewal, now, self._asked
             ):
                 continue
@@ -175,7 +186,7 @@ class Recovery:
         arguments = renewal.applied(failed.arguments) if renewal.touches(failed.arguments) else None
         if arguments is None:
             slot = Slot(failed.call.slot or failed.call.tool, failed.call.tool)
-            await self._ask(self._job, (slot,), *layer, (_gap(failed),))
+            await self._ask(self._job, (slot,), *layer, (_build_gap(failed),))
         elif executor.granted():
             call = ToolCall("", failed.call.tool, arguments, failed.call.slot)
             await executor.execute([call], {call.tool}, by="retry")
@@ -187,7 +198,7 @@ class Recovery:
         good = (
             r for r in self._job.executor.results if r.ok and self._tools[r.tool].effects.may_write
         )
-        return [r.id for r in good if rests_on(r, renewal, (), self._asked)]
+        return [r.id for r in good if has_changed_value(r, renewal, (), self._asked)]
 
     async def _call(self, old: ToolResult, arguments: JsonObject) -> ToolResult | None:
         call = ToolCall("", old.tool, arguments, old.slot)
@@ -203,7 +214,7 @@ class Recovery:
             return False
         executor = self._job.executor
         spent = frozenset({r.tool for r in executor.results if not r.ok} | self._found_nothing)
-        found = substitutes(failed, self._job.tools, spent, executor.sources, self._job.known)
+        found = find_substitutes(failed, self._job.tools, spent, executor.sources, self._job.known)
         found = found or self._beyond(failed, spent)
         direct = next((s for s in found if s.call is not None and s.tool.effects.read_only), None)
         if direct is not None and direct.call is not None:
@@ -220,7 +231,7 @@ class Recovery:
             return False
         before = len(executor.all_results)
         slots = self._put_beside(failed, [s.tool for s in found], finished)
-        await self._ask(self._job, slots, *layer, (_gap(failed),))
+        await self._ask(self._job, slots, *layer, (_build_gap(failed),))
         return self._served(failed, executor.all_results[before:])
 
     def _beyond(self, failed: Failed, spent: frozenset[str]) -> list[Substitute]:
@@ -232,15 +243,15 @@ class Recovery:
             return []
         self._sought.add((tool.name, "twin"))
         others = job.reserve.find(f"{tool.name} {tool.description}", self._tools, _BEYOND)
-        found = substitutes(failed, (tool, *others), spent, job.executor.sources, job.known)
+        found = find_substitutes(failed, (tool, *others), spent, job.executor.sources, job.known)
         job.admit(one.tool for one in found)
         return found
 
     async def _retrieved(
         self, failed: Failed | None, layer: tuple[int, int], finished: set[str]
     ) -> bool:
-        """What fits the request next best is put to the model: in a dead tool's place, or as
-        nothing was found.
+        """Offer the model the tools that fit the request next best, and return True if one served.
+        They replace a failed tool, or follow an empty result.
         """
         job = self._job
         if job.reserve is None or "retrieve" not in self._ways or self._exhausted:
@@ -251,7 +262,7 @@ class Recovery:
         others = job.reserve.find(job.query, self._tools, _BEYOND)
         if failed is not None:
             others = tuple(
-                t for t in others if no_worse(t.effects, self._tools[failed.call.tool].effects)
+                t for t in others if is_no_worse(t.effects, self._tools[failed.call.tool].effects)
             )
         others = others[:_OFFERED]
         if not others or not self._step("retrieve", failed, offered=[t.name for t in others]):
@@ -259,7 +270,7 @@ class Recovery:
         job.admit(others)
         before = len(job.executor.all_results)
         slots = self._put_beside(failed, others, finished)
-        await self._ask(job, slots, *layer, (_gap(failed),) if failed else ())
+        await self._ask(job, slots, *layer, (_build_gap(failed),) if failed else ())
         return self._served(failed, job.executor.all_results[before:])
 
     def _providers(self, left: Sequence[Failed]) -> None:
@@ -276,8 +287,10 @@ class Recovery:
                 continue
             self._sought.add((tool.name, "value"))
             assert job.reserve is not None
-            others = job.reserve.find(_described(tool, failed.blamed), self._tools, _BEYOND)
-            able = feeders(tool, failed.blamed, others)[:_OFFERED]
+            others = job.reserve.find(
+                _describe_parameters(tool, failed.blamed), self._tools, _BEYOND
+            )
+            able = find_feeders(tool, failed.blamed, others)[:_OFFERED]
             job.admit(t for t in others if t.name in able)
 
     def _served(self, failed: Failed | None, results: Sequence[ToolResult]) -> bool:
@@ -357,7 +370,7 @@ class Recovery:
             for name, w in waits.items()
         }
         job.revise(
-            finished, lambda: relayered(job.planner.plan(job.query, tools), names, waits, why)
+            finished, lambda: relayer_plan(job.planner.plan(job.query, tools), names, waits, why)
         )
 
     def _still_to_come(self, failed: Failed, open_: Collection[str]) -> tuple[str, ...]:
@@ -371,9 +384,9 @@ class Recovery:
         tool = self._tools[failed.call.tool]
         named = names_another(failed.message, tool.name, self._tools)
         may_help = dict.fromkeys(
-            (*named, *(feeders(tool, failed.blamed, job.tools) if failed.blamed else ()))
+            (*named, *(find_feeders(tool, failed.blamed, job.tools) if failed.blamed else ()))
         )
-        layer = _layer_of(job, failed.call.slot)
+        layer = _get_layer(job, failed.call.slot)
         beside = {r.tool for r in job.executor.results if r.ok and r.slot in layer}
         called = job.executor.succeeded
         return tuple(
@@ -395,18 +408,18 @@ class Recovery:
         return True
 
 
-def _layer_of(job: Job, slot: str) -> frozenset[str]:
+def _get_layer(job: Job, slot: str) -> frozenset[str]:
     """The slots of the layer in which a slot stands."""
     rows = (frozenset(s.id for s in layer) for layer in job.plan.layers)
     return next((row for row in rows if slot in row), frozenset())
 
 
-def _described(tool: Tool, keys: Collection[str]) -> str:
+def _describe_parameters(tool: Tool, keys: Collection[str]) -> str:
     """Parameters of a tool in words, for a search of what may provide them."""
     parts = [tool.properties.get(key) for key in keys]
     about = [str(part.get("description", "")) if isinstance(part, dict) else "" for part in parts]
     return " ".join(f"{key} {said}".strip() for key, said in zip(keys, about, strict=True))
 
 
-def _gap(failed: Failed) -> Gap:
+def _build_gap(failed: Failed) -> Gap:
     return failure_gap(failed.call.tool, failed.arguments, failed.message)

@@ -34,7 +34,7 @@ class Reflecting:
         await self.strategy.run(job)
 
 
-def mended_by(strategy: Strategy, how: Repairing) -> Strategy:
+def wrap_with_repair(strategy: Strategy, how: Repairing) -> Strategy:
     """The strategy, its calls mended in this way; plainly is as it is. One that reflects already
     reflects so.
     """

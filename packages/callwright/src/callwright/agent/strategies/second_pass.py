@@ -16,14 +16,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from callwright.agent.gaps import Gap, gaps, made_up_value
+from callwright.agent.gaps import Gap, find_gaps, find_ungrounded
 from callwright.agent.strategies.job import Job
-from callwright.agent.words import stems
+from callwright.agent.words import extract_stems
 from callwright.language.tokens import split_name
 from callwright.nouns.plan import Slot
 from callwright.nouns.types import CheckedCall, Json, Tool, ToolCall
-from callwright.planning.schema_order import claims
-from callwright.schema.keys import words
+from callwright.planning.schema_order import find_claims
+from callwright.schema.keys import split_words
 from callwright.schema.value_spellings import calendar_day
 
 AskLayer: TypeAlias = Callable[[Job, tuple[Slot, ...], int, int, tuple[Gap, ...]], Awaitable[None]]
@@ -32,7 +32,7 @@ open.
 """
 
 _ROUNDS, _AT_ONCE = 4, 8  # of calls by analogy
-_NOW = stems("date day today clock time current calendar")
+_NOW = extract_stems("date day today clock time current calendar")
 
 
 async def close_gaps(job: Job, ask: AskLayer, index: int) -> None:
@@ -42,20 +42,20 @@ async def close_gaps(job: Job, ask: AskLayer, index: int) -> None:
     By analogy first. Then ``ask`` puts the layers of the tools that can close the rest to the model
     once more, the last of which had the number ``index``; it stops as soon as nothing is open.
     """
-    await _repeat_for_the_others(job)
-    found = _open(job)
-    tools = _able(job, found)
+    await _call_by_analogy(job)
+    found = _list_open_gaps(job)
+    tools = _list_closing_tools(job, found)
     if not tools:
         return
     job.trace.add("note", text="still open: " + "; ".join(gap.note for gap in found))
-    for slots in _in_layers(job, tools):
-        if not (found := _open(job)):
+    for slots in _group_by_layer(job, tools):
+        if not (found := _list_open_gaps(job)):
             return
         index += 1
         await ask(job, slots, index, index, found)
 
 
-async def _repeat_for_the_others(job: Job) -> None:
+async def _call_by_analogy(job: Job) -> None:
     """Calls by analogy, without a question: what was looked up for one name is looked up for the
     names beside it.
 
@@ -64,9 +64,9 @@ async def _repeat_for_the_others(job: Job) -> None:
     """
     reads = {t.name for t in job.tools if t.effects.read_only}
     for _ in range(_ROUNDS):
-        found = _open(job)
+        found = _list_open_gaps(job)
         like = [call for gap in found for call in gap.like if call.tool in reads]
-        like += [ToolCall("", name, {}) for name in _tells_the_day(job, found)]
+        like += [ToolCall("", name, {}) for name in _list_day_tools(job, found)]
         before = len(job.executor.results)
         if like:
             job.trace.add("note", text=f"by analogy: {', '.join(call.tool for call in like)}")
@@ -75,19 +75,19 @@ async def _repeat_for_the_others(job: Job) -> None:
             return
 
 
-def _open(job: Job) -> tuple[Gap, ...]:
+def _list_open_gaps(job: Job) -> tuple[Gap, ...]:
     tool = {slot.id: slot.tool for slot in job.plan.slots}
     edges = ((tool[a], tool[b]) for a, b in job.plan.edges)
     good = job.executor.succeeded
     waiting = [
-        Gap(f"{name} waits: {_why(job, name)}", name)
+        Gap(f"{name} waits: {_find_wait_reason(job, name)}", name)
         for name in job.executor.deferred
         if name not in good
     ]
-    return (*waiting, *gaps(job.query, job.executor.results, job.tools, edges))
+    return (*waiting, *find_gaps(job.query, job.executor.results, job.tools, edges))
 
 
-def narrowed(job: Job, tool: Tool) -> Tool:
+def narrow_tool(job: Job, tool: Tool) -> Tool:
     """A tool whose call waits, as it is shown in the second pass: what is missing can only be one
     of the values that results hold under such a name, a missing day one of the days seen. The gate
     judges by the tool's own schema.
@@ -100,7 +100,7 @@ def narrowed(job: Job, tool: Tool) -> Tool:
             if isinstance(warning.got, str) and calendar_day(warning.got) is not None:
                 parts[key] = [day for day in sources.days() if day not in call.arguments.values()]
             elif isinstance(warning.got, str):
-                alike = [k for k in tool.properties if words(k)[-1:] == words(key)[-1:]]
+                alike = [k for k in tool.properties if split_words(k)[-1:] == split_words(key)[-1:]]
                 parts |= dict.fromkeys(alike, sources.under(key))
     enums = {
         key: {"enum": values} for key, values in parts.items() if values and key in tool.properties
@@ -113,12 +113,12 @@ def narrowed(job: Job, tool: Tool) -> Tool:
     )
 
 
-def _tells_the_day(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
+def _list_day_tools(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
     """The tools that need nothing and tell the date or time, where a call waits with a date from
     nowhere.
     """
     held = job.executor.deferred
-    waits = any(_lacks_a_day(call, job) for gap in found for call in held.get(gap.tool, ()))
+    waits = any(_is_missing_day(call, job) for gap in found for call in held.get(gap.tool, ()))
     called = {r.tool for r in job.executor.results}
     tellers = (
         t
@@ -126,25 +126,27 @@ def _tells_the_day(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
         if waits and t.effects.read_only and not t.properties and t.name not in called
     )
     return tuple(
-        t.name for t in tellers if _NOW & stems(f"{' '.join(split_name(t.name))} {t.description}")
+        t.name
+        for t in tellers
+        if _NOW & extract_stems(f"{' '.join(split_name(t.name))} {t.description}")
     )
 
 
-def _lacks_a_day(call: CheckedCall, job: Job) -> bool:
+def _is_missing_day(call: CheckedCall, job: Job) -> bool:
     """Whether the call waits for a day."""
-    value = made_up_value(call, job.executor.sources)
+    value = find_ungrounded(call, job.executor.sources)
     got = value.got if value is not None else None
     return isinstance(got, str) and calendar_day(got) is not None
 
 
-def _why(job: Job, name: str) -> str:
+def _find_wait_reason(job: Job, name: str) -> str:
     return next(
         (s.reason for s in reversed(job.executor.skips) if s.tool == name and s.refused),
         "a value is missing",
     )
 
 
-def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
+def _list_closing_tools(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
     """The tools that may close these gaps, with what was called on their results.
 
     For a failed or waiting call: the tools that its error names, those that feed it (for a waiting
@@ -152,7 +154,7 @@ def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
     there are none and nothing was found since, nothing could tell the model more than it knew. For
     anything else the tool itself.
     """
-    feeds = claims(job.tools)
+    feeds = find_claims(job.tools)
     good = job.executor.succeeded
     wanted: set[str] = set()
     for gap in found:
@@ -178,7 +180,7 @@ def _able(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
     )  # what was written is not written again, and the same question has one answer
 
 
-def _in_layers(job: Job, names: frozenset[str]) -> list[tuple[Slot, ...]]:
+def _group_by_layer(job: Job, names: frozenset[str]) -> list[tuple[Slot, ...]]:
     """The slots of these tools, layer by layer; tools that were not in the plan stand first: they
     were missed.
     """

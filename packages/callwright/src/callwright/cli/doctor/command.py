@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 from callwright.cli.doctor.endpoint import Endpoint
-from callwright.cli.doctor.probes import Finding, findings
+from callwright.cli.doctor.probes import Finding, iter_findings
 from callwright.http import Egress, HttpClient, Timeout
 from callwright.nouns.errors import ConfigError
 
@@ -21,7 +21,7 @@ CONTEXT = 8_000  # tokens: more than the windows that servers open without being
 _SMALLEST, _WIDTH, _INDENT = 1_000, 110, 36
 
 
-def examine(
+def run_doctor(
     upstream: str, model: str | None = None, *, as_json: bool = False, context: int = CONTEXT
 ) -> int:
     """Probe an endpoint and print what was found; the key comes from CALLWRIGHT_API_KEY. 0 unless
@@ -34,7 +34,7 @@ def examine(
             f"a long prompt has at least {_SMALLEST} tokens", hint=f"--context {CONTEXT}"
         )
     endpoint, found = asyncio.run(
-        diagnose(upstream, model, context, _nothing if as_json else _print)
+        probe_endpoint(upstream, model, context, _ignore_finding if as_json else _print_finding)
     )
     if as_json:
         document = {
@@ -44,11 +44,11 @@ def examine(
         }
         print(json.dumps(document, ensure_ascii=False, indent=1))
     else:
-        print(f"\n{summary(found, endpoint.upstream.base)}")
+        print(f"\n{render_summary(found, endpoint.upstream.base)}")
     return 1 if any(f.verdict == "bad" for f in found) else 0
 
 
-async def diagnose(
+async def probe_endpoint(
     upstream: str,
     model: str | None,
     context: int = CONTEXT,
@@ -68,14 +68,14 @@ async def diagnose(
         plain = await endpoint.ask("Say hello.")
         if plain.problem:
             raise endpoint.unanswered(plain)
-        async for finding in findings(endpoint.ask, plain, context=context):
+        async for finding in iter_findings(endpoint.ask, plain, context=context):
             found.append(finding)
             if say is not None:
                 say(finding)
     return endpoint, found
 
 
-def summary(found: Sequence[Finding], upstream: str) -> str:
+def render_summary(found: Sequence[Finding], upstream: str) -> str:
     """The counts and the next step."""
     counted = Counter(f.verdict for f in found)
     told = ", ".join(
@@ -92,15 +92,15 @@ def summary(found: Sequence[Finding], upstream: str) -> str:
     )
 
 
-def _print(found: Finding) -> None:
-    print(_wrapped(f"{found.verdict:8} {found.about:27}", found.said), flush=True)
+def _print_finding(found: Finding) -> None:
+    print(_wrap_text(f"{found.verdict:8} {found.about:27}", found.said), flush=True)
     if found.advice:
-        print(_wrapped(f"{'->':>{_INDENT - 1}} ", found.advice), flush=True)
+        print(_wrap_text(f"{'->':>{_INDENT - 1}} ", found.advice), flush=True)
 
 
-def _wrapped(head: str, text: str) -> str:
+def _wrap_text(head: str, text: str) -> str:
     return textwrap.fill(text, _WIDTH, initial_indent=head, subsequent_indent=" " * _INDENT)
 
 
-def _nothing(found: Finding) -> None:
+def _ignore_finding(found: Finding) -> None:
     """Findings are printed together at the end."""

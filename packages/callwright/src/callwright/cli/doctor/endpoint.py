@@ -13,7 +13,7 @@ from callwright.nouns.errors import ConfigError, Failure
 from callwright.nouns.types import Json, JsonObject, ToolCall
 from callwright.proxy.server.address import Upstream
 from callwright.proxy.session.native import NativeCalls
-from callwright.proxy.session.sse import EventSplitter, data_of, json_object
+from callwright.proxy.session.sse import EventSplitter, extract_data, json_object
 from callwright.tools.lists import chat_messages as chat
 
 MAX_TOKENS = 300
@@ -21,7 +21,7 @@ MAX_TOKENS = 300
 
 @dataclass(slots=True)
 class Answered:
-    """What came back to one question. ``problem``: why nothing did. ``sound``: the calls came
+    """Answer to one question. ``problem``: the reason why there is none. ``sound``: the calls are
     well-formed.
     """
 
@@ -63,7 +63,7 @@ class Endpoint:
             "GET", self.upstream.url("/v1/models"), headers=self._headers
         )
         if isinstance(answer, HttpResponse) and answer.ok:
-            self.listed = _listed(answer.body)
+            self.listed = _list_models(answer.body)
         self.model = self.model or next(iter(self.listed), "default")
 
     async def ask(self, question: str | list[Json], **more: Any) -> Answered:
@@ -84,16 +84,16 @@ class Endpoint:
             return Answered(0, problem=answer.message)
         if not answer.ok:
             return Answered(
-                answer.status, problem=f"status {answer.status}: {_reason(answer.body)}"
+                answer.status, problem=f"status {answer.status}: {_extract_reason(answer.body)}"
             )
         if more.get("stream") and answer.headers.get("content-type", "").startswith(
             "text/event-stream"
         ):
-            return _streamed(answer.body)
-        return _whole(answer.body)
+            return _read_stream(answer.body)
+        return _read_completion(answer.body)
 
     def unanswered(self, found: Answered) -> ConfigError:
-        """Why a plain question got no answer, and what to do about it."""
+        """Return an error that says why a plain question got no answer, and what to do about it."""
         said = f"{self.upstream.base} does not answer a plain question: {found.problem}"
         return ConfigError(said, hint=self._hint(found))
 
@@ -118,7 +118,7 @@ class Endpoint:
         return "the server's own log says more"
 
 
-def _listed(body: bytes) -> tuple[str, ...]:
+def _list_models(body: bytes) -> tuple[str, ...]:
     try:
         document = parse(body)
     except JsonError:
@@ -127,15 +127,15 @@ def _listed(body: bytes) -> tuple[str, ...]:
     return tuple(str(e["id"]) for e in entries or () if isinstance(e, dict) and e.get("id"))
 
 
-def _reason(body: bytes) -> str:
-    """What an error body says, in one line."""
+def _extract_reason(body: bytes) -> str:
+    """Return the message of an error body in one line."""
     document = json_object(body) or {}
     said: Any = document.get("error") or document.get("detail") or document.get("message")
     said = said.get("message") if isinstance(said, dict) else said
     return " ".join(str(said or body.decode("utf-8", "replace")).split())[:200]
 
 
-def _whole(body: bytes) -> Answered:
+def _read_completion(body: bytes) -> Answered:
     document = json_object(body)
     choice = chat.only_choice(document or {})
     if document is None or choice is None:
@@ -154,10 +154,10 @@ def _whole(body: bytes) -> Answered:
     )
 
 
-def _streamed(body: bytes) -> Answered:
+def _read_stream(body: bytes) -> Answered:
     splitter, native, found = EventSplitter(), NativeCalls(), Answered(200)
     for event in [*splitter.feed(body), splitter.close()]:
-        choice = chat.only_choice(json_object(data_of(event)) or {})
+        choice = chat.only_choice(json_object(extract_data(event)) or {})
         if choice is None:
             continue
         delta = choice.get("delta") or {}
@@ -171,7 +171,7 @@ def _streamed(body: bytes) -> Answered:
     return found
 
 
-def tool(name: str, about: str, **properties: JsonObject) -> JsonObject:
+def build_tool(name: str, about: str, **properties: JsonObject) -> JsonObject:
     """A function to offer; all its parameters are required."""
     schema: JsonObject = {"type": "object", "properties": properties, "required": list(properties)}
     return {

@@ -1,4 +1,4 @@
-"""What the doctor tries on an endpoint, and what each outcome means for who stands before it."""
+"""Probes an endpoint for the doctor, and explains each outcome to the user."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from callwright.cli.doctor.endpoint import MAX_TOKENS, Answered, Ask, tool
+from callwright.cli.doctor.endpoint import MAX_TOKENS, Answered, Ask, build_tool
 from callwright.nouns.types import JsonObject, ToolCall
 from callwright.parsing import parse_calls, write_calls
 from callwright.proxy.session.sse import json_object
@@ -16,10 +16,10 @@ from callwright.tools.lists import chat_messages as chat
 Verdict = Literal["good", "mended", "setting", "unclear", "bad"]
 
 ARGUMENTS: JsonObject = {"room": "kitchen", "on": True}
-LAMP = tool(
+LAMP = build_tool(
     "switch_lamp", "Switches a lamp on or off.", room={"type": "string"}, on={"type": "boolean"}
 )
-BELL = tool("ring_bell", "Rings the bell of a door.", door={"type": "string"})
+BELL = build_tool("ring_bell", "Rings the bell of a door.", door={"type": "string"})
 OFFER = chat.read_tools([LAMP, BELL]).tools
 ONE = 'Call switch_lamp with room "kitchen" and on true.'
 TWO = 'Call switch_lamp twice, with room "hall" and with room "kitchen", on true both times.'
@@ -58,31 +58,31 @@ class Finding:
     advice: str = ""
 
 
-async def findings(ask: Ask, plain: Answered, *, context: int) -> AsyncIterator[Finding]:
+async def iter_findings(ask: Ask, plain: Answered, *, context: int) -> AsyncIterator[Finding]:
     """Every probe in turn. ``plain``: the answer to "Say hello."; ``context``: the tokens of a long
     prompt.
     """
-    native = await tool_calls(ask)
+    native = await probe_tool_calls(ask)
     yield native
-    yield await streaming(ask)
-    yield await several_calls(ask)
-    for found in await choices(ask):
+    yield await probe_streaming(ask)
+    yield await probe_several_calls(ask)
+    for found in await probe_choices(ask):
         yield found
-    yield await results(ask)
-    by_schema = await schemas(ask)
+    yield await probe_results(ask)
+    by_schema = await probe_schemas(ask)
     yield by_schema
-    yield guided(native, by_schema)
-    yield await formats(ask)
-    yield thinking(plain)
-    yield await long_context(ask, plain, context)
+    yield judge_guided(native, by_schema)
+    yield await probe_formats(ask)
+    yield judge_thinking(plain)
+    yield await probe_long_context(ask, plain, context)
 
 
-async def tool_calls(ask: Ask) -> Finding:
+async def probe_tool_calls(ask: Ask) -> Finding:
     """One call, answer in one piece."""
-    return _called("tool calls", await ask(ONE, tools=[LAMP, BELL]))
+    return _judge_calls("tool calls", await ask(ONE, tools=[LAMP, BELL]))
 
 
-async def streaming(ask: Ask) -> Finding:
+async def probe_streaming(ask: Ask) -> Finding:
     """The same, streamed: many servers parse calls only in answers that are whole."""
     about = "streamed calls"
     found = await ask(ONE, tools=[LAMP, BELL], stream=True)
@@ -97,17 +97,17 @@ async def streaming(ask: Ask) -> Finding:
             "the stream ends without a finish_reason",
             "the server cuts its streams off",
         )
-    return _called(about, found)
+    return _judge_calls(about, found)
 
 
-def _called(about: str, found: Answered) -> Finding:
+def _judge_calls(about: str, found: Answered) -> Finding:
     if found.problem:
         advice = "the proxy asks by schema instead, or else without the tools"
         return Finding(
             about, "mended", f"requests with tools are refused ({found.problem})", advice
         )
     if found.calls:
-        return _native(about, found)
+        return _judge_native(about, found)
     mended = refine(found.said, OFFER, query=ONE)
     if [(c.tool, c.arguments) for c in mended.calls] == [("switch_lamp", ARGUMENTS)]:
         where = "text" if found.text else "reasoning"
@@ -118,17 +118,17 @@ def _called(about: str, found: Answered) -> Finding:
         )
     if mended.calls:
         return Finding(
-            about, "bad", f"a wrong call came back: {_short(found.said)}", "a larger model"
+            about, "bad", f"a wrong call came back: {_shorten_text(found.said)}", "a larger model"
         )
     return Finding(
         about,
         "bad",
-        f"no call came back: {_short(found.said)}",
+        f"no call came back: {_shorten_text(found.said)}",
         "a model that was trained on tools",
     )
 
 
-def _native(about: str, found: Answered) -> Finding:
+def _judge_native(about: str, found: Answered) -> Finding:
     call, *more = found.calls
     right = (call.tool, call.arguments) == ("switch_lamp", ARGUMENTS) and not more
     if right and found.sound and found.finish == "tool_calls":
@@ -148,10 +148,12 @@ def _native(about: str, found: Answered) -> Finding:
     if [(c.tool, c.arguments) for c in mended.calls] == [("switch_lamp", ARGUMENTS)]:
         return Finding(about, "mended", f"calls arrive wrong in themselves ({rules})")
     given = ", ".join(f"{c.tool} {c.arguments}" for c in found.calls)
-    return Finding(about, "bad", f"a wrong call came back: {_short(given)}", "a larger model")
+    return Finding(
+        about, "bad", f"a wrong call came back: {_shorten_text(given)}", "a larger model"
+    )
 
 
-async def several_calls(ask: Ask) -> Finding:
+async def probe_several_calls(ask: Ask) -> Finding:
     """Two calls in one answer."""
     about = "two calls at once"
     found = await ask(TWO, tools=[LAMP, BELL])
@@ -165,9 +167,9 @@ async def several_calls(ask: Ask) -> Finding:
     return Finding(about, "unclear", found.problem or "the model made one call, or none")
 
 
-async def choices(ask: Ask) -> list[Finding]:
-    """Whether ``tool_choice`` and ``parallel_tool_calls`` do anything, tried where the model would
-    do otherwise.
+async def probe_choices(ask: Ask) -> list[Finding]:
+    """Test the effect of ``tool_choice`` and ``parallel_tool_calls``, in cases where the model
+    would do otherwise.
     """
     both = [LAMP, BELL]
     required = await ask("What is two plus two?", tools=both, tool_choice="required")
@@ -177,34 +179,37 @@ async def choices(ask: Ask) -> list[Finding]:
     single = await ask(TWO, tools=both, parallel_tool_calls=False)
     again = "the proxy asks once more, saying what is wanted"
     return [
-        _honoured("tool_choice required", bool(required.calls), required, again),
-        _honoured(
+        _judge_honoured("tool_choice required", bool(required.calls), required, again),
+        _judge_honoured(
             "tool_choice by name", {c.tool for c in named.calls} == {"ring_bell"}, named, again
         ),
-        _honoured("tool_choice none", not none.calls, none, "the proxy drops such calls"),
-        _honoured(
-            "parallel_tool_calls false", _meant(single) <= 1, single, "the proxy passes on one call"
+        _judge_honoured("tool_choice none", not none.calls, none, "the proxy drops such calls"),
+        _judge_honoured(
+            "parallel_tool_calls false",
+            _count_calls(single) <= 1,
+            single,
+            "the proxy passes on one call",
         ),
     ]
 
 
-def _meant(found: Answered) -> int:
-    """How many calls came, in the text or outside of it."""
+def _count_calls(found: Answered) -> int:
+    """Return the number of calls in an answer, native or in the text."""
     return len(found.calls) or (
         0 if found.problem else len(refine(found.said, OFFER, query=TWO).calls)
     )
 
 
-def _honoured(about: str, good: bool, found: Answered, advice: str) -> Finding:
+def _judge_honoured(about: str, good: bool, found: Answered, advice: str) -> Finding:
     if good and not found.problem:
         return Finding(about, "good", "honoured")
     said = f"refused ({found.problem})" if found.problem else "ignored"
     return Finding(about, "mended", said, advice)
 
 
-async def results(ask: Ask) -> Finding:
-    """Whether a conversation that holds a call and its result is understood: agents send nothing
-    else.
+async def probe_results(ask: Ask) -> Finding:
+    """Test that the model understands a conversation with a call and its result, which all agents
+    send.
     """
     about = "results of tools"
     made = {
@@ -217,7 +222,7 @@ async def results(ask: Ask) -> Finding:
         {"role": "assistant", "content": None, "tool_calls": [made]},
         {"role": "tool", "tool_call_id": "call00001", "content": '{"shows": 7431}'},
     ]
-    found = await ask(turns, tools=[tool("read_meter", "Reads the meter.")])
+    found = await ask(turns, tools=[build_tool("read_meter", "Reads the meter.")])
     if found.problem:
         advice = (
             "give it a chat template with tools (llama.cpp: --jinja, vLLM: --chat-template FILE)"
@@ -228,17 +233,21 @@ async def results(ask: Ask) -> Finding:
     if "7431" in found.said.replace(",", ""):
         return Finding(about, "good", "the model is shown them")
     advice = "if it never uses results: is there a chat template with tools? (llama.cpp: --jinja)"
-    return Finding(about, "unclear", f"the result was not used: {_short(found.said)}", advice)
+    return Finding(
+        about, "unclear", f"the result was not used: {_shorten_text(found.said)}", advice
+    )
 
 
-async def schemas(ask: Ask) -> Finding:
+async def probe_schemas(ask: Ask) -> Finding:
     """The modes of ``response_format``, asked for where the model would answer in a word."""
     text = 'Reply with the single word: hello. (In JSON: {"word": "hello"}.)'
     named = {"name": "probe", "schema": SCHEMA, "strict": True}
     strict = await ask(text, response_format={"type": "json_schema", "json_schema": named})
     loose = await ask(text, response_format={"type": "json_object"})
     obeyed = json_object(strict.text.encode()) == {"zq": "k7"}
-    said = f"json_schema {_obeyed(obeyed, strict)}, json_object {_obeyed(_is_object(loose), loose)}"
+    by_schema = _describe_obedience(obeyed, strict)
+    by_object = _describe_obedience(_is_object(loose), loose)
+    said = f"json_schema {by_schema}, json_object {by_object}"
     if obeyed:
         return Finding("schema modes", "good", said)
     advice = (
@@ -248,7 +257,7 @@ async def schemas(ask: Ask) -> Finding:
     return Finding("schema modes", "setting", said, advice)
 
 
-def _obeyed(obeyed: bool, found: Answered) -> str:
+def _describe_obedience(obeyed: bool, found: Answered) -> str:
     return f"refused ({found.problem})" if found.problem else "followed" if obeyed else "ignored"
 
 
@@ -256,8 +265,10 @@ def _is_object(found: Answered) -> bool:
     return json_object(found.text.encode()) is not None
 
 
-def guided(native: Finding, by_schema: Finding) -> Finding:
-    """What ``callwright proxy --guided auto`` makes of the two."""
+def judge_guided(native: Finding, by_schema: Finding) -> Finding:
+    """Return the finding about ``callwright proxy --guided auto`` that follows from the two
+    others.
+    """
     about = "guided mode"
     if native.verdict == "good":
         return Finding(about, "good", "not needed, native calls work")
@@ -281,8 +292,10 @@ def guided(native: Finding, by_schema: Finding) -> Finding:
     )
 
 
-async def formats(ask: Ask) -> Finding:
-    """What becomes of calls in the formats of the model families, when the model writes them."""
+async def probe_formats(ask: Ask) -> Finding:
+    """Test the server's treatment of calls in the formats of the model families, when the model
+    writes them.
+    """
     sorted_out: dict[str, list[str]] = {
         "read by the server": [],
         "left in the text": [],
@@ -291,7 +304,9 @@ async def formats(ask: Ask) -> Finding:
     }
     for dialect in FORMATS:
         sample = write_calls([ToolCall("c1", "switch_lamp", ARGUMENTS)], dialect)
-        sorted_out[_became(await ask(_REPEAT + sample, tools=[LAMP, BELL]))].append(dialect)
+        sorted_out[_classify_outcome(await ask(_REPEAT + sample, tools=[LAMP, BELL]))].append(
+            dialect
+        )
     said = "; ".join(
         f"{what}: {', '.join(names)}" for what, names in sorted_out.items() if what and names
     )
@@ -308,8 +323,8 @@ async def formats(ask: Ask) -> Finding:
     return Finding(about, "good" if said else "unclear", (said + untold).removeprefix("; "))
 
 
-def _became(found: Answered) -> str:
-    """What a call that was to be repeated became; empty where the model did not repeat it."""
+def _classify_outcome(found: Answered) -> str:
+    """Return the form in which a repeated call arrived; empty if the model did not repeat it."""
     right = ("switch_lamp", ARGUMENTS)
     if [(c.tool, c.arguments) for c in found.calls] == [right]:
         return "read by the server"
@@ -320,8 +335,8 @@ def _became(found: Answered) -> str:
     return "garbled" if tried or found.calls else ""
 
 
-def thinking(plain: Answered) -> Finding:
-    """Where the answer to a plain question keeps its thoughts."""
+def judge_thinking(plain: Answered) -> Finding:
+    """Return the finding about the place of the model's thoughts in a plain answer."""
     if "<think>" in plain.text or "</think>" in plain.text:
         advice = (
             "start the server with its reasoning parser (vLLM: --reasoning-parser NAME, llama.cpp:"
@@ -347,13 +362,13 @@ def thinking(plain: Answered) -> Finding:
     return Finding("thinking", "good", said)
 
 
-async def long_context(ask: Ask, plain: Answered, tokens: int) -> Finding:
-    """Whether a long prompt is cut without a word: two words are hidden in it, and its tokens
+async def probe_long_context(ask: Ask, plain: Answered, tokens: int) -> Finding:
+    """Test whether a long prompt is cut silently: two words are hidden in it, and its tokens
     counted.
     """
     about = "long context"
     few, many = 200, max(400, tokens // 4)
-    short, long = await ask(_haystack(few)), await ask(_haystack(many))
+    short, long = await ask(_build_long_prompt(few)), await ask(_build_long_prompt(many))
     if long.problem:
         return Finding(about, "good", f"too long a prompt is refused clearly ({long.problem[:90]})")
     each = (short.prompt_tokens - plain.prompt_tokens) / few
@@ -382,7 +397,7 @@ async def long_context(ask: Ask, plain: Answered, tokens: int) -> Finding:
     )
 
 
-def _haystack(items: int) -> str:
+def _build_long_prompt(items: int) -> str:
     half = items // 2
     first, second = (
         " ".join(f"item{10_000 + n}" for n in part) for part in (range(half), range(half, items))
@@ -394,6 +409,6 @@ def _haystack(items: int) -> str:
     )
 
 
-def _short(text: Any) -> str:
+def _shorten_text(text: Any) -> str:
     line = " ".join(str(text).split())
     return repr(line if len(line) <= 90 else line[:90] + "…")

@@ -33,9 +33,9 @@ TRYING = ("off", "read-only", "sandbox")  # as callwright.agent.catalog_search n
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What may stand at one place. ``kind`` is also what a user is told; ``options`` gives all
-    there are, if they can be listed, and with ``address`` a model's address is one too; ``near``
-    values may name a file, which is looked for beside the one that they stand in.
+    """Description of one setting. ``kind`` is also shown to users; ``options`` gives all values, if
+    they can be listed. With ``address``, a model's address is valid too. ``near`` values may name a
+    file, which is looked for beside the file that contains the setting.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Key:
     address: bool = False
 
 
-def _strategies() -> tuple[str, ...]:
+def _list_strategies() -> tuple[str, ...]:
     from callwright.agent.strategies import (  # and all that carries a run out: not for other commands
         REFLECT,
         STRATEGIES,
@@ -55,7 +55,7 @@ def _strategies() -> tuple[str, ...]:
     return (*STRATEGIES, *(f"{name}+{how}" for name in STRATEGIES for how in REFLECT))
 
 
-def _modes() -> tuple[str, ...]:
+def _list_modes() -> tuple[str, ...]:
     from callwright.retrieval import MODES
 
     return tuple(MODES)
@@ -67,7 +67,7 @@ SETTINGS: Mapping[str, Key] = {
     "tools": Key("a list of texts", "as --tools", near=True),
     "overlay": Key("a text", "as --overlay", near=True),
     "only": Key("a list of texts", "as --only"),
-    "strategy": Key("a text", "as --strategy", _strategies),
+    "strategy": Key("a text", "as --strategy", _list_strategies),
     "planner": Key("a text", "as --planner", lambda: PLANNERS, address=True),
     "encoder": Key("a text", "as --encoder", near=True),
     "mode": Key("a text", "as --mode", lambda: get_args(ReplyMode)),
@@ -75,7 +75,7 @@ SETTINGS: Mapping[str, Key] = {
     "journal": Key("a text or false", "as --journal; false is --no-journal", near=True),
     "shortlist": Key("a whole number", "as --shortlist", most=_MOST_TOOLS),
     "trials": Key("a text", "as --trials", lambda: TRYING),
-    "retrieval": Key("a text", "as --retrieval", _modes),
+    "retrieval": Key("a text", "as --retrieval", _list_modes),
     "evidence": Key("a text or false", "as --evidence; false is --no-evidence", near=True),
 }
 PROXY: Mapping[str, Key] = {
@@ -112,7 +112,7 @@ class File:
     profile: str = ""  # the one to take where none is named
 
 
-def user_file(environ: Mapping[str, str] = os.environ) -> Path:
+def get_user_file(environ: Mapping[str, str] = os.environ) -> Path:
     """The user's own: in the folder for configuration of the platform (XDG base directories)."""
     if sys.platform == "win32" and environ.get("APPDATA"):
         return Path(environ["APPDATA"]) / "callwright" / NAME
@@ -120,17 +120,17 @@ def user_file(environ: Mapping[str, str] = os.environ) -> Path:
     return Path(base) / "callwright" / NAME
 
 
-def project_file(folder: Path) -> Path | None:
+def find_project_file(folder: Path) -> Path | None:
     """The nearest one from a folder upward."""
     return next((p / NAME for p in (folder, *folder.parents) if (p / NAME).is_file()), None)
 
 
-def read(path: Path) -> File:
+def read_config(path: Path) -> File:
     """A file, checked whole. Raises ConfigError."""
-    return checked(path, content(path))
+    return parse_config(path, read_bytes(path))
 
 
-def content(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """The bytes of a file: what a digest is taken of, and what is then parsed. Of one that is too
     large a few more than may be parsed. Raises ConfigError.
     """
@@ -142,31 +142,31 @@ def content(path: Path) -> bytes:
         raise ConfigError(said, hint="name another file with --config, or leave it out") from None
 
 
-def keys_of(path: Path, raw: bytes) -> tuple[str, ...]:
+def list_top_keys(path: Path, raw: bytes) -> tuple[str, ...]:
     """The names at the top of a file that is not trusted, to tell what is not used; () where it
     cannot be parsed.
     """
     try:
-        return tuple(_parsed(path, raw))
+        return tuple(_parse_toml(path, raw))
     except ConfigError:
         return ()
 
 
-def checked(path: Path, raw: bytes) -> File:
+def parse_config(path: Path, raw: bytes) -> File:
     """The settings in the content of a file. Raises ConfigError."""
-    table = _parsed(path, raw)
+    table = _parse_toml(path, raw)
     tables = ("limits", "profiles", "proxy", "profile")
-    general = dict(_settings(path, table, "", tables))
-    proxy = _table(path, table, "proxy", "[proxy]")
-    general |= {f"proxy.{key}": s for key, s in _checked(path, proxy, "[proxy]", PROXY)}
+    general = dict(_iter_settings(path, table, "", tables))
+    proxy = _get_table(path, table, "proxy", "[proxy]")
+    general |= {f"proxy.{key}": s for key, s in _iter_checked(path, proxy, "[proxy]", PROXY)}
     profiles = {}
-    for name, inner in _table(path, table, "profiles", "[profiles]").items():
+    for name, inner in _get_table(path, table, "profiles", "[profiles]").items():
         where = f"[profiles.{name}]"
         if not isinstance(inner, dict):
             raise ConfigError(
                 f"{path}: {where} is no table", hint=f"{where} on a line of its own, its keys below"
             )
-        profiles[name] = dict(_settings(path, inner, where, ("limits",)))
+        profiles[name] = dict(_iter_settings(path, inner, where, ("limits",)))
     chosen = table.get("profile", "")
     if not isinstance(chosen, str):
         raise ConfigError(
@@ -175,12 +175,12 @@ def checked(path: Path, raw: bytes) -> File:
     if chosen and chosen not in profiles:
         raise ConfigError(
             f"{path}: profile = {chosen!r}, and there is no [profiles.{chosen}]",
-            hint=nearest(chosen, profiles),
+            hint=suggest_names(chosen, profiles),
         )
     return File(path, general, profiles, chosen)
 
 
-def _parsed(path: Path, raw: bytes) -> dict[str, Any]:
+def _parse_toml(path: Path, raw: bytes) -> dict[str, Any]:
     if len(raw) > _MOST_BYTES or any(
         part.count(b".") > _MOST_DOTS for part in _KEY_ENDS.split(raw)
     ):
@@ -206,17 +206,17 @@ def _parsed(path: Path, raw: bytes) -> dict[str, Any]:
     return table
 
 
-def _settings(
+def _iter_settings(
     path: Path, table: Mapping[str, Any], where: str, tables: tuple[str, ...]
 ) -> Iterator[tuple[str, Setting]]:
     """The settings of a table and of its limits."""
-    yield from _checked(
+    yield from _iter_checked(
         path, {k: v for k, v in table.items() if k not in tables}, where, SETTINGS, tables
     )
     limits = f"[{where.strip('[]')}.limits]" if where else "[limits]"
-    for name, value in _table(path, table, "limits", limits).items():
+    for name, value in _get_table(path, table, "limits", limits).items():
         if name not in LIMITS:
-            raise _unknown(path, limits, name, LIMITS)
+            raise _build_unknown_key(path, limits, name, LIMITS)
         wrong = LIMITS[name].wrong(value)
         if wrong:
             raise ConfigError(
@@ -225,7 +225,7 @@ def _settings(
         yield f"limits.{name}", Setting(value, f"{path}: {limits} {name}")
 
 
-def _table(path: Path, table: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
+def _get_table(path: Path, table: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
     inner = table.get(key, {})
     if not isinstance(inner, dict):
         raise ConfigError(
@@ -234,7 +234,7 @@ def _table(path: Path, table: Mapping[str, Any], key: str, where: str) -> dict[s
     return inner
 
 
-def _checked(
+def _iter_checked(
     path: Path,
     table: Mapping[str, Any],
     where: str,
@@ -243,22 +243,24 @@ def _checked(
 ) -> Iterator[tuple[str, Setting]]:
     for name, value in table.items():
         if name not in known:
-            raise _unknown(path, where, name, [*known, *tables])
-        wrong = _wrong(value, known[name])
+            raise _build_unknown_key(path, where, name, [*known, *tables])
+        wrong = _explain_invalid(value, known[name])
         if wrong:
             raise ConfigError(
-                f"{_place(path, where, name)} {wrong}", hint=f"{name}: {known[name].about}"
+                f"{_describe_place(path, where, name)} {wrong}", hint=f"{name}: {known[name].about}"
             )
-        said = _beside(path.parent, value) if known[name].near else value
-        yield name, Setting(said, _place(path, where, name))
+        said = _resolve_path(path.parent, value) if known[name].near else value
+        yield name, Setting(said, _describe_place(path, where, name))
 
 
-def _place(path: Path, where: str, name: str) -> str:
+def _describe_place(path: Path, where: str, name: str) -> str:
     return f"{path}: {where} {name}" if where else f"{path}: {name}"
 
 
-def _wrong(value: Any, key: Key) -> str:
-    """Why a value cannot stand there, as the end of a sentence; "" if it can."""
+def _explain_invalid(value: Any, key: Key) -> str:
+    """Return the reason why a value is invalid for a key, as the end of a sentence; "" if it is
+    valid.
+    """
     fits = {
         "a text": isinstance(value, str),
         "a list of texts": isinstance(value, list) and all(isinstance(v, str) for v in value),
@@ -276,32 +278,33 @@ def _wrong(value: Any, key: Key) -> str:
     return ""
 
 
-def _unknown(path: Path, where: str, name: str, known: Any) -> ConfigError:
+def _build_unknown_key(path: Path, where: str, name: str, known: Any) -> ConfigError:
     if _SECRET.search(name):
         hint = (
             'put it into an environment variable and name that: api_key_env = "MY_KEY" (or'
             " CALLWRIGHT_API_KEY)"
         )
         return ConfigError(
-            f"{_place(path, where, name)}: a secret does not belong in this file", hint=hint
+            f"{_describe_place(path, where, name)}: a secret does not belong in this file",
+            hint=hint,
         )
     place = where or "the top of the file"
-    return ConfigError(f"{path}: {place} has no key {name!r}", hint=nearest(name, known))
+    return ConfigError(f"{path}: {place} has no key {name!r}", hint=suggest_names(name, known))
 
 
-def nearest(name: str, known: Any) -> str:
-    """What a user may have meant, and all there is."""
+def suggest_names(name: str, known: Any) -> str:
+    """Return a hint with the known names that are nearest to a name, and with all known names."""
     found = get_close_matches(name, list(known), 2)
     listed = "it knows: " + (", ".join(known) or "none")
     return f"did you mean {' or '.join(found)}? {listed}" if found else listed
 
 
-def _beside(folder: Path, value: Any) -> Any:
+def _resolve_path(folder: Path, value: Any) -> Any:
     """A value that names a file beside the configuration, made to name it from anywhere; other
     values as they are.
     """
     if isinstance(value, list):
-        return [_beside(folder, v) for v in value]
+        return [_resolve_path(folder, v) for v in value]
     if not isinstance(value, str) or "://" in value:
         return value
     head, text = ("local:", value[6:]) if value.startswith("local:") else ("", value)

@@ -354,7 +354,7 @@ class ConfigOptions:
     profile: Profile = None
 
 
-def limit_option(name: str) -> Any:
+def make_limit_option(name: str) -> Any:
     """The option of one limit, with what it usually is."""
     limit = LIMITS[name]
     usual = f"{limit.default:,}".removesuffix(".0")
@@ -370,26 +370,26 @@ def limit_option(name: str) -> Any:
 class LimitOptions:
     """One option for each limit of a run."""
 
-    repairs: Annotated[int | None, limit_option("repairs")] = None
-    model_calls: Annotated[int | None, limit_option("model_calls")] = None
-    tokens: Annotated[int | None, limit_option("tokens")] = None
-    seconds: Annotated[float | None, limit_option("seconds")] = None
-    tool_calls: Annotated[int | None, limit_option("tool_calls")] = None
-    tool_seconds: Annotated[float | None, limit_option("tool_seconds")] = None
-    concurrency: Annotated[int | None, limit_option("concurrency")] = None
-    result_chars: Annotated[int | None, limit_option("result_chars")] = None
-    result_bytes: Annotated[int | None, limit_option("result_bytes")] = None
-    reply_tokens: Annotated[int | None, limit_option("reply_tokens")] = None
-    program_seconds: Annotated[float | None, limit_option("program_seconds")] = None
-    program_bytes: Annotated[int | None, limit_option("program_bytes")] = None
-    program_chars: Annotated[int | None, limit_option("program_chars")] = None
-    turns: Annotated[int | None, limit_option("turns")] = None
+    repairs: Annotated[int | None, make_limit_option("repairs")] = None
+    model_calls: Annotated[int | None, make_limit_option("model_calls")] = None
+    tokens: Annotated[int | None, make_limit_option("tokens")] = None
+    seconds: Annotated[float | None, make_limit_option("seconds")] = None
+    tool_calls: Annotated[int | None, make_limit_option("tool_calls")] = None
+    tool_seconds: Annotated[float | None, make_limit_option("tool_seconds")] = None
+    concurrency: Annotated[int | None, make_limit_option("concurrency")] = None
+    result_chars: Annotated[int | None, make_limit_option("result_chars")] = None
+    result_bytes: Annotated[int | None, make_limit_option("result_bytes")] = None
+    reply_tokens: Annotated[int | None, make_limit_option("reply_tokens")] = None
+    program_seconds: Annotated[float | None, make_limit_option("program_seconds")] = None
+    program_bytes: Annotated[int | None, make_limit_option("program_bytes")] = None
+    program_chars: Annotated[int | None, make_limit_option("program_chars")] = None
+    turns: Annotated[int | None, make_limit_option("turns")] = None
 
     def to_settings(self) -> Mapping[str, Any]:
         return {f"limits.{name}": getattr(self, name) for name in LIMITS}
 
 
-def grouped(order: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+def group_options(order: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A decorator for commands that take their options in dataclasses: typer sees every field as an
     option of its own, and the command is given the dataclasses.
 
@@ -413,14 +413,14 @@ def grouped(order: str = "") -> Callable[[Callable[..., None]], Callable[..., No
         for name, parameter in parameters.items():
             kind = groups.get(name)
             flat += (
-                [parameter.replace(annotation=hints[name])] if kind is None else _options_of(kind)
+                [parameter.replace(annotation=hints[name])] if kind is None else _iter_options(kind)
             )
-        return _with_signature(command, with_groups, _ordered(flat, order.split()))
+        return _set_signature(command, with_groups, _order_parameters(flat, order.split()))
 
     return decorate
 
 
-def _options_of(kind: type[Any]) -> Iterator[inspect.Parameter]:
+def _iter_options(kind: type[Any]) -> Iterator[inspect.Parameter]:
     hints = get_type_hints(kind, include_extras=True)
     for one in fields(kind):
         yield inspect.Parameter(
@@ -431,7 +431,9 @@ def _options_of(kind: type[Any]) -> Iterator[inspect.Parameter]:
         )
 
 
-def _ordered(parameters: list[inspect.Parameter], order: list[str]) -> list[inspect.Parameter]:
+def _order_parameters(
+    parameters: list[inspect.Parameter], order: list[str]
+) -> list[inspect.Parameter]:
     known = {one.name: one for one in parameters}
     if len(known) < len(parameters):
         names = [one.name for one in parameters]
@@ -440,7 +442,7 @@ def _ordered(parameters: list[inspect.Parameter], order: list[str]) -> list[insp
     return [*first, *known.values()]
 
 
-def strictly(command: Callable[..., None]) -> Callable[..., None]:
+def add_strict_option(command: Callable[..., None]) -> Callable[..., None]:
     """Gives a command ``--strict``: where a tool source cannot be opened, it ends instead of going
     on without it.
     """
@@ -460,10 +462,10 @@ def strictly(command: Callable[..., None]) -> Callable[..., None]:
     strict = inspect.Parameter(
         "strict", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_STRICT
     )
-    return _with_signature(command, with_strict, [*own, strict])
+    return _set_signature(command, with_strict, [*own, strict])
 
 
-def _with_signature(
+def _set_signature(
     command: Callable[..., None],
     replacing: Callable[..., None],
     parameters: list[inspect.Parameter],

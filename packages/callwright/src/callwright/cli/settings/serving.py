@@ -9,10 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
-from callwright.cli.settings.options import ConfigOptions, Overlay, Tools, grouped, strictly
+from callwright.cli.settings.options import (
+    ConfigOptions,
+    Overlay,
+    Tools,
+    add_strict_option,
+    group_options,
+)
 
 
-@strictly
+@add_strict_option
 def simulate_command(
     tools: Tools = None,
     recorded: Annotated[
@@ -53,10 +59,10 @@ def simulate_command(
     """Serve tools over HTTP with recorded or imitated replies, so that any agent can be tried
     against them.
     """
-    from callwright.cli.simulate import Served, simulate
+    from callwright.cli.simulate import Served, serve_simulator
 
     served = Served(tools or (), recorded or (), model, nearest, live, allow or (), record)
-    simulate(served, host, port)
+    serve_simulator(served, host, port)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +127,7 @@ class ServingOptions:
     )
 
 
-@grouped()
+@group_options()
 def proxy_command(
     upstream: UpstreamOptions,
     repair: RepairOptions,
@@ -129,13 +135,13 @@ def proxy_command(
     config: ConfigOptions,
 ) -> None:
     """Stand between any client and an endpoint, and make its tool calls right."""
-    from callwright.cli.proxy import UPSTREAM_KEY, ProxySetup, start
-    from callwright.cli.settings.settings import effective
+    from callwright.cli.proxy import UPSTREAM_KEY, ProxySetup, start_proxy
+    from callwright.cli.settings.settings import resolve_settings
 
-    settings = effective(upstream, repair, config=config.config, profile=config.profile)
+    settings = resolve_settings(upstream, repair, config=config.config, profile=config.profile)
     settings.announced("proxy.upstream")
     keep = serving.keep
-    start(
+    start_proxy(
         ProxySetup(
             settings.get("proxy.upstream"),
             settings.get("proxy.model"),

@@ -19,18 +19,18 @@ from callwright.cli.settings.config import (
     SETTINGS,
     File,
     Setting,
-    checked,
-    content,
-    keys_of,
-    nearest,
-    project_file,
-    read,
-    user_file,
+    find_project_file,
+    get_user_file,
+    list_top_keys,
+    parse_config,
+    read_bytes,
+    read_config,
+    suggest_names,
 )
 from callwright.models import ModelSpec
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import LIMITS, Limit, Limits
-from callwright.tools.trust import TrustStore, digest_of, location, printable
+from callwright.tools.trust import TrustStore, digest_of, escape_terminal_text, normalize_location
 from callwright.tools.trust.store import VARIABLE
 
 CONFIG, PROFILE = "CALLWRIGHT_CONFIG", "CALLWRIGHT_PROFILE"
@@ -42,8 +42,8 @@ _NAMED = {"journal": "CALLWRIGHT_RUNS"}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds, each with where it was said. ``chosen``: why the profile is the one it is, or "".
-    ``unused``: what is to be said of a file that was found and is not trusted, or "".
+    """Effective settings, each with its origin. ``chosen``: the reason for the choice of the
+    profile, or "". ``unused``: a message about a file that was found and is not trusted, or "".
     """
 
     known: Mapping[str, Setting]
@@ -76,7 +76,7 @@ class Settings:
         return Limits(**self.take(*(f"limits.{name}" for name in LIMITS)))
 
     def journal(self) -> bool | Path:
-        """Where runs are kept: a folder, the default one (True), or nowhere."""
+        """Return the place of journals: a folder, the default one (True), or nowhere (False)."""
         return self.folder() or self.get("journal") is not False
 
     def folder(self) -> Path | None:
@@ -85,7 +85,9 @@ class Settings:
         return Path(said).expanduser() if said else None
 
     def evidence(self) -> bool | Path:
-        """Where what is learned of tools is kept: a file, the default one (True), or nowhere."""
+        """Return the place of the evidence about tools: a file, the default one (True), or nowhere
+        (False).
+        """
         said = self.get("evidence")
         return Path(said).expanduser() if said else said is not False
 
@@ -120,7 +122,7 @@ class Settings:
         return None if named is None else ModelSpec(named, self.key_variable(["model"]))
 
     def notes(self) -> list[str]:
-        """What a user should know before anything is done: which files were read."""
+        """Return notes for the user before a command starts: the settings files that were read."""
         said = ", ".join(str(file.path) for file in self.files)
         profile = f", profile {self.profile} ({self.chosen})" if self.profile else ""
         return [f"settings: {said}{profile}"] if said else []
@@ -150,7 +152,7 @@ def render_settings(settings: Settings, as_json: bool = False) -> str:
         }
         whole |= {"unused": settings.unused, "trust": trusted}
         return orjson.dumps(whole, option=orjson.OPT_INDENT_2, default=str).decode()
-    none = [] if settings.unused else [f"settings: no {NAME} here or above, no {user_file()}"]
+    none = [] if settings.unused else [f"settings: no {NAME} here or above, no {get_user_file()}"]
     held = (
         "trust: {confirmed} confirmed, {pinned} with pinned definitions (callwright trust --list)"
     )
@@ -163,11 +165,11 @@ def render_settings(settings: Settings, as_json: bool = False) -> str:
         head, _, name = key.rpartition(".")
         if head != table:
             lines, table = [*lines, "", f"[{head}]"], head
-        lines.append(f"{f'{name} = {_toml(setting.value)}':<32}  # {setting.origin}")
+        lines.append(f"{f'{name} = {_format_toml(setting.value)}':<32}  # {setting.origin}")
     return "\n".join(lines)
 
 
-def _toml(value: Any) -> str:
+def _format_toml(value: Any) -> str:
     import orjson  # JSON's texts, numbers, booleans and lists are TOML's
 
     return orjson.dumps(value, default=str).decode().replace('","', '", "')
@@ -189,7 +191,7 @@ class Given:
         return self.values
 
 
-def effective(
+def resolve_settings(
     *groups: SettingsGroup,
     config: Path | None = None,
     profile: str | None = None,
@@ -204,28 +206,28 @@ def effective(
     Raises ConfigError for a file, a variable or a profile that makes no sense, TrustError where the
     store of what is trusted cannot be read.
     """
-    files, unused = _files(config, environ, folder or Path.cwd())
+    files, unused = _read_files(config, environ, folder or Path.cwd())
     if unused and say:
         print(unused, file=sys.stderr)
     values = {key: value for group in groups for key, value in group.to_settings().items()}
-    said = {k: _said(v) for k, v in values.items() if v is not None and v != []}
-    told = {**_variables(environ), **said}
+    said = {k: _wrap_setting(v) for k, v in values.items() if v is not None and v != []}
+    told = {**_read_variables(environ), **said}
     general: dict[str, Setting] = {}
     for file in reversed(files):
         general |= file.general
-    named = _named(profile, environ, files, unused)
-    name, chosen = named or _suitable(files, told.get("model"), general.get("model"))
+    named = _find_named_profile(profile, environ, files, unused)
+    name, chosen = named or _choose_profile(files, told.get("model"), general.get("model"))
     if name:
         for file in reversed(files):
             general |= file.profiles.get(name, {})
-    return Settings(_one_upstream(general, told), files, name, chosen, unused)
+    return Settings(_keep_one_upstream(general, told), files, name, chosen, unused)
 
 
-def _said(value: Any) -> Setting:
+def _wrap_setting(value: Any) -> Setting:
     return value if isinstance(value, Setting) else Setting(value, "the command line")
 
 
-def _one_upstream(general: dict[str, Setting], told: dict[str, Setting]) -> dict[str, Setting]:
+def _keep_one_upstream(general: dict[str, Setting], told: dict[str, Setting]) -> dict[str, Setting]:
     """The proxy has one of two: what is said nearer goes before the other that a file says."""
     either = {"proxy.upstream", "proxy.model"}
     if either & told.keys():
@@ -233,42 +235,44 @@ def _one_upstream(general: dict[str, Setting], told: dict[str, Setting]) -> dict
     return {**general, **told}
 
 
-def _files(
+def _read_files(
     config: Path | None, environ: Mapping[str, str], folder: Path
 ) -> tuple[tuple[File, ...], str]:
     """The nearest first, and what is to be said of one that is not used. A file that is named
     stands in the project's place; one that was only found may have come with somebody's project.
     """
     named = config or (Path(environ[CONFIG]).expanduser() if environ.get(CONFIG) else None)
-    users = user_file(environ)
-    files = [read(users)] if users.is_file() else []
+    users = get_user_file(environ)
+    files = [read_config(users)] if users.is_file() else []
     if named is not None:
-        return (read(named), *files) if named != users else tuple(files), ""
-    found = project_file(folder)
+        return (read_config(named), *files) if named != users else tuple(files), ""
+    found = find_project_file(folder)
     if found is None or found == users:
         return tuple(files), ""
-    raw = content(found)
-    if TrustStore(environ.get(VARIABLE)).is_trusted("settings", location(found), digest_of(raw)):
-        return (checked(found, raw), *files), ""
-    return tuple(files), _not_used(found, keys_of(found, raw))
+    raw = read_bytes(found)
+    if TrustStore(environ.get(VARIABLE)).is_trusted(
+        "settings", normalize_location(found), digest_of(raw)
+    ):
+        return (parse_config(found, raw), *files), ""
+    return tuple(files), _describe_unused(found, list_top_keys(found, raw))
 
 
-def _not_used(path: Path, keys: tuple[str, ...]) -> str:
+def _describe_unused(path: Path, keys: tuple[str, ...]) -> str:
     shown = min(str(path), os.path.relpath(path), key=len)
     held = ", ".join(keys[:6]) + (", …" if len(keys) > 6 else "")
     return (
-        f"not used: {printable(shown)}{f' ({printable(held)})' if held else ''}\n"
-        f"  It was only found. Read it, then: callwright trust {shlex.quote(printable(shown))}"
+        f"not used: {escape_terminal_text(shown)}{f' ({escape_terminal_text(held)})' if held else ''}\n"
+        f"  It was only found. Read it, then: callwright trust {shlex.quote(escape_terminal_text(shown))}"
     )
 
 
-def _variables(environ: Mapping[str, str]) -> dict[str, Setting]:
+def _read_variables(environ: Mapping[str, str]) -> dict[str, Setting]:
     made = {}
     for key in SETTINGS:
         name = _NAMED.get(key, f"CALLWRIGHT_{key.upper()}")
         if environ.get(name) and key not in _LISTS and key != "api_key_env":
             value = (
-                _whole(name, environ[name])
+                _parse_whole(name, environ[name])
                 if SETTINGS[key].kind == "a whole number"
                 else environ[name]
             )
@@ -279,11 +283,13 @@ def _variables(environ: Mapping[str, str]) -> dict[str, Setting]:
     for name, limit in LIMITS.items():
         variable = f"CALLWRIGHT_{name.upper()}"
         if environ.get(variable):
-            made[f"limits.{name}"] = Setting(_number(variable, environ[variable], limit), variable)
+            made[f"limits.{name}"] = Setting(
+                _parse_number(variable, environ[variable], limit), variable
+            )
     return made
 
 
-def _whole(variable: str, text: str) -> int:
+def _parse_whole(variable: str, text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise ConfigError(
             f"{variable} takes a whole number, not {text!r}", hint=f"or unset {variable}"
@@ -291,7 +297,7 @@ def _whole(variable: str, text: str) -> int:
     return int(text)
 
 
-def _number(variable: str, text: str, limit: Limit) -> float:
+def _parse_number(variable: str, text: str, limit: Limit) -> float:
     try:
         value = limit.kind(text)
     except ValueError:
@@ -305,7 +311,7 @@ def _number(variable: str, text: str, limit: Limit) -> float:
     ) from None
 
 
-def _named(
+def _find_named_profile(
     option: str | None, environ: Mapping[str, str], files: tuple[File, ...], unused: str
 ) -> tuple[str, str] | None:
     """The profile that the user named, and where. Raises ConfigError for one that is not there."""
@@ -316,14 +322,14 @@ def _named(
     if name not in known:
         places = (
             ", ".join(str(file.path) for file in files)
-            or f"there is no {NAME} here or above, and no {user_file()}"
+            or f"there is no {NAME} here or above, and no {get_user_file()}"
         )
-        hint = nearest(name, known) + (f"\n  {unused}" if unused else "")
+        hint = suggest_names(name, known) + (f"\n  {unused}" if unused else "")
         raise ConfigError(f"{by}: there is no profile {name!r} ({places})", hint=hint)
     return name, by
 
 
-def _suitable(
+def _choose_profile(
     files: tuple[File, ...], asked: Setting | None, usual: Setting | None
 ) -> tuple[str, str]:
     """The profile where none was named, and why: that of the endpoint the user asks; else the
@@ -333,12 +339,12 @@ def _suitable(
     if asked is None and chosen is not None:
         return chosen.profile, f"{chosen.path}: profile"
     model = asked or usual
-    models = _models(files)
-    name = _for_endpoint(str(model.value), models) if model is not None else ""
+    models = _map_profile_models(files)
+    name = _find_by_endpoint(str(model.value), models) if model is not None else ""
     return name, f"its model is {models[name]}" if name else ""
 
 
-def _models(files: tuple[File, ...]) -> dict[str, str]:
+def _map_profile_models(files: tuple[File, ...]) -> dict[str, str]:
     """The model of each profile that has one; the nearer file's."""
     made: dict[str, str] = {}
     for file in reversed(files):
@@ -350,14 +356,14 @@ def _models(files: tuple[File, ...]) -> dict[str, str]:
     return made
 
 
-def _for_endpoint(model: str, models: Mapping[str, str]) -> str:
+def _find_by_endpoint(model: str, models: Mapping[str, str]) -> str:
     """The profile of the same model at the same address, else one of this address where either
     names no model.
     """
-    address, asked = _address(model)
+    address, asked = _split_address(model)
     here = {
         name: served
-        for name, (base, served) in ((n, _address(m)) for n, m in models.items())
+        for name, (base, served) in ((n, _split_address(m)) for n, m in models.items())
         if base == address
     }
     exact = [name for name, served in here.items() if served == asked]
@@ -366,6 +372,6 @@ def _for_endpoint(model: str, models: Mapping[str, str]) -> str:
     )
 
 
-def _address(model: str) -> tuple[str, str]:
+def _split_address(model: str) -> tuple[str, str]:
     base, _, name = model.partition("#")
     return base.rstrip("/").lower() if "://" in base else base, name

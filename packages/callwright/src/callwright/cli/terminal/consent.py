@@ -10,14 +10,14 @@ from functools import partial
 from callwright.agent.safety.consent import Approve, Proposal
 from callwright.cli.terminal.live import Live
 from callwright.nouns.control_characters import escape_controls, one_line
-from callwright.nouns.types import canonical
-from callwright.tools.python.functions import in_thread
+from callwright.nouns.types import to_canonical_json
+from callwright.tools.python.functions import run_in_thread
 
 _SHOWN = 1_000  # characters of one value
 _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "": False}
 
 
-def in_terminal(live: Live, read: Callable[[], str] = input) -> Approve | None:
+def make_terminal_approval(live: Live, read: Callable[[], str] = input) -> Approve | None:
     """Asks on the terminal; None where nobody sits there: then what needs leave is refused."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
@@ -30,8 +30,8 @@ def in_terminal(live: Live, read: Callable[[], str] = input) -> Approve | None:
             if tool in always:
                 return True
             with live.paused():
-                said = await in_thread(
-                    partial(_typed, shown(proposal), read)
+                said = await run_in_thread(
+                    partial(_read_answer, render_proposal(proposal), read)
                 )  # other calls go on meanwhile
             if said == "always":
                 always.add(tool)
@@ -41,7 +41,7 @@ def in_terminal(live: Live, read: Callable[[], str] = input) -> Approve | None:
     return approve
 
 
-def shown(proposal: Proposal) -> str:
+def render_proposal(proposal: Proposal) -> str:
     """The call as it is put to the user, values from results marked."""
     whose = f" ({proposal.offer.shown})" if proposal.offer else ""
     lines = [f"\n{one_line(proposal.call.tool.name)}{whose}: {proposal.why}"]
@@ -51,18 +51,20 @@ def shown(proposal: Proposal) -> str:
             of for at, of in proposal.origins.items() if at == path or at.startswith(path + "/")
         ]
         mark = f"   <- not in your request: from {', '.join(dict.fromkeys(told))}" if told else ""
-        lines.append(f"  {one_line(key)} = {_cut(escape_controls(canonical(value)))}{mark}")
+        lines.append(
+            f"  {one_line(key)} = {_cut_value(escape_controls(to_canonical_json(value)))}{mark}"
+        )
     return "\n".join(lines) + "\nMay it be called? [y]es, [N]o, [always] for this tool: "
 
 
-def _cut(value: str) -> str:
+def _cut_value(value: str) -> str:
     """A value as far as it leaves the question on the screen; how much is left out is said."""
     left = len(value) - _SHOWN
     return value if left <= 0 else f"{value[:_SHOWN]}… ({left} more characters)"
 
 
-def _typed(question: str, read: Callable[[], str]) -> str:
-    """What the user types. The end of input is a no."""
+def _read_answer(question: str, read: Callable[[], str]) -> str:
+    """Return the user's answer. The end of input is a no."""
     said = "?"
     while said not in (*_ANSWERS, "always"):
         print(question, end="", file=sys.stderr, flush=True)

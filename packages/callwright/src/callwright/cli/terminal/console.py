@@ -18,7 +18,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from callwright.cli.terminal.streams import raw
+from callwright.cli.terminal.streams import unwrap_stream
 from callwright.nouns.control_characters import escape_controls, one_line
 
 _BETWEEN = 3  # characters between two columns
@@ -41,14 +41,14 @@ class GuardedConsole(Console):
                 yield Segment(escape_controls(segment.text), segment.style)
 
 
-def console(*, stderr: bool = False) -> GuardedConsole:
+def build_console(*, stderr: bool = False) -> GuardedConsole:
     """A console on the standard output or the standard error of this moment."""
     return GuardedConsole(
-        file=raw(sys.stderr if stderr else sys.stdout), highlight=False, emoji=False
+        file=unwrap_stream(sys.stderr if stderr else sys.stdout), highlight=False, emoji=False
     )
 
 
-def shortened(text: str, length: int = 90) -> str:
+def shorten_text(text: str, length: int = 90) -> str:
     """The first words of a description, in one line; "…" where there are more."""
     return textwrap.shorten(one_line(text), length, placeholder=" …")
 
@@ -61,14 +61,14 @@ def print_table(
     out: GuardedConsole | None = None,
 ) -> None:
     """Print rows of texts, on standard output as a rule; none of their letters is left out."""
-    out, cells = out or console(), [[one_line(cell) for cell in row] for row in rows]
+    out, cells = out or build_console(), [[one_line(cell) for cell in row] for row in rows]
     if title:
         out.print(Text(title), soft_wrap=True)
     if not out.is_terminal:
         for row in (heads, *cells):
             out.file.write("\t".join(row) + "\n")
         return
-    widths = _widths(heads, cells, out.width)
+    widths = _compute_widths(heads, cells, out.width)
     if widths is None:
         _print_paragraphs(out, heads, cells)
         return
@@ -80,7 +80,9 @@ def print_table(
     out.print(table)
 
 
-def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
+def _compute_widths(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], width: int
+) -> list[int] | None:
     """As many characters for each column as its longest word needs, and what is left for those that
     need more; None where that is too much for the terminal.
     """

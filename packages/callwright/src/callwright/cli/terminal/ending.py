@@ -1,6 +1,4 @@
-"""How every command ends that cannot go on: a sentence to stderr and an exit code. Loads no
-library.
-"""
+"""Ends a command that cannot continue: a sentence to stderr and an exit code. Loads no library."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ def report_errors() -> Iterator[None]:
                 sys.stdout.flush()  # what does not fit must show while somebody can still say it
     except CallwrightError as error:
         print(
-            f"error: {_indented(str(error))}",
+            f"error: {_indent_lines(str(error))}",
             *getattr(error, "__notes__", ()),
             sep="\n  ",
             file=sys.stderr,
@@ -55,11 +53,11 @@ def report_errors() -> Iterator[None]:
             " elsewhere; what was run is kept: callwright runs, callwright resume RUN",
             file=sys.stderr,
         )
-        _let_go()
+        _discard_stdout()
         raise SystemExit(1) from None
 
 
-def _indented(text: str) -> str:
+def _indent_lines(text: str) -> str:
     """All lines but the first indented: none that a message of others brings along passes for one
     of ours. In a terminal, lines end where words do.
     """
@@ -67,11 +65,11 @@ def _indented(text: str) -> str:
     lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in rest)]
     if sys.stderr.isatty():
         width = get_terminal_size().columns
-        lines = [_wrapped(line, "" if at else "error: ", width) for at, line in enumerate(lines)]
+        lines = [_wrap_line(line, "" if at else "error: ", width) for at, line in enumerate(lines)]
     return "\n".join(lines)
 
 
-def _wrapped(line: str, before: str, width: int) -> str:
+def _wrap_line(line: str, before: str, width: int) -> str:
     """The line in as many as it needs, the later ones under its second column if it has two."""
     columns = _COLUMNS.match(line)
     margin = len(line) - len(line.lstrip())
@@ -83,7 +81,7 @@ def _wrapped(line: str, before: str, width: int) -> str:
     return "\n".join(parts).removeprefix(before)
 
 
-def _let_go() -> None:
+def _discard_stdout() -> None:
     """Nothing more is written to stdout, also not what it still holds."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

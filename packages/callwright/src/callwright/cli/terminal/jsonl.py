@@ -12,14 +12,14 @@ from typing import BinaryIO
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.control_characters import escape_controls
 from callwright.nouns.errors import CallwrightError
-from callwright.nouns.types import Json, JsonObject, canonical
+from callwright.nouns.types import Json, JsonObject, to_canonical_json
 
 Handler = Callable[[JsonObject], JsonObject]
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """How many lines there were, and how many of them were answered with an ``error``."""
+    """Number of lines, and how many of them were answered with an ``error``."""
 
     lines: int
     errors: int
@@ -42,10 +42,10 @@ def answer_stream(
         print("reading JSON lines from the keyboard; Ctrl-D ends them", file=sys.stderr)
     source, target = source or sys.stdin.buffer, target or sys.stdout.buffer
     lines = errors = 0
-    for answer in answers(source, handle):
+    for answer in iter_answers(source, handle):
         lines += 1
         errors += "error" in answer
-        target.write(canonical_line(answer))
+        target.write(encode_line(answer))
         target.flush()
     if errors:
         print(
@@ -55,28 +55,28 @@ def answer_stream(
     return Answered(lines, errors)
 
 
-def answers(lines: Iterable[bytes], handle: Handler) -> Iterator[JsonObject]:
+def iter_answers(lines: Iterable[bytes], handle: Handler) -> Iterator[JsonObject]:
     """One answer for each line that is not blank."""
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield _answer(number, line, handle)
+            yield _answer_line(number, line, handle)
 
 
-def _answer(number: int, line: bytes, handle: Handler) -> JsonObject:
+def _answer_line(number: int, line: bytes, handle: Handler) -> JsonObject:
     row: Json = None
     try:
-        row = _object(line)
+        row = _parse_object(line)
         answer = handle(row)
     except (BadLine, CallwrightError, ValueError) as exc:
-        return _error(number, row, str(exc))
+        return _build_error(number, row, str(exc))
     except RecursionError:
-        return _error(number, row, "nested too deeply")
+        return _build_error(number, row, "nested too deeply")
     except Exception as exc:  # one bad line must not stop the stream
-        return _error(number, row, f"{type(exc).__name__}: {exc}")
+        return _build_error(number, row, f"{type(exc).__name__}: {exc}")
     return {"id": row.get("id"), **answer}
 
 
-def _object(line: bytes) -> JsonObject:
+def _parse_object(line: bytes) -> JsonObject:
     try:
         row = parse(line.strip())
     except JsonError as exc:
@@ -86,12 +86,12 @@ def _object(line: bytes) -> JsonObject:
     return row
 
 
-def _error(number: int, row: Json, message: str) -> JsonObject:
+def _build_error(number: int, row: Json, message: str) -> JsonObject:
     key = row.get("id") if isinstance(row, dict) else None
     return {"id": key, "error": {"line": number, "message": message}}
 
 
-def canonical_line(value: JsonObject) -> bytes:
+def encode_line(value: JsonObject) -> bytes:
     """The object as one line of UTF-8, keys in their given order; no character in it steers a
     terminal.
     """
@@ -100,5 +100,5 @@ def canonical_line(value: JsonObject) -> bytes:
     try:
         line = orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE).decode()
     except (TypeError, orjson.JSONEncodeError):  # integers beyond 64 bits, lone surrogates
-        line = canonical(value) + "\n"
+        line = to_canonical_json(value) + "\n"
     return escape_controls(line).encode()

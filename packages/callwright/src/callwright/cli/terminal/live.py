@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from callwright.cli.terminal.console import console as our_console
+from callwright.cli.terminal.console import build_console as our_console
 from callwright.nouns.control_characters import escape_controls
 from callwright.nouns.trace import Event, recovery_text, round_text, shortlist_text, stale_text
-from callwright.nouns.types import canonical
+from callwright.nouns.types import to_canonical_json
 
 _WIDTH = 150
 
@@ -94,7 +94,7 @@ class Live:
         for one in data["trials"]["ranking"]:
             self._line(
                 "  [dim]tried[/]"
-                f" {escape(_short(one['name'] + ': ' + (one['justification'] or 'not tried')))}"
+                f" {escape(_shorten_value(one['name'] + ': ' + (one['justification'] or 'not tried')))}"
             )
 
     def _on_shortlist(self, data: Mapping[str, Any]) -> None:
@@ -111,7 +111,7 @@ class Live:
 
     def _on_dispatch(self, data: Mapping[str, Any]) -> None:
         if data["slots"]:
-            self._line(f"[bold]On their way[/] {escape(_short(', '.join(data['slots'])))}")
+            self._line(f"[bold]On their way[/] {escape(_shorten_value(', '.join(data['slots'])))}")
 
     def _on_model(self, data: Mapping[str, Any]) -> None:
         self._written = 0
@@ -121,54 +121,58 @@ class Live:
             f" {usage['completion_tokens']} out, {data['seconds']:.1f} s[/]"
         )
         if data.get("discarded"):
-            self._line(f"  [yellow]cut off[/] {escape(_short(data['discarded']))}")
+            self._line(f"  [yellow]cut off[/] {escape(_shorten_value(data['discarded']))}")
 
     def _on_call_refused(self, data: Mapping[str, Any]) -> None:
         for violation in data["violations"][:2]:
-            self._line(f"  [yellow]✗ gate[/] {data['id']} {escape(_short(violation['message']))}")
+            self._line(
+                f"  [yellow]✗ gate[/] {data['id']} {escape(_shorten_value(violation['message']))}"
+            )
 
     def _on_call_checked(self, data: Mapping[str, Any]) -> None:
         self._edits(data["edits"])
 
     def _on_call_repair(self, data: Mapping[str, Any]) -> None:
-        self._line(f"  [yellow]repaired[/] {data['id']} {escape(_short(data['after']))}")
+        self._line(f"  [yellow]repaired[/] {data['id']} {escape(_shorten_value(data['after']))}")
 
     def _on_reflection(self, data: Mapping[str, Any]) -> None:
         for part in ("analysis", "strategy"):
             if data[part]:
-                self._line(f"  [yellow]{part}[/] {data['id']} {escape(_short(data[part]))}")
+                self._line(f"  [yellow]{part}[/] {data['id']} {escape(_shorten_value(data[part]))}")
 
     def _edits(self, edits: list[Mapping[str, Any]]) -> None:
         for edit in edits:
-            before, after = (_short(canonical(edit[key]), 40) for key in ("before", "after"))
+            before, after = (
+                _shorten_value(to_canonical_json(edit[key]), 40) for key in ("before", "after")
+            )
             change = f"{edit['path'] or '/'}: {before} → {after} ({edit['rule']})"
             self._line(f"  [yellow]edit[/] {escape(change)}")
 
     def _on_result(self, data: Mapping[str, Any]) -> None:
-        call = f"{data['tool']}({canonical(data['arguments'])[1:-1]})"
+        call = f"{data['tool']}({to_canonical_json(data['arguments'])[1:-1]})"
         if data["failure"]:
             outcome = (
                 f"[red]{escape(data['failure']['kind'])}:"
-                f" {escape(_short(data['failure']['message']))}[/]"
+                f" {escape(_shorten_value(data['failure']['message']))}[/]"
             )
         else:
-            outcome = escape(_short(data["content"]))
+            outcome = escape(_shorten_value(data["content"]))
         mark = "[red]✗[/]" if data["failure"] else "[green]✓[/]"
-        self._line(f"  {mark} [bold]{data['id']}[/] {escape(_short(call))}")
+        self._line(f"  {mark} [bold]{data['id']}[/] {escape(_shorten_value(call))}")
         self._line(f"      → {outcome}")
 
     def _on_skip(self, data: Mapping[str, Any]) -> None:
-        self._line(f"  [dim]– {escape(data['tool'])}: {escape(_short(data['reason']))}[/]")
+        self._line(f"  [dim]– {escape(data['tool'])}: {escape(_shorten_value(data['reason']))}[/]")
 
     def _on_round(self, data: Mapping[str, Any]) -> None:
         if said := round_text(data):
-            self._line(f"  [dim]{escape(_short(said))}[/]")
+            self._line(f"  [dim]{escape(_shorten_value(said))}[/]")
 
     def _on_recovery(self, data: Mapping[str, Any]) -> None:
-        self._line(f"  [yellow]{escape(_short(recovery_text(data)))}[/]")
+        self._line(f"  [yellow]{escape(_shorten_value(recovery_text(data)))}[/]")
 
     def _on_stale(self, data: Mapping[str, Any]) -> None:
-        self._line(f"  [yellow]{escape(_short(stale_text(data)))}[/]")
+        self._line(f"  [yellow]{escape(_shorten_value(stale_text(data)))}[/]")
 
     def _on_limit(self, data: Mapping[str, Any]) -> None:
         self._line(f"  [yellow]limit[/] {data['limit']} reached")
@@ -177,7 +181,7 @@ class Live:
         self._console.print(escape_controls(f"  [dim]{escape(data['text'])}[/]"), soft_wrap=True)
 
 
-def _short(value: Any, length: int = _WIDTH) -> str:
-    text = value if isinstance(value, str) else canonical(value)
+def _shorten_value(value: Any, length: int = _WIDTH) -> str:
+    text = value if isinstance(value, str) else to_canonical_json(value)
     text = " ".join(text.split())
     return text if len(text) <= length else text[: length - 1] + "…"

@@ -48,6 +48,6 @@ def guard_streams() -> None:
             setattr(sys, name, cast(TextIO, GuardedStream(stream)))
 
 
-def raw(stream: TextIO) -> TextIO:
+def unwrap_stream(stream: TextIO) -> TextIO:
     """The stream itself, for what prints control characters of ours and has escaped all others."""
     return stream.stream if isinstance(stream, GuardedStream) else stream

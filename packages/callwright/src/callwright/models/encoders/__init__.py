@@ -30,10 +30,10 @@ def open_encoder(
     """
     from callwright.models.encoders.cached import CachedEncoder
 
-    return CachedEncoder(_open((spec or "minilm").strip(), threads), cache)
+    return CachedEncoder(_open_spec((spec or "minilm").strip(), threads), cache)
 
 
-def _open(spec: str, threads: int) -> Encoder:
+def _open_spec(spec: str, threads: int) -> Encoder:
     if spec in ("minilm", "minilm-int8"):
         from callwright.models.encoders.minilm import open_minilm
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from callwright.nouns.errors import ConfigError, boundary
+from callwright.nouns.errors import ConfigError, convert_errors
 from callwright.nouns.protocols import Encoder
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class CachedEncoder:
         self._lock = Lock()
         self.name = encoder.name
         if path is not None:
-            with boundary(
+            with convert_errors(
                 ConfigError, f"the vector cache {path} cannot be used", hint="name another file"
             ):
                 path.parent.mkdir(parents=True, exist_ok=True)

@@ -70,7 +70,7 @@ class EndpointEncoder:
         May be called inside a running event loop, which then waits; there, ``await encode_async``
         is better.
         """
-        return _finish(self.encode_async(texts))
+        return _run_coroutine(self.encode_async(texts))
 
     async def encode_async(self, texts: Sequence[str]) -> ndarray[Any, Any]:
         """As :meth:`encode`, for callers that are asynchronous themselves."""
@@ -142,7 +142,7 @@ class EndpointEncoder:
         return rows
 
 
-def _finish(work: Coroutine[Any, Any, Result]) -> Result:
+def _run_coroutine(work: Coroutine[Any, Any, Result]) -> Result:
     """Run a coroutine to its end from synchronous code, also where an event loop is already
     running.
     """

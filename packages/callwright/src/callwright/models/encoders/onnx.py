@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from callwright.nouns.errors import ConfigError, MissingExtra, WeightsError, boundary
+from callwright.nouns.errors import ConfigError, MissingExtra, WeightsError, convert_errors
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -50,7 +50,7 @@ class OnnxEncoder:
         self.name = name or model.parent.name
         self._pooling = pooling
         self._batch = batch
-        with boundary(WeightsError, f"encoder {model}"):
+        with convert_errors(WeightsError, f"encoder {model}"):
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = threads
             options.log_severity_level = 3
@@ -85,11 +85,11 @@ class OnnxEncoder:
             ids[row, : len(found)] = found
             mask[row, : len(found)] = 1
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        with boundary(WeightsError, f"encoder {self.name}"):
+        with convert_errors(WeightsError, f"encoder {self.name}"):
             states = self._session.run(
                 [self._output], {k: v for k, v in feed.items() if k in self._inputs}
             )[0]
-        return _unit(states if states.ndim == 2 else self._pool(states, mask))
+        return _normalize_vectors(states if states.ndim == 2 else self._pool(states, mask))
 
     def _pool(self, states: ndarray[Any, Any], mask: ndarray[Any, Any]) -> ndarray[Any, Any]:
         """Token states (B, S, D) to one vector per text (B, D)."""
@@ -113,9 +113,9 @@ def open_folder(folder: Path, *, threads: int = 1) -> OnnxEncoder:
         raise ConfigError(
             f"{folder} holds no .onnx file", hint="export it to model.onnx beside tokenizer.json"
         )
-    pooling = _settings(folder / "1_Pooling" / "config.json")
+    pooling = _read_settings(folder / "1_Pooling" / "config.json")
     cls = bool(pooling.get("pooling_mode_cls_token") or pooling.get("pooling_mode") == "cls")
-    length = _settings(folder / "sentence_bert_config.json").get("max_seq_length")
+    length = _read_settings(folder / "sentence_bert_config.json").get("max_seq_length")
     return OnnxEncoder(
         model,
         folder / "tokenizer.json",
@@ -136,7 +136,7 @@ def find_onnx(folder: Path) -> Path | None:
     )
 
 
-def _settings(path: Path) -> dict[str, Any]:
+def _read_settings(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     from callwright.jsontext import parse
@@ -152,7 +152,7 @@ def _by_length(tokens: Sequence[Sequence[int]], batch: int) -> Iterator[list[int
         yield order[start : start + batch]
 
 
-def _unit(vectors: ndarray[Any, Any]) -> ndarray[Any, Any]:
+def _normalize_vectors(vectors: ndarray[Any, Any]) -> ndarray[Any, Any]:
     import numpy as np
 
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)

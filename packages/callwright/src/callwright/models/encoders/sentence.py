@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from callwright.nouns.errors import MissingExtra, WeightsError, boundary
+from callwright.nouns.errors import MissingExtra, WeightsError, convert_errors
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -31,7 +31,7 @@ class SentenceEncoder:
             ) from None
         self.name = folder.name
         self._batch = batch
-        with boundary(
+        with convert_errors(
             WeightsError,
             f"encoder {folder}",
             hint="it should be a whole sentence-transformers folder",

@@ -51,10 +51,10 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
         return None
     tape.at += 1
     yield from tape.take(_BLANK, 16)
-    known = yield from names.stands(tape, offer, _AFTER_NAME)
+    known = yield from names.find_name(tape, offer, _AFTER_NAME)
     if not known:
         yield from tape.take(_DECORATION, 16)
-        known = yield from names.stands(tape, offer, _AFTER_NAME)
+        known = yield from names.find_name(tape, offer, _AFTER_NAME)
     char = yield from tape.char()
     if not known and (char in "\n{[" or (char == "`" and (yield from tape.marker(FENCES)))):
         return (yield from _json_action(tape, offer))
@@ -66,15 +66,15 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
         return None
     if char and char in "({":
         text, closed = yield from tape.value(round_=char == "(")
-        if char == "{" or not closed or not (yield from _labelled(tape)):
+        if char == "{" or not closed or not (yield from _has_input_label(tape)):
             if not offer.calls(name):
                 return None
-            return Block("react", [_direct(offer, name, text, closed)])
-    if not (yield from _input(tape)):
+            return Block("react", [_build_direct_call(offer, name, text, closed)])
+    if not (yield from _take_input_label(tape)):
         if not offer.calls(name):
             return None
         return Block("react", [Meant(name, "", ["no Action Input"])])
-    return Block("react", [(yield from _arguments(tape, offer, name))])
+    return Block("react", [(yield from _take_arguments(tape, offer, name))])
 
 
 def _json_action(tape: Scanner, offer: ToolVocabulary) -> Steps[Block | None]:
@@ -86,29 +86,29 @@ def _json_action(tape: Scanner, offer: ToolVocabulary) -> Steps[Block | None]:
         yield from tape.take(_INFO, 32)
         char = yield from tape.space()
     block = Block("smolagents")
-    if not char or char not in "{[" or not (yield from untagged.value(tape, offer, block)):
+    if not char or char not in "{[" or not (yield from untagged.take_value(tape, offer, block)):
         return None
     if fence:
         yield from tape.closing(FENCES)
     return block
 
 
-def _direct(offer: ToolVocabulary, name: str, text: str, closed: bool) -> Meant:
+def _build_direct_call(offer: ToolVocabulary, name: str, text: str, closed: bool) -> Meant:
     """``Action: f({…})``, ``Action: f(a='x')`` and ``Action: f{…}``."""
     if text[:1] == "{" or not closed:
-        return _meant(offer, name, text.removeprefix("("), not closed)
+        return _build_call(offer, name, text.removeprefix("("), not closed)
     inner = text[1:-1].strip()
     if not inner or inner[:1] in "{[":
-        return _meant(offer, name, inner or "{}", False)
+        return _build_call(offer, name, inner or "{}", False)
     return pythonic.read_call(name, text, offer)
 
 
-def _labelled(tape: Scanner) -> Steps[bool]:
+def _has_input_label(tape: Scanner) -> Steps[bool]:
     ahead = yield from tape.glance()
     return ahead >= 0 and bool((yield from tape.marker(_INPUT, ahead)))
 
 
-def _input(tape: Scanner) -> Steps[bool]:
+def _take_input_label(tape: Scanner) -> Steps[bool]:
     """Takes the label ``Action Input:`` if it comes next."""
     ahead = yield from tape.glance()
     label = "" if ahead < 0 else (yield from tape.marker(_INPUT, ahead))
@@ -122,7 +122,7 @@ def _input(tape: Scanner) -> Steps[bool]:
     return True
 
 
-def _arguments(tape: Scanner, offer: ToolVocabulary, name: str) -> Steps[Meant]:
+def _take_arguments(tape: Scanner, offer: ToolVocabulary, name: str) -> Steps[Meant]:
     ahead = yield from tape.glance()
     if ahead < 0 or (yield from tape.marker(_LABELS, ahead)):
         return Meant(name, "", ["no Action Input"])
@@ -138,12 +138,12 @@ def _arguments(tape: Scanner, offer: ToolVocabulary, name: str) -> Steps[Meant]:
         text, closed = yield from tape.value()
         if fence:
             yield from tape.closing(FENCES)
-        return _meant(offer, name, text, not closed)
+        return _build_call(offer, name, text, not closed)
     text, _ = yield from tape.until(_LINE_END)
-    return _meant(offer, name, text.strip(), False)
+    return _build_call(offer, name, text.strip(), False)
 
 
-def _meant(offer: ToolVocabulary, name: str, text: str, stopped: bool) -> Meant:
+def _build_call(offer: ToolVocabulary, name: str, text: str, stopped: bool) -> Meant:
     if stopped:
         return Meant(name, text, [STOPPED], truncated=True)
     try:
@@ -158,9 +158,11 @@ def _meant(offer: ToolVocabulary, name: str, text: str, stopped: bool) -> Meant:
 
 
 def write(calls: Sequence[ToolCall]) -> str:
-    return "\n".join(f"Action: {c.tool}\nAction Input: {_text(c)}" for c in calls) + "\n"
+    return (
+        "\n".join(f"Action: {c.tool}\nAction Input: {_format_arguments(c)}" for c in calls) + "\n"
+    )
 
 
-def _text(call: ToolCall) -> str:
+def _format_arguments(call: ToolCall) -> str:
     given = call.arguments
     return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)

@@ -26,7 +26,7 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     type string.
     """
     tape.at += len(marker)
-    name = yield from names.take(tape, offer, _AFTER)
+    name = yield from names.take_name(tape, offer, _AFTER)
     if not offer.calls(name):
         return None
     text, end = yield from tape.until(_END, _MAX_TEXT)
@@ -35,7 +35,7 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     tape.at += 1
     given = text.strip()
     if given:
-        return Block("bracket", [_plain(name, given, offer)])
+        return Block("bracket", [_build_plain_call(name, given, offer)])
     ahead = yield from tape.glance()
     if ahead < 0 or tape.text[tape.at + ahead] != "{":
         return Block("bracket", [Meant(name, {})])
@@ -48,7 +48,7 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     return Block("bracket", [call])
 
 
-def _plain(name: str, text: str, offer: ToolVocabulary) -> Meant:
+def _build_plain_call(name: str, text: str, offer: ToolVocabulary) -> Meant:
     properties = offer.schema(name)
     if len(properties) == 1:
         ((key, schema),) = properties.items()

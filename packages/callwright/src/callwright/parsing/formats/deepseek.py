@@ -21,18 +21,21 @@ from callwright.parsing.values import STOPPED, read_arguments
 _INFO = re.compile(r"[\w+\-]*")
 
 
-def _spelt(*words: str) -> list[str]:
+def _spell_markers(*words: str) -> list[str]:
     """Each marker with DeepSeek's own characters and with plain ones, in any mixture of the two."""
     return [f"<{bar}{w.replace('_', low)}{bar}>" for w in words for bar in "｜|" for low in "▁_ "]
 
 
-OPENS = _spelt("tool_calls_begin", "tool_call_begin")
-_BEGIN = MarkerSet(_spelt("tool_call_begin"))
-_OUTER = frozenset(_spelt("tool_calls_begin"))
-_SEP = MarkerSet([*_spelt("tool_sep"), "\n", "{", *_spelt("tool_call_end")])
-_NAME_ENDS = MarkerSet(["\n", "{", FENCE, *_spelt("tool_call_end")])
-_END, _OUTER_END = MarkerSet(_spelt("tool_call_end")), MarkerSet(_spelt("tool_calls_end"))
-_STOPS = MarkerSet(_spelt("tool_call_end", "tool_calls_end", "tool_call_begin"))
+OPENS = _spell_markers("tool_calls_begin", "tool_call_begin")
+_BEGIN = MarkerSet(_spell_markers("tool_call_begin"))
+_OUTER = frozenset(_spell_markers("tool_calls_begin"))
+_SEP = MarkerSet([*_spell_markers("tool_sep"), "\n", "{", *_spell_markers("tool_call_end")])
+_NAME_ENDS = MarkerSet(["\n", "{", FENCE, *_spell_markers("tool_call_end")])
+_END, _OUTER_END = (
+    MarkerSet(_spell_markers("tool_call_end")),
+    MarkerSet(_spell_markers("tool_calls_end")),
+)
+_STOPS = MarkerSet(_spell_markers("tool_call_end", "tool_calls_end", "tool_call_begin"))
 
 
 def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
@@ -44,19 +47,19 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     if marker in _OUTER and not (yield from tape.closing(_BEGIN)):
         return None
     return (
-        yield from sections.read(
-            tape, offer, block, _call, begin=_BEGIN, end=_END, outer_end=_OUTER_END
+        yield from sections.take_section_calls(
+            tape, offer, block, _take_call, begin=_BEGIN, end=_END, outer_end=_OUTER_END
         )
     )
 
 
-def _call(tape: Scanner, offer: ToolVocabulary, block: Block) -> Steps[Meant | None]:
-    name, sep = yield from _head(tape, offer, _SEP)
+def _take_call(tape: Scanner, offer: ToolVocabulary, block: Block) -> Steps[Meant | None]:
+    name, sep = yield from _take_head(tape, offer, _SEP)
     if sep[:1] == "<" and "sep" in sep:
         tape.at += len(sep)
         if name in ("function", "tool", "") and not (yield from _arguments_next(tape, offer)):
             block.dialect = "deepseek"
-            name, _ = yield from _head(tape, offer, _NAME_ENDS)
+            name, _ = yield from _take_head(tape, offer, _NAME_ENDS)
     char = yield from tape.space()
     fence = char == "`" and bool((yield from tape.marker(FENCES)))
     if fence:
@@ -76,17 +79,17 @@ def _call(tape: Scanner, offer: ToolVocabulary, block: Block) -> Steps[Meant | N
 
 
 def _arguments_next(tape: Scanner, offer: ToolVocabulary) -> Steps[bool]:
-    """Whether the arguments come at once: ``function`` is the tool's own name, not V3's word before
-    one.
+    """Return True if the arguments come next. Then ``function`` is the tool's own name, not V3's
+    word before a name.
     """
     return (yield from tape.space()) == "{" and not (
-        yield from names.stands(tape, offer, _NAME_ENDS)
+        yield from names.find_name(tape, offer, _NAME_ENDS)
     )
 
 
-def _head(tape: Scanner, offer: ToolVocabulary, ends: MarkerSet) -> Steps[tuple[str, str]]:
+def _take_head(tape: Scanner, offer: ToolVocabulary, ends: MarkerSet) -> Steps[tuple[str, str]]:
     """Takes a name up to one of ``ends``; (the name, the end, which is not taken)."""
-    name = yield from names.stands(tape, offer, ends)
+    name = yield from names.find_name(tape, offer, ends)
     tape.at += len(name)
     rest, end = yield from tape.until(ends, 32 + offer.longest)
     return name or rest.strip(), end
@@ -94,7 +97,7 @@ def _head(tape: Scanner, offer: ToolVocabulary, ends: MarkerSet) -> Steps[tuple[
 
 def write_v3(calls: Sequence[ToolCall]) -> str:
     body = "\n".join(
-        f"<｜tool▁call▁begin｜>function<｜tool▁sep｜>{c.tool}\n```json\n{_json(c)}\n```<｜tool▁call▁end｜>"
+        f"<｜tool▁call▁begin｜>function<｜tool▁sep｜>{c.tool}\n```json\n{_format_arguments(c)}\n```<｜tool▁call▁end｜>"
         for c in calls
     )
     return f"<｜tool▁calls▁begin｜>{body}<｜tool▁calls▁end｜>"
@@ -102,10 +105,11 @@ def write_v3(calls: Sequence[ToolCall]) -> str:
 
 def write_v31(calls: Sequence[ToolCall]) -> str:
     body = "".join(
-        f"<｜tool▁call▁begin｜>{c.tool}<｜tool▁sep｜>{_json(c)}<｜tool▁call▁end｜>" for c in calls
+        f"<｜tool▁call▁begin｜>{c.tool}<｜tool▁sep｜>{_format_arguments(c)}<｜tool▁call▁end｜>"
+        for c in calls
     )
     return f"<｜tool▁calls▁begin｜>{body}<｜tool▁calls▁end｜>"
 
 
-def _json(call: ToolCall) -> str:
+def _format_arguments(call: ToolCall) -> str:
     return json.dumps(call.arguments, ensure_ascii=False)

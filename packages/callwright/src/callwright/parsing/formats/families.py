@@ -44,30 +44,30 @@ def _json_writer(
 
     def write(calls: Sequence[ToolCall]) -> str:
         return between.join(
-            f"{before}{_dumps({'name': c.tool, key: c.arguments})}{after}" for c in calls
+            f"{before}{_dump_json({'name': c.tool, key: c.arguments})}{after}" for c in calls
         )
 
     return write
 
 
-def _toolrl(calls: Sequence[ToolCall]) -> str:
-    lines = "\n".join(_dumps({"name": c.tool, "parameters": c.arguments}) for c in calls)
+def _write_toolrl(calls: Sequence[ToolCall]) -> str:
+    lines = "\n".join(_dump_json({"name": c.tool, "parameters": c.arguments}) for c in calls)
     return f"<tool_call>\n{lines}\n</tool_call>"
 
 
-def _fenced(calls: Sequence[ToolCall]) -> str:
+def _write_fenced(calls: Sequence[ToolCall]) -> str:
     entries = [{"name": c.tool, "arguments": c.arguments} for c in calls]
     text = json.dumps(entries[0] if len(entries) == 1 else entries, ensure_ascii=False, indent=2)
     return f"```json\n{text}\n```"
 
 
-def _smolagents(calls: Sequence[ToolCall]) -> str:
+def _write_smolagents(calls: Sequence[ToolCall]) -> str:
     return "\n".join(
-        f"Action:\n{_dumps({'name': c.tool, 'arguments': c.arguments})}" for c in calls
+        f"Action:\n{_dump_json({'name': c.tool, 'arguments': c.arguments})}" for c in calls
     )
 
 
-def _dumps(value: object) -> str:
+def _dump_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -159,13 +159,13 @@ _ROWS = (
         "smolagents",
         '`Action:` and `{"name": N, "arguments": {…}}`',
         "smolagents' prompts",
-        _smolagents,
+        _write_smolagents,
     ),
     Dialect(
         "fenced",
         "a JSON call, or a list of them, in a Markdown fence",
         "models asked with native tools (the field's issue threads)",
-        _fenced,
+        _write_fenced,
     ),
     Dialect(
         "json",
@@ -179,7 +179,9 @@ _ROWS = (
         "ToolBench-V and -R, models trained on them (Tool-MVR)",
         program.write,
     ),
-    Dialect("toolrl", "`<tool_call>` around one JSON object a line", "qiancheng0/ToolRL", _toolrl),
+    Dialect(
+        "toolrl", "`<tool_call>` around one JSON object a line", "qiancheng0/ToolRL", _write_toolrl
+    ),
 )
 _VERIFIED = frozenset(
     """hermes qwen_xml glm llama_json pythonic mistral mistral_args deepseek deepseek_v31 dsml harmony gemma
@@ -221,8 +223,8 @@ _READERS: tuple[tuple[frozenset[str], frozenset[str], Reader], ...] = (
     (frozenset({"react", "smolagents"}), frozenset({action.MARKER}), action.read),
     (frozenset({"fenced"}), frozenset({fenced.MARKER}), fenced.read),
     (frozenset({"toolmvr"}), frozenset({program.MARKER}), program.read),
-    (_JSON_FAMILIES, frozenset("{["), untagged.bare),
-    (frozenset({"pythonic"}), frozenset("["), untagged.bare),
+    (_JSON_FAMILIES, frozenset("{["), untagged.read_bare_json),
+    (frozenset({"pythonic"}), frozenset("["), untagged.read_bare_json),
     *marked.READERS,
 )
 _STARTS: tuple[tuple[frozenset[str], frozenset[str], Reader], ...] = (
@@ -230,7 +232,7 @@ _STARTS: tuple[tuple[frozenset[str], frozenset[str], Reader], ...] = (
 )
 
 
-def starts(dialects: frozenset[str] | None) -> dict[str, Reader]:
+def select_start_readers(dialects: frozenset[str] | None) -> dict[str, Reader]:
     """The same for markers that count only where the reply begins, because its prompt ended in the
     middle of them.
     """
@@ -242,7 +244,7 @@ def starts(dialects: frozenset[str] | None) -> dict[str, Reader]:
     }
 
 
-def openings(dialects: frozenset[str] | None) -> dict[str, Reader]:
+def select_readers(dialects: frozenset[str] | None) -> dict[str, Reader]:
     """Marker -> who reads what it opens, for these families (None: all that need no asking). Raises
     ValueError for a family unknown.
     """

@@ -24,8 +24,8 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     yield from tape.take(_INFO, 32)
     char = yield from tape.space()
     block = Block("fenced")
-    python = _begins(char, offer)
-    while char and (yield from _one(tape, offer, block, char)):
+    python = _may_begin_name(char, offer)
+    while char and (yield from _take_item(tape, offer, block, char)):
         if (yield from tape.closing(FENCES)):
             return block
         ahead = yield from tape.glance()
@@ -35,7 +35,7 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
             more = yield from tape.glance(ahead)
             ahead += max(more, 0)
             char = tape.text[tape.at + ahead] if more >= 0 else ""
-        if char not in ("{", "[", "<") and not (python and _begins(char, offer)):
+        if char not in ("{", "[", "<") and not (python and _may_begin_name(char, offer)):
             break
         if char:
             tape.at += ahead
@@ -44,24 +44,24 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     return block if block.calls or block.reason else None
 
 
-def _begins(char: str, offer: ToolVocabulary) -> bool:
-    """Whether a name may begin so."""
+def _may_begin_name(char: str, offer: ToolVocabulary) -> bool:
+    """Return True if a name may begin with this character."""
     return char.isalpha() or char == "_" or (offer.odd is not None and offer.odd.begins(char))
 
 
-def _one(tape: Scanner, offer: ToolVocabulary, block: Block, char: str) -> Steps[bool]:
+def _take_item(tape: Scanner, offer: ToolVocabulary, block: Block, char: str) -> Steps[bool]:
     if char in "{[":
-        return (yield from untagged.value(tape, offer, block))
+        return (yield from untagged.take_value(tape, offer, block))
     if char == "<":
-        return (yield from _tagged(tape, offer, block))
-    name = yield from names.take(tape, offer, pythonic.OPENS)
+        return (yield from _take_tagged(tape, offer, block))
+    name = yield from names.take_name(tape, offer, pythonic.OPENS)
     if (yield from tape.char()) != "(" or not offer.tools or not offer.calls(name):
         return False
-    block.calls.append((yield from pythonic.call(tape, name, offer)))
+    block.calls.append((yield from pythonic.take_call(tape, name, offer)))
     return True
 
 
-def _tagged(tape: Scanner, offer: ToolVocabulary, block: Block) -> Steps[bool]:
+def _take_tagged(tape: Scanner, offer: ToolVocabulary, block: Block) -> Steps[bool]:
     tag = yield from tape.marker(_TAGS)
     if not tag:
         return False

@@ -26,7 +26,7 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     below it, counts, and not behind an arrow or in a tag (``Parser`` sees to that).
     """
     tape.at += len(marker)
-    name = yield from names.take(tape, offer, _LINE_END)
+    name = yield from names.take_name(tape, offer, _LINE_END)
     if not name or (name == _ALL and name not in offer.tools):
         return None
     if (yield from tape.char()) != "\n" or not offer.calls(name):

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from callwright.jsontext import MAX_DEPTH, JsonError
 from callwright.nouns.types import Json, ToolCall
 from callwright.parsing import names
-from callwright.parsing.formats.typed import escaped, unescaped
-from callwright.parsing.marker_set import MarkerSet, marks
+from callwright.parsing.formats.typed import escape_markers, unescape_markers
+from callwright.parsing.marker_set import MarkerSet, get_marker_set
 from callwright.parsing.pieces import Meant, Steps
 from callwright.parsing.scanner import Scanner
 from callwright.parsing.tool_vocabulary import ToolVocabulary
@@ -32,9 +32,9 @@ class _Broken(Exception):
         self.stopped = stopped
 
 
-def call(tape: Scanner, offer: ToolVocabulary, closes: MarkerSet) -> Steps[Meant | None]:
+def take_call(tape: Scanner, offer: ToolVocabulary, closes: MarkerSet) -> Steps[Meant | None]:
     """The call whose ``call:`` is read already; None where no name and brace follow."""
-    name = yield from names.take(tape, offer, _BRACE)
+    name = yield from names.take_name(tape, offer, _BRACE)
     if not name or (yield from tape.space()) != "{":
         return None
     before = len(tape.raw())
@@ -148,11 +148,11 @@ class _Value:
     def _text(self) -> Steps[str]:
         mark = yield from self._tape.marker(_QUOTES)
         self._tape.at += len(mark)
-        text, end = yield from self._tape.until(marks(frozenset([mark])))
+        text, end = yield from self._tape.until(get_marker_set(frozenset([mark])))
         if not end:
             raise _Broken(stopped=True)
         self._tape.at += len(end)
-        return unescaped(text)
+        return unescape_markers(text)
 
     def _quoted(self) -> Steps[str]:
         self.problems.append("ordinary quotes instead of the format's own marks")
@@ -169,22 +169,24 @@ class _Value:
 
 def write_value(call: ToolCall, mark: str) -> str:
     given = call.arguments if isinstance(call.arguments, dict) else {}
-    body = _written(given, mark) if isinstance(call.arguments, dict) else str(call.arguments)
+    body = _format_value(given, mark) if isinstance(call.arguments, dict) else str(call.arguments)
     return f"call:{call.tool}{body}"
 
 
-def _written(value: Json, mark: str) -> str:
+def _format_value(value: Json, mark: str) -> str:
     if isinstance(value, dict):
         return (
-            "{" + ",".join(f"{_key(k, mark)}:{_written(v, mark)}" for k, v in value.items()) + "}"
+            "{"
+            + ",".join(f"{_format_key(k, mark)}:{_format_value(v, mark)}" for k, v in value.items())
+            + "}"
         )
     if isinstance(value, list):
-        return "[" + ",".join(_written(v, mark) for v in value) + "]"
-    return f"{mark}{escaped(value)}{mark}" if isinstance(value, str) else json.dumps(value)
+        return "[" + ",".join(_format_value(v, mark) for v in value) + "]"
+    return f"{mark}{escape_markers(value)}{mark}" if isinstance(value, str) else json.dumps(value)
 
 
-def _key(key: str, mark: str) -> str:
-    return key if _KEY.match(key) and key.isascii() else f"{mark}{escaped(key)}{mark}"
+def _format_key(key: str, mark: str) -> str:
+    return key if _KEY.match(key) and key.isascii() else f"{mark}{escape_markers(key)}{mark}"
 
 
 def write_gemma(calls: Sequence[ToolCall]) -> str:

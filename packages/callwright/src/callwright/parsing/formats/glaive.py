@@ -14,7 +14,7 @@ from callwright.parsing.marker_set import MarkerSet
 from callwright.parsing.pieces import Block, Meant, Reading, Steps
 from callwright.parsing.scanner import Scanner
 from callwright.parsing.tool_vocabulary import ToolVocabulary, named_tool
-from callwright.parsing.values import STOPPED, read_arguments, unquoted
+from callwright.parsing.values import STOPPED, read_arguments, unquote_text
 
 MARKER = "<functioncall>"
 _HEAD = re.compile(r"""\{\s*"name"\s*:\s*("(?:[^"\\\n]|\\.)+")\s*,\s*"arguments"\s*:\s*'""")
@@ -35,13 +35,19 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
         calls = body.calls if (yield from body.read()) else []
     else:
         tape.at += quoted.end()
-        calls = [(yield from _quoted(tape, offer, named_tool(unquoted(quoted[1]), offer.tools)))]
+        calls = [
+            (
+                yield from _take_quoted_call(
+                    tape, offer, named_tool(unquote_text(quoted[1]), offer.tools)
+                )
+            )
+        ]
     if calls:
         yield from tape.closing(_CLOSES)
     return Block("glaive", calls) if calls else None
 
 
-def _quoted(tape: Scanner, offer: ToolVocabulary, name: str) -> Steps[Meant]:
+def _take_quoted_call(tape: Scanner, offer: ToolVocabulary, name: str) -> Steps[Meant]:
     """The arguments up to the quote that a closing brace follows, and nothing after it but a tag or
     a line's end.
     """
@@ -56,23 +62,23 @@ def _quoted(tape: Scanner, offer: ToolVocabulary, name: str) -> Steps[Meant]:
         if (
             ahead >= 0
             and (yield from tape.marker(_BRACE, ahead))
-            and (yield from _ends(tape, ahead + 1))
+            and (yield from _is_call_end(tape, ahead + 1))
         ):
             tape.at += ahead + 1
             return read_arguments(name, "".join(parts), True, offer, at_end=False)
         parts.append(quote)
 
 
-def _ends(tape: Scanner, ahead: int) -> Steps[bool]:
+def _is_call_end(tape: Scanner, ahead: int) -> Steps[bool]:
     spaces = yield from tape.glance(ahead)
     at = tape.at + ahead + max(spaces, 0)
     return spaces < 0 or tape.text[at] == "<" or "\n" in tape.text[tape.at + ahead : at]
 
 
 def write(calls: Sequence[ToolCall]) -> str:
-    return "\n".join(f"{MARKER} {_written(c)}" for c in calls)
+    return "\n".join(f"{MARKER} {_format_call(c)}" for c in calls)
 
 
-def _written(call: ToolCall) -> str:
+def _format_call(call: ToolCall) -> str:
     inner = json.dumps(call.arguments, ensure_ascii=False).replace("'", "\\u0027")
     return f'{{"name": {json.dumps(call.tool, ensure_ascii=False)}, "arguments": \'{inner}\'}}'

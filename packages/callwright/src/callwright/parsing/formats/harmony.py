@@ -42,45 +42,47 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     """
     tape.at += len(marker)
     if marker == "=functions." or marker in STARTS:
-        return (yield from _bare(tape, offer))
+        return (yield from _take_bare_message(tape, offer))
     header, end = yield from tape.until(_MESSAGE, 200 + offer.longest)
-    name = _recipient(header, offer)
+    name = _find_recipient(header, offer)
     if end != "<|message|>" or not name:
         return None
     tape.at += len(end)
-    return (yield from _message(tape, offer, name))
+    return (yield from _take_message(tape, offer, name))
 
 
-def _recipient(header: str, offer: ToolVocabulary) -> str:
+def _find_recipient(header: str, offer: ToolVocabulary) -> str:
     """The tool that a message is for; "" where it is for people."""
     found = _TO.search(header)
     if found is None:
         return ""
     rest = header[found.end() :]
-    name = names.in_header(rest, offer) or names.in_header(rest.removeprefix("functions."), offer)
+    name = names.find_header_name(rest, offer) or names.find_header_name(
+        rest.removeprefix("functions."), offer
+    )
     given = NAME.match(rest, 0, MAX_NAME)
     name = name or named_tool(given[0] if given else "", offer.tools)
     return "" if name in _PEOPLE and name not in offer.tools else name
 
 
-def _bare(tape: Scanner, offer: ToolVocabulary) -> Steps[Block | None]:
-    name = named_tool((yield from names.take(tape, offer, _AFTER_NAME)), offer.tools)
+def _take_bare_message(tape: Scanner, offer: ToolVocabulary) -> Steps[Block | None]:
+    name = named_tool((yield from names.take_name(tape, offer, _AFTER_NAME)), offer.tools)
     _, end = yield from tape.until(_HEADER_ENDS, 96)
     if not name or end not in ("<|message|>", "{") or (end == "{" and not offer.calls(name)):
         return None
     if name in _PEOPLE and name not in offer.tools:
         return None
     tape.at += len(end) if end != "{" else 0
-    block = yield from _message(tape, offer, name)
+    block = yield from _take_message(tape, offer, name)
     if end == "{":
         block.calls[0].problems.append("the message's markers are missing")
     return block
 
 
-def _message(tape: Scanner, offer: ToolVocabulary, name: str) -> Steps[Block]:
+def _take_message(tape: Scanner, offer: ToolVocabulary, name: str) -> Steps[Block]:
     char = yield from tape.space()
     if char == "<" and (yield from tape.marker(_ATEM)):
-        return (yield from _glimmer(tape, offer))
+        return (yield from _take_glimmer(tape, offer))
     if char == "{":
         text, closed = yield from tape.value(_ENDS)
     else:
@@ -98,7 +100,7 @@ def _message(tape: Scanner, offer: ToolVocabulary, name: str) -> Steps[Block]:
     return Block("harmony", [call])
 
 
-def _glimmer(tape: Scanner, offer: ToolVocabulary) -> Steps[Block]:
+def _take_glimmer(tape: Scanner, offer: ToolVocabulary) -> Steps[Block]:
     """Muse Glimmer's message: calls in tags, whose own names count, the recipient's is a
     repetition.
     """
@@ -108,10 +110,10 @@ def _glimmer(tape: Scanner, offer: ToolVocabulary) -> Steps[Block]:
 
 
 def write(calls: Sequence[ToolCall]) -> str:
-    return "<|start|>assistant".join(_written(c) for c in calls)
+    return "<|start|>assistant".join(_format_call(c) for c in calls)
 
 
-def _written(call: ToolCall) -> str:
+def _format_call(call: ToolCall) -> str:
     body = json.dumps(call.arguments, ensure_ascii=False)
     return (
         f"<|channel|>commentary to=functions.{call.tool} <|constrain|>json<|message|>{body}<|call|>"

@@ -20,7 +20,7 @@ class Block:
     closed: bool
 
 
-def blocks(text: str) -> Iterator[Block]:
+def iter_blocks(text: str) -> Iterator[Block]:
     """The blocks of a reply. A closing tag inside a JSON string does not end a block; a missing one
     is forgiven where the JSON value itself is complete.
     """

@@ -38,14 +38,14 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     if marker != _CALL and not (yield from tape.closing(_BEGIN)):
         return None
     return (
-        yield from sections.read(
-            tape, offer, Block("kimi"), _call, begin=_BEGIN, end=_END, outer_end=_SECTION_ENDS
+        yield from sections.take_section_calls(
+            tape, offer, Block("kimi"), _take_call, begin=_BEGIN, end=_END, outer_end=_SECTION_ENDS
         )
     )
 
 
-def _call(tape: Scanner, offer: ToolVocabulary, _block: Block) -> Steps[Meant | None]:
-    known = yield from _known(tape, offer)
+def _take_call(tape: Scanner, offer: ToolVocabulary, _block: Block) -> Steps[Meant | None]:
+    known = yield from _take_known_name(tape, offer)
     head, end = yield from tape.until(_HEAD_ENDS, offer.longest + 32)
     name = known or named_tool(_COUNTER.sub("", head.strip()), offer.tools)
     if not name or end not in (_ARGUMENT, "{"):
@@ -61,11 +61,11 @@ def _call(tape: Scanner, offer: ToolVocabulary, _block: Block) -> Steps[Meant | 
     )
 
 
-def _known(tape: Scanner, offer: ToolVocabulary) -> Steps[str]:
+def _take_known_name(tape: Scanner, offer: ToolVocabulary) -> Steps[str]:
     """Takes an offered name that no pattern covers, and the namespace before it."""
     for before in ("functions.", ""):
         stands = not before or (yield from tape.marker(_NAMESPACE))
-        name = (yield from names.stands(tape, offer, _AFTER_NAME, len(before))) if stands else ""
+        name = (yield from names.find_name(tape, offer, _AFTER_NAME, len(before))) if stands else ""
         if name:
             tape.at += len(before) + len(name)
             return name

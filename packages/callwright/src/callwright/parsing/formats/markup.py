@@ -11,8 +11,14 @@ from dataclasses import dataclass, field
 from callwright.jsontext import JsonError
 from callwright.nouns.types import JsonObject, ToolCall
 from callwright.parsing import names
-from callwright.parsing.formats.typed import plain, read_key, typed, unescaped, written_key
-from callwright.parsing.marker_set import MarkerSet, marks
+from callwright.parsing.formats.typed import (
+    format_value,
+    read_key,
+    read_typed_value,
+    unescape_markers,
+    written_key,
+)
+from callwright.parsing.marker_set import MarkerSet, get_marker_set
 from callwright.parsing.pieces import Meant, Steps
 from callwright.parsing.scanner import Scanner
 from callwright.parsing.tool_vocabulary import ToolVocabulary, named_tool
@@ -68,9 +74,13 @@ class Markup:
 
     def __init__(self, tape: Scanner, offer: ToolVocabulary, closes: MarkerSet) -> None:
         self._tape, self._offer = tape, offer
-        self._after_call = marks(frozenset([*closes.words, *_CALLS]))
-        self._after_value = marks(frozenset([*closes.words, *_CALLS, *_CALL_ENDS, *_PARAMETERS]))
-        self._ends = marks(frozenset([*closes.words, *_CALL_ENDS, *_PARAMETERS, *_PARAMETER_ENDS]))
+        self._after_call = get_marker_set(frozenset([*closes.words, *_CALLS]))
+        self._after_value = get_marker_set(
+            frozenset([*closes.words, *_CALLS, *_CALL_ENDS, *_PARAMETERS])
+        )
+        self._ends = get_marker_set(
+            frozenset([*closes.words, *_CALL_ENDS, *_PARAMETERS, *_PARAMETER_ENDS])
+        )
         self._closes = closes
         self._found: list[Meant] = []
         self.kind = "markup"
@@ -107,7 +117,7 @@ class Markup:
         """
         quoted = (yield from self._tape.marker(_OPENINGS)) if self._offer.odd is not None else ""
         for opening in dict.fromkeys((quoted, quoted.rstrip("\"'"))) if quoted else ():
-            name = yield from names.stands(self._tape, self._offer, _AFTER_NAME, len(opening))
+            name = yield from names.find_name(self._tape, self._offer, _AFTER_NAME, len(opening))
             if name:
                 end = yield from self._tape.marker(_AFTER_NAME, len(opening) + len(name))
                 return f"{opening}{name}{end}", name
@@ -135,8 +145,8 @@ class Markup:
         return _Call(name, tag, self._offer.schema(name))
 
     def _next_is_tag(self, between: bool) -> Steps[bool]:
-        """Whether a tag comes next that does not close what these calls stand in. Between calls no
-        space is taken unless another call follows.
+        """Return True if a tag comes next that does not close the enclosing block of the calls.
+        Between calls, spaces are consumed only if another call follows.
         """
         if between:
             spaces = yield from self._tape.glance()
@@ -152,7 +162,7 @@ class Markup:
         """
         self.kind = "function_json"
         text, closed = yield from self._tape.value(
-            marks(frozenset([*_CALL_ENDS, *self._closes.words]))
+            get_marker_set(frozenset([*_CALL_ENDS, *self._closes.words]))
         )
         meant = read_arguments(call.name, text, closed, self._offer, at_end=self._at_end())
         self._found.append(meant)
@@ -160,7 +170,7 @@ class Markup:
             meant.problems.append(NO_TAG)
 
     def _at_end(self) -> bool:
-        """Whether the text ends here, or inside the tag that begins here."""
+        """Return True if the text ends here, or inside the tag that begins here."""
         rest = self._tape.text[self._tape.at : self._tape.at + _MAX_TAG + 1]
         inside = len(rest) <= _MAX_TAG and ">" not in rest and rest.lstrip()[:1] in ("", "<")
         return self._tape.ended and inside
@@ -200,7 +210,7 @@ class Markup:
             return
         if key in call.arguments:
             call.problems.append(f"parameter {key} given twice")
-        text = unescaped(_inner(text))
+        text = unescape_markers(_strip_line_breaks(text))
         call.arguments[key] = self._typed(call, key, text, flag)
 
     def _key(self, call: _Call) -> Steps[str]:
@@ -223,7 +233,7 @@ class Markup:
                 return self._offer.strict(text)
             except JsonError:
                 call.problems.append(f"parameter {key} is not the JSON that it is marked as")
-        value, problem = typed(text, call.properties.get(key), self._offer)
+        value, problem = read_typed_value(text, call.properties.get(key), self._offer)
         if problem:
             call.problems.append(f"{key}: {problem}")
         return value
@@ -259,9 +269,9 @@ class Markup:
         return spaces < 0 or bool((yield from self._tape.marker(marks, length + spaces)))
 
     def _is_next_parameter(self, call: _Call, before: str) -> Steps[bool]:
-        """Whether a parameter's opening inside a value means that the value's closing tag was
-        forgotten: it stands on a line of its own and names a declared parameter that has no value
-        yet.
+        """Return True if a parameter's opening tag inside a value shows that the closing tag was
+        forgotten. The tag stands on a line of its own and names a declared parameter without a
+        value.
         """
         if not before.endswith("\n") and before:
             return False
@@ -273,7 +283,7 @@ class Markup:
         return key in call.properties and key not in call.arguments
 
 
-def _inner(text: str) -> str:
+def _strip_line_breaks(text: str) -> str:
     """Templates put a line break before and after a value: one of each is not the value's own."""
     if text[:1] == "\n":
         text = text[1:]
@@ -285,8 +295,8 @@ def write_qwen(calls: Sequence[ToolCall]) -> str:
     return "\n".join(
         f"<tool_call>\n<function={c.tool}>\n"
         + "".join(
-            f"<parameter={written_key(k)}>\n{plain(v)}\n</parameter>\n"
-            for k, v in object_of(c).items()
+            f"<parameter={written_key(k)}>\n{format_value(v)}\n</parameter>\n"
+            for k, v in get_argument_object(c).items()
         )
         + "</function>\n</tool_call>"
         for c in calls
@@ -294,35 +304,37 @@ def write_qwen(calls: Sequence[ToolCall]) -> str:
 
 
 def write_glm(calls: Sequence[ToolCall]) -> str:
-    return "\n".join(f"<tool_call>{c.tool}\n{_pairs(object_of(c))}</tool_call>" for c in calls)
+    return "\n".join(
+        f"<tool_call>{c.tool}\n{_format_pairs(get_argument_object(c))}</tool_call>" for c in calls
+    )
 
 
-def _pairs(arguments: JsonObject) -> str:
+def _format_pairs(arguments: JsonObject) -> str:
     return "".join(
-        f"<arg_key>{written_key(k)}</arg_key>\n<arg_value>{_whole(plain(v))}</arg_value>\n"
+        f"<arg_key>{written_key(k)}</arg_key>\n<arg_value>{_pad_line_breaks(format_value(v))}</arg_value>\n"
         for k, v in arguments.items()
     )
 
 
 def write_dsml(calls: Sequence[ToolCall]) -> str:
-    return f"<｜DSML｜function_calls>\n{''.join(_dsml(c) for c in calls)}</｜DSML｜function_calls>"
+    return f"<｜DSML｜function_calls>\n{''.join(_format_dsml_call(c) for c in calls)}</｜DSML｜function_calls>"
 
 
-def _dsml(call: ToolCall) -> str:
+def _format_dsml_call(call: ToolCall) -> str:
     lines = []
-    for key, value in object_of(call).items():
+    for key, value in get_argument_object(call).items():
         flag = "true" if isinstance(value, str) else "false"
         tag = f'<｜DSML｜parameter name="{written_key(key)}" string="{flag}">'
-        lines.append(f"{tag}{_whole(plain(value))}</｜DSML｜parameter>\n")
+        lines.append(f"{tag}{_pad_line_breaks(format_value(value))}</｜DSML｜parameter>\n")
     return f'<｜DSML｜invoke name="{call.tool}">\n{"".join(lines)}</｜DSML｜invoke>\n'
 
 
-def _whole(text: str) -> str:
+def _pad_line_breaks(text: str) -> str:
     """A value that begins or ends with a line break gets one more on both sides: readers take one
     of each away.
     """
     return f"\n{text}\n" if text[:1] == "\n" or text[-1:] == "\n" else text
 
 
-def object_of(call: ToolCall) -> JsonObject:
+def get_argument_object(call: ToolCall) -> JsonObject:
     return call.arguments if isinstance(call.arguments, dict) else {}

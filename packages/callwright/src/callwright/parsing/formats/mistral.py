@@ -30,21 +30,21 @@ _NO_ARGS = "no arguments after the name"
 def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     tape.at += len(marker)
     char = yield from tape.space()
-    if char and char in "{[" and not (yield from names.stands(tape, offer, _AFTER_NAME)):
+    if char and char in "{[" and not (yield from names.find_name(tape, offer, _AFTER_NAME)):
         body = Body(tape, offer, _ENDS)
         if not (yield from body.read()):
             return None
         yield from tape.closing(_ENDS)
         return Block("pythonic" if body.kind == "python" else "mistral", body.calls)
-    call = yield from _named(tape, offer)
+    call = yield from _take_named_call(tape, offer)
     if call is None:
         return None
     yield from tape.closing(_ENDS)
     return Block("mistral_args", [call])
 
 
-def _named(tape: Scanner, offer: ToolVocabulary) -> Steps[Meant | None]:
-    name = yield from names.take(tape, offer, _AFTER_NAME)
+def _take_named_call(tape: Scanner, offer: ToolVocabulary) -> Steps[Meant | None]:
+    name = yield from names.take_name(tape, offer, _AFTER_NAME)
     if (yield from tape.closing(_ID)):
         yield from tape.take(_CALL_ID)
     args = yield from tape.closing(_ARGS)

@@ -27,10 +27,10 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     if tape.text[tape.at - 1] != "\n":
         return None
     tape.at += len(marker)
-    name = yield from names.take(tape, offer, pythonic.OPENS)
+    name = yield from names.take_name(tape, offer, pythonic.OPENS)
     if (yield from tape.char()) != "(" or not offer.calls(name):
         return None  # ``join()``, which ends a plan, is nobody's tool
-    call = yield from pythonic.call(tape, name, offer)
+    call = yield from pythonic.take_call(tape, name, offer)
     call.slot = marker[:-2]
     return Block("llmcompiler", [call])
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.types import Json, JsonObject, canonical
+from callwright.nouns.types import Json, JsonObject, to_canonical_json
 from callwright.parsing.pieces import Meant
 from callwright.parsing.tool_vocabulary import named_tool
 
@@ -53,47 +53,47 @@ def read_object(value: Json, tools: Collection[str] = ()) -> Found | None:
     read, and that is a problem named, except in OpenAI's own shape.
     """
     if isinstance(value, list):
-        return _listed(value, tools)
+        return _read_call_list(value, tools)
     if not isinstance(value, dict):
         return None
     for key in LISTS:
         if isinstance(value.get(key), list):
-            found = _listed(value[key], tools) if value[key] else Found()
+            found = _read_call_list(value[key], tools) if value[key] else Found()
             if found is not None and not found.calls:
-                found.reason = _reason(value)
+                found.reason = _get_reason(value)
             return found
-    call = _call(value, tools)
+    call = _read_call(value, tools)
     if call is not None:
         return Found([call])
     said = value.get("no_call")
     return Found(reason=str(said)) if isinstance(said, str) and len(value) == 1 else None
 
 
-def _listed(values: list[Json], tools: Collection[str]) -> Found | None:
+def _read_call_list(values: list[Json], tools: Collection[str]) -> Found | None:
     """A list in which everything is a call."""
     found = Found()
     for value in values:
-        call = _call(value, tools) if isinstance(value, dict) else None
+        call = _read_call(value, tools) if isinstance(value, dict) else None
         if call is None:
             return None
         found.calls.append(call)
     return found if values else None
 
 
-def _call(value: JsonObject, tools: Collection[str]) -> Meant | None:
+def _read_call(value: JsonObject, tools: Collection[str]) -> Meant | None:
     inner = value.get("function")
     if isinstance(inner, dict) and isinstance(inner.get("name"), str):
-        call = _call(inner, tools)
+        call = _read_call(inner, tools)
         if call is not None and isinstance(call.arguments, dict):
             call.problems.clear()
         return call
     name = next((value[k] for k in NAME_KEYS if isinstance(value.get(k), str)), None)
     if name is not None:
         name = named_tool(name, tools)
-        slot = label_of(value)
+        slot = read_label(value)
         for key in ARGUMENT_KEYS:
             if key in value:
-                return meant(name, value[key], slot)
+                return build_call(name, value[key], slot)
         return Meant(name, {}, slot=slot) if name in tools and len(value) == 1 else None
     if len(value) == 1:
         ((key, inner),) = value.items()
@@ -102,7 +102,7 @@ def _call(value: JsonObject, tools: Collection[str]) -> Meant | None:
     return None
 
 
-def label_of(value: JsonObject) -> str:
+def read_label(value: JsonObject) -> str:
     """What a call says its result is called; several names, as a list, with spaces
     between.
     """
@@ -112,7 +112,7 @@ def label_of(value: JsonObject) -> str:
     return given if isinstance(given, str) else ""
 
 
-def meant(name: str, value: Json, slot: str = "") -> Meant:
+def build_call(name: str, value: Json, slot: str = "") -> Meant:
     """A call with these arguments: objects as they are, null as none, the JSON text of an object as
     that object, any other value as its JSON text for the gate to refuse.
     """
@@ -121,7 +121,7 @@ def meant(name: str, value: Json, slot: str = "") -> Meant:
     if value is None:
         return Meant(name, {}, slot=slot)
     if not isinstance(value, str):
-        return Meant(name, canonical(value), ["arguments are not an object"], slot=slot)
+        return Meant(name, to_canonical_json(value), ["arguments are not an object"], slot=slot)
     try:
         inner = parse(value)
     except JsonError:
@@ -133,5 +133,5 @@ def meant(name: str, value: Json, slot: str = "") -> Meant:
     return Meant(name, value, ["arguments are not an object"], slot=slot)
 
 
-def _reason(value: JsonObject) -> str:
+def _get_reason(value: JsonObject) -> str:
     return next((value[k] for k in REASONS if isinstance(value.get(k), str)), "")

@@ -125,30 +125,30 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
             if calls and not calls[-1].truncated:
                 calls[-1].problems.append(NO_END)
             return Block("toolmvr", calls) if calls else None
-        call = (yield from _line(tape, offer)) if len(calls) < _MAX_CALLS else None
+        call = (yield from _take_line_call(tape, offer)) if len(calls) < _MAX_CALLS else None
         if call is None:
-            return (yield from _other(tape, offer, marker))
+            return (yield from _take_program_calls(tape, offer, marker))
         calls.append(call)
 
 
-def _line(tape: Scanner, offer: ToolVocabulary) -> Steps[Meant | None]:
+def _take_line_call(tape: Scanner, offer: ToolVocabulary) -> Steps[Meant | None]:
     """``print(f(…))`` or ``f(…)``; None where something else stands there."""
     printed = yield from tape.marker(_PRINT)
-    if printed and not (yield from names.stands(tape, offer, pythonic.OPENS)):
+    if printed and not (yield from names.find_name(tape, offer, pythonic.OPENS)):
         tape.at += len(printed)
         yield from tape.space()
     else:
         printed = ""
-    name = (yield from names.stands(tape, offer, pythonic.OPENS)) or ""
+    name = (yield from names.find_name(tape, offer, pythonic.OPENS)) or ""
     if name:
         tape.at += len(name)
     else:
-        name = yield from names.take(tape, offer, pythonic.OPENS)
+        name = yield from names.take_name(tape, offer, pythonic.OPENS)
         if name not in offer.tools and (name in _NOT_TOOLS or not name.isidentifier()):
             return None
     if (yield from tape.char()) != "(":
         return None
-    call = yield from pythonic.call(tape, name, offer)
+    call = yield from pythonic.take_call(tape, name, offer)
     if pythonic.EXPRESSION in call.problems:  # it may hold another call
         return None
     if printed and not call.truncated:
@@ -158,7 +158,7 @@ def _line(tape: Scanner, offer: ToolVocabulary) -> Steps[Meant | None]:
     return call
 
 
-def _other(tape: Scanner, offer: ToolVocabulary, marker: str) -> Steps[Block | None]:
+def _take_program_calls(tape: Scanner, offer: ToolVocabulary, marker: str) -> Steps[Block | None]:
     """The calls of a program that is more than calls, one a line."""
     yield from tape.until(_CLOSE, _MAX_CODE)
     code = tape.raw().removeprefix(marker)
@@ -166,13 +166,13 @@ def _other(tape: Scanner, offer: ToolVocabulary, marker: str) -> Steps[Block | N
     if ended:
         tape.at += len("</execute>")
     fenced = _FENCED.match(code)
-    calls = calls_in(fenced[1] if fenced else code, offer)
+    calls = find_calls(fenced[1] if fenced else code, offer)
     if calls and not ended:
         calls[-1].problems.append(NO_END)
     return Block("toolmvr", calls) if calls else None
 
 
-def calls_in(code: str, offer: ToolVocabulary) -> list[Meant]:
+def find_calls(code: str, offer: ToolVocabulary) -> list[Meant]:
     """The calls of functions that a program neither defines nor has from Python, in the order they
     are made.
     """
@@ -184,36 +184,36 @@ def calls_in(code: str, offer: ToolVocabulary) -> list[Meant]:
             node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)
         }
         found = sorted(
-            _called(tree, own, offer),
+            _iter_call_nodes(tree, own, offer),
             key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0),
         )
-        return [_meant(node, code.strip("\n"), offer) for node in found[:_MAX_CALLS]]
+        return [_build_call(node, code.strip("\n"), offer) for node in found[:_MAX_CALLS]]
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return []
 
 
-def computes(code: str, tools: Container[str]) -> bool:
-    """Whether a program gives a call of one of these tools anything but a literal: what is read of
-    it then is no value.
+def has_computed_argument(code: str, tools: Container[str]) -> bool:
+    """Return True if a program passes anything but literals to a call of these tools. The arguments
+    read from it are then no values.
     """
     return not all(
-        map(is_literal, given(code, tools))
+        map(is_literal, list_argument_nodes(code, tools))
     )  # also of **{"no name": 1}, which is how such keys are said
 
 
-def given(code: str, tools: Container[str]) -> list[ast.expr]:
+def list_argument_nodes(code: str, tools: Container[str]) -> list[ast.expr]:
     """The arguments of every call of one of these tools, wherever it stands."""
-    return [value for call in tool_calls(code, tools) for value in values_of(call)]
+    return [value for call in tool_calls(code, tools) for value in get_call_values(call)]
 
 
-def values_of(call: ast.Call) -> tuple[ast.expr, ...]:
+def get_call_values(call: ast.Call) -> tuple[ast.expr, ...]:
     """The arguments of one call, by place and then by name."""
     return (*call.args, *(keyword.value for keyword in call.keywords))
 
 
 def tool_calls(code: str, tools: Container[str]) -> list[ast.Call]:
     """Every call of one of these tools, wherever it stands."""
-    nodes = (node for statement in parsed(code) for node in ast.walk(statement))
+    nodes = (node for statement in parse_program(code) for node in ast.walk(statement))
     return [
         n
         for n in nodes
@@ -221,7 +221,7 @@ def tool_calls(code: str, tools: Container[str]) -> list[ast.Call]:
     ]
 
 
-def parsed(code: str) -> list[ast.stmt]:
+def parse_program(code: str) -> list[ast.stmt]:
     """The statements of a program; none where it is no Python."""
     try:
         with warnings.catch_warnings():
@@ -232,7 +232,7 @@ def parsed(code: str) -> list[ast.stmt]:
 
 
 def is_literal(node: ast.expr) -> bool:
-    """Whether an expression is a value as it stands."""
+    """Return True if an expression is a literal value."""
     try:
         ast.literal_eval(node)
     except (ValueError, TypeError, RecursionError, MemoryError):
@@ -240,7 +240,7 @@ def is_literal(node: ast.expr) -> bool:
     return True
 
 
-def _called(tree: ast.AST, own: set[str], offer: ToolVocabulary) -> Iterator[ast.Call]:
+def _iter_call_nodes(tree: ast.AST, own: set[str], offer: ToolVocabulary) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             name = node.func.id
@@ -248,7 +248,7 @@ def _called(tree: ast.AST, own: set[str], offer: ToolVocabulary) -> Iterator[ast
                 yield node
 
 
-def _meant(node: ast.Call, code: str, offer: ToolVocabulary) -> Meant:
+def _build_call(node: ast.Call, code: str, offer: ToolVocabulary) -> Meant:
     assert isinstance(node.func, ast.Name)
     text = ast.get_source_segment(code, node) or ""
     return pythonic.read_call(node.func.id, text[len(node.func.id) :].strip(), offer)

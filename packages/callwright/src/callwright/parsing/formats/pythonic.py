@@ -32,7 +32,7 @@ EXPRESSION = "an expression that is no literal, kept as text"
 _JSON_WORDS = {"true": True, "false": False, "null": None}
 
 
-def call(tape: Scanner, name: str, offer: ToolVocabulary) -> Steps[Meant]:
+def take_call(tape: Scanner, name: str, offer: ToolVocabulary) -> Steps[Meant]:
     """The call whose ``(`` comes next."""
     text, closed = yield from tape.value(round_=True)
     if not closed:
@@ -40,11 +40,11 @@ def call(tape: Scanner, name: str, offer: ToolVocabulary) -> Steps[Meant]:
     return read_call(name, text, offer)
 
 
-def calls(tape: Scanner, name: str, offer: ToolVocabulary) -> Steps[tuple[list[Meant], bool]]:
+def take_calls(tape: Scanner, name: str, offer: ToolVocabulary) -> Steps[tuple[list[Meant], bool]]:
     """The calls of a list whose first name is read already; whether its ``]`` came (it is
     taken).
     """
-    found = [(yield from call(tape, name, offer))]
+    found = [(yield from take_call(tape, name, offer))]
     while not found[-1].truncated:
         char = yield from tape.space()
         if char == "]":
@@ -54,12 +54,12 @@ def calls(tape: Scanner, name: str, offer: ToolVocabulary) -> Steps[tuple[list[M
             break
         tape.at += 1
         char = yield from tape.space()
-        if char == "]" and not (yield from names.stands(tape, offer, OPENS)):
+        if char == "]" and not (yield from names.find_name(tape, offer, OPENS)):
             continue
-        name = yield from names.take(tape, offer, OPENS)
+        name = yield from names.take_name(tape, offer, OPENS)
         if not name or (yield from tape.char()) != "(":
             break
-        found.append((yield from call(tape, name, offer)))
+        found.append((yield from take_call(tape, name, offer)))
     return found, False
 
 
@@ -75,36 +75,36 @@ def read_call(name: str, text: str, offer: ToolVocabulary) -> Meant:
             warnings.simplefilter(
                 "ignore"
             )  # an invalid escape in a model's text is not this program's warning
-            node, text = _parsed(text.strip())
+            node, text = _parse_call(text.strip())
         if not isinstance(node, ast.Call):
             raise ValueError("not a call")
-        arguments = _keywords(node, text, problems)
-        _positional(node, text, arguments, list(offer.schema(name)), problems)
+        arguments = _read_keywords(node, text, problems)
+        _add_positional(node, text, arguments, list(offer.schema(name)), problems)
     except (ValueError, SyntaxError, MemoryError, RecursionError, OverflowError) as exc:
         return Meant(name, text[1:-1], [f"{BROKEN}: {type(exc).__name__}"])
     return Meant(name, arguments, problems)
 
 
-def _parsed(text: str) -> tuple[ast.expr, str]:
+def _parse_call(text: str) -> tuple[ast.expr, str]:
     """The call as Python reads it, and the text of its arguments as it was read."""
     try:
         return ast.parse("f" + text, mode="eval").body, text
     except SyntaxError:
-        text = _spared(text)
+        text = _mark_python_words(text)
         return ast.parse("f" + text, mode="eval").body, text
 
 
-def _spared(text: str) -> str:
+def _mark_python_words(text: str) -> str:
     """Parameters that are called like Python's own words (``from=``, ``class=``) get a mark behind
     the name.
     """
     return _SPARED.sub(lambda found: found[0] + _MARK if found["word"] else found[0], text)
 
 
-def _keywords(node: ast.Call, text: str, problems: list[str]) -> JsonObject:
+def _read_keywords(node: ast.Call, text: str, problems: list[str]) -> JsonObject:
     arguments: JsonObject = {}
     for given in node.keywords:
-        value = _literal(given.value, text, problems)
+        value = _read_literal(given.value, text, problems)
         if given.arg is not None:
             name = given.arg.removesuffix(_MARK)
             arguments[name if keyword.iskeyword(name) else given.arg] = value
@@ -115,13 +115,13 @@ def _keywords(node: ast.Call, text: str, problems: list[str]) -> JsonObject:
     return arguments
 
 
-def _positional(
+def _add_positional(
     node: ast.Call, text: str, arguments: JsonObject, names: list[str], problems: list[str]
 ) -> None:
     """Arguments without a name take the schema's names in order; a single dict is the arguments
     themselves.
     """
-    values = [_literal(given, text, problems) for given in node.args]
+    values = [_read_literal(given, text, problems) for given in node.args]
     if len(values) == 1 and isinstance(values[0], dict) and not arguments:
         arguments |= values[0]
         return
@@ -133,18 +133,18 @@ def _positional(
     arguments |= dict(zip(free, values, strict=False))
 
 
-def _literal(node: ast.expr, text: str, problems: list[str]) -> Json:
+def _read_literal(node: ast.expr, text: str, problems: list[str]) -> Json:
     if isinstance(node, ast.Constant):
         if isinstance(node.value, float) and node.value - node.value != 0:
             raise ValueError("a number that JSON does not have")
         if node.value is None or isinstance(node.value, str | int | float):
             return node.value
     elif isinstance(node, ast.List | ast.Tuple | ast.Set):
-        return [_literal(n, text, problems) for n in node.elts]
+        return [_read_literal(n, text, problems) for n in node.elts]
     elif isinstance(node, ast.Dict):
-        return _dict(node, text, problems)
+        return _read_dict(node, text, problems)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        value = _literal(node.operand, text, problems)
+        value = _read_literal(node.operand, text, problems)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return -value if isinstance(node.op, ast.USub) else value
     elif isinstance(node, ast.Name) and node.id in _JSON_WORDS:
@@ -157,13 +157,13 @@ def _literal(node: ast.expr, text: str, problems: list[str]) -> Json:
     return source or ""
 
 
-def _dict(node: ast.Dict, text: str, problems: list[str]) -> JsonObject:
+def _read_dict(node: ast.Dict, text: str, problems: list[str]) -> JsonObject:
     found: JsonObject = {}
     for key, value in zip(node.keys, node.values, strict=True):
-        name = _literal(key, text, problems) if key is not None else None
+        name = _read_literal(key, text, problems) if key is not None else None
         if not isinstance(name, str):
             raise ValueError("a key that is not text")
-        found[name] = _literal(value, text, problems)
+        found[name] = _read_literal(value, text, problems)
     return found
 
 
@@ -171,10 +171,10 @@ def write_value(calls: Sequence[ToolCall]) -> list[str]:
     """Each call as Python. Keys that are no plain names, and arguments that are no object, go
     through ``**``.
     """
-    return [f"{c.tool}({_arguments(c.arguments)})" for c in calls]
+    return [f"{c.tool}({_format_arguments(c.arguments)})" for c in calls]
 
 
-def _arguments(given: JsonObject | str) -> str:
+def _format_arguments(given: JsonObject | str) -> str:
     if isinstance(given, str):
         return given
     runs = groupby(given.items(), key=lambda item: _is_plain(item[0]))

@@ -33,22 +33,22 @@ class Step:
     closed: bool
 
 
-def steps(text: str) -> Iterator[Step]:
+def iter_steps(text: str) -> Iterator[Step]:
     """The actions of a reply, in order. An action without input has the arguments ""."""
     at = 0
     while (found := _ACTION.search(text, at)) is not None:
-        step = _step(text, found)
+        step = _read_step(text, found)
         yield step
         at = max(step.end, found.end())
 
 
 def final_answer(text: str) -> tuple[int, str] | None:
-    """Where ``Final Answer:`` stands and what follows it."""
+    """Return the position of ``Final Answer:`` and the text after it; None if there is none."""
     found = _FINAL.search(text)
     return (found.start(), text[found.end() :].strip()) if found else None
 
 
-def _step(text: str, found: re.Match[str]) -> Step:
+def _read_step(text: str, found: re.Match[str]) -> Step:
     name = found["name"].strip().strip("\"'")
     begin = found.end()
     given = _INPUT.match(text, begin)

@@ -16,7 +16,7 @@ from callwright.parsing.values import NO_END
 CallReader: TypeAlias = Callable[[Scanner, ToolVocabulary, Block], "Steps[Meant | None]"]
 
 
-def read(
+def take_section_calls(
     tape: Scanner,
     offer: ToolVocabulary,
     block: Block,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from callwright.parsing.body import Body
 from callwright.parsing.formats.markup import OPENS, PAIR, Markup
-from callwright.parsing.marker_set import MarkerSet, marks
+from callwright.parsing.marker_set import MarkerSet, get_marker_set
 from callwright.parsing.pieces import Block, Meant, Steps
 from callwright.parsing.scanner import CONTEXT, Scanner
 from callwright.parsing.tool_vocabulary import ToolVocabulary
@@ -92,9 +92,9 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Steps[Block | Non
     without it.
     """
     envelope = ENVELOPES[marker]
-    closes = marks(frozenset(envelope.closes))
+    closes = get_marker_set(frozenset(envelope.closes))
     if marker == PAIR:
-        return (yield from _pairs(tape, offer, closes))
+        return (yield from _take_pairs(tape, offer, closes))
     if marker not in OPENS:
         tape.at += len(marker)
     body = Body(tape, offer, closes)
@@ -103,7 +103,7 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Steps[Block | Non
     family = envelope.families.get(body.kind, envelope.families[""])
     may_lack = envelope.open_ended or family == "granite" or marker in OPENS
     if (
-        not (yield from _closed(tape, closes, body.calls[-1]))
+        not (yield from _take_closing_tag(tape, closes, body.calls[-1]))
         and not body.calls[-1].truncated
         and not may_lack
     ):
@@ -113,7 +113,7 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Steps[Block | Non
     return Block(family, body.calls)
 
 
-def _pairs(tape: Scanner, offer: ToolVocabulary, closes: MarkerSet) -> Steps[Block | None]:
+def _take_pairs(tape: Scanner, offer: ToolVocabulary, closes: MarkerSet) -> Steps[Block | None]:
     """GLM's pairs without the tag before the name, which has flown on as text: the last word before
     them.
     """
@@ -126,12 +126,12 @@ def _pairs(tape: Scanner, offer: ToolVocabulary, closes: MarkerSet) -> Steps[Blo
     return Block("glm", calls)
 
 
-def _closed(tape: Scanner, closes: MarkerSet, last: Meant) -> Steps[bool]:
+def _take_closing_tag(tape: Scanner, closes: MarkerSet, last: Meant) -> Steps[bool]:
     """Takes the closing tag, one that some write twice, and brackets or quotes before it that close
     nothing.
     """
     if found := (yield from tape.closing(closes)):
-        if found in _DOUBLED and (yield from tape.marker(marks(frozenset({found})))):
+        if found in _DOUBLED and (yield from tape.marker(get_marker_set(frozenset({found})))):
             tape.at += len(found)
             last.problems.append("the closing tag twice")
         return True

@@ -22,14 +22,14 @@ _UNSAYABLE = re.compile(r"[<>\"'\n\r]|\A\s|\s\Z")
 _MARKER = re.compile(rf"<(?={_TAGS})")
 
 
-def typed(text: str, schema: Json, offer: ToolVocabulary) -> tuple[Json, str]:
+def read_typed_value(text: str, schema: Json, offer: ToolVocabulary) -> tuple[Json, str]:
     """(value, problem). The text as JSON where the schema allows no string and the JSON fits; else
     the text itself.
 
     Lossless: a number is taken only where it is JSON's own spelling of one, an object or array only
     where it parses.
     """
-    kinds = _kinds(schema)
+    kinds = _list_types(schema)
     if "null" in kinds and text == "null":
         return None, ""
     if not kinds or "string" in kinds:
@@ -43,25 +43,27 @@ def typed(text: str, schema: Json, offer: ToolVocabulary) -> tuple[Json, str]:
     except JsonError:
         if body[:1] not in ("{", "[") or not kinds & {"object", "array"}:
             return text, "a parameter is not of its declared type"
-        return _mended(text, body, kinds, offer)
+        return _read_repaired_value(text, body, kinds, offer)
     return (
         (value, problem)
-        if _kind(value) & kinds
+        if _classify_value(value) & kinds
         else (text, "a parameter is not of its declared type")
     )
 
 
-def _mended(text: str, body: str, kinds: set[str], offer: ToolVocabulary) -> tuple[Json, str]:
+def _read_repaired_value(
+    text: str, body: str, kinds: set[str], offer: ToolVocabulary
+) -> tuple[Json, str]:
     try:
         mended = offer.read(body)
     except JsonError:
         return text, "a parameter is not of its declared type"
-    if mended.truncated or not _kind(mended.value) & kinds:
+    if mended.truncated or not _classify_value(mended.value) & kinds:
         return text, "a parameter is not of its declared type"
     return mended.value, "; ".join(mended.problems)
 
 
-def _kinds(schema: Json) -> set[str]:
+def _list_types(schema: Json) -> set[str]:
     """The JSON types that a schema names; empty where it names none (then anything may be
     meant).
     """
@@ -69,15 +71,15 @@ def _kinds(schema: Json) -> set[str]:
         return set()
     given = schema.get("type")
     if isinstance(given, str):
-        return {_spelt(given)}
+        return {_normalize_type_name(given)}
     if isinstance(given, list):
-        return {_spelt(k) for k in given if isinstance(k, str)}
+        return {_normalize_type_name(k) for k in given if isinstance(k, str)}
     for key in ("anyOf", "oneOf"):
         if isinstance(schema.get(key), list):
-            kinds = [_kinds(s) for s in schema[key]]
+            kinds = [_list_types(s) for s in schema[key]]
             return set().union(*kinds) if all(kinds) else set()
     values = schema.get("enum", [schema["const"]] if "const" in schema else [])
-    return set().union(*(_kind(v) for v in values)) if isinstance(values, list) else set()
+    return set().union(*(_classify_value(v) for v in values)) if isinstance(values, list) else set()
 
 
 _SPELLINGS = {
@@ -93,11 +95,11 @@ _SPELLINGS = {
 }
 
 
-def _spelt(name: str) -> str:
+def _normalize_type_name(name: str) -> str:
     return _SPELLINGS.get(name.lower(), name)
 
 
-def _kind(value: Json) -> set[str]:
+def _classify_value(value: Json) -> set[str]:
     if isinstance(value, bool):
         return {"boolean"}
     if isinstance(value, int):
@@ -111,16 +113,18 @@ def _kind(value: Json) -> set[str]:
     return {"array"} if isinstance(value, list) else {"object"}
 
 
-def plain(value: Json) -> str:
-    """How a value stands between tags: text as it is, with marks that would end it escaped;
-    anything else as JSON.
+def format_value(value: Json) -> str:
+    """Return the text of a value between tags. Strings stand unquoted and other values as JSON;
+    marks that would end the value are escaped.
     """
     return (
-        escaped(value) if isinstance(value, str) else escaped(json.dumps(value, ensure_ascii=False))
+        escape_markers(value)
+        if isinstance(value, str)
+        else escape_markers(json.dumps(value, ensure_ascii=False))
     )
 
 
-def escaped(text: str) -> str:
+def escape_markers(text: str) -> str:
     """Markers inside a value are written ``&lt;…``; what looks like that already gets one ``amp;``
     more.
     """
@@ -138,10 +142,10 @@ def written_key(key: str) -> str:
 def read_key(text: str, properties: JsonObject) -> str:
     """The reverse of :func:`written_key`. A name that is declared as it stands is left so."""
     text = text.strip()
-    return text if "&" not in text or text in properties else _KEY_ENTITY.sub(_said, text)
+    return text if "&" not in text or text in properties else _KEY_ENTITY.sub(_resolve_entity, text)
 
 
-def _said(entity: re.Match[str]) -> str:
+def _resolve_entity(entity: re.Match[str]) -> str:
     if entity[1]:
         return f"&{entity[1][4:]}{entity[2]};"
     if entity[2] in _CHARACTERS:
@@ -150,8 +154,8 @@ def _said(entity: re.Match[str]) -> str:
     return char if char.isspace() else entity[0]
 
 
-def unescaped(text: str) -> str:
-    """The reverse of :func:`escaped`. Other entities stay as they are: most values that hold them
+def unescape_markers(text: str) -> str:
+    """The reverse of :func:`escape_markers`. Other entities stay as they are: most values that hold them
     mean them.
     """
     if "lt;" not in text:

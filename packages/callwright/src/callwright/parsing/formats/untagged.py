@@ -14,7 +14,7 @@ from callwright.parsing.marker_set import MarkerSet
 from callwright.parsing.pieces import DATA, Block, Data, Meant, Reading, Steps
 from callwright.parsing.scanner import GLANCE, Scanner
 from callwright.parsing.tool_vocabulary import MAX_NAME, NAME, ToolVocabulary, named_tool
-from callwright.parsing.values import read_value, unquoted
+from callwright.parsing.values import read_value, unquote_text
 
 MAX_UNDECIDED = 65_536  # characters that may be held before a name says whether this is a call
 _MAX_KEY, _MAX_NEUTRAL, _MAX_MEMBERS = 64, 512, 8
@@ -40,9 +40,9 @@ _STRAY = MarkerSet(["</tool_call>", "</function_call>", "<|eom_id|>", "<|eot_id|
 
 
 def may_begin(text: str, at: int, ended: bool, offer: ToolVocabulary) -> bool | None:
-    """Whether a call can begin with the bracket there: what ``bare`` would find within its first
-    steps, without a reader that is started and given up, which costs as much as a hundred
-    characters. None: more text is needed; True: a reader must say.
+    """Return True if a call can begin with the bracket at this position, so that a reader must
+    decide. None: more text is needed. This gives the result of the first steps of ``bare``, without
+    the cost of starting a reader.
     """
     found = _SPACES.match(text, at + 1, at + 1 + GLANCE)
     assert found is not None
@@ -71,14 +71,14 @@ def may_begin(text: str, at: int, ended: bool, offer: ToolVocabulary) -> bool | 
     return text[end : end + 1] == "("
 
 
-def bare(tape: Scanner, offer: ToolVocabulary, _marker: str) -> Reading:
+def read_bare_json(tape: Scanner, offer: ToolVocabulary, _marker: str) -> Reading:
     """A reader for ``{`` and ``[``: one value, or several joined by semicolons (Llama) or
     commas.
     """
     block = Block("json")
     while True:
-        if not (yield from value(tape, offer, block)):
-            return block if block.calls else _what(tape.raw())
+        if not (yield from take_value(tape, offer, block)):
+            return block if block.calls else _detect_data(tape.raw())
         if not block.calls or block.calls[-1].truncated:
             return block
         ahead = yield from tape.glance()
@@ -95,28 +95,28 @@ def bare(tape: Scanner, offer: ToolVocabulary, _marker: str) -> Reading:
     return block
 
 
-def _what(taken: str) -> Data | None:
-    """Whether what turned out to be no call is JSON: an object with a quoted key, or a list of
-    such.
+def _detect_data(taken: str) -> Data | None:
+    """Return DATA if a text that is no call is JSON: an object with a quoted key, or a list of such
+    objects.
     """
     return DATA if taken[1:].lstrip(" \t\r\n{")[:1] == '"' and "{" in taken else None
 
 
-def value(tape: Scanner, offer: ToolVocabulary, block: Block) -> Steps[bool]:
+def take_value(tape: Scanner, offer: ToolVocabulary, block: Block) -> Steps[bool]:
     """Reads the value that begins here into the block. False: it cannot be a call, and little of it
     was taken; True without calls: all of it was taken and is text.
     """
     if tape.text[tape.at] == "{":
-        return (yield from _object(tape, offer, block, "", ""))
+        return (yield from _take_object(tape, offer, block, "", ""))
     python = _may_stand(tape.text, tape.at)
     tape.at += 1
     char = yield from tape.space()
-    odd = (yield from names.stands(tape, offer, pythonic.OPENS)) if char else ""
+    odd = (yield from names.find_name(tape, offer, pythonic.OPENS)) if char else ""
     if char == "{" and not odd:
-        return (yield from _object(tape, offer, block, "[", "]"))
+        return (yield from _take_object(tape, offer, block, "[", "]"))
     if not python or not char:
         return False
-    return (yield from _python(tape, offer, block))
+    return (yield from _take_python_list(tape, offer, block))
 
 
 def _may_stand(text: str, at: int) -> bool:
@@ -127,12 +127,12 @@ def _may_stand(text: str, at: int) -> bool:
     return before[-1:] in ("\n", ">", ":", "]", "`", "", ".", "!", "?")
 
 
-def _python(tape: Scanner, offer: ToolVocabulary, block: Block) -> Steps[bool]:
-    name = yield from names.take(tape, offer, pythonic.OPENS)
+def _take_python_list(tape: Scanner, offer: ToolVocabulary, block: Block) -> Steps[bool]:
+    name = yield from names.take_name(tape, offer, pythonic.OPENS)
     if not name or (yield from tape.char()) != "(" or not offer.calls(name):
         return False
-    calls, closed = yield from pythonic.calls(tape, name, offer)
-    if not offer.tools and not (closed and all(_keyworded(c) for c in calls)):
+    calls, closed = yield from pythonic.take_calls(tape, name, offer)
+    if not offer.tools and not (closed and all(_has_keyword_arguments(c) for c in calls)):
         return True
     if not closed and not calls[-1].truncated:
         calls[-1].problems.append("the closing bracket of the list is missing")
@@ -141,7 +141,7 @@ def _python(tape: Scanner, offer: ToolVocabulary, block: Block) -> Steps[bool]:
     return True
 
 
-def script(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
+def read_script(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     """``f(a='x')`` where the reply begins, one or several: calls only if nothing but calls stands
     on their lines.
     """
@@ -149,8 +149,8 @@ def script(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     name = marker[:-1]
     tape.at += len(name)
     while True:
-        call = yield from pythonic.call(tape, name, offer)
-        if not call.truncated and not _keyworded(call):
+        call = yield from pythonic.take_call(tape, name, offer)
+        if not call.truncated and not _has_keyword_arguments(call):
             return None
         block.calls.append(call)
         if call.truncated:
@@ -178,14 +178,14 @@ def _next_name(tape: Scanner, offer: ToolVocabulary, ahead: int) -> Steps[str]:
     return found[:-1]
 
 
-def _keyworded(call: Meant) -> bool:
+def _has_keyword_arguments(call: Meant) -> bool:
     return isinstance(call.arguments, dict) and not call.problems
 
 
-def _object(
+def _take_object(
     tape: Scanner, offer: ToolVocabulary, block: Block, before: str, after: str
 ) -> Steps[bool]:
-    head, named = yield from _decided(tape, offer)
+    head, named = yield from _take_deciding_members(tape, offer)
     if not head:
         return False
     rest, closed = yield from tape.value(
@@ -204,7 +204,7 @@ def _object(
     return True
 
 
-def _decided(tape: Scanner, offer: ToolVocabulary) -> Steps[tuple[str, bool]]:
+def _take_deciding_members(tape: Scanner, offer: ToolVocabulary) -> Steps[tuple[str, bool]]:
     """Takes members of the object that begins here until they say that it can be a call: (what was
     taken, whether a name said so). ("", False) as soon as they say that it cannot.
     """
@@ -214,13 +214,13 @@ def _decided(tape: Scanner, offer: ToolVocabulary) -> Steps[tuple[str, bool]]:
         if (yield from tape.space()) not in _QUOTES:
             break
         quoted, closed = yield from tape.string(_MAX_KEY + 2 * offer.longest)
-        key = unquoted(quoted)
+        key = unquote_text(quoted)
         if not closed or not _may_be(key, offer) or (yield from tape.space()) != ":":
             break
         tape.at += 1
         parts += [quoted, ":"]
         char = yield from tape.space()
-        verdict, text = yield from _member(tape, offer, key, char)
+        verdict, text = yield from _judge_member(tape, offer, key, char)
         parts.append(text)
         if verdict != "on":
             return ("".join(parts), verdict == "named") if verdict else ("", False)
@@ -238,12 +238,14 @@ def _may_be(key: str, offer: ToolVocabulary) -> bool:
     return key in _KEYS or key in offer.tools
 
 
-def _member(tape: Scanner, offer: ToolVocabulary, key: str, char: str) -> Steps[tuple[str, str]]:
+def _judge_member(
+    tape: Scanner, offer: ToolVocabulary, key: str, char: str
+) -> Steps[tuple[str, str]]:
     """("named" | "shape" | "on" to the next member | "" for no call, what was taken)."""
     if key in NAME_KEYS and char in _QUOTES:
         name, closed = yield from tape.string(2 * offer.longest + 32)
         return (
-            "named" if closed and offer.calls(named_tool(unquoted(name), offer.tools)) else ""
+            "named" if closed and offer.calls(named_tool(unquote_text(name), offer.tools)) else ""
         ), name
     if key == "function" and char == "{":
         return "shape", ""

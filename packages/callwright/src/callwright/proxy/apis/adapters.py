@@ -17,15 +17,13 @@ class Writer(Protocol):
 
     @property
     def keep_alive(self) -> bytes:
-        """What may be sent while nothing is to be said; empty where the API has nothing of the
-        kind.
-        """
+        """Return the bytes that keep an idle stream alive; empty if the API has none."""
 
     def head(self, status: int, headers: dict[str, str]) -> dict[str, str]:
         """The client's headers for an upstream answer's status and headers (lower case names)."""
 
     def feed(self, data: bytes) -> bytes:
-        """What a piece of the chat completion is for the client."""
+        """Return a piece of the chat completion in the client's format."""
 
     def end(self) -> bytes:
         """The rest, when the chat completion is complete."""

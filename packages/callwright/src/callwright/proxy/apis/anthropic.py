@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from callwright.nouns.types import Json, JsonObject
-from callwright.proxy.apis.translated import BadRequest, Delta, Translated, counted
-from callwright.proxy.session.native import as_object
-from callwright.proxy.session.sse import json_bytes, named
-from callwright.proxy.session.turns import arranged
+from callwright.proxy.apis.translated import BadRequest, Delta, Translated, read_token_counts
+from callwright.proxy.session.native import parse_object
+from callwright.proxy.session.sse import encode_named_event, json_bytes
+from callwright.proxy.session.turns import arrange_messages
 
 _STOP = {
     "stop": "end_turn",
@@ -41,26 +41,28 @@ class Anthropic:
         if not isinstance(body.get("messages"), list):
             raise BadRequest("messages: a list is required")
         made = {key: body[key] for key in _SAME if key in body}
-        made["messages"] = arranged([*_system(body.get("system")), *_messages(body["messages"])])
+        made["messages"] = arrange_messages(
+            [*_convert_system(body.get("system")), *_convert_messages(body["messages"])]
+        )
         if body.get("stop_sequences"):
             made["stop"] = body["stop_sequences"]
         if body.get("stream"):
             made["stream_options"] = {"include_usage": True}
         tools = [
-            _tool(t)
+            _convert_tool(t)
             for t in body.get("tools") or ()
             if isinstance(t, Mapping) and "input_schema" in t
         ]
         if tools:
             made["tools"] = tools
-            _choose(made, body.get("tool_choice"))
+            _set_tool_choice(made, body.get("tool_choice"))
         return made
 
     def writer(self, body: JsonObject) -> Translated:
         return Translated(Messages(body))
 
     def error(self, status: int, message: str) -> bytes:
-        return error(status, message)
+        return render_error(status, message)
 
 
 def count_tokens(body: JsonObject) -> bytes:
@@ -72,7 +74,7 @@ def count_tokens(body: JsonObject) -> bytes:
     return json_bytes({"input_tokens": max(1, size // CHARACTERS_A_TOKEN)})
 
 
-def error(status: int, message: str) -> bytes:
+def render_error(status: int, message: str) -> bytes:
     """Anthropic's error body."""
     kind = _ERRORS.get(status, "api_error" if status >= 500 else "invalid_request_error")
     return json_bytes({"type": "error", "error": {"type": kind, "message": message}})
@@ -82,7 +84,7 @@ class Messages:
     """The answer: content blocks, one after the other."""
 
     stream_type = "text/event-stream; charset=utf-8"
-    keep_alive = named("ping", {"type": "ping"})
+    keep_alive = encode_named_event("ping", {"type": "ping"})
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         self.streams = body.get("stream") is True
@@ -112,13 +114,15 @@ class Messages:
     def close(self) -> bytes:
         out = [] if self._started else [self._start(Delta())]
         out += self._stop_block()
-        _, completion, _ = counted(self._usage)
+        _, completion, _ = read_token_counts(self._usage)
         changed = {"stop_reason": _STOP.get(self._finish, "end_turn"), "stop_sequence": None}
-        usage = {**_usage(self._usage), "output_tokens": completion}
+        usage = {**_convert_usage(self._usage), "output_tokens": completion}
         out.append(
-            named("message_delta", {"type": "message_delta", "delta": changed, "usage": usage})
+            encode_named_event(
+                "message_delta", {"type": "message_delta", "delta": changed, "usage": usage}
+            )
         )
-        out.append(named("message_stop", {"type": "message_stop"}))
+        out.append(encode_named_event("message_stop", {"type": "message_stop"}))
         return b"".join(out)
 
     def whole(self, delta: Delta) -> bytes:
@@ -128,18 +132,20 @@ class Messages:
         if delta.text:
             content.append({"type": "text", "text": delta.text})
         for _, called, name, arguments in delta.calls:
-            found = as_object(arguments or "{}")
+            found = parse_object(arguments or "{}")
             given = found if isinstance(found, dict) else {"_unreadable": found}
             content.append({"type": "tool_use", "id": called, "name": name, "input": given})
         message = self._message(delta)
         message |= {"content": content, "stop_reason": _STOP.get(delta.finish, "end_turn")}
-        return json_bytes({**message, "usage": _usage(delta.usage)})
+        return json_bytes({**message, "usage": _convert_usage(delta.usage)})
 
     def error(self, status: int, message: str) -> bytes:
-        return error(status, message)
+        return render_error(status, message)
 
     def broken(self, message: str) -> bytes:
-        return named("error", {"type": "error", "error": {"type": "api_error", "message": message}})
+        return encode_named_event(
+            "error", {"type": "error", "error": {"type": "api_error", "message": message}}
+        )
 
     def _message(self, delta: Delta) -> JsonObject:
         return {
@@ -150,12 +156,14 @@ class Messages:
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": _usage(delta.usage),
+            "usage": _convert_usage(delta.usage),
         }
 
     def _start(self, delta: Delta) -> bytes:
         self._started = True
-        return named("message_start", {"type": "message_start", "message": self._message(delta)})
+        return encode_named_event(
+            "message_start", {"type": "message_start", "message": self._message(delta)}
+        )
 
     def _piece(self, kind: str, delta: JsonObject) -> list[bytes]:
         """A piece of text or thought: in the block under way if it is of that kind, else in a new
@@ -188,10 +196,10 @@ class Messages:
         self._index += 1
         self._open = kind
         started = {"type": "content_block_start", "index": self._index, "content_block": block}
-        return [*out, named("content_block_start", started)]
+        return [*out, encode_named_event("content_block_start", started)]
 
     def _block_delta(self, delta: JsonObject) -> bytes:
-        return named(
+        return encode_named_event(
             "content_block_delta",
             {"type": "content_block_delta", "index": self._index, "delta": delta},
         )
@@ -200,16 +208,20 @@ class Messages:
         if not self._open:
             return []
         self._open = ""
-        return [named("content_block_stop", {"type": "content_block_stop", "index": self._index})]
+        return [
+            encode_named_event(
+                "content_block_stop", {"type": "content_block_stop", "index": self._index}
+            )
+        ]
 
 
-def _usage(usage: Mapping[str, Any] | None) -> JsonObject:
-    prompt, completion, cached = counted(usage)
+def _convert_usage(usage: Mapping[str, Any] | None) -> JsonObject:
+    prompt, completion, cached = read_token_counts(usage)
     made = {"input_tokens": prompt - cached, "output_tokens": completion}
     return {**made, "cache_creation_input_tokens": 0, "cache_read_input_tokens": cached}
 
 
-def _system(raw: Json) -> list[Json]:
+def _convert_system(raw: Json) -> list[Json]:
     """Without the line that Claude Code keeps for the bill: it is no prompt, and new with every
     session.
     """
@@ -217,11 +229,11 @@ def _system(raw: Json) -> list[Json]:
         raw = [
             b for b in raw if not (isinstance(b, Mapping) and str(b.get("text")).startswith(_BILL))
         ]
-    text = _text(raw)
+    text = _join_texts(raw)
     return [{"role": "system", "content": text}] if text else []
 
 
-def _text(raw: Json) -> str:
+def _join_texts(raw: Json) -> str:
     if isinstance(raw, list):
         return "\n\n".join(
             str(b.get("text") or "")
@@ -231,7 +243,7 @@ def _text(raw: Json) -> str:
     return raw if isinstance(raw, str) else ""
 
 
-def _messages(raw: list[Json]) -> list[Json]:
+def _convert_messages(raw: list[Json]) -> list[Json]:
     made: list[Json] = []
     for place, message in enumerate(raw):
         if not isinstance(message, Mapping) or message.get("role") not in (
@@ -246,15 +258,15 @@ def _messages(raw: list[Json]) -> list[Json]:
             raise BadRequest(f"messages.{place}.content: text or a list of blocks is required")
         blocks = [b for b in blocks if isinstance(b, Mapping)]
         if message["role"] == "assistant":
-            made.append(_assistant(blocks))
+            made.append(_convert_assistant(blocks))
         elif message["role"] == "system":
-            made.append({"role": "system", "content": _text(blocks)})
+            made.append({"role": "system", "content": _join_texts(blocks)})
         else:
-            made += _user(blocks)
+            made += _convert_user(blocks)
     return made
 
 
-def _assistant(blocks: list[Mapping[str, Any]]) -> JsonObject:
+def _convert_assistant(blocks: list[Mapping[str, Any]]) -> JsonObject:
     """Thoughts are left out: they are signed for another server."""
     calls = [
         {
@@ -268,23 +280,25 @@ def _assistant(blocks: list[Mapping[str, Any]]) -> JsonObject:
         for b in blocks
         if b.get("type") == "tool_use"
     ]
-    made: JsonObject = {"role": "assistant", "content": _text(list(blocks)) or None}
+    made: JsonObject = {"role": "assistant", "content": _join_texts(list(blocks)) or None}
     return {**made, "tool_calls": calls} if calls else {**made, "content": made["content"] or ""}
 
 
-def _user(blocks: list[Mapping[str, Any]]) -> list[Json]:
+def _convert_user(blocks: list[Mapping[str, Any]]) -> list[Json]:
     """Results first, each a message of its own, then what the user says."""
     made: list[Json] = []
     parts: list[JsonObject] = []
     for block in blocks:
         if block.get("type") == "tool_result":
-            made.append(_result(block))
+            made.append(_convert_result(block))
         elif block.get("type") == "text":
             parts.append({"type": "text", "text": str(block.get("text") or "")})
         elif block.get("type") == "image":
-            parts.append({"type": "image_url", "image_url": {"url": _image(block.get("source"))}})
+            parts.append(
+                {"type": "image_url", "image_url": {"url": _get_image_url(block.get("source"))}}
+            )
         else:
-            parts.append({"type": "text", "text": _document(block)})
+            parts.append({"type": "text", "text": _get_document_text(block)})
     if parts:
         plain = all(p["type"] == "text" for p in parts)
         content: Json = "\n\n".join(p["text"] for p in parts) if plain else parts
@@ -292,9 +306,9 @@ def _user(blocks: list[Mapping[str, Any]]) -> list[Json]:
     return made
 
 
-def _result(block: Mapping[str, Any]) -> JsonObject:
+def _convert_result(block: Mapping[str, Any]) -> JsonObject:
     content = block.get("content")
-    text = content if isinstance(content, str) else _text(content)
+    text = content if isinstance(content, str) else _join_texts(content)
     if not text and isinstance(content, list) and content:
         text = "\n".join(f"[{b.get('type')}]" for b in content if isinstance(b, Mapping))
     if block.get("is_error") and not text.lower().lstrip().startswith("error"):
@@ -302,14 +316,14 @@ def _result(block: Mapping[str, Any]) -> JsonObject:
     return {"role": "tool", "tool_call_id": str(block.get("tool_use_id") or ""), "content": text}
 
 
-def _image(source: Json) -> str:
+def _get_image_url(source: Json) -> str:
     given = source if isinstance(source, Mapping) else {}
     if given.get("type") == "base64":
         return f"data:{given.get('media_type')};base64,{given.get('data')}"
     return str(given.get("url") or "")
 
 
-def _document(block: Mapping[str, Any]) -> str:
+def _get_document_text(block: Mapping[str, Any]) -> str:
     source = block.get("source")
     if isinstance(source, Mapping) and source.get("type") == "text":
         return str(source.get("data") or "")
@@ -319,7 +333,7 @@ def _document(block: Mapping[str, Any]) -> str:
     )
 
 
-def _tool(raw: Mapping[str, Any]) -> JsonObject:
+def _convert_tool(raw: Mapping[str, Any]) -> JsonObject:
     function = {
         "name": raw.get("name"),
         "description": raw.get("description", ""),
@@ -332,7 +346,7 @@ def _tool(raw: Mapping[str, Any]) -> JsonObject:
     return {"type": "function", "function": function}
 
 
-def _choose(made: JsonObject, choice: Json) -> None:
+def _set_tool_choice(made: JsonObject, choice: Json) -> None:
     if not isinstance(choice, Mapping):
         return
     if choice.get("type") == "tool":

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from callwright.nouns.types import Json, JsonObject
-from callwright.proxy.apis.translated import BadRequest, Delta, Translated, counted
-from callwright.proxy.session.native import as_object
+from callwright.proxy.apis.translated import BadRequest, Delta, Translated, read_token_counts
+from callwright.proxy.session.native import parse_object
 from callwright.proxy.session.sse import json_bytes
 
 _OPTIONS = {
@@ -28,7 +28,10 @@ class Ollama:
         """The chat request that an Ollama request means. Raises BadRequest."""
         if not isinstance(body.get("messages"), list):
             raise BadRequest("messages: a list is required")
-        made: JsonObject = {"model": body.get("model"), "messages": _messages(body["messages"])}
+        made: JsonObject = {
+            "model": body.get("model"),
+            "messages": _convert_messages(body["messages"]),
+        }
         made["stream"] = body.get("stream") is not False
         if made["stream"]:
             made["stream_options"] = {"include_usage": True}
@@ -115,7 +118,7 @@ class Lines:
         return json_bytes({**line, "done": done is not None, **(done or {})}) + b"\n"
 
     def _done(self) -> JsonObject:
-        prompt, completion, _ = counted(self._usage)
+        prompt, completion, _ = read_token_counts(self._usage)
         return {
             "done_reason": "length" if self._finish == "length" else "stop",
             "total_duration": time.monotonic_ns() - self._began,
@@ -127,13 +130,13 @@ class Lines:
 def _calls_out(calls: Mapping[int, list[str]]) -> list[Json]:
     made: list[Json] = []
     for _, (name, arguments) in sorted(calls.items()):
-        found = as_object(arguments or "{}")
+        found = parse_object(arguments or "{}")
         given = found if isinstance(found, dict) else {"_unreadable": found}
         made.append({"function": {"name": name, "arguments": given}})
     return made
 
 
-def _messages(raw: list[Json]) -> list[Json]:
+def _convert_messages(raw: list[Json]) -> list[Json]:
     """Ollama's calls have no ids: they are numbered, and results belong to the oldest open call of
     their tool.
     """
@@ -144,9 +147,9 @@ def _messages(raw: list[Json]) -> list[Json]:
         if not isinstance(message, Mapping):
             raise BadRequest(f"messages.{place}: an object is required")
         if message.get("role") == "tool":
-            made.append(_result(message, waiting))
+            made.append(_convert_result(message, waiting))
             continue
-        out: JsonObject = {"role": message.get("role"), "content": _content(message)}
+        out: JsonObject = {"role": message.get("role"), "content": _convert_content(message)}
         calls = []
         for entry in message.get("tool_calls") or ():
             function = entry.get("function") or {}
@@ -170,7 +173,7 @@ def _messages(raw: list[Json]) -> list[Json]:
     return made
 
 
-def _result(message: Mapping[str, Any], waiting: list[tuple[str, str]]) -> JsonObject:
+def _convert_result(message: Mapping[str, Any], waiting: list[tuple[str, str]]) -> JsonObject:
     name = str(message.get("tool_name") or message.get("name") or "")
     given = str(message.get("tool_call_id") or "")
     place = next(
@@ -180,7 +183,7 @@ def _result(message: Mapping[str, Any], waiting: list[tuple[str, str]]) -> JsonO
     return {"role": "tool", "tool_call_id": called, "content": str(message.get("content") or "")}
 
 
-def _content(message: Mapping[str, Any]) -> Json:
+def _convert_content(message: Mapping[str, Any]) -> Json:
     text = str(message.get("content") or "")
     images = [i for i in message.get("images") or () if isinstance(i, str)]
     if not images:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from callwright.nouns.types import Json, JsonObject
-from callwright.proxy.apis.responses_out import Output, error
-from callwright.proxy.apis.responses_tools import joined, names, offered
+from callwright.proxy.apis.responses_out import Output, render_error
+from callwright.proxy.apis.responses_tools import build_names, flatten_tools, join_namespace
 from callwright.proxy.apis.translated import BadRequest, Translated
 from callwright.proxy.session.sse import json_bytes
-from callwright.proxy.session.turns import arranged
+from callwright.proxy.session.turns import arrange_messages
 
 _SAME = (
     "model",
@@ -39,8 +39,8 @@ class Responses:
                 "previous_response_id: this proxy remembers nothing; send the whole input"
             )
         made = {key: body[key] for key in _SAME if key in body}
-        made["messages"] = arranged(
-            [*_instructions(body.get("instructions")), *_messages(body.get("input"))]
+        made["messages"] = arrange_messages(
+            [*_convert_instructions(body.get("instructions")), *_convert_input(body.get("input"))]
         )
         if "max_output_tokens" in body:
             made["max_tokens"] = body["max_output_tokens"]
@@ -49,25 +49,25 @@ class Responses:
             made["reasoning_effort"] = effort["effort"]
         if body.get("stream"):
             made["stream_options"] = {"include_usage": True}
-        _form(made, body.get("text"))
-        tools = offered(body.get("tools"))
+        _set_response_format(made, body.get("text"))
+        tools = flatten_tools(body.get("tools"))
         if tools:
             made["tools"] = tools
-            _choose(made, body.get("tool_choice"))
+            _set_tool_choice(made, body.get("tool_choice"))
         return made
 
     def writer(self, body: JsonObject) -> Translated:
-        return Translated(Output(body, names(body.get("tools"))))
+        return Translated(Output(body, build_names(body.get("tools"))))
 
     def error(self, status: int, message: str) -> bytes:
-        return error(status, message)
+        return render_error(status, message)
 
 
-def _instructions(raw: Json) -> list[Json]:
+def _convert_instructions(raw: Json) -> list[Json]:
     return [{"role": "system", "content": raw}] if isinstance(raw, str) and raw else []
 
 
-def _messages(raw: Json) -> list[Json]:
+def _convert_input(raw: Json) -> list[Json]:
     if isinstance(raw, str):
         return [{"role": "user", "content": raw}]
     if not isinstance(raw, list):
@@ -76,27 +76,27 @@ def _messages(raw: Json) -> list[Json]:
     for place, item in enumerate(raw):
         if not isinstance(item, Mapping):
             raise BadRequest(f"input.{place}: an object is required")
-        _item(place, item, made)
+        _convert_item(place, item, made)
     return made
 
 
-def _item(place: int, item: Mapping[str, Any], made: list[Json]) -> None:
+def _convert_item(place: int, item: Mapping[str, Any], made: list[Json]) -> None:
     kind = item.get("type", "message")
     if kind == "message":
         role = {"developer": "system"}.get(str(item.get("role")), item.get("role"))
-        made.append({"role": role, "content": _content(place, item.get("content"))})
+        made.append({"role": role, "content": _convert_content(place, item.get("content"))})
     elif kind in ("function_call", "custom_tool_call"):
         arguments = (
             item.get("arguments")
             if kind == "function_call"
             else json_bytes({"input": item.get("input")}).decode()
         )
-        name = joined(item.get("namespace"), str(item.get("name")))
+        name = join_namespace(item.get("namespace"), str(item.get("name")))
         function = {"name": name, "arguments": arguments or "{}"}
         _add_call(made, {"id": item.get("call_id"), "type": "function", "function": function})
     elif kind in ("function_call_output", "custom_tool_call_output"):
         output = item.get("output")
-        text = output if isinstance(output, str) else _text(output)
+        text = output if isinstance(output, str) else _join_texts(output)
         made.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": text})
     elif kind not in _IGNORED:
         raise BadRequest(
@@ -114,7 +114,7 @@ def _add_call(made: list[Json], call: JsonObject) -> None:
         made.append({"role": "assistant", "content": None, "tool_calls": [call]})
 
 
-def _content(place: int, raw: Json) -> Json:
+def _convert_content(place: int, raw: Json) -> Json:
     if isinstance(raw, str):
         return raw
     parts: list[JsonObject] = []
@@ -135,7 +135,7 @@ def _content(place: int, raw: Json) -> Json:
     return parts
 
 
-def _text(raw: Json) -> str:
+def _join_texts(raw: Json) -> str:
     if isinstance(raw, list):
         return "\n".join(
             str(p.get("text") or f"[{p.get('type')}]") for p in raw if isinstance(p, Mapping)
@@ -143,15 +143,15 @@ def _text(raw: Json) -> str:
     return json_bytes(raw).decode()
 
 
-def _choose(made: JsonObject, choice: Json) -> None:
+def _set_tool_choice(made: JsonObject, choice: Json) -> None:
     if isinstance(choice, str):
         made["tool_choice"] = choice
     elif isinstance(choice, Mapping) and choice.get("name"):
-        name = joined(choice.get("namespace"), str(choice["name"]))
+        name = join_namespace(choice.get("namespace"), str(choice["name"]))
         made["tool_choice"] = {"type": "function", "function": {"name": name}}
 
 
-def _form(made: JsonObject, text: Json) -> None:
+def _set_response_format(made: JsonObject, text: Json) -> None:
     form = text.get("format") if isinstance(text, Mapping) else None
     if not isinstance(form, Mapping) or form.get("type") == "text":
         return

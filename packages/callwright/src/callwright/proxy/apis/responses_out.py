@@ -8,9 +8,9 @@ from typing import Any
 
 from callwright.nouns.types import Json, JsonObject
 from callwright.proxy.apis.responses_tools import Names
-from callwright.proxy.apis.translated import Delta, counted
-from callwright.proxy.session.native import as_object
-from callwright.proxy.session.sse import json_bytes, named
+from callwright.proxy.apis.translated import Delta, read_token_counts
+from callwright.proxy.session.native import parse_object
+from callwright.proxy.session.sse import encode_named_event, json_bytes
 
 _ECHOED = (
     "instructions",
@@ -24,7 +24,7 @@ _ECHOED = (
 )
 
 
-def error(status: int, message: str) -> bytes:
+def render_error(status: int, message: str) -> bytes:
     """OpenAI's error body."""
     kind = "invalid_request_error" if status < 500 else "server_error"
     return json_bytes({"error": {"message": message, "type": kind, "param": None, "code": None}})
@@ -87,7 +87,7 @@ class Output:
         return json_bytes(self._response("incomplete" if delta.finish == "length" else "completed"))
 
     def error(self, status: int, message: str) -> bytes:
-        return error(status, message)
+        return render_error(status, message)
 
     def broken(self, message: str) -> bytes:
         failed = {**self._response("failed"), "error": {"code": "server_error", "message": message}}
@@ -118,7 +118,7 @@ class Output:
                     "response.output_item.added", output_index=self._thinking, item=self._items[-1]
                 )
             )
-            out.append(self._thinking_event("content_part.added", part=_thought("")))
+            out.append(self._thinking_event("content_part.added", part=_build_reasoning_part("")))
         self._thought.append(text)
         return [*out, self._thinking_event("reasoning_text.delta", delta=text)]
 
@@ -126,9 +126,9 @@ class Output:
         if self._thinking < 0:
             return []
         text, at, item = "".join(self._thought), self._thinking, self._items[self._thinking]
-        item |= {"content": [_thought(text)], "status": "completed"}
+        item |= {"content": [_build_reasoning_part(text)], "status": "completed"}
         done = [self._thinking_event("reasoning_text.done", text=text)]
-        done.append(self._thinking_event("content_part.done", part=_thought(text)))
+        done.append(self._thinking_event("content_part.done", part=_build_reasoning_part(text)))
         self._thinking, self._thought = -1, []
         return [*done, self._event("response.output_item.done", output_index=at, item=item)]
 
@@ -156,7 +156,7 @@ class Output:
                     "response.output_item.added", output_index=self._message, item=self._items[-1]
                 )
             )
-            out.append(self._part("response.content_part.added", part=_part("")))
+            out.append(self._part("response.content_part.added", part=_build_text_part("")))
         self._text.append(text)
         return [*out, self._part("response.output_text.delta", delta=text, logprobs=[])]
 
@@ -164,8 +164,8 @@ class Output:
         text = "".join(self._text)
         item = self._items[self._message]
         out = [self._part("response.output_text.done", text=text, logprobs=[])]
-        out.append(self._part("response.content_part.done", part=_part(text)))
-        item |= {"status": "completed", "content": [_part(text)]}
+        out.append(self._part("response.content_part.done", part=_build_text_part(text)))
+        item |= {"status": "completed", "content": [_build_text_part(text)]}
         return [
             *out,
             self._event("response.output_item.done", output_index=self._message, item=item),
@@ -204,7 +204,7 @@ class Output:
         item = self._items[at]
         where = {"item_id": item["id"], "output_index": at}
         if item["type"] == "custom_tool_call":
-            found = as_object(arguments)
+            found = parse_object(arguments)
             text = str(found.get("input", "")) if isinstance(found, dict) else arguments
             item |= {"input": text, "status": "completed"}
             out = [self._event("response.custom_tool_call_input.delta", **where, delta=text)]
@@ -226,10 +226,10 @@ class Output:
     def _event(self, kind: str, **more: Json) -> bytes:
         made = {"type": kind, "sequence_number": self._number, **more}
         self._number += 1
-        return named(kind, made)
+        return encode_named_event(kind, made)
 
     def _response(self, status: str) -> JsonObject:
-        prompt, completion, cached = counted(self._usage)
+        prompt, completion, cached = read_token_counts(self._usage)
         usage = {
             "input_tokens": prompt,
             "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": 0},
@@ -257,9 +257,9 @@ class Output:
         }
 
 
-def _part(text: str) -> JsonObject:
+def _build_text_part(text: str) -> JsonObject:
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 
 
-def _thought(text: str) -> JsonObject:
+def _build_reasoning_part(text: str) -> JsonObject:
     return {"type": "reasoning_text", "text": text}

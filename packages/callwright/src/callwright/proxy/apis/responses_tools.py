@@ -15,48 +15,54 @@ _FREE = {"type": "object", "properties": {"input": {"type": "string"}}, "require
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What a function of the flat list was. ``free``: tools that take text as it is instead of
-    JSON; ``grouped``: name in the list -> namespace and the name in it.
+    """Original names of the functions of the flat list. ``free``: tools that take text as it is
+    instead of JSON; ``grouped``: name in the list -> namespace and the name in it.
     """
 
     free: frozenset[str] = frozenset()
     grouped: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
-def offered(tools: Json) -> list[Json]:
+def flatten_tools(tools: Json) -> list[Json]:
     """The functions that a ``tools`` list holds. Tools that a vendor's own server runs
     (``web_search``, …) are left out; a namespace (how Codex offers the tools of an MCP server) is
     taken apart into its functions.
     """
-    return [_function(joined(space, str(tool.get("name"))), tool) for space, tool in _walk(tools)]
+    return [
+        _convert_function(join_namespace(space, str(tool.get("name"))), tool)
+        for space, tool in _iter_functions(tools)
+    ]
 
 
-def names(tools: Json) -> Names:
-    """How the functions of :func:`offered` are called back by the client."""
-    found = [(joined(space, str(tool.get("name"))), space, tool) for space, tool in _walk(tools)]
+def build_names(tools: Json) -> Names:
+    """Return the client's own names for the functions of :func:`offered`."""
+    found = [
+        (join_namespace(space, str(tool.get("name"))), space, tool)
+        for space, tool in _iter_functions(tools)
+    ]
     free = frozenset(name for name, _, tool in found if tool["type"] == "custom")
     return Names(
         free, {name: (space, str(tool.get("name"))) for name, space, tool in found if space}
     )
 
 
-def joined(space: Json, name: str) -> str:
+def join_namespace(space: Json, name: str) -> str:
     """The name of a function in the flat list; ``space`` is its namespace, if it is in one."""
     if not isinstance(space, str) or not space:
         return name
     return f"{space}{name}" if space.endswith("_") else f"{space}__{name}"
 
 
-def _walk(tools: Json, space: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _iter_functions(tools: Json, space: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
     for tool in tools if isinstance(tools, list) else ():
         kind = tool.get("type") if isinstance(tool, Mapping) else None
         if kind in ("function", "custom"):
             yield space, tool
         elif kind == "namespace" and not space:
-            yield from _walk(tool.get("tools"), str(tool.get("name") or ""))
+            yield from _iter_functions(tool.get("tools"), str(tool.get("name") or ""))
 
 
-def _function(name: str, tool: Mapping[str, Any]) -> JsonObject:
+def _convert_function(name: str, tool: Mapping[str, Any]) -> JsonObject:
     about = str(tool.get("description") or "")
     if tool["type"] == "custom":
         form = tool.get("format")

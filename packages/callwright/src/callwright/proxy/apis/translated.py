@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from callwright.proxy.session.native import NativeCalls
-from callwright.proxy.session.sse import EventSplitter, data_of, json_object
+from callwright.proxy.session.sse import EventSplitter, extract_data, json_object
 from callwright.tools.lists import chat_messages as chat
 
 
@@ -17,8 +17,8 @@ class BadRequest(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What one chunk adds. ``call``: (place, id, name, arguments) of a piece of a call; id and name
-    come first.
+    """Content that one chunk adds. ``call``: (place, id, name, arguments) of a piece of a call; id
+    and name come first.
     """
 
     text: str = ""
@@ -38,7 +38,7 @@ class Translation(Protocol):
     keep_alive: bytes
 
     def delta(self, delta: Delta) -> bytes:
-        """What a chunk is for the client of a stream."""
+        """Return a chunk in the client's streaming format."""
 
     def close(self) -> bytes:
         """The end of the stream."""
@@ -91,19 +91,19 @@ class Translated:
         body = b"".join(self._body)
         document = json_object(body)
         if self._status != 200 or document is None or "choices" not in document:
-            return self._into.error(self._status, _message(document, body))
+            return self._into.error(self._status, _get_error_message(document, body))
         delta = whole_delta(document)
         if not self._into.streams:
             return self._into.whole(delta)
         return self._into.delta(delta) + self._into.close()
 
     def _event(self, event: bytes) -> bytes:
-        document = json_object(data_of(event))
+        document = json_object(extract_data(event))
         if document is None:
             return b""
         if document.get("error"):
             self._failed = True
-            return self._into.broken(_message(document, b""))
+            return self._into.broken(_get_error_message(document, b""))
         return self._into.delta(chunk_delta(document))
 
 
@@ -146,7 +146,7 @@ def whole_delta(document: Mapping[str, Any]) -> Delta:
     )
 
 
-def counted(usage: Mapping[str, Any] | None) -> tuple[int, int, int]:
+def read_token_counts(usage: Mapping[str, Any] | None) -> tuple[int, int, int]:
     """Prompt, completion and cached tokens of a ``usage``."""
     given = usage or {}
     details = given.get("prompt_tokens_details")
@@ -158,7 +158,7 @@ def counted(usage: Mapping[str, Any] | None) -> tuple[int, int, int]:
     )
 
 
-def _message(document: Mapping[str, Any] | None, body: bytes) -> str:
+def _get_error_message(document: Mapping[str, Any] | None, body: bytes) -> str:
     said = (document or {}).get("error", (document or {}).get("detail"))
     if isinstance(said, Mapping):
         said = said.get("message")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callwright.jsontext import JsonError, parse
-from callwright.proxy.session.sse import data_of, json_object
+from callwright.proxy.session.sse import extract_data, json_object
 from callwright.tools.lists import chat_messages as chat
 
 _STRING = (  # RFC 8259, 7, without \u: half a pair is no text
@@ -27,8 +27,8 @@ _MEMBER = {
 
 
 class Alike:
-    """What stands before and after the text of such events; ``reasoning``: it is the model's
-    reasoning.
+    """Common bytes before and after the text of uniform events; ``reasoning``: the text is the
+    model's reasoning.
     """
 
     def __init__(self, before: bytes, after: bytes, *, reasoning: bool) -> None:
@@ -67,8 +67,8 @@ class Alike:
 
 
 def uniform_chunks(raw: bytes, document: Any) -> Alike | None:
-    """What other events have in common with this one and its JSON; None where it is more than a
-    piece of text.
+    """Return the bytes that other events share with this one and its JSON. None if the event is
+    more than a piece of text.
     """
     key, text = _only_text(document)
     if not text or not raw.endswith((b"\n", b"\r")):
@@ -79,7 +79,7 @@ def uniform_chunks(raw: bytes, document: Any) -> Alike | None:
     at = raw.index(b'"' + found[0] + b'"', raw.index(b'"' + key.encode() + b'"') + len(key) + 2) + 1
     before, after = raw[:at], raw[at + len(found[0]) :]
     # The proof: with other text between the same bytes, that text is all that is read differently.
-    other = json_object(data_of(before + b"another" + after))
+    other = json_object(extract_data(before + b"another" + after))
     if _only_text(other) != (key, "another"):
         return None
     return Alike(before, after, reasoning=key != "content")

@@ -1,8 +1,9 @@
-"""Who may use the proxy. On loopback every program of this machine; elsewhere whoever has the
-proxy's own key.
+"""Decides who may use the proxy. On loopback it is every program of this machine, elsewhere
+everyone with the proxy's own key.
 
-A web page is no program of this machine: its requests come from the user's browser, under the name
-of its site (``Origin``), or under a name of its own that leads to 127.0.0.1 (``Host``).
+A web page is no program of this machine. Its requests come from the user's browser, under the name
+of its site (``Origin``). They may also come under a name of the site that leads to 127.0.0.1
+(``Host``).
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ class Access:
         return self
 
     def refusal(self, scope: Mapping[str, Any], *, own: bool) -> Refusal | None:
-        """Why a request is not served, if so. The proxy's own pages show conversations: to this
-        machine only, and where there is a key, to who has it.
+        """Return the refusal of a request, or None if it is served. The proxy's own pages show
+        conversations. They are served to this machine only, and with a key, only to its holder.
         """
         if scope["method"] in _NOT_SERVED:
             return 405, f"{scope['method']} is not served"
@@ -80,11 +81,11 @@ class Access:
         return None
 
     def is_known(self, given: Mapping[bytes, bytes]) -> bool:
-        """Whether the headers hold the proxy's key."""
-        return bool(self.key) and any(_is_same(key, self.key) for key in _keys(given))
+        """Return True if the headers hold the proxy's key."""
+        return bool(self.key) and any(_is_same(key, self.key) for key in _read_keys(given))
 
     def opens(self, key: bytes) -> bool:
-        """Whether a login with this key succeeds."""
+        """Return True if a login with this key succeeds."""
         return bool(self.key) and _is_same(key, self.key)
 
     def upstream(self, headers: Headers) -> Headers:
@@ -99,7 +100,9 @@ class Access:
     def _host_refusal(
         self, scope: Mapping[str, Any], given: Mapping[bytes, bytes]
     ) -> Refusal | None:
-        """Who has the key is no web page, whatever name it uses."""
+        """Return the refusal of a foreign host name, or None. A client with the key is no web page
+        and may use any name.
+        """
         named = [value for name, value in scope["headers"] if name == b"host"]
         if len(named) > 1 or (not named and scope.get("http_version") != "1.0"):
             return 400, "a request names one host"
@@ -133,7 +136,7 @@ class Access:
         else:
             asks_first = b"access-control-request-method" in given
             foreign = bool(self.upstream_key) or (
-                is_web and not any(_keys(given)) and not asks_first
+                is_web and not any(_read_keys(given)) and not asks_first
             )
         if not foreign:
             return None
@@ -172,7 +175,7 @@ def _is_same(given: bytes, key: Secret) -> bool:
     return hmac.compare_digest(given, key.reveal().encode())
 
 
-def _keys(given: Mapping[bytes, bytes]) -> tuple[bytes, bytes]:
+def _read_keys(given: Mapping[bytes, bytes]) -> tuple[bytes, bytes]:
     return given.get(b"authorization", b"").removeprefix(b"Bearer ").strip(), given.get(
         b"x-api-key", b""
     )

@@ -1,4 +1,4 @@
-"""Where a path of the proxy lies upstream."""
+"""Maps a path of the proxy to its address upstream."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _SHORT = ("/chat/completions", "/completions", "/embeddings", "/models", "/respo
 
 
 def refused_target(path: str, query: str) -> str:
-    """Why no request is passed to this path; "" if it may be. Servers and the proxies before them
-    read dot segments, encoded ones and backslashes in different ways, and so end outside the path
-    that somebody opened to others.
+    """Return the reason why no request is passed to this path; "" if it may be. Servers and proxies
+    read dot segments, encoded ones and backslashes in different ways. Such a path could end outside
+    the part that somebody opened to others.
     """
     if not path.startswith("/") or not _PLAIN.fullmatch(path + query):
         return "the path is none, or holds characters that must be percent-encoded"

@@ -15,22 +15,22 @@ from typing import Any
 
 from callwright.http import Egress, HttpClient, Timeout
 from callwright.nouns.errors import Failure
-from callwright.nouns.redaction import in_every_form, secret_values
+from callwright.nouns.redaction import secret_values, select_redactable
 from callwright.proxy.server.access import LOGIN, Access, Refusal
 from callwright.proxy.server.address import Upstream, refused_target
 from callwright.proxy.server.capability import FREE, Capability
 from callwright.proxy.server.counters import Counters
-from callwright.proxy.server.headers import joined
+from callwright.proxy.server.headers import join_repeated
 from callwright.proxy.server.lane import Lane
 from callwright.proxy.server.meter import Meter, Unmetered
 from callwright.proxy.server.pages import (
     LOGIN_BYTES,
     Answer,
     Asked,
-    answer,
-    locked,
+    answer_request,
+    ask_for_key,
+    build_refusal,
     logged_in,
-    refused,
 )
 from callwright.proxy.server.placement import Placement
 from callwright.proxy.server.request_log import line_of
@@ -60,7 +60,7 @@ from callwright.proxy.session.events import (
     UpstreamFailed,
     UpstreamHead,
 )
-from callwright.proxy.session.faults import OVER_BUDGET, fault_of
+from callwright.proxy.session.faults import OVER_BUDGET, build_fault
 from callwright.proxy.session.record import Record
 from callwright.proxy.session.settings import Settings
 from callwright.tools.overlay import Overlay
@@ -124,7 +124,7 @@ class Proxy:
             known=known,
             memory=memory,
             budget=self.settings.budget,
-            report=lambda error: self.fault(fault_of(error, "of a probe")),
+            report=lambda error: self.fault(build_fault(error, "of a probe")),
         )
         self.toolsets = Toolsets(overlay=overlay, tell=warn, most=self.settings.budget.cache_bytes)
         self.local = local
@@ -157,16 +157,20 @@ class Proxy:
         try:
             record = await self._serve(scope, receive, noting)
         finally:
-            log(line_of(scope["method"], _target(scope)[0], status, self.clock() - began, record))
+            log(
+                line_of(
+                    scope["method"], _get_target(scope)[0], status, self.clock() - began, record
+                )
+            )
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> Record | None:
         """Answer a request; returns what was done to it, where it was read."""
         asked = Asked.read(scope)
         refusal = self.access.refusal(scope, own=asked.is_own)
         if asked.is_own:
-            await _send(send, *await self._page(asked, refusal, receive))
-        elif refusal or (said := refused_target(*_target(scope))):
-            await _send(send, *refused(*(refusal or (400, said))))
+            await _send_response(send, *await self._page(asked, refusal, receive))
+        elif refusal or (said := refused_target(*_get_target(scope))):
+            await _send_response(send, *build_refusal(*(refusal or (400, said))))
         else:
             return await self._exchange(scope, receive, send)
         return None
@@ -198,13 +202,15 @@ class Proxy:
 
     async def _page(self, asked: Asked, refusal: Refusal | None, receive: Receive) -> Answer:
         if refusal is not None:
-            return locked(asked) if refusal[0] == 401 else refused(*refusal)
+            return ask_for_key(asked) if refusal[0] == 401 else build_refusal(*refusal)
         if asked.path == LOGIN and asked.method == "POST" and self.access.key:
             form = await self._body({"headers": ()}, receive, LOGIN_BYTES)
             if isinstance(form, int):
-                return refused(form or 408, _REFUSED[form or 408])
+                return build_refusal(form or 408, _REFUSED[form or 408])
             return logged_in(asked, form, self.access)
-        return answer(asked, self.counters, self.upstream.base, self.settings.budget.page_bytes)
+        return answer_request(
+            asked, self.counters, self.upstream.base, self.settings.budget.page_bytes
+        )
 
     async def aclose(self) -> None:
         """Close every upstream connection, and end the worker process."""
@@ -224,7 +230,7 @@ class Proxy:
         body = await self._body(scope, receive)
         if isinstance(body, int):
             if body:
-                await _send(send, *refused(body, _REFUSED[body]))
+                await _send_response(send, *build_refusal(body, _REFUSED[body]))
             return None
         self._number += 1
         number, created = f"{self._run}-{self._number}", int(time.time())
@@ -263,7 +269,7 @@ class Proxy:
         headers: Headers = tuple(
             (k.decode("latin-1"), v.decode("latin-1")) for k, v in scope["headers"]
         )
-        path, query = _target(scope)
+        path, query = _get_target(scope)
         return Request(scope["method"], path, query, self.access.upstream(headers), body)
 
     async def _body(self, scope: Scope, receive: Receive, most: int | None = None) -> bytes | int:
@@ -315,7 +321,7 @@ class _Line:
 
     async def run(self, request: Request) -> None:
         """From the request to the end of the answer."""
-        self._secrets = in_every_form(secret_values(dict(request.headers)))
+        self._secrets = select_redactable(secret_values(dict(request.headers)))
         await self.event(request)
         while (command := self._next) is not None:
             self._next, self._closed = None, False
@@ -328,7 +334,7 @@ class _Line:
         try:
             return await self._proxy.capability.of(probe.model, probe.headers)
         except Exception as error:
-            self._proxy.fault(fault_of(error, self._session.number))
+            self._proxy.fault(build_fault(error, self._session.number))
             return FREE
 
     async def watch(self, receive: Receive) -> None:
@@ -370,7 +376,7 @@ class _Line:
         url = self._proxy.upstream.url(command.path, command.query)
         body = command.body or None
         async with self._proxy.client.stream(
-            command.method, url, headers=joined(command.headers), data=body
+            command.method, url, headers=join_repeated(command.headers), data=body
         ) as answer:
             if isinstance(answer, Failure):
                 return await self.event(UpstreamFailed(answer))
@@ -390,7 +396,7 @@ class _Line:
             case SendBody(data):
                 await self._send({"type": "http.response.body", "body": data, "more_body": True})
             case SendHead(status, headers):
-                raw = _raw(headers)
+                raw = _encode_headers(headers)
                 await self._send({"type": "http.response.start", "status": status, "headers": raw})
             case Finish(broken):
                 if not broken:
@@ -413,20 +419,22 @@ class _Line:
         try:
             self._proxy.remember(command, self._secrets)
         except Exception as error:
-            self._proxy.fault(fault_of(error, self._session.number))
+            self._proxy.fault(build_fault(error, self._session.number))
 
 
-def _target(scope: Scope) -> tuple[str, str]:
+def _get_target(scope: Scope) -> tuple[str, str]:
     """Path, as it was encoded, and query."""
     path: bytes = scope.get("raw_path") or scope["path"].encode()
     return path.decode("latin-1"), scope["query_string"].decode("latin-1")
 
 
-def _raw(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+def _encode_headers(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     return [(k.encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in headers]
 
 
-async def _send(send: Send, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> None:
+async def _send_response(
+    send: Send, status: int, headers: Sequence[tuple[str, str]], body: bytes
+) -> None:
     given = [*headers, ("content-length", str(len(body)))]
-    await send({"type": "http.response.start", "status": status, "headers": _raw(given)})
+    await send({"type": "http.response.start", "status": status, "headers": _encode_headers(given)})
     await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,6 +1,4 @@
-"""What a client, a request and the whole process may cost: every limit of the proxy, stated
-once.
-"""
+"""Defines every limit of the proxy in one place: for a client, a request and the whole process."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 
-def _limit(default: float, unit: str, of: str, over: str) -> Any:
+def _make_limit_field(default: float, unit: str, of: str, over: str) -> Any:
     return field(default=default, metadata={"unit": unit, "of": of, "over": over})
 
 
@@ -19,88 +17,94 @@ class Budget:
     it.
     """
 
-    connections: int = _limit(
+    connections: int = _make_limit_field(
         1_000, "connections", "open client connections", "the longest idle one is closed, else 503"
     )
-    head_bytes: int = _limit(64_000, "bytes", "request line and headers", "431")
-    head_seconds: float = _limit(10.0, "seconds", "from the first byte of a head to its end", "408")
-    idle_seconds: float = _limit(75.0, "seconds", "a connection without a request", "closed")
-    body_bytes: int = _limit(32_000_000, "bytes", "request body", "413")
-    body_seconds: float = _limit(
+    head_bytes: int = _make_limit_field(64_000, "bytes", "request line and headers", "431")
+    head_seconds: float = _make_limit_field(
+        10.0, "seconds", "from the first byte of a head to its end", "408"
+    )
+    idle_seconds: float = _make_limit_field(
+        75.0, "seconds", "a connection without a request", "closed"
+    )
+    body_bytes: int = _make_limit_field(32_000_000, "bytes", "request body", "413")
+    body_seconds: float = _make_limit_field(
         60.0,
         "seconds",
         "between two pieces of a request body, and of all of it beyond 10 KB a second",
         "408",
     )
-    answer_bytes: int = _limit(
+    answer_bytes: int = _make_limit_field(
         256_000_000, "bytes", "answer of the upstream", "the answer breaks off"
     )
-    waiting_bytes: int = _limit(
+    waiting_bytes: int = _make_limit_field(
         32_000_000, "bytes", "a streamed answer held back for repair", "passes untouched"
     )
-    stalled_seconds: float = _limit(
+    stalled_seconds: float = _make_limit_field(
         60.0, "seconds", "a client takes no byte of its answer", "both ends are closed"
     )
-    inline_bytes: int = _limit(
+    inline_bytes: int = _make_limit_field(
         128_000, "bytes", "request read on the event loop", "goes to the worker process"
     )
-    inline_items: int = _limit(
+    inline_items: int = _make_limit_field(
         2_000,
         "items",
         "tools, messages, calls and parts read on the event loop",
         "goes to the worker process",
     )
-    inline_seconds: float = _limit(
+    inline_seconds: float = _make_limit_field(
         0.1,
         "seconds",
         "processor time of one step on the event loop",
         "goes to the worker process; a stream that has begun passes untouched",
     )
-    worker_bytes: int = _limit(
+    worker_bytes: int = _make_limit_field(
         4_000_000, "bytes", "request read by the worker process", "passes untouched"
     )
-    worker_items: int = _limit(
+    worker_items: int = _make_limit_field(
         20_000,
         "items",
         "tools, messages, calls and parts read by the worker process",
         "passes untouched",
     )
-    worker_seconds: float = _limit(
+    worker_seconds: float = _make_limit_field(
         2.0, "seconds", "processor time of one step in the worker process", "passes untouched"
     )
-    worker_wait_seconds: float = _limit(
+    worker_wait_seconds: float = _make_limit_field(
         3.0, "seconds", "a request waits for the worker process", "passes untouched"
     )
-    worker_load_bytes: int = _limit(
+    worker_load_bytes: int = _make_limit_field(
         32_000_000,
         "bytes",
         "requests in the worker process at one time",
         "the next one passes untouched",
     )
-    calls: int = _limit(200, "calls", "calls in one answer", "passes untouched")
-    read_bytes: int = _limit(1_000_000, "bytes", "answer that is not streamed", "passes untouched")
-    probe_wait_seconds: float = _limit(
+    calls: int = _make_limit_field(200, "calls", "calls in one answer", "passes untouched")
+    read_bytes: int = _make_limit_field(
+        1_000_000, "bytes", "answer that is not streamed", "passes untouched"
+    )
+    probe_wait_seconds: float = _make_limit_field(
         3.0,
         "seconds",
         "a request waits until it is known what its model can do",
         "goes on without guided mode",
     )
-    cache_bytes: int = _limit(
+    cache_bytes: int = _make_limit_field(
         4_000_000,
         "bytes",
         "tool lists remembered between requests, as JSON",
         "the oldest are dropped",
     )
-    kept_requests: int = _limit(
+    kept_requests: int = _make_limit_field(
         200, "requests", "requests on the requests page", "the oldest are dropped"
     )
-    kept_bytes: int = _limit(
+    kept_bytes: int = _make_limit_field(
         16_000_000, "bytes", "all requests on the requests page", "the oldest are dropped"
     )
-    kept_chars: int = _limit(
+    kept_chars: int = _make_limit_field(
         20_000, "characters", "one text of a request on that page", "shortened"
     )
-    page_bytes: int = _limit(
+    page_bytes: int = _make_limit_field(
         2_000_000, "bytes", "one page or JSON answer of the proxy itself", "continues on the next"
     )
 
@@ -112,13 +116,13 @@ class Budget:
         for one in fields(cls):
             yield (
                 one.name,
-                _shown(one.default, one.metadata["unit"]),
+                _format_limit(one.default, one.metadata["unit"]),
                 one.metadata["of"],
                 one.metadata["over"],
             )
 
 
-def _shown(limit: Any, unit: str) -> str:
+def _format_limit(limit: Any, unit: str) -> str:
     if unit != "bytes":
         return f"{limit:,g} {unit}"
     return f"{limit / 1_000_000:g} MB" if limit >= 1_000_000 else f"{limit / 1_000:g} KB"
@@ -126,8 +130,8 @@ def _shown(limit: Any, unit: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What reading one request may take in one process. ``final``: what takes more passes
-    untouched; else it is for the worker process, unless its answer has begun.
+    """Limits for reading one request in one process. ``final``: a larger request passes untouched.
+    Otherwise it goes to the worker process, unless its answer has begun.
     """
 
     items: int
@@ -145,7 +149,7 @@ class Allowance:
         return cls(budget.worker_items, budget.worker_seconds, final=True)
 
 
-def items_of(body: Mapping[str, Any]) -> int:
+def count_items(body: Mapping[str, Any]) -> int:
     """The tools, messages, calls and content parts of a chat request."""
     tools, messages = body.get("tools"), body.get("messages")
     messages = messages if isinstance(messages, list) else []

@@ -1,5 +1,5 @@
-"""What the upstream does for which model: asked once with two or three tiny questions, mostly
-remembered on disk.
+"""Determines what the upstream supports for each model. It is asked once with two or three tiny
+questions; most results are stored on disk.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class Capability:
                     task.cancel()
 
     async def of(self, model: str, headers: Headers) -> Probed:
-        """What is known of a model, or found out in time with the client's own key; FREE if
-        neither.
+        """Return the capabilities of a model, known or probed in time with the client's own key;
+        FREE if neither.
         """
         if self._always is not None:
             return self._always
@@ -96,7 +96,7 @@ class Capability:
 
     def learned(self, model: str, guided: bool) -> None:
         """A guided question was refused, or worked."""
-        _put(self._known, model, replace(self._known.get(model, FREE), schema=guided))
+        _store_recent(self._known, model, replace(self._known.get(model, FREE), schema=guided))
 
     def _may_ask(self, model: str, key: str) -> bool:
         failed = self._failed.get((model, key))
@@ -125,8 +125,10 @@ class Capability:
         done = False
         try:
             found = await asked.capabilities()
-            written = found.json_schema and not found.native_tools and await _written(asked)
-            _put(self._known, model, Probed(found.native_tools, found.json_schema, written))
+            written = found.json_schema and not found.native_tools and await _has_text_call(asked)
+            _store_recent(
+                self._known, model, Probed(found.native_tools, found.json_schema, written)
+            )
             done = True
         except ModelError:
             pass
@@ -137,7 +139,7 @@ class Capability:
             if not done:
                 times = before.times + 1 if before else 1
                 until = self._clock() + min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (times - 1))
-                _put(self._failed, (model, key), _Failed(times, until))
+                _store_recent(self._failed, (model, key), _Failed(times, until))
 
     def _model(self, model: str, key: str) -> OpenAIModel:
         from callwright.models.openai import OpenAIModel
@@ -155,21 +157,23 @@ class Capability:
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
-    """How often in a row a probe failed, and until when none is made."""
+    """Number of successive failed probes, and the time until which none is made."""
 
     times: int
     until: float
 
 
-def _put(remembered: OrderedDict[K, V], key: K, value: V) -> None:
+def _store_recent(remembered: OrderedDict[K, V], key: K, value: V) -> None:
     remembered[key] = value
     remembered.move_to_end(key)
     while len(remembered) > _MOST:
         remembered.popitem(last=False)
 
 
-async def _written(model: OpenAIModel) -> bool:
-    """Whether a call that does not arrive as one stands in the text, in a format that we read."""
+async def _has_text_call(model: OpenAIModel) -> bool:
+    """Return True if a call that does not arrive natively stands in the text in a readable
+    format.
+    """
     question = Message("user", "Switch the lamp on.")
     try:
         reply = await model.complete(

@@ -197,7 +197,7 @@ class Connection(HttpToolsProtocol):
         if busy:
             return self.transport.abort()
         self.flow.resume_reading()
-        body = compose.error(status, message)
+        body = compose.compose_error(status, message)
         head = (
             f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
         )
@@ -269,7 +269,9 @@ class Connection(HttpToolsProtocol):
         self._stalled = self.loop.call_later(self.budget.stalled_seconds, self.look, waiting)
 
 
-def within(budget: Budget, log: Callable[[str], None] | None = None) -> type[asyncio.Protocol]:
+def build_protocol(
+    budget: Budget, log: Callable[[str], None] | None = None
+) -> type[asyncio.Protocol]:
     """The protocol with these limits, for ``uvicorn.Config(http=…)``; ``log`` is given a line for
     every refusal.
     """

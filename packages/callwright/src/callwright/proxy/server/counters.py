@@ -74,7 +74,7 @@ class Counters:
             ("calls_total", "dialect", self.calls),
             ("faults_total", "kind", self.faults),
         ):
-            yield from _head(name, "counter")
+            yield from _iter_header_lines(name, "counter")
             for key, count in sorted(counted.items()):
                 yield f'callwright_{name}{{{label}="{key}"}} {count}'
         for name, kind, value in (
@@ -82,10 +82,10 @@ class Counters:
             ("active", "gauge", self.active),
             ("seconds_total", "counter", round(self.seconds, 6)),
         ):
-            yield from _head(name, kind)
+            yield from _iter_header_lines(name, kind)
             yield f"callwright_{name} {value}"
 
 
-def _head(name: str, kind: str) -> Iterator[str]:
+def _iter_header_lines(name: str, kind: str) -> Iterator[str]:
     yield f"# HELP callwright_{name} {_HELP[name]}"
     yield f"# TYPE callwright_{name} {kind}"

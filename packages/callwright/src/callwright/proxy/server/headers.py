@@ -1,4 +1,6 @@
-"""Which headers pass the proxy, and under which path a request goes upstream (RFC 9110, 7.6.1)."""
+"""Selects the headers that pass the proxy, and builds the upstream path of a request (RFC 9110,
+7.6.1).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ SECRET = frozenset(
 )
 
 
-def upstream(headers: Headers) -> Headers:
+def filter_upstream(headers: Headers) -> Headers:
     """The client's headers for the upstream: all but those of the connection; ours are for us.
 
     ``accept-encoding`` is not passed on: answers are read on the way.
@@ -39,7 +41,7 @@ def upstream(headers: Headers) -> Headers:
     )
 
 
-def joined(headers: Headers) -> dict[str, str]:
+def join_repeated(headers: Headers) -> dict[str, str]:
     """One value for each name, as RFC 9110, 5.3 joins repeated ones (cookies: RFC 6265, 5.4)."""
     made: dict[str, list[str]] = {}
     for name, value in headers:
@@ -49,7 +51,7 @@ def joined(headers: Headers) -> dict[str, str]:
     }
 
 
-def downstream(headers: Mapping[str, str], *, length: bool) -> dict[str, str]:
+def filter_downstream(headers: Mapping[str, str], *, length: bool) -> dict[str, str]:
     """The upstream's headers for the client; ``length``: the body is passed as it is, so its length
     holds.
     """
@@ -59,7 +61,7 @@ def downstream(headers: Mapping[str, str], *, length: bool) -> dict[str, str]:
     return kept
 
 
-def bearer(headers: Headers) -> Headers:
+def convert_api_key(headers: Headers) -> Headers:
     """With Anthropic's ``x-api-key`` written as OpenAI's servers read it, and Anthropic's own
     headers left out.
     """

@@ -28,7 +28,7 @@ _GRACE = 5.0
 _STARTING_SECONDS = 60.0  # until the process is ready
 
 
-def restrictions() -> list[str]:
+def list_python_options() -> list[str]:
     """The options of this process's Python that limit what it reads. Whatever replaces the process
     has them too.
     """
@@ -63,7 +63,14 @@ class Lane:
 
     def __init__(self, setup: Setup, command: Sequence[str] = ()) -> None:
         self._setup = setup
-        self._command = command or (sys.executable, "-P", *restrictions(), "-c", _START, _PACKAGES)
+        self._command = command or (
+            sys.executable,
+            "-P",
+            *list_python_options(),
+            "-c",
+            _START,
+            _PACKAGES,
+        )
         self._budget = setup.settings.budget
         self._process: _Process | None = None
         self._starting = asyncio.Lock()
@@ -76,8 +83,8 @@ class Lane:
         self.generation = 0
 
     async def step(self, step: Step, generation: int | None = None) -> Stepped:
-        """What the session says. ``generation``: the process that has it, None for a new one.
-        Raises Lost, Busy.
+        """Return the session's response to a step. ``generation``: the process that has it, None
+        for a new one. Raises Lost, Busy.
         """
         size = len(getattr(step.event, "body", b"")) or len(getattr(step.event, "data", b""))
         if isinstance(step.event, Request):

@@ -1,4 +1,4 @@
-"""What goes upstream on behalf of one client request: always its path, query and key."""
+"""Builds the upstream requests for one client request: always with its path, query and key."""
 
 from __future__ import annotations
 
@@ -24,14 +24,18 @@ class Outbound:
         """The client's headers as far as they go upstream; the key of another API as a bearer
         token.
         """
-        given = headers.upstream(self.request.headers)
-        return headers.bearer(given) if self.translated else given
+        given = headers.filter_upstream(self.request.headers)
+        return headers.convert_api_key(given) if self.translated else given
 
     def unchanged(self) -> SendUpstream:
         """The request as it came."""
         asked = self.request
         return SendUpstream(
-            asked.method, asked.path, asked.query, headers.upstream(asked.headers), asked.body
+            asked.method,
+            asked.path,
+            asked.query,
+            headers.filter_upstream(asked.headers),
+            asked.body,
         )
 
     def chat(self, body: bytes) -> SendUpstream:

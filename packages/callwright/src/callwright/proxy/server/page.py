@@ -9,12 +9,14 @@ from collections.abc import Sequence
 
 from callwright.nouns.types import Json, ToolCall, to_json
 from callwright.proxy.session.record import Record
-from callwright.viewer.document import document
-from callwright.viewer.markup import Html, html, join
+from callwright.viewer.document import render_document
+from callwright.viewer.markup import Html, html, join_html
 
 
-def front(host: str, upstream: str) -> str:
-    """What a browser is shown at the root; ``host`` is what it calls the proxy."""
+def render_front(host: str, upstream: str) -> str:
+    """Return the page that a browser gets at the root; ``host`` is the browser's name for the
+    proxy.
+    """
     body = html(
         "<h1>Callwright proxy</h1><p>This is no chat page. It is a proxy that repairs the tool"
         " calls of the models at <code>{upstream}</code>. Enter one of these addresses in your"
@@ -24,10 +26,10 @@ def front(host: str, upstream: str) -> str:
         upstream=upstream,
         host=host,
     )
-    return document("Proxy", [body], style="proxy.css")
+    return render_document("Proxy", [body], style="proxy.css")
 
 
-def login(path: str, message: str) -> str:
+def render_login(path: str, message: str) -> str:
     """The form that asks for the proxy's key; ``message`` says what was wrong with the last one."""
     body = html(
         '<h1>Callwright proxy</h1><p>{message}</p><form method="post"'
@@ -37,72 +39,77 @@ def login(path: str, message: str) -> str:
         or "These pages show conversations. Enter the key of the proxy to see them.",
         path=path,
     )
-    return document("Proxy", [body], style="proxy.css", form=True)
+    return render_document("Proxy", [body], style="proxy.css", form=True)
 
 
-def page(rows: Sequence[Html], upstream: str, more: str = "") -> str:
-    """The last requests, each as :func:`row` renders it. ``more``: the address of older ones, if
+def render_page(rows: Sequence[Html], upstream: str, more: str = "") -> str:
+    """The last requests, each as :func:`render_row` renders it. ``more``: the address of older ones, if
     there are any.
     """
     body = html(
         "<h1>Callwright proxy</h1><p>Upstream: {}. Requests that offered tools, newest first."
         " Reload for more.</p>{}{}",
         upstream,
-        join(rows) or html("<p>No request with tools yet.</p>"),
+        join_html(rows) or html("<p>No request with tools yet.</p>"),
         html('<p><a href="{}">Older requests</a></p>', more) if more else "",
     )
-    return document("Proxy", [body], style="proxy.css")
+    return render_document("Proxy", [body], style="proxy.css")
 
 
-def row(record: Record) -> Html:
+def render_row(record: Record) -> Html:
     """One request: a line, and behind it raw, parsed, edits and sent."""
     facts = (
         record.id,
         record.path,
         record.model,
         record.dialect,
-        _count(len(record.edits), "edit"),
-        _count(record.questions, "question"),
+        _format_count(len(record.edits), "edit"),
+        _format_count(record.questions, "question"),
         "guided" if record.guided else "",
         f"fault: {record.fault}" if record.fault else "",
         f"{record.seconds:.2f} s",
     )
-    edits = [f"{e.rule} {e.path}\n{_short(e.before)}\n→ {_short(e.after)}" for e in record.edits]
+    edits = [
+        f"{e.rule} {e.path}\n{_format_value(e.before)}\n→ {_format_value(e.after)}"
+        for e in record.edits
+    ]
     notes = [*record.notes, *(v.message for v in record.violations)]
     columns = (
-        _column("Raw", record.raw),
-        _column("Parsed", _calls(record.parsed)),
-        _column("Edits", "\n\n".join(edits) or "none"),
-        _column("Sent", _calls(record.sent) if record.outcome == "edited" else "as it came"),
+        _render_column("Raw", record.raw),
+        _render_column("Parsed", _format_calls(record.parsed)),
+        _render_column("Edits", "\n\n".join(edits) or "none"),
+        _render_column(
+            "Sent", _format_calls(record.sent) if record.outcome == "edited" else "as it came"
+        ),
     )
     return html(
         '<details id="{id}"><summary><b class="{outcome}">{outcome}</b>{facts}</summary>'
         "<div class=columns>{columns}</div>{notes}</details>",
         id=record.id,
         outcome=record.outcome,
-        facts=join(html("<span>{}</span>", fact) for fact in facts if fact),
-        columns=join(columns),
-        notes=_column("Notes", "\n".join(notes)) if notes else "",
+        facts=join_html(html("<span>{}</span>", fact) for fact in facts if fact),
+        columns=join_html(columns),
+        notes=_render_column("Notes", "\n".join(notes)) if notes else "",
     )
 
 
-def _column(title: str, text: str) -> Html:
+def _render_column(title: str, text: str) -> Html:
     return html("<div class=column><h4>{}</h4><pre>{}</pre></div>", title, text)
 
 
-def _count(number: int, what: str) -> str:
+def _format_count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}" if number else ""
 
 
-def _short(value: Json) -> str:
+def _format_value(value: Json) -> str:
     return (
         "nothing" if value is None else json.dumps(to_json(value), ensure_ascii=False, default=str)
     )
 
 
-def _calls(calls: Sequence[ToolCall]) -> str:
-    return "\n".join(f"{c.tool} {_json(c.arguments)}" for c in calls) or "no call"
+def _format_calls(calls: Sequence[ToolCall]) -> str:
+    return "\n".join(f"{c.tool} {_format_json(c.arguments)}" for c in calls) or "no call"
 
 
-def _json(value: Json) -> str:
+def _format_json(value: Json) -> str:
     return json.dumps(to_json(value), ensure_ascii=False, indent=1, default=str)

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 from callwright import __version__
 from callwright.proxy.server.access import COOKIE, LOGIN, Access
 from callwright.proxy.server.counters import Counters
-from callwright.proxy.server.page import front, login, page, row
+from callwright.proxy.server.page import render_front, render_login, render_page, render_row
 from callwright.proxy.session import compose
 from callwright.proxy.session.record import Record
 from callwright.proxy.session.sse import json_bytes
@@ -57,7 +57,7 @@ class Asked:
 
     @classmethod
     def read(cls, scope: Mapping[str, Any]) -> Asked:
-        """What an ASGI scope asks for."""
+        """Return the page request in an ASGI scope."""
         given = dict(scope["headers"])
         html = b"text/html" in given.get(b"accept", b"")
         host, query = (
@@ -68,68 +68,72 @@ class Asked:
 
     @property
     def is_own(self) -> bool:
-        """Whether the path is ours: others are the upstream's, the root too unless a browser asks
-        for it.
+        """Return True if the path is the proxy's own. All others belong to the upstream, also the
+        root unless a browser asks for it.
         """
         if self.path == "/":
             return self.html and self.method in ("GET", "HEAD")
         return any(self.path == own or self.path.startswith(f"{own}/") for own in _OWN)
 
 
-def answer(asked: Asked, counters: Counters, upstream: str, most: int) -> Answer:
+def answer_request(asked: Asked, counters: Counters, upstream: str, most: int) -> Answer:
     """``/``, ``/healthz``, ``/metrics``, ``/callwright`` (HTML) and ``/callwright/requests.json``,
     of at most about ``most`` bytes: what follows has a link, in the JSON's case in the header
     ``link`` (RFC 8288).
     """
     path = asked.path.rstrip("/")
     if path == REQUESTS or path == f"{REQUESTS}/requests.json":
-        found: Answer | None = _requests(asked, path, counters, upstream, most)
+        found: Answer | None = _answer_requests(asked, path, counters, upstream, most)
     else:
-        found = _small(asked, path, counters, upstream)
+        found = _answer_simple(asked, path, counters, upstream)
     if found is None:
         return (
             404,
             (("content-type", _JSON),),
-            compose.error(404, f"the proxy has no page {asked.path[:200]}"),
+            compose.compose_error(404, f"the proxy has no page {asked.path[:200]}"),
         )
     if asked.method not in ("GET", "HEAD"):
         return (
             405,
             (("content-type", _JSON), ("allow", "GET, HEAD")),
-            compose.error(405, f"{path} can only be read"),
+            compose.compose_error(405, f"{path} can only be read"),
         )
     return found
 
 
-def _small(asked: Asked, path: str, counters: Counters, upstream: str) -> Answer | None:
+def _answer_simple(asked: Asked, path: str, counters: Counters, upstream: str) -> Answer | None:
     match path:
         case "":
-            return _page(_HTML, front(asked.host, upstream).encode())
+            return _build_answer(_HTML, render_front(asked.host, upstream).encode())
         case "/healthz":
-            return _page(
+            return _build_answer(
                 _JSON,
                 json_bytes({"status": "ok", "version": __version__, "active": counters.active}),
             )
         case "/metrics":
-            return _page(_TEXT, counters.text().encode())
+            return _build_answer(_TEXT, counters.text().encode())
     return None
 
 
-def _requests(asked: Asked, path: str, counters: Counters, upstream: str, most: int) -> Answer:
+def _answer_requests(
+    asked: Asked, path: str, counters: Counters, upstream: str, most: int
+) -> Answer:
     """Newest first, from the one behind ``?before=ID`` on."""
     before = parse_qs(asked.query).get("before", [""])[0]
     records: Sequence[Record] = list(counters.records)
     if before:
         records = list(islice(dropwhile(lambda record: record.id != before, records), 1, None))
     if path == REQUESTS:
-        rows, more = _fitting(records, row, most)
-        return _page(_HTML, page(rows, upstream, more and f"{path}?before={more}").encode())
-    shown, more = _fitting(records, lambda record: json_bytes(record.to_dict()), most)
+        rows, more = _take_fitting(records, render_row, most)
+        return _build_answer(
+            _HTML, render_page(rows, upstream, more and f"{path}?before={more}").encode()
+        )
+    shown, more = _take_fitting(records, lambda record: json_bytes(record.to_dict()), most)
     link = (("link", f'<{path}?before={more}>; rel="next"'),) if more else ()
-    return _page(_JSON, b"[" + b",".join(shown) + b"]", link)
+    return _build_answer(_JSON, b"[" + b",".join(shown) + b"]", link)
 
 
-def _fitting(
+def _take_fitting(
     records: Sequence[Record], write: Callable[[Record], T], most: int
 ) -> tuple[list[T], str]:
     """The first records, written, until they are ``most`` long; then the id of the last one, if
@@ -145,32 +149,32 @@ def _fitting(
     return shown, records[len(shown) - 1].id if len(shown) < len(records) else ""
 
 
-def _page(kind: str, body: bytes, more: Sequence[tuple[str, str]] = ()) -> Answer:
+def _build_answer(kind: str, body: bytes, more: Sequence[tuple[str, str]] = ()) -> Answer:
     return 200, (("content-type", kind), *_STRICT, *more), body
 
 
-def refused(status: int, message: str) -> Answer:
+def build_refusal(status: int, message: str) -> Answer:
     """An error of our own. Where the rest of the request does not come, the connection is of no
     more use.
     """
     close = (("connection", "close"),) if status == 408 else ()
     allow = (("allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),) if status == 405 else ()
-    return status, (("content-type", _JSON), *close, *allow), compose.error(status, message)
+    return status, (("content-type", _JSON), *close, *allow), compose.compose_error(status, message)
 
 
-def locked(asked: Asked, said: str = "") -> Answer:
+def ask_for_key(asked: Asked, said: str = "") -> Answer:
     """A page that wants the proxy's key: a form for people, an error for programs."""
     headers = (*_STRICT, ("www-authenticate", "Bearer"))
     if asked.html:
-        return 401, (("content-type", _HTML), *headers), login(LOGIN, said).encode()
+        return 401, (("content-type", _HTML), *headers), render_login(LOGIN, said).encode()
     said = said or "this page wants the proxy's key, as a bearer token or x-api-key"
-    return 401, (("content-type", _JSON), *headers), compose.error(401, said)
+    return 401, (("content-type", _JSON), *headers), compose.compose_error(401, said)
 
 
 def logged_in(asked: Asked, body: bytes, access: Access) -> Answer:
-    """What a login answers: the cookie for the pages, or the form again."""
+    """Return the answer to a login: the cookie for the pages, or the form again."""
     form = parse_qs(body[:LOGIN_BYTES].decode("latin-1"), encoding="latin-1")
     if not access.opens(form.get("key", [""])[0].encode("latin-1")):
-        return locked(asked, "this is not the proxy's key (CALLWRIGHT_PROXY_KEY)")
+        return ask_for_key(asked, "this is not the proxy's key (CALLWRIGHT_PROXY_KEY)")
     cookie = f"{COOKIE}={access.page_key.reveal()}; Path=/callwright; HttpOnly; SameSite=Strict"
     return 303, (("location", REQUESTS), ("set-cookie", cookie), *_STRICT), b""

@@ -60,7 +60,7 @@ class Placement:
 
     @property
     def wake(self) -> float | None:
-        """When a Tick is due; None while nothing waits."""
+        """Return the time at which a Tick is due; None while nothing waits."""
         return self._wake if self._session is None else self._session.wake
 
     def _made(self, *, final: bool) -> Session:
@@ -77,7 +77,7 @@ class Placement:
         return made
 
     async def handle(self, event: Event, now: float) -> list[Command]:
-        """What is to be done about an event."""
+        """Return the commands that follow from an event."""
         if isinstance(event, Request):
             self._request = event
             if len(event.body) > self._budget.inline_bytes and is_read(event):
@@ -107,7 +107,7 @@ class Placement:
             return await self._step_there(event, now)
         except Exception as error:
             self._at.note(event)
-            return self._untouched(self._at, event, now, _reason(error))
+            return self._untouched(self._at, event, now, _convert_error(error))
 
     async def _step_there(self, event: Event, now: float) -> list[Command]:
         """Raises Lost, Busy."""
@@ -148,7 +148,7 @@ class Placement:
             if came:
                 commands = await self._retell(before, now)
         except Exception as error:
-            return self._untouched(before, event, now, _reason(error))
+            return self._untouched(before, event, now, _convert_error(error))
         goes_on = not before.under_way or (came and before.under_way == "own")
         return commands if goes_on else [CloseUpstream(), *commands]
 
@@ -161,7 +161,7 @@ class Placement:
         return made
 
 
-def _reason(error: Exception) -> BaseException:
+def _convert_error(error: Exception) -> BaseException:
     return (
         OverBudget(str(error) or "the worker process was lost")
         if isinstance(error, Lost | Busy)

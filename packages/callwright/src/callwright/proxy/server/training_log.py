@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.redaction import masked
+from callwright.nouns.redaction import mask_secrets
 from callwright.nouns.types import JsonObject, to_json
 from callwright.proxy.session.decide import Repaired
 from callwright.proxy.session.events import Keep
@@ -61,12 +61,12 @@ class Keeper:
             tools, model = keep.body.get("tools"), keep.body.get("model")
             self._write({"model": model, "messages": [*told, keep.answer], "tools": tools})
         for one in keep.repaired:
-            self._bytes += _size(one) - (
-                _size(self._repaired[one.id]) if one.id in self._repaired else 0
+            self._bytes += _measure_size(one) - (
+                _measure_size(self._repaired[one.id]) if one.id in self._repaired else 0
             )
             self._repaired[one.id] = one
             while len(self._repaired) > _MOST or self._bytes > _MOST_BYTES:
-                self._bytes -= _size(self._repaired.popitem(last=False)[1])
+                self._bytes -= _measure_size(self._repaired.popitem(last=False)[1])
 
     def _with_errors(self, message: Any) -> Iterator[JsonObject]:
         """The message, and before it what was refused of its calls, as if it had been carried out
@@ -85,7 +85,11 @@ class Keeper:
                 if isinstance(wrong.arguments, str)
                 else json_bytes(wrong.arguments).decode()
             )
-            yield {"role": "assistant", "content": None, "tool_calls": [chat.call_out(wrong, text)]}
+            yield {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [chat.render_call(wrong, text)],
+            }
             refused = json_bytes({"error": one.refusal}).decode()
             yield {"role": "tool", "tool_call_id": wrong.id, "content": refused}
         yield message
@@ -94,12 +98,12 @@ class Keeper:
         if self._path is None:
             return
         try:
-            lines.append(self._path, [masked(record)])
+            lines.append_rows(self._path, [mask_secrets(record)])
         except OSError as error:
             self._warn(f"nothing is kept in {self._path} any more: {error.strerror}")
             self._path = None
 
 
-def _size(repaired: Repaired) -> int:
+def _measure_size(repaired: Repaired) -> int:
     """Its length in bytes, as JSON."""
     return len(json_bytes(to_json([repaired.wrong, repaired.refusal])))

@@ -47,7 +47,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """What a session says to a step, and what can be seen of it then."""
+    """Response of a session to a step, with its visible state."""
 
     commands: list[Command]
     wake: float | None = None
@@ -56,7 +56,7 @@ class Stepped:
     asking: str = ""
 
 
-def stepped(session: Session, event: Event, now: float) -> Stepped:
+def run_step(session: Session, event: Event, now: float) -> Stepped:
     """A step of a session, wherever it is."""
     commands = session.handle(event, now)
     return Stepped(commands, session.wake, session.held, session.asks_own, session.asking)
@@ -79,7 +79,7 @@ class Sessions:
         session = self._open.get(step.key)
         if session is None:
             session = self._open[step.key] = self._session(step)
-        made = stepped(session, step.event, step.now)
+        made = run_step(session, step.event, step.now)
         if isinstance(step.event, ClientGone) or any(isinstance(c, Finish) for c in made.commands):
             del self._open[step.key]
         return made
@@ -111,7 +111,7 @@ def read_frame(stream: IO[bytes]) -> Any:
     return pickle.loads(stream.read(int.from_bytes(head, "little")))
 
 
-def serve(taking: IO[bytes], giving: IO[bytes], meter: Meter) -> None:
+def serve_frames(taking: IO[bytes], giving: IO[bytes], meter: Meter) -> None:
     """Say that all is ready, then answer frames until there are no more."""
     setup = read_frame(taking)
     if setup is None:
@@ -134,6 +134,6 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(_NICE)
     try:
-        serve(sys.stdin.buffer, giving, process_meter())
+        serve_frames(sys.stdin.buffer, giving, process_meter())
     except BrokenPipeError:
         sys.exit(0)

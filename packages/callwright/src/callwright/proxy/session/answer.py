@@ -10,13 +10,13 @@ from callwright.proxy.session.decide import Found
 from callwright.proxy.session.native import NativeCalls
 
 
-def calls_of(native: NativeCalls, written: Sequence[CallPiece]) -> list[Found]:
+def collect_calls(native: NativeCalls, written: Sequence[CallPiece]) -> list[Found]:
     """The upstream's own calls, then those in its text."""
     own = [Found(c.call(), n, sound=c.sound) for n, c in enumerate(native.calls)]
     return own + [Found(p.call, -1, p.raw, p.dialect) for p in written]
 
 
-def in_reasoning(reasoning: str, context: Context) -> list[CallPiece]:
+def find_reasoning_calls(reasoning: str, context: Context) -> list[CallPiece]:
     """Calls of offered tools that were left in the reasoning; for answers that never began."""
     if not reasoning or context.choice == "none":
         return []

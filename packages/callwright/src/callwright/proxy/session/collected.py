@@ -27,7 +27,9 @@ class Collected:
 
     @property
     def events(self) -> bool:
-        """Whether it begins like server-sent events, whatever its content type says."""
+        """Return True if the body begins like server-sent events, whatever its content type
+        says.
+        """
         return len(self._parts) < 9 and b"".join(self._parts).lstrip().startswith(_EVENT)
 
     def add(self, data: bytes) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from callwright.parsing import CallPiece, Parser
-from callwright.proxy.session.answer import calls_of, in_reasoning
+from callwright.proxy.session.answer import collect_calls, find_reasoning_calls
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found
-from callwright.proxy.session.hallucinated_calls import hallucinated_call
+from callwright.proxy.session.hallucinated_calls import find_hallucinated_call
 from callwright.proxy.session.native import NativeCalls
 from callwright.proxy.session.sse import json_bytes, json_object
 from callwright.tools.lists import chat_messages as chat
@@ -39,10 +39,10 @@ class Whole:
 
     def found(self) -> list[Found]:
         """The calls of the answer: the upstream's own, then those in its text."""
-        return calls_of(self._native, self._calls)
+        return collect_calls(self._native, self._calls)
 
     def raw(self) -> str:
-        """What the model said, for the record."""
+        """Return the raw text of the model, for the record."""
         return self._reasoning() + self.text
 
     @property
@@ -65,7 +65,7 @@ class Whole:
             (
                 entries[s.native]
                 if s.same and isinstance(entries, list)
-                else chat.call_out(s.call, s.arguments)
+                else chat.render_call(s.call, s.arguments)
             )
             for s in settled.calls
         ]
@@ -82,7 +82,7 @@ class Whole:
 
     def _read(self) -> None:
         if not self.text and not self._native.calls:
-            self._calls = in_reasoning(self._reasoning(), self._context)
+            self._calls = find_reasoning_calls(self._reasoning(), self._context)
         if not self.text:
             return
         parser = Parser(self._context.toolset.offer)
@@ -96,7 +96,7 @@ class Whole:
         if (
             not self._calls
             and not self._native.calls
-            and (found := hallucinated_call(self._kept, self._context))
+            and (found := find_hallucinated_call(self._kept, self._context))
         ):
             self._calls, self._kept = [found], ""
 

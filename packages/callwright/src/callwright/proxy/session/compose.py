@@ -10,36 +10,38 @@ from typing import Any
 from callwright.nouns.types import JsonObject, Reply
 from callwright.proxy.session.decide import Decision
 from callwright.proxy.session.record import Record
-from callwright.proxy.session.sse import DONE, encoded, json_bytes
+from callwright.proxy.session.sse import DONE, encode_event, json_bytes
 from callwright.tools.lists import chat_messages as chat
 
 
 def wants_usage(body: Mapping[str, Any]) -> bool:
-    """Whether a streaming client asked for the tokens at the end."""
+    """Return True if a streaming client asked for the token counts at the end."""
     options = body.get("stream_options")
     return isinstance(options, Mapping) and options.get("include_usage") is True
 
 
-def answer(
+def compose_answer(
     settled: Decision, reply: Reply, record: Record, asked: Mapping[str, Any]
 ) -> tuple[Mapping[str, str], bytes]:
     """Headers and body of the answer to a request, streamed or whole as it asked."""
     if record.stream:
         headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
-        return headers, stream(settled, reply, record, wants_usage(asked))
+        return headers, compose_stream(settled, reply, record, wants_usage(asked))
     return {"content-type": "application/json"}, compose_completion(settled, reply, record)
 
 
 def compose_completion(settled: Decision, reply: Reply, record: Record) -> bytes:
     """A chat completion with the settled calls."""
-    like = {**_like(reply, record), "usage": usage(reply)}
-    return json_bytes(chat.completion(like, message(settled), settled.finish_reason()))
+    like = {**_build_template(reply, record), "usage": serialize_usage(reply)}
+    return json_bytes(
+        chat.build_completion(like, compose_message(settled), settled.finish_reason())
+    )
 
 
-def message(settled: Decision, said: str = "") -> JsonObject:
+def compose_message(settled: Decision, said: str = "") -> JsonObject:
     """The assistant's message with the settled calls; ``said`` is the text beside them."""
     text = "\n".join(t for t in (said, *settled.text) if t.strip())
-    calls = [chat.call_out(s.call, s.arguments) for s in settled.calls]
+    calls = [chat.render_call(s.call, s.arguments) for s in settled.calls]
     return {
         "role": "assistant",
         "content": text or None,
@@ -47,26 +49,34 @@ def message(settled: Decision, said: str = "") -> JsonObject:
     }
 
 
-def stream(settled: Decision, reply: Reply, record: Record, with_usage: bool) -> bytes:
+def compose_stream(settled: Decision, reply: Reply, record: Record, with_usage: bool) -> bytes:
     """The same as a stream of chunks."""
-    like = _like(reply, record)
-    out = [encoded(chat.chunk(like, {"role": "assistant", "content": "\n".join(settled.text)}))]
-    out += call_events(settled, like)
-    out.append(encoded(chat.chunk(like, {}, settled.finish_reason())))
+    like = _build_template(reply, record)
+    out = [
+        encode_event(
+            chat.build_chunk(like, {"role": "assistant", "content": "\n".join(settled.text)})
+        )
+    ]
+    out += encode_calls(settled, like)
+    out.append(encode_event(chat.build_chunk(like, {}, settled.finish_reason())))
     if with_usage:
-        out.append(encoded({**chat.chunk(like, {}), "choices": [], "usage": usage(reply)}))
+        out.append(
+            encode_event(
+                {**chat.build_chunk(like, {}), "choices": [], "usage": serialize_usage(reply)}
+            )
+        )
     return b"".join([*out, DONE])
 
 
-def call_events(settled: Decision, like: Mapping[str, Any]) -> list[bytes]:
+def encode_calls(settled: Decision, like: Mapping[str, Any]) -> list[bytes]:
     """The settled calls as chunks of a stream."""
     pieces = [
         d for n, s in enumerate(settled.calls) for d in chat.call_deltas(s.call, s.arguments, n)
     ]
-    return [encoded(chat.chunk(like, {"tool_calls": [piece]})) for piece in pieces]
+    return [encode_event(chat.build_chunk(like, {"tool_calls": [piece]})) for piece in pieces]
 
 
-def usage(reply: Reply) -> JsonObject:
+def serialize_usage(reply: Reply) -> JsonObject:
     """Tokens as chat completions give them."""
     counted = reply.usage
     return {
@@ -76,20 +86,20 @@ def usage(reply: Reply) -> JsonObject:
     }
 
 
-def error(status: int, message: str) -> bytes:
+def compose_error(status: int, message: str) -> bytes:
     """OpenAI's error body."""
     kind = "invalid_request_error" if status < 500 else "upstream_error"
     return json_bytes({"error": {"message": message, "type": kind, "param": None, "code": None}})
 
 
-def error_event(message: str) -> bytes:
+def encode_error(message: str) -> bytes:
     """An error in the middle of a stream; OpenAI's clients raise it."""
-    return encoded(
+    return encode_event(
         {"error": {"message": message, "type": "upstream_error", "param": None, "code": None}}
     )
 
 
-def _like(reply: Reply, record: Record) -> JsonObject:
+def _build_template(reply: Reply, record: Record) -> JsonObject:
     return {
         "id": f"chatcmpl-{record.id}",
         "created": record.created,

@@ -60,12 +60,12 @@ class Toolsets:
         tools = body.get("tools")
         if self._overlay is None or not isinstance(tools, list):
             return body
-        found = [_offered(entry) for entry in tools]
+        found = [_read_tool(entry) for entry in tools]
         laid = self._overlay.apply(tool for tool in found if tool is not None)
         self._warn(laid)
         documented = iter(laid.tools)
         made = [
-            entry if tool is None else _documented(entry, tool, next(documented))
+            entry if tool is None else _apply_documentation(entry, tool, next(documented))
             for entry, tool in zip(tools, found, strict=True)
         ]
         return (
@@ -100,14 +100,14 @@ class Toolsets:
         return found
 
 
-def _offered(entry: Json) -> Tool | None:
+def _read_tool(entry: Json) -> Tool | None:
     """The tool that an entry of a request's list is; None for what is no function."""
     function = entry.get("function") if isinstance(entry, dict) else None
     found = chat.read_tools([entry]).tools if isinstance(function, dict) else ()
     return found[0] if found else None
 
 
-def _documented(entry: Json, before: Tool, after: Tool) -> Json:
+def _apply_documentation(entry: Json, before: Tool, after: Tool) -> Json:
     """An entry with a tool's documentation as an overlay has it; itself where that changes
     nothing.
     """
@@ -152,12 +152,12 @@ class Context:
     def messages(self) -> tuple[Message, ...]:
         """The conversation in our types, read when it is first needed."""
         if self._read.messages is None:
-            self._read.messages = chat.messages(self.body)
+            self._read.messages = chat.read_messages(self.body)
         return self._read.messages
 
     def says(self, words: str) -> bool:
-        """Whether some message of the conversation holds these words (lower case), the latest
-        looked at first.
+        """Return True if a message of the conversation holds these words (lower case); the latest
+        is checked first.
         """
         found = self.body["messages"]
         for place in range(len(found)):
@@ -183,8 +183,8 @@ class Context:
 
     @property
     def guarded(self) -> bool:
-        """Whether the calls of the answer are the proxy's own reading: the upstream delivers none
-        that work.
+        """Return True if the calls of the answer are the proxy's own reading. The upstream then
+        delivers no working calls.
         """
         return not self.native
 
@@ -194,16 +194,16 @@ class Context:
         results = sum("tool_call_id" in m for m in self.body["messages"] if isinstance(m, dict))
         if not self.settings.loop_after or results < self.settings.loop_after:
             return ()
-        return history.loops(self.messages, self.settings.loop_after)
+        return history.find_loops(self.messages, self.settings.loop_after)
 
     @property
     def seed(self) -> bytes:
-        """What the ids of this request's calls are made of."""
-        return ids.seed(self.raw)
+        """Return the seed of the ids of this request's calls."""
+        return ids.compute_seed(self.raw)
 
     @property
     def query(self) -> str:
-        """What the user said last."""
+        """Return the user's last message."""
         return next(
             (m.content for m in reversed(self.messages) if m.role == "user" and m.content.strip()),
             "",
@@ -211,7 +211,7 @@ class Context:
 
     @property
     def demanded(self) -> bool:
-        """Whether the client insists on a call."""
+        """Return True if the client requires a call."""
         return self.choice in ("required", "named")
 
     def grant(self) -> bool:
@@ -222,7 +222,7 @@ class Context:
         return True
 
 
-def read(
+def read_context(
     body: Mapping[str, Any], raw: bytes, toolsets: Toolsets, settings: Settings
 ) -> Context | None:
     """The context of a chat request; None where there is nothing to mend: no tools, or several
@@ -237,7 +237,7 @@ def read(
     toolset = toolsets.get(body["tools"])
     if not toolset.tools:
         return None
-    choice, named = chat.choice(body)
+    choice, named = chat.read_tool_choice(body)
     if named and named not in toolset.names:
         choice, named = "auto", ""  # the upstream may know what is meant; we do not
     made = Context(
@@ -249,6 +249,6 @@ def read(
         named,
         body.get("parallel_tool_calls") is not False,
     )
-    spent = history.questions_spent(body["messages"])
+    spent = history.count_questions(body["messages"])
     made.questions = max(0, min(settings.reasks, settings.conversation_reasks - spent))
     return made

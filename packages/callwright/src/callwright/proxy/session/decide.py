@@ -1,11 +1,11 @@
-"""What an answer's calls become before the client sees them. A generator without I/O: it yields the
-body of a question to the upstream and is sent the reply, at most as often as the request's budget
-grants.
+"""Decides what the client gets for an answer's calls. A generator without I/O: it yields the body
+of a question to the upstream and is sent the reply. It asks at most as often as the request's
+budget grants.
 
-Refine and gate first; then, of an upstream whose own calls do not work, a second reading by schema
-where the first was refused or the request seems to want more; then what the client asked for
-(``tool_choice``, ``parallel_tool_calls``); then loops, and writes that must not be made
-(:mod:`callwright.proxy.session.guard`). What is right stays as it is, to the byte.
+Refine and gate come first. If the upstream's own calls do not work, a second reading by schema may
+follow. It needs a refusal, or a request that seems to need more calls. Next come the client's
+settings (``tool_choice``, ``parallel_tool_calls``). Last come loops, and writes that must not be
+made (:mod:`callwright.proxy.session.guard`). A correct answer stays unchanged, to the byte.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from callwright.proxy.session.context import Context
 from callwright.proxy.session.refining import (
     LEFT_OUT,
     UNASKED,
-    left_open,
-    read_twice,
+    count_left_open,
+    may_want_more,
+    merge_readings,
     repair_answer,
-    wants_more,
 )
 from callwright.proxy.session.sse import json_bytes
 from callwright.repair.by_model.question import QUESTION_RULES, QuestionContext
@@ -111,7 +111,7 @@ class Decision:
 
     @property
     def untouched(self) -> bool:
-        """Whether the upstream's own bytes may go to the client."""
+        """Return True if the upstream's own bytes may go to the client."""
         return (
             not self.text
             and not self.edits
@@ -120,8 +120,8 @@ class Decision:
         )
 
     def finish_reason(self, said: str = "", *, truncated: bool = False) -> str:
-        """What the upstream said, as far as it suits these calls; ``truncated``: a call was cut off
-        in the text.
+        """Return the upstream's finish reason, adapted to these calls; ``truncated``: a call was
+        cut off in the text.
         """
         if self.calls and not (said == "length" and truncated):
             return "tool_calls"
@@ -130,25 +130,25 @@ class Decision:
         return said or "stop"
 
 
-def decide(found: Sequence[Found], text: str, finish: str, context: Context) -> DecisionSteps:
+def decide_calls(found: Sequence[Found], text: str, finish: str, context: Context) -> DecisionSteps:
     """Decide on every call of an answer; ``text`` is what else it says, ``finish`` the upstream's
     finish_reason.
     """
     made = Decision(dialect=next((f.dialect for f in found if f.dialect), ""))
-    repaired = _repair_calls(_whole(found, made), made, context)
+    repaired = _repair_calls(_drop_duplicates(found, made), made, context)
     repaired = _without_hallucinated_calls(repaired, text, made, context)
-    repaired = yield from _read_again(repaired, finish, made, context)
+    repaired = yield from _reread_by_schema(repaired, finish, made, context)
     asked = yield from _ask_about_refused(repaired, made, context)
-    work: list[AnswerCall] = _allowed(asked, made, context)
-    work = _without_loops(work, made, context)
-    work, problem = _without_withheld(work, made, context)
+    work: list[AnswerCall] = _drop_disallowed(asked, made, context)
+    work = _drop_loops(work, made, context)
+    work, problem = _drop_withheld(work, made, context)
     if not work and problem:
-        work = yield from _instead(problem, text, made, context)
+        work = yield from _ask_replacement(problem, text, made, context)
     elif not work and not text.strip() and any(e.rule == UNASKED for e in made.edits):
-        yield from _in_words(made, context)
-    elif not work and (why := _wanting(text, made, context)):
-        work = yield from _ask_again(why, text, finish, made, context)
-    _send(work, made, context)
+        yield from _ask_in_words(made, context)
+    elif not work and (why := _explain_unusable(text, made, context)):
+        work = yield from _ask_followup(why, text, finish, made, context)
+    _add_calls(work, made, context)
     made.stopped = (
         bool(made.calls) and finish == "stop" and context.choice != "named"
     )  # there it is the rule
@@ -170,14 +170,14 @@ class AnswerCall:
     cleared: ClearedCall | None = None
 
 
-def _whole(found: Sequence[Found], made: Decision) -> list[Found]:
+def _drop_duplicates(found: Sequence[Found], made: Decision) -> list[Found]:
     """Each call once: some servers deliver a call and leave its text in the answer as well."""
     if all(f.native >= 0 for f in found):
         return list(found)
     kept: list[Found] = []
-    native = {history.key(f.call) for f in found if f.native >= 0}
+    native = {history.make_call_key(f.call) for f in found if f.native >= 0}
     for place, one in enumerate(found):
-        if one.native < 0 and history.key(one.call) in native:
+        if one.native < 0 and history.make_call_key(one.call) in native:
             made.edits.append(Edit(f"/{place}", one.raw, None, "repeated_call"))
         else:
             kept.append(one)
@@ -200,7 +200,7 @@ def _repair_calls(found: Sequence[Found], made: Decision, context: Context) -> l
         changed = (
             origin is None
             or call.tool != before.call.tool
-            or _differs(call.arguments, before.call.arguments)
+            or _is_different(call.arguments, before.call.arguments)
         )
         work.append(AnswerCall(before, call, verdict, changed))
     return work
@@ -224,12 +224,14 @@ def _without_hallucinated_calls(
         return work
     if not context.questions:
         return work
-    made.edits += [Edit(f"/{n}", _shown(w.call), None, UNASKED) for n, w in enumerate(work)]
+    made.edits += [
+        Edit(f"/{n}", _serialize_call(w.call), None, UNASKED) for n, w in enumerate(work)
+    ]
     made.violations.clear()
     return []
 
 
-def _read_again(
+def _reread_by_schema(
     work: list[AnswerCall], finish: str, made: Decision, context: Context
 ) -> Generator[Question, Reply, list[AnswerCall]]:
     """The calls with what a second reading by schema adds, where the first was refused, cannot be
@@ -241,61 +243,61 @@ def _read_again(
     good = [
         w for w in work if isinstance(w.verdict, CheckedCall) and w.call.tool not in context.waiting
     ]
-    if len(good) == len(work) and not wants_more([w.call for w in good], context):
+    if len(good) == len(work) and not may_want_more([w.call for w in good], context):
         return work
-    new = yield from _by_schema(good, context)
+    new = yield from _ask_by_schema(good, context)
     if not new:
         made.notes.append("read again by schema, without a usable call")
         return work
-    return _joined(work, good, new, made, context)
+    return _join_readings(work, good, new, made, context)
 
 
-def _by_schema(
+def _ask_by_schema(
     good: list[AnswerCall], context: Context
 ) -> Generator[Question, Reply, list[AnswerCall]]:
     """The usable calls of a reading by schema. Where numbers or quotations of the request are still
     in no call, it is asked for one call more, because a small model stops too early; that is taken
     only if fewer are left then.
     """
-    reply = yield Question("guided", guided.body(context))
-    new = _usable(reply, context)
+    reply = yield Question("guided", guided.build_body(context))
+    new = _read_usable_calls(reply, context)
     if not new or not context.parallel or context.waiting:
         return new
-    left = _open(good, new, context)
+    left = _count_open(good, new, context)
     if not left:
         return new
-    reply = yield Question("more", guided.body(context, least=len(new) + 1))
-    more = _usable(reply, context)
-    return more if more and _open(good, more, context) < left else new
+    reply = yield Question("more", guided.build_body(context, least=len(new) + 1))
+    more = _read_usable_calls(reply, context)
+    return more if more and _count_open(good, more, context) < left else new
 
 
-def _open(good: list[AnswerCall], new: list[AnswerCall], context: Context) -> int:
-    """How much of the request stays open once these readings are joined."""
-    joints = read_twice([w.call for w in good], [w.call for w in new], context)
-    return left_open([j.call for j in joints], context)
+def _count_open(good: list[AnswerCall], new: list[AnswerCall], context: Context) -> int:
+    """Return how much of the request stays open once these readings are joined."""
+    joints = merge_readings([w.call for w in good], [w.call for w in new], context)
+    return count_left_open([j.call for j in joints], context)
 
 
-def _usable(reply: Reply, context: Context) -> list[AnswerCall]:
+def _read_usable_calls(reply: Reply, context: Context) -> list[AnswerCall]:
     """The calls of a reply by schema, without what nobody asked for, that the gate takes."""
-    calls = guided.calls_of(reply.text, context.toolset.names)
+    calls = guided.read_guided_calls(reply.text, context.toolset.names)
     found = [Found(c, dialect="guided") for c in calls or ()]
     work = _repair_calls(found, Decision(), replace(context, leave_out=True))
     return [w for w in work if isinstance(w.verdict, CheckedCall)]
 
 
-def _joined(
+def _join_readings(
     work: list[AnswerCall],
     good: list[AnswerCall],
     new: list[AnswerCall],
     made: Decision,
     context: Context,
 ) -> list[AnswerCall]:
-    """What was good, what the second reading adds, and what was refused if nothing took its
-    place.
+    """Return the good calls, those that the second reading adds, and the refused ones that nothing
+    replaced.
     """
-    joints = read_twice([w.call for w in good], [w.call for w in new], context)
+    joints = merge_readings([w.call for w in good], [w.call for w in new], context)
     both = [
-        _agreed(good[j.first], j.call, n, made) if j.first >= 0 else new[j.second]
+        _drop_unsupported(good[j.first], j.call, n, made) if j.first >= 0 else new[j.second]
         for n, j in enumerate(joints)
     ]
     both = both or new  # better than what was refused
@@ -303,13 +305,15 @@ def _joined(
     replaced = {*added, *(context.waiting if added else ())}
     kept = [w for w in work if w not in good and w.call.tool not in replaced]
     made.edits += [
-        Edit(f"/{n}", None, _shown(w.call), GUIDED) for n, w in enumerate(both) if w in new
+        Edit(f"/{n}", None, _serialize_call(w.call), GUIDED) for n, w in enumerate(both) if w in new
     ]
     gone = [w for w in work if w not in both and w not in kept]
     for one in both:
         if one in new:
-            one.refused = next((_as_refused(w) for w in gone if w.call.tool == one.call.tool), None)
-    made.edits += [Edit(f"/{work.index(w)}", _shown(w.call), None, GUIDED) for w in gone]
+            one.refused = next(
+                (_get_refused_call(w) for w in gone if w.call.tool == one.call.tool), None
+            )
+    made.edits += [Edit(f"/{work.index(w)}", _serialize_call(w.call), None, GUIDED) for w in gone]
     if gone:  # what was said of calls that are no longer there
         made.violations = [
             v for w in kept if isinstance(w.verdict, Refusal) for v in w.verdict.violations
@@ -317,7 +321,7 @@ def _joined(
     return both + kept
 
 
-def _agreed(one: AnswerCall, call: ToolCall, place: int, made: Decision) -> AnswerCall:
+def _drop_unsupported(one: AnswerCall, call: ToolCall, place: int, made: Decision) -> AnswerCall:
     """A call of the first reading without the optional values that neither the second nor anybody
     else has.
     """
@@ -331,7 +335,7 @@ def _agreed(one: AnswerCall, call: ToolCall, place: int, made: Decision) -> Answ
     return one
 
 
-def _in_words(
+def _ask_in_words(
     made: Decision, context: Context, problem: str = ""
 ) -> Generator[Question, Reply, None]:
     """An answer in words in place of calls that nobody asked for, or that are not made because of a
@@ -341,7 +345,7 @@ def _in_words(
         made.notes.append("no budget to ask for an answer in words")
         made.text += [problem] if problem else []
         return
-    reply = yield Question("words", guided.body_in_words(context, problem))
+    reply = yield Question("words", guided.build_body_in_words(context, problem))
     parsed = parse_calls(reply.text, context.toolset.tools)
     if parsed.calls and parsed.text.strip():
         made.text.append(parsed.text)
@@ -351,13 +355,15 @@ def _in_words(
         )
 
 
-def _as_refused(one: AnswerCall) -> tuple[ToolCall, str] | None:
+def _get_refused_call(one: AnswerCall) -> tuple[ToolCall, str] | None:
     return (one.found.call, one.verdict.message) if isinstance(one.verdict, Refusal) else None
 
 
-def _differs(after: JsonObject | str, before: JsonObject | str) -> bool:
+def _is_different(after: JsonObject | str, before: JsonObject | str) -> bool:
     if isinstance(after, dict) and isinstance(before, str):
-        return history.key(ToolCall("", "", before)) != history.key(ToolCall("", "", after))
+        return history.make_call_key(ToolCall("", "", before)) != history.make_call_key(
+            ToolCall("", "", after)
+        )
     return after != before
 
 
@@ -376,19 +382,19 @@ def _ask_about_refused(
         request = next(steps)
         while True:
             made.asked += 1
-            reply = yield Question("repair", followup.body_of(request, context))
+            reply = yield Question("repair", followup.build_question_body(request, context))
             request = steps.send(reply)
     except StopIteration:
         made.edits += drafts.render_edits()
     for one, draft in zip(work, drafts, strict=True):
         if draft.call is not one.call:
-            one.refused = _as_refused(one)
+            one.refused = _get_refused_call(one)
             one.call, one.verdict, one.changed = draft.call, gate.check(draft.call), True
     return work
 
 
-def _allowed(work: list[AnswerCall], made: Decision, context: Context) -> list[AnswerCall]:
-    """What the client's ``tool_choice`` and ``parallel_tool_calls`` allow."""
+def _drop_disallowed(work: list[AnswerCall], made: Decision, context: Context) -> list[AnswerCall]:
+    """Return the calls that the client's ``tool_choice`` and ``parallel_tool_calls`` allow."""
     kept: list[AnswerCall] = []
     for place, one in enumerate(work):
         if context.choice == "none":
@@ -400,18 +406,18 @@ def _allowed(work: list[AnswerCall], made: Decision, context: Context) -> list[A
         else:
             kept.append(one)
             continue
-        made.edits.append(Edit(f"/{place}", _shown(one.call), None, rule))
+        made.edits.append(Edit(f"/{place}", _serialize_call(one.call), None, rule))
     return kept
 
 
-def _without_loops(work: list[AnswerCall], made: Decision, context: Context) -> list[AnswerCall]:
+def _drop_loops(work: list[AnswerCall], made: Decision, context: Context) -> list[AnswerCall]:
     """Without calls that were made before with the same arguments and failed every time."""
     stuck = {loop.call: loop for loop in context.loops}
     if not stuck:
         return work
     kept = []
     for place, one in enumerate(work):
-        loop = stuck.get(history.key(one.call))
+        loop = stuck.get(history.make_call_key(one.call))
         if loop is None:
             kept.append(one)
             continue
@@ -419,21 +425,21 @@ def _without_loops(work: list[AnswerCall], made: Decision, context: Context) -> 
             f"The call of '{one.call.tool}' with these arguments has failed {loop.times} times in a"
             f" row and was not made again: {loop.said}"
         )
-        made.edits.append(Edit(f"/{place}", _shown(one.call), None, "loop"))
+        made.edits.append(Edit(f"/{place}", _serialize_call(one.call), None, "loop"))
         made.notes.append(said)
         made.text.append(said)
     return kept
 
 
-def _without_withheld(
+def _drop_withheld(
     work: list[AnswerCall], made: Decision, context: Context
 ) -> tuple[list[AnswerCall], str]:
     """Without the writes that must not be made, and why they are not."""
     kept, problems = [], []
-    cleared = guard.of(context, [w.call for w in work], [w.verdict for w in work])
+    cleared = guard.clear_calls(context, [w.call for w in work], [w.verdict for w in work])
     for place, (one, verdict) in enumerate(zip(work, cleared, strict=True)):
         if isinstance(verdict, Denied):
-            made.edits.append(Edit(f"/{place}", _shown(one.call), None, verdict.rule))
+            made.edits.append(Edit(f"/{place}", _serialize_call(one.call), None, verdict.rule))
             problems.append(verdict.reason)
             continue
         one.cleared = verdict
@@ -442,26 +448,26 @@ def _without_withheld(
     return kept, " ".join(dict.fromkeys(problems))
 
 
-def _instead(
+def _ask_replacement(
     problem: str, text: str, made: Decision, context: Context
 ) -> Generator[Question, Reply, list[AnswerCall]]:
     """Another call where the client insists on one, else an answer in words; where neither comes,
     the reason.
     """
     if not context.demanded:
-        yield from _in_words(made, context, problem)
+        yield from _ask_in_words(made, context, problem)
         return []
     if context.grant():
         made.asked += 1
         if context.schema:
-            reply = yield Question("guided", guided.body(context, problem=problem))
-            work = _usable(reply, context)
+            reply = yield Question("guided", guided.build_body(context, problem=problem))
+            work = _read_usable_calls(reply, context)
         else:
-            reply = yield Question("again", followup.question(problem, text, context))
-            work = _taken(followup.calls_of(reply, context), Decision(), context)
-        work, _ = _without_withheld(_allowed(work, Decision(), context), Decision(), context)
+            reply = yield Question("again", followup.build_followup(problem, text, context))
+            work = _keep_accepted(followup.read_calls(reply, context), Decision(), context)
+        work, _ = _drop_withheld(_drop_disallowed(work, Decision(), context), Decision(), context)
         made.edits += [
-            Edit(f"/{n}", None, _shown(w.call), "asked_again") for n, w in enumerate(work)
+            Edit(f"/{n}", None, _serialize_call(w.call), "asked_again") for n, w in enumerate(work)
         ]
         if work:
             return work
@@ -469,8 +475,8 @@ def _instead(
     return []
 
 
-def _wanting(text: str, made: Decision, context: Context) -> str:
-    """Why the answer will not do as it is now, or ""."""
+def _explain_unusable(text: str, made: Decision, context: Context) -> str:
+    """Return the reason why the present answer is not acceptable, or ""."""
     if any(e.rule == "loop" for e in made.edits):
         return (
             f"{made.notes[-1]} Do something else: other arguments, another tool, or tell the user"
@@ -485,7 +491,7 @@ def _wanting(text: str, made: Decision, context: Context) -> str:
     return ""
 
 
-def _ask_again(
+def _ask_followup(
     why: str, text: str, finish: str, made: Decision, context: Context
 ) -> Generator[Question, Reply, list[AnswerCall]]:
     """One question in the conversation itself; its calls are taken only if the gate lets them
@@ -495,41 +501,45 @@ def _ask_again(
         made.notes.append(f"not asked again, no budget: {why}")
         return []
     made.asked += 1
-    reply = yield Question("again", followup.question(why, text, context))
+    reply = yield Question("again", followup.build_followup(why, text, context))
     if context.choice == "none":
         made.text.append(reply.text)
         return []
     trial = Decision()
-    work = _allowed(_taken(followup.calls_of(reply, context), trial, context), trial, context)
-    work, _ = _without_withheld(_without_loops(work, trial, context), trial, context)
+    work = _drop_disallowed(
+        _keep_accepted(followup.read_calls(reply, context), trial, context), trial, context
+    )
+    work, _ = _drop_withheld(_drop_loops(work, trial, context), trial, context)
     if not work:
         made.notes.append("asked again, without a usable call")
         return []
     made.edits += trial.edits
-    made.edits += [Edit(f"/{n}", None, _shown(w.call), "asked_again") for n, w in enumerate(work)]
+    made.edits += [
+        Edit(f"/{n}", None, _serialize_call(w.call), "asked_again") for n, w in enumerate(work)
+    ]
     made.text.clear()
     return work
 
 
-def _taken(calls: Sequence[ToolCall], made: Decision, context: Context) -> list[AnswerCall]:
+def _keep_accepted(calls: Sequence[ToolCall], made: Decision, context: Context) -> list[AnswerCall]:
     """The calls of a second answer that the gate takes."""
     work = _repair_calls([Found(c) for c in calls], made, context)
     return [w for w in work if isinstance(w.verdict, CheckedCall)]
 
 
-def _send(work: list[AnswerCall], made: Decision, context: Context) -> None:
+def _add_calls(work: list[AnswerCall], made: Decision, context: Context) -> None:
     """Calls as the client gets them; what is no call of an offered tool, or no JSON object, is said
     in words.
     """
     taken: set[str] = set()
     for one in work:
-        if _refuse(one, made, context):
+        if _refuse_call(one, made, context):
             continue
         index = len(made.calls)
         same = one.found.native >= 0 and one.found.sound and not one.changed and not made.asked
         given = one.found.call.id if one.found.native >= 0 and not made.asked else ""
         own = bool(given) and given not in taken
-        called = given if own else ids.call_id(context.seed, index, asked=bool(made.asked))
+        called = given if own else ids.make_call_id(context.seed, index, asked=bool(made.asked))
         taken.add(called)
         text = one.found.call.arguments if same else one.call.arguments
         text = text if isinstance(text, str) else json_bytes(text).decode()
@@ -539,9 +549,10 @@ def _send(work: list[AnswerCall], made: Decision, context: Context) -> None:
             made.repaired.append(Repaired(called, *one.refused))
 
 
-def _refuse(one: AnswerCall, made: Decision, context: Context) -> bool:
-    """Whether a call does not go out. One that only its schema forbids goes out with a warning
-    unless told otherwise: its schema may be wrong, and the client's own check answers the model.
+def _refuse_call(one: AnswerCall, made: Decision, context: Context) -> bool:
+    """Return True if a call is not sent to the client. A call that only its schema forbids is sent
+    with a warning unless the settings differ. Its schema may be wrong, and the client's own check
+    answers the model.
     """
     if isinstance(one.verdict, CheckedCall):
         return False
@@ -553,17 +564,17 @@ def _refuse(one: AnswerCall, made: Decision, context: Context) -> bool:
             return False
         names = ", ".join(sorted(context.toolset.names))
         said = f"The model called '{one.call.tool}', which is not among the offered tools: {names}."
-        made.edits.append(Edit("", _shown(one.call), None, "unknown_tool"))
+        made.edits.append(Edit("", _serialize_call(one.call), None, "unknown_tool"))
         made.text.append(said)
         return True
     if context.settings.refused == "text" or (
         one.found.native < 0 and isinstance(one.call.arguments, str)
     ):
-        made.edits.append(Edit("", _shown(one.call), None, "refused"))
+        made.edits.append(Edit("", _serialize_call(one.call), None, "refused"))
         made.text.append(f"The call of '{one.call.tool}' was refused. {one.verdict.message}")
         return True
     return False
 
 
-def _shown(call: ToolCall) -> JsonObject:
+def _serialize_call(call: ToolCall) -> JsonObject:
     return {"name": call.tool, "arguments": call.arguments}

@@ -1,4 +1,4 @@
-"""What happens to a session and what it asks for: all of its outside world, as values."""
+"""Defines the events of a session and its commands: all of its outside world, as values."""
 
 from __future__ import annotations
 
@@ -132,7 +132,9 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What was done to this request, for the page and the counters. Holds no header and no key."""
+    """Record of the changes to this request, for the page and the counters. Holds no header and no
+    key.
+    """
 
     record: Record
 

@@ -46,25 +46,25 @@ class OverBudget(BaseException):
 
 
 def is_fault(error: BaseException) -> bool:
-    """Whether an exception is a fault of ours, also where a library in Rust raises its panic beside
-    Exception.
+    """Return True if an exception is the proxy's own fault, including panics of Rust libraries,
+    which bypass Exception.
     """
     return isinstance(error, Exception | OverBudget) or type(error).__name__ == "PanicException"
 
 
-def kind_of(error: BaseException) -> str:
+def name_fault(error: BaseException) -> str:
     """A short name of what went wrong, for a header and a counter."""
     return OVER_BUDGET if isinstance(error, OverBudget) else type(error).__name__
 
 
-def fault_of(error: BaseException, request: str) -> Faulted:
+def build_fault(error: BaseException, request: str) -> Faulted:
     """The fault as the log tells it: its traceback, without the message, which may hold what a
     client sent.
     """
     if isinstance(error, OverBudget):
         return Faulted(request, OVER_BUDGET, str(error))
     frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
-    return Faulted(request, kind_of(error), "".join(traceback.format_list(frames)))
+    return Faulted(request, name_fault(error), "".join(traceback.format_list(frames)))
 
 
 class UpstreamTape:
@@ -87,7 +87,7 @@ class UpstreamTape:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing of the answer has gone out."""
+        """Return True if no part of the answer has been sent."""
         return not self._trimmed
 
     def begin(self, head: UpstreamHead) -> None:
@@ -128,10 +128,10 @@ class UpstreamTape:
 
 @dataclass(slots=True)
 class Progress:
-    """How far one request has come, as its events and commands show: what is needed to go on
-    without its session.
+    """Progress of one request, as its events and commands show it: enough to continue without its
+    session.
 
-    ``head_was_sent`` and ``was_under_way`` are as they were before the event at hand.
+    ``head_was_sent`` and ``was_under_way`` are as they were before the present event.
     """
 
     tape: UpstreamTape = field(default_factory=UpstreamTape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from callwright import prompts
 from callwright.models.chat import Gathered, messages_out
-from callwright.models.grammar import decodable
+from callwright.models.grammar import reduce_schema
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Reply, ToolCall
 from callwright.parsing import parse_calls
@@ -14,7 +14,7 @@ _STREAMED = ("stream", "stream_options")
 _CALLS = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
 
 
-def body_of(request: ChatRequest, context: Context) -> JsonObject:
+def build_question_body(request: ChatRequest, context: Context) -> JsonObject:
     """A question of our own to the model of the request: its messages replaced, its sampling
     kept.
     """
@@ -22,17 +22,17 @@ def body_of(request: ChatRequest, context: Context) -> JsonObject:
     body = {k: v for k, v in context.body.items() if k not in left_out}
     body["messages"] = messages_out(request.messages)
     if request.schema is not None and context.schema:
-        body["response_format"] = response_format(request.schema)
+        body["response_format"] = build_response_format(request.schema)
     return body
 
 
-def response_format(schema: Json) -> JsonObject:
+def build_response_format(schema: Json) -> JsonObject:
     """``response_format`` for one schema, reduced to what decoders follow."""
-    named = {"name": "calls", "schema": decodable(schema), "strict": False}
+    named = {"name": "calls", "schema": reduce_schema(schema), "strict": False}
     return {"type": "json_schema", "json_schema": named}
 
 
-def question(why: str, text: str, context: Context) -> JsonObject:
+def build_followup(why: str, text: str, context: Context) -> JsonObject:
     """The request once more, with the answer that will not do and the reason."""
     body = {k: v for k, v in context.body.items() if k not in _STREAMED}
     said = messages_out(prompts.render("again", problem=why))
@@ -41,7 +41,7 @@ def question(why: str, text: str, context: Context) -> JsonObject:
     return body
 
 
-def reply_of(document: Json) -> Reply:
+def parse_completion(document: Json) -> Reply:
     """A whole chat completion as a reply; an empty one where it is none."""
     gathered = Gathered()
     if isinstance(document, dict):
@@ -50,7 +50,7 @@ def reply_of(document: Json) -> Reply:
     return gathered.reply(prompt="")
 
 
-def calls_of(reply: Reply, context: Context) -> tuple[ToolCall, ...]:
+def read_calls(reply: Reply, context: Context) -> tuple[ToolCall, ...]:
     """The calls of a reply, native or in its text; none where it was cut off."""
     if reply.tool_calls:
         return reply.tool_calls

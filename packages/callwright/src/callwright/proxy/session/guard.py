@@ -25,11 +25,11 @@ from callwright.agent.safety.clear import (
     ClearedCall,
     Denied,
     clear,
+    compute_write_key,
     deny_write,
-    write_key,
 )
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.types import CheckedCall, ToolCall, ToolResult, canonical
+from callwright.nouns.types import CheckedCall, ToolCall, ToolResult, to_canonical_json
 from callwright.proxy.session import history
 from callwright.proxy.session.context import Context
 from callwright.repair.gate import Refusal
@@ -70,20 +70,20 @@ class Guard:
                 self._seen(),
                 consent=None,
                 written=self._succeeded(),
-                spoken=[m.content for m in self._context.messages if history.is_of_user(m)],
+                spoken=[m.content for m in self._context.messages if history.is_user_message(m)],
             )
         return self._known
 
     def _succeeded(self) -> frozenset[str]:
-        good = history.succeeded(self._context.messages)
+        good = history.find_succeeded(self._context.messages)
         gate = self._context.toolset.gate
         return frozenset(self._key(c, gate.check(c)) for c in good if c.tool in self._tools)
 
     def _key(self, call: ToolCall, verdict: CheckedCall | Refusal) -> str:
         """Equal for calls that mean the same, those that the gate refuses by what they say."""
         if isinstance(verdict, CheckedCall):
-            return write_key(verdict)
-        return canonical(history.key(call))
+            return compute_write_key(verdict)
+        return to_canonical_json(history.make_call_key(call))
 
     def _seen(self) -> ProvenanceIndex:
         """All that the conversation says: messages, the arguments of earlier calls, and what
@@ -94,7 +94,9 @@ class Guard:
         for message in messages:
             for call in message.tool_calls:
                 made.add_text(
-                    call.arguments if isinstance(call.arguments, str) else canonical(call.arguments)
+                    call.arguments
+                    if isinstance(call.arguments, str)
+                    else to_canonical_json(call.arguments)
                 )
             if message.role == "tool":
                 # strictly: mending a long reply takes longer than its sums are worth
@@ -104,7 +106,7 @@ class Guard:
         return made
 
 
-def of(
+def clear_calls(
     context: Context, calls: Sequence[ToolCall], verdicts: Sequence[CheckedCall | Refusal]
 ) -> list[ClearedCall | Denied | None]:
     """For each call with the gate's verdict the call cleared for the client, why it does not leave,

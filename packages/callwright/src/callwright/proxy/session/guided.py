@@ -14,7 +14,7 @@ from collections.abc import Container
 from callwright import prompts
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.models.chat import messages_out
-from callwright.models.grammar import guidance
+from callwright.models.grammar import build_grammar
 from callwright.nouns.types import Json, JsonObject, ToolCall
 from callwright.proxy.session import followup
 from callwright.proxy.session.context import Context
@@ -30,8 +30,8 @@ _MOST_CALLS = 16
 _WISH = 100  # characters
 
 
-def body(context: Context, *, least: int = 1, problem: str = "") -> JsonObject:
-    """The request in guided form: tools told in words, the reply held to :func:`schema`, not
+def build_body(context: Context, *, least: int = 1, problem: str = "") -> JsonObject:
+    """The request in guided form: tools told in words, the reply held to :func:`build_schema`, not
     streamed.
 
     ``problem``: why the answer before this one cannot be used.
@@ -46,25 +46,25 @@ def body(context: Context, *, least: int = 1, problem: str = "") -> JsonObject:
         "response_format",
     )
     made = {k: v for k, v in context.body.items() if k not in left_out}
-    made["messages"] = _told(context.body["messages"], _instructions(context))
+    made["messages"] = _add_instructions(context.body["messages"], _render_instructions(context))
     if problem:
         made["messages"] += messages_out(prompts.render("again", problem=problem))
     made.setdefault("temperature", 0)  # a reading, not a piece of prose
-    wanted = schema(context, least=least)
+    wanted = build_schema(context, least=least)
     if context.local:
-        made["grammar"] = guidance(wanted)
+        made["grammar"] = build_grammar(wanted)
     else:
-        made["response_format"] = followup.response_format(wanted)
+        made["response_format"] = followup.build_response_format(wanted)
     return made
 
 
-def body_in_words(context: Context, problem: str = "") -> JsonObject:
+def build_body_in_words(context: Context, problem: str = "") -> JsonObject:
     """The request without tools, for messages that need none; they are told of where the question
     is about them.
 
     ``problem``: why the calls of the answer before this one were not made.
     """
-    from callwright.repair.rules.duplicate_calls import about_tools
+    from callwright.repair.rules.duplicate_calls import is_about_tools
 
     made = {
         k: v
@@ -80,15 +80,15 @@ def body_in_words(context: Context, problem: str = "") -> JsonObject:
             ],
         }
     tools = context.toolset.tools
-    if about_tools(context.query, tools):
+    if is_about_tools(context.query, tools):
         names = "\n".join(f"- {t.description or t.name} ({t.name})" for t in tools)
-        made["messages"] = _told(
+        made["messages"] = _add_instructions(
             context.body["messages"], prompts.render("words", tools=names)[0].content
         )
     return made
 
 
-def schema(context: Context, *, least: int = 1) -> JsonObject:
+def build_schema(context: Context, *, least: int = 1) -> JsonObject:
     """``{"wishes": [...], "calls": [...]}`` of the tools that can be called now, or ``{"no_call":
     why}`` unless the client insists; without wishes where only one call is allowed. Wishes first: a
     small model that goes straight to the arguments stops after the first calls.
@@ -100,7 +100,7 @@ def schema(context: Context, *, least: int = 1) -> JsonObject:
     ]
     one: Json = {
         "anyOf": [
-            closed_object(name={"const": t.name}, arguments=_bounded(required_first(t)))
+            closed_object(name={"const": t.name}, arguments=_bound_lists(required_first(t)))
             for t in tools
         ]
     }
@@ -116,7 +116,7 @@ def schema(context: Context, *, least: int = 1) -> JsonObject:
     return {"anyOf": [some, closed_object(no_call={"type": "string", "maxLength": 120})]}
 
 
-def _bounded(schema: JsonObject) -> JsonObject:
+def _bound_lists(schema: JsonObject) -> JsonObject:
     """Lists of options at most as long as there are options: a small model repeats them without
     end.
     """
@@ -133,7 +133,7 @@ def _bounded(schema: JsonObject) -> JsonObject:
     return {**schema, "properties": made}
 
 
-def calls_of(text: str, names: Container[str]) -> tuple[ToolCall, ...] | None:
+def read_guided_calls(text: str, names: Container[str]) -> tuple[ToolCall, ...] | None:
     """The calls of these tools that a guided reply decided on, () for none; None where it cannot be
     read. A call that was cut off is left out.
     """
@@ -154,7 +154,7 @@ def calls_of(text: str, names: Container[str]) -> tuple[ToolCall, ...] | None:
     return None if found.truncated and not made else tuple(made)
 
 
-def _instructions(context: Context) -> str:
+def _render_instructions(context: Context) -> str:
     lines = []
     for tool in context.toolset.tools:
         function = {
@@ -167,7 +167,7 @@ def _instructions(context: Context) -> str:
     return prompts.render("guided", tools="\n".join(lines), form=form)[0].content
 
 
-def _told(messages: Json, instructions: str) -> list[Json]:
+def _add_instructions(messages: Json, instructions: str) -> list[Json]:
     """The instructions at the end of the system message: templates take one, and only at the
     beginning.
     """

@@ -23,17 +23,17 @@ _NAMES, _ARGUMENTS = ("name", "tool", "function"), ("arguments", "parameters", "
 _MEANT = re.compile(r"json|\bcall|function|schema|example|format|\btools?\b", re.I)
 
 
-def begins(text: str, context: Context) -> bool:
-    """Whether a reply that begins so may become one."""
-    found = _BEGINS.match(text) if _looked_for(context) else None
+def may_begin_call(text: str, context: Context) -> bool:
+    """Return True if a reply with this beginning may become a hallucinated call."""
+    found = _BEGINS.match(text) if _is_checked(context) else None
     if found is None or len(text) > context.settings.hold_bytes:
         return False
-    return _stranger(found[1], context)
+    return _is_unknown_name(found[1], context)
 
 
-def hallucinated_call(text: str, context: Context) -> CallPiece | None:
+def find_hallucinated_call(text: str, context: Context) -> CallPiece | None:
     """The call that a whole reply is, if nobody offered its tool."""
-    found = _WHOLE.match(text) if _looked_for(context) else None
+    found = _WHOLE.match(text) if _is_checked(context) else None
     if found is None:
         return None
     try:
@@ -45,15 +45,17 @@ def hallucinated_call(text: str, context: Context) -> CallPiece | None:
     if len(value) != 2 or not isinstance(name, str) or not isinstance(arguments, dict):
         return None
     return (
-        CallPiece(ToolCall("", name, arguments), text, "json") if _stranger(name, context) else None
+        CallPiece(ToolCall("", name, arguments), text, "json")
+        if _is_unknown_name(name, context)
+        else None
     )
 
 
-def _looked_for(context: Context) -> bool:
+def _is_checked(context: Context) -> bool:
     return not context.native and not context.toolset.opaque and context.choice != "none"
 
 
-def _stranger(name: str, context: Context) -> bool:
+def _is_unknown_name(name: str, context: Context) -> bool:
     asked = context.query
     return (
         name not in context.toolset.names

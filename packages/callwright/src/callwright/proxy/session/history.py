@@ -1,4 +1,4 @@
-"""What the history inside a request says: questions already spent, calls that keep failing, results
+"""Analyses the history inside a request: questions already spent, calls that keep failing, results
 without calls.
 
 Pure functions of the request's messages; the proxy itself remembers nothing.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.types import Edit, Json, JsonObject, Message, ToolCall, canonical
+from callwright.nouns.types import Edit, Json, JsonObject, Message, ToolCall, to_canonical_json
 from callwright.proxy.session import ids
 from callwright.repair.diagnose import failure_in
 
@@ -23,19 +23,22 @@ _REMINDER = re.compile(
 )  # what agents say in the user's turn
 
 
-def questions_spent(messages: Sequence[Any]) -> int:
-    """How many answers among these messages of a chat request cost a question to the upstream."""
+def count_questions(messages: Sequence[Any]) -> int:
+    """Return how many answers among these messages of a chat request cost a question to the
+    upstream.
+    """
     called = (
         m["tool_calls"]
         for m in messages
         if isinstance(m, dict) and isinstance(m.get("tool_calls"), list)
     )
     return sum(
-        ids.asked(str(e.get("id")) for e in entries if isinstance(e, dict)) for entries in called
+        ids.has_question_id(str(e.get("id")) for e in entries if isinstance(e, dict))
+        for entries in called
     )
 
 
-def key(call: ToolCall) -> tuple[str, str]:
+def make_call_key(call: ToolCall) -> tuple[str, str]:
     """Equal for calls that say the same."""
     arguments: Json = call.arguments
     if isinstance(arguments, str):
@@ -43,7 +46,7 @@ def key(call: ToolCall) -> tuple[str, str]:
             arguments = parse(arguments)
         except JsonError:
             return call.tool, arguments
-    return call.tool, canonical(arguments)
+    return call.tool, to_canonical_json(arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Loop:
     said: str
 
 
-def loops(messages: Sequence[Message], after: int) -> tuple[Loop, ...]:
+def find_loops(messages: Sequence[Message], after: int) -> tuple[Loop, ...]:
     """The calls that were made and failed ``after`` times or more since somebody last said
     something new.
 
@@ -65,11 +68,11 @@ def loops(messages: Sequence[Message], after: int) -> tuple[Loop, ...]:
     right.
     """
     failed: dict[tuple[str, str], tuple[int, str]] = {}
-    for call, said in _results(messages):
+    for call, said in _iter_results(messages):
         if call is None:
             failed.clear()
             continue
-        made, failure = key(call), failure_in(said)
+        made, failure = make_call_key(call), failure_in(said)
         if failure is None or failure.kind == "empty":
             failed.pop(made, None)
         else:
@@ -81,12 +84,12 @@ def loops(messages: Sequence[Message], after: int) -> tuple[Loop, ...]:
     )
 
 
-def succeeded(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+def find_succeeded(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     """The calls since the user last spoke whose result is no failure, in the order of their
     results.
     """
     good: list[ToolCall] = []
-    for call, said in _results(messages):
+    for call, said in _iter_results(messages):
         if call is None:
             good.clear()
         elif said != NOT_CALLED and (
@@ -96,22 +99,22 @@ def succeeded(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     return tuple(good)
 
 
-def is_of_user(message: Message) -> bool:
-    """Whether the user says something in a message. Agents put reminders into the user's turn, and
-    a result whose call is missing is told there.
+def is_user_message(message: Message) -> bool:
+    """Return True if a message holds words of the user. Agents put reminders into the user's turn,
+    and also results whose call is missing.
     """
     if message.role != "user" or message.content.startswith(_LOST):
         return False
     return bool(_REMINDER.sub("", message.content).strip())
 
 
-def _results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall | None, str]]:
+def _iter_results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall | None, str]]:
     """Each result with its call, in order; (None, "") wherever the user speaks. A result without an
     id belongs to the oldest open call, of its tool where it names one.
     """
     waiting: dict[str, ToolCall] = {}
     for place, message in enumerate(messages):
-        if is_of_user(message):
+        if is_user_message(message):
             yield None, ""
         waiting |= {call.id or f"{place}.{n}": call for n, call in enumerate(message.tool_calls)}
         if message.role != "tool":
@@ -122,7 +125,7 @@ def _results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall | None, str
             yield waiting.pop(known), message.content
 
 
-def paired(raw: Json) -> tuple[list[Json], tuple[Edit, ...]]:
+def pair_messages(raw: Json) -> tuple[list[Json], tuple[Edit, ...]]:
     """The messages of a chat request with every call followed by its result and every result
     preceded by its call.
 
@@ -195,12 +198,12 @@ class _Pairing:
         elif called in self._answered:
             self.edits.append(Edit(f"/messages/{place}", dict(message), None, "repeated_result"))
         else:
-            kept = _as_user(message)
+            kept = _to_user_message(message)
             self._later.append(kept)
             self.edits.append(Edit(f"/messages/{place}", dict(message), kept, "unpaired_result"))
 
 
-def _as_user(message: Mapping[str, Any]) -> JsonObject:
+def _to_user_message(message: Mapping[str, Any]) -> JsonObject:
     content = message.get("content")
     name = f" of {message['name']}" if isinstance(message.get("name"), str) else ""
     if isinstance(content, list):

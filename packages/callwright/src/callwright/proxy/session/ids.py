@@ -15,7 +15,7 @@ _OURS = re.compile(r"cw[pr][0-9a-z]{6}")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-def call_id(seed: bytes, index: int, *, asked: bool) -> str:
+def make_call_id(seed: bytes, index: int, *, asked: bool) -> str:
     """The id of the call at ``index`` of the answer to the request that ``seed`` stands for: always
     the same one.
     """
@@ -29,11 +29,11 @@ def call_id(seed: bytes, index: int, *, asked: bool) -> str:
     return f"cw{'r' if asked else 'p'}{text}"
 
 
-def seed(body: bytes) -> bytes:
-    """What the ids of one request's calls are made of."""
+def compute_seed(body: bytes) -> bytes:
+    """Return the seed of the ids of one request's calls."""
     return hashlib.blake2b(body, digest_size=16).digest()
 
 
-def asked(ids: Iterable[str]) -> bool:
-    """Whether any of these calls of one message cost a question."""
+def has_question_id(ids: Iterable[str]) -> bool:
+    """Return True if any of these calls of one message cost a question."""
     return any(_OURS.fullmatch(i) is not None and i[2] == "r" for i in ids)

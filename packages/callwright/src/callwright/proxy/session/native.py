@@ -27,10 +27,10 @@ class NativeCall:
 
     def call(self) -> ToolCall:
         """In our types; arguments as an object where they are one, else as the text they are."""
-        return ToolCall(self.id, self.name, as_object(self.arguments))
+        return ToolCall(self.id, self.name, parse_object(self.arguments))
 
 
-def as_object(text: str) -> JsonObject | str:
+def parse_object(text: str) -> JsonObject | str:
     try:
         value = parse(text)
     except JsonError:
@@ -56,7 +56,7 @@ class NativeCalls:
             if isinstance(function, dict):
                 given = entry.get("id")
                 made = NativeCall(str(given or ""), str(function.get("name") or ""), "", place)
-                made.arguments = _text(function.get("arguments"))
+                made.arguments = _to_text(function.get("arguments"))
                 twice = any(c.id == made.id for c in self.calls)
                 made.sound = (
                     bool(given) and not twice and isinstance(function.get("arguments"), str)
@@ -77,7 +77,7 @@ class NativeCalls:
         elif name and name != call.name and not given:
             call.name += name
         call.sound = call.sound and index >= 0 and isinstance(function.get("arguments", ""), str)
-        call.arguments += _text(function.get("arguments"))
+        call.arguments += _to_text(function.get("arguments"))
 
     def _open(self, index: int, given: str, name: str) -> NativeCall | None:
         """The call that a piece continues; None where it begins one."""
@@ -100,7 +100,7 @@ class NativeCalls:
         return call
 
 
-def _text(arguments: Json) -> str:
+def _to_text(arguments: Json) -> str:
     if isinstance(arguments, str):
         return arguments
     return "" if arguments is None else json_bytes(arguments).decode()

@@ -1,4 +1,4 @@
-"""What the proxy did to one request: raw → parsed → edits → sent."""
+"""Defines the record of one request's handling: raw → parsed → edits → sent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from callwright.nouns.errors import Violation
-from callwright.nouns.redaction import redacted
+from callwright.nouns.redaction import redact_secrets
 from callwright.nouns.types import Edit, Json, JsonObject, ToolCall, to_json
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class _Shortener:
     def text(self, text: str) -> str:
         most = max(0, min(self._longest, self._left))
         self._left -= min(len(text), most)
-        shown: str = redacted(text[:most], self._secrets)
+        shown: str = redact_secrets(text[:most], self._secrets)
         return shown if len(text) <= most else f"{shown}… ({len(text):,} characters)"
 
     def json(self, value: Any, depth: int = 0) -> Json:

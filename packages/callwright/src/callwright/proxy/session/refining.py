@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from callwright.nouns.types import ToolCall, scalars
+from callwright.nouns.types import ToolCall, iter_scalars
 from callwright.proxy.session.context import Context
 from callwright.repair.draft import Drafts
 from callwright.repair.gate import Refusal
@@ -23,10 +23,10 @@ _MARKS = re.compile(
 )  # what references and placeholders are made of
 
 
-def plainly_right(calls: Sequence[ToolCall], context: Context) -> bool:
-    """Whether nothing could be found to mend: the gate takes every call as it stands, no two are
-    alike, and every value stands in the conversation word for word. Spares most answers the reading
-    of the whole conversation.
+def is_plainly_right(calls: Sequence[ToolCall], context: Context) -> bool:
+    """Return True if there is nothing to repair. The gate accepts every call unchanged, no two are
+    equal, and every value stands in the conversation word for word. This spares most answers the
+    reading of the whole conversation.
     """
     seen = set()
     for call in calls:
@@ -35,7 +35,7 @@ def plainly_right(calls: Sequence[ToolCall], context: Context) -> bool:
         verdict = context.toolset.gate.check(call)
         if isinstance(verdict, Refusal) or verdict.edits:
             return False
-        leaves = list(scalars(call.arguments))
+        leaves = list(iter_scalars(call.arguments))
         if not all(isinstance(leaf, str | int | float | bool) and leaf != "" for leaf in leaves):
             return False
         seen.add((call.tool, str(call.arguments)))
@@ -46,23 +46,23 @@ def plainly_right(calls: Sequence[ToolCall], context: Context) -> bool:
     return len(seen) == len(calls)
 
 
-def wants_more(calls: Sequence[ToolCall], context: Context) -> bool:
-    """Whether the user's last message shows signs of more wishes than these calls serve, and
-    several may be made.
+def may_want_more(calls: Sequence[ToolCall], context: Context) -> bool:
+    """Return True if several calls may be made and the user's last message seems to ask for more
+    than these calls serve.
     """
     from callwright.repair.rules.several import several
 
     return context.parallel and several(context.query, calls, context.toolset.tools)
 
 
-def left_open(calls: Sequence[ToolCall], context: Context) -> int:
-    """How many numbers and quotations of the user's last message no call has."""
+def count_left_open(calls: Sequence[ToolCall], context: Context) -> int:
+    """Return how many numbers and quotations of the user's last message stand in no call."""
     from callwright.repair.rules.several import left_over
 
     return len(list(left_over(context.query, calls)))
 
 
-def read_twice(
+def merge_readings(
     first: Sequence[ToolCall], second: Sequence[ToolCall], context: Context
 ) -> list[Joint]:
     """A reading of the request and what a second one adds to it."""
@@ -85,7 +85,7 @@ def repair_answer(
     doubt = not context.native and not context.demanded
     if not calls or (
         not leave_out
-        and plainly_right(calls, context)
+        and is_plainly_right(calls, context)
         and not (doubt and any(not c.arguments for c in calls))
     ):
         return Drafts(calls)

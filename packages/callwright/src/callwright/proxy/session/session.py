@@ -20,7 +20,7 @@ from callwright.nouns.types import JsonObject, Reply, ToolCall
 from callwright.proxy.apis.adapters import ANSWERS, FRONTS, Front, Plain, Writer
 from callwright.proxy.apis.translated import BadRequest
 from callwright.proxy.server import headers
-from callwright.proxy.server.budget import Allowance, items_of
+from callwright.proxy.server.budget import Allowance, count_items
 from callwright.proxy.server.meter import Meter, Unmetered
 from callwright.proxy.server.outbound import CHAT, Outbound
 from callwright.proxy.session import compose, context, guided, history
@@ -28,7 +28,7 @@ from callwright.proxy.session import followup as again
 from callwright.proxy.session.collected import Collected
 from callwright.proxy.session.completion import Whole
 from callwright.proxy.session.context import Context, Toolsets
-from callwright.proxy.session.decide import Decision, DecisionSteps, Found, decide
+from callwright.proxy.session.decide import Decision, DecisionSteps, Found, decide_calls
 from callwright.proxy.session.events import (
     ClientGone,
     CloseUpstream,
@@ -54,9 +54,9 @@ from callwright.proxy.session.faults import (
     OVER_BUDGET,
     OverBudget,
     Progress,
-    fault_of,
+    build_fault,
     is_fault,
-    kind_of,
+    name_fault,
 )
 from callwright.proxy.session.record import Record
 from callwright.proxy.session.settings import Settings
@@ -69,7 +69,7 @@ _UNSUPPORTED = frozenset({400, 404, 415, 422, 501})  # what servers say to what 
 
 
 def is_read(request: Request) -> bool:
-    """Whether this is a request that the proxy reads; all others pass as they are."""
+    """Return True if the proxy reads this request; all others pass unchanged."""
     return request.method == "POST" and (
         request.path in _CHATS or request.path in FRONTS or request.path in ANSWERS
     )
@@ -132,7 +132,7 @@ class Session:
 
     @property
     def wake(self) -> float | None:
-        """When a Tick is due; None while nothing waits."""
+        """Return the time at which a Tick is due; None while nothing waits."""
         times = []
         if self._silent:
             times.append(self._quiet_since + self._settings.keep_alive_seconds)
@@ -145,7 +145,9 @@ class Session:
         return min(times, default=None)
 
     def handle(self, event: Event, now: float) -> list[Command]:
-        """What is to be done about an event. Raises nothing but what ends the process."""
+        """Return the commands that follow from an event. Raises only exceptions that end the
+        process.
+        """
         self._emitted = []
         self._at.note(event)
         try:
@@ -166,18 +168,20 @@ class Session:
 
     @property
     def progress(self) -> Progress:
-        """How far it has come."""
+        """Return the progress of the request."""
         return self._at
 
     @property
     def asks_own(self) -> bool:
-        """Whether the upstream is asked what the client asked, and not a question of ours."""
+        """Return True if the upstream is answering the client's own request, and not a question of
+        the proxy.
+        """
         return self._phase in ("answer", "pass")
 
     @property
     def held(self) -> int:
-        """How many of the last bytes of the answer to the client's own request have not gone
-        out.
+        """Return the number of last bytes of the answer that have not been sent. Only the answer to
+        the client's own request counts.
         """
         return self._at.tape.size
 
@@ -224,7 +228,7 @@ class Session:
 
     @property
     def _silent(self) -> bool:
-        """Whether a streaming client waits for something that cannot be said yet."""
+        """Return True if a streaming client waits for output that cannot be sent yet."""
         waits = self._phase == "question" or (self._streamed is not None and self._streamed.holding)
         waits = waits or (
             self._front is not None and self._phase in ("answer", "pass")
@@ -233,7 +237,9 @@ class Session:
 
     @property
     def _can_do_without_tools(self) -> bool:
-        """Whether a request that was refused, perhaps for its tools, can be asked without them."""
+        """Return True if a request that was refused, perhaps for its tools, can be repeated without
+        them.
+        """
         known = self._context
         return known is not None and known.schema and not known.native and not self._refused
 
@@ -270,16 +276,16 @@ class Session:
             body = self._front.request(body)
             raw = json_bytes(body)
             self._writer, self._bare = writer, self._outbound.chat(raw)
-        if (items := items_of(body)) > self._allowance.items:
+        if (items := count_items(body)) > self._allowance.items:
             raise OverBudget(f"{items} items")
         body = self._toolsets.laid(body)
-        mended, edits = history.paired(body.get("messages"))
+        mended, edits = history.pair_messages(body.get("messages"))
         if edits:
             body = {**body, "messages": mended}
             self.record.edits += edits
         self._stream = body.get("stream") is True
         self.record.stream, self.record.model = self._stream, str(body.get("model") or "")
-        self._context = context.read(body, raw, self._toolsets, self._settings)
+        self._context = context.read_context(body, raw, self._toolsets, self._settings)
         sent = json_bytes(body) if body is not came else self._request.body
         self._answer_request = self._outbound.chat(sent)
         if self._context is None:
@@ -306,7 +312,7 @@ class Session:
     def _ask_freely(self) -> list[Command]:
         self._phase, self.asking = "answer", "free"
         if self._refused and self._context is not None:
-            return [self._outbound.chat(json_bytes(guided.body_in_words(self._context)))]
+            return [self._outbound.chat(json_bytes(guided.build_body_in_words(self._context)))]
         self._again = self._answer_request
         return [self._answer_request]
 
@@ -314,14 +320,18 @@ class Session:
         assert self._context is not None
         self._phase = self.asking = "guided"
         self.record.guided = True
-        self._again = self._outbound.question(guided.body(self._context))
+        self._again = self._outbound.question(guided.build_body(self._context))
         return [self._again]
 
     def _refuse(self, status: int, message: str) -> list[Command]:
         """An error of our own, in the shape of the API that the client speaks."""
         self.record.status, self.record.outcome = status, "failed"
         self.record.notes.append(message)
-        body = self._front.error(status, message) if self._front else compose.error(status, message)
+        body = (
+            self._front.error(status, message)
+            if self._front
+            else compose.compose_error(status, message)
+        )
         return [*self._reply_with(status, body), Log(self.record)]
 
     def _reply_with(self, status: int, body: bytes) -> list[Command]:
@@ -356,7 +366,7 @@ class Session:
     def _send_head(self, length: int | None = None) -> SendHead:
         self._at.head_sent = True
         plain = self._phase == "pass" and self._front is None
-        kept = headers.downstream(self._headers, length=plain)
+        kept = headers.filter_downstream(self._headers, length=plain)
         if self._front is not None:
             kept = self._writer.head(self._status, kept)
         if length is not None and self._front is None:
@@ -408,13 +418,13 @@ class Session:
             case "pass":
                 return self._finish(now)
             case "guided":
-                return self._guided_end(again.reply_of(json_object(collected)), now)
+                return self._guided_end(again.parse_completion(json_object(collected)), now)
             case "refused":
                 return self._ask_guided()
             case "question":
                 if self.asking == "guided" and self._status in _UNSUPPORTED:
                     return [Learned(self.record.model, False), *self._step(Reply(""), now)]
-                return self._step(again.reply_of(json_object(collected)), now)
+                return self._step(again.parse_completion(json_object(collected)), now)
             case "answer" if self._streamed is not None:
                 out = self._stream_out(self._streamed, self._streamed.end())
                 return out + (
@@ -438,7 +448,7 @@ class Session:
         """
         assert self._context is not None
         calls = (
-            guided.calls_of(reply.text, self._context.toolset.names)
+            guided.read_guided_calls(reply.text, self._context.toolset.names)
             if self._status == 200
             else None
         )
@@ -452,7 +462,7 @@ class Session:
         self._bound(calls)
         self.record.parsed = calls
         self._context.leave_out = True
-        self._settling = decide(
+        self._settling = decide_calls(
             [Found(c, dialect="guided") for c in calls], "", "stop", self._context
         )
         self._reply = reply
@@ -471,7 +481,7 @@ class Session:
         self._bound(found)
         self.record.parsed = tuple(f.call for f in found)
         self.record.raw = answer.raw()
-        self._settling = decide(found, answer.said, answer.finish, self._context)
+        self._settling = decide_calls(found, answer.said, answer.finish, self._context)
         return self._step(None, now)
 
     def _step(self, reply: Reply | None, now: float) -> list[Command]:
@@ -509,7 +519,9 @@ class Session:
         """An answer of our own making, to a guided question."""
         assert self._context is not None
         self._status = 200
-        self._headers, body = compose.answer(settled, self._reply, self.record, self._context.body)
+        self._headers, body = compose.compose_answer(
+            settled, self._reply, self.record, self._context.body
+        )
         return [self._send_head(len(body)), *self._body(body)]
 
     def _keep(self, context: Context) -> list[Command]:
@@ -521,7 +533,7 @@ class Session:
             or (answer is None and not made.calls)
         ):
             return []
-        message = compose.message(made, answer.said if answer is not None else "")
+        message = compose.compose_message(made, answer.said if answer is not None else "")
         return [Keep(context.body, message, tuple(made.repaired))]
 
     # the rest
@@ -564,7 +576,7 @@ class Session:
             )
         if self._stream:
             rest = self._body(self._streamed.end() if self._streamed is not None else b"")
-            said = b"\n\n" + compose.error_event(
+            said = b"\n\n" + compose.encode_error(
                 f"upstream: {failure.message}"
             )  # half an event may have gone out
             return [*rest, *self._body(said), *self._finish(now)]
@@ -627,22 +639,22 @@ class Session:
 
     def _pass_on(self, error: BaseException, event: Event, now: float) -> list[Command]:
         """The request, or its answer, as it came, because we failed over it."""
-        self.record.fault, self.record.outcome = kind_of(error), "passed"
+        self.record.fault, self.record.outcome = name_fault(error), "passed"
         self.record.notes.append(
             f"the proxy failed here ({self.record.fault}); what follows passed as it came"
         )
-        told: list[Command] = [fault_of(error, self.record.id)]
+        told: list[Command] = [build_fault(error, self.record.id)]
         try:
             return [*told, *self._untouched(event, now)]
         except BaseException as second:
             if not is_fault(second):
                 raise
-            told.append(fault_of(second, self.record.id))
+            told.append(build_fault(second, self.record.id))
         return [*told, *self._untranslated(event, now)]
 
     def _untouched(self, event: Event, now: float) -> list[Command]:
-        """What goes out by the event under way, then the client's request, or the rest of its
-        answer, with nothing done to it. Another API is still translated.
+        """Return the commands that send the output so far, then the client's request or the rest of
+        its answer, unchanged. Another API is still translated.
         """
         left_out = self._streamed.left_out() if self._streamed is not None else b""
         self._context = self._streamed = self._whole = self._settling = self._again = None

@@ -1,4 +1,4 @@
-"""What a proxy may do, in one object."""
+"""Defines the settings of a proxy in one object."""
 
 from __future__ import annotations
 

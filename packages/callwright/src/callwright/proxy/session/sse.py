@@ -33,7 +33,7 @@ class EventSplitter:
 
     @property
     def size(self) -> int:
-        """What waits for its end, in bytes."""
+        """Return the number of bytes that wait for the end of their event."""
         return self._size + len(self._data) - self._at
 
     def add(self, data: bytes) -> None:
@@ -92,13 +92,13 @@ class EventSplitter:
         return list(iter(self.take, b""))
 
     def close(self) -> bytes:
-        """What is left when the stream ends without a blank line."""
+        """Return the rest that is left when the stream ends without a blank line."""
         rest = b"".join([*self._parts, self._data[self._at :]])
         self._parts, self._size, self._data, self._at = [], 0, b"", 0
         return rest
 
 
-def data_of(event: bytes) -> bytes:
+def extract_data(event: bytes) -> bytes:
     """The data of an event: its ``data:`` lines joined by line feeds; empty for comments."""
     if event.startswith(b"data:") and event.find(b"\n") >= len(event) - 2 and b"\r" not in event:
         return event[5:].strip()
@@ -108,12 +108,12 @@ def data_of(event: bytes) -> bytes:
     return b"\n".join(lines).strip()
 
 
-def encoded(value: Json) -> bytes:
+def encode_event(value: Json) -> bytes:
     """One event that carries a JSON value."""
     return b"data: " + json_bytes(value) + b"\n\n"
 
 
-def named(event: str, value: Json) -> bytes:
+def encode_named_event(event: str, value: Json) -> bytes:
     """One event with a name of its own, as Anthropic and OpenAI's Responses API write them."""
     return b"event: " + event.encode() + b"\ndata: " + json_bytes(value) + b"\n\n"
 

@@ -16,12 +16,12 @@ from callwright.nouns.types import JsonObject
 from callwright.parsing import CallPiece, Parser, Piece, TextPiece
 from callwright.proxy.apis.uniform_chunks import Alike, uniform_chunks
 from callwright.proxy.session import compose
-from callwright.proxy.session.answer import calls_of, in_reasoning
+from callwright.proxy.session.answer import collect_calls, find_reasoning_calls
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found
-from callwright.proxy.session.hallucinated_calls import begins, hallucinated_call
+from callwright.proxy.session.hallucinated_calls import find_hallucinated_call, may_begin_call
 from callwright.proxy.session.native import NativeCalls
-from callwright.proxy.session.sse import EventSplitter, data_of, encoded, json_object
+from callwright.proxy.session.sse import EventSplitter, encode_event, extract_data, json_object
 from callwright.tools.lists import chat_messages as chat
 
 _LEARN = 8  # attempts a stream to find what its events have in common
@@ -113,9 +113,9 @@ class AnswerText:
         return "".join(call.raw[: max(0, sent - at)] for at, call in taken)
 
     def may_be_hallucinated(self, sent: int) -> bool:
-        """Whether all so far may become a call of a tool that nobody offered, and nothing else."""
+        """Return True if the whole text so far may become a hallucinated call, and nothing else."""
         if self._begins_strange is None and self.beside:
-            self._begins_strange = begins(self.text, self._context)
+            self._begins_strange = may_begin_call(self.text, self._context)
         within = self.fed <= self._context.settings.hold_bytes
         return bool(self._begins_strange) and sent == 0 and within
 
@@ -125,10 +125,10 @@ class AnswerText:
         and none of it has gone out.
         """
         if not self.text.strip():
-            self.calls = in_reasoning("".join(self.reasoning), self._context)
+            self.calls = find_reasoning_calls("".join(self.reasoning), self._context)
         if self.calls or not self.may_be_hallucinated(outbox.sent):
             return
-        found = hallucinated_call(self.text, self._context)
+        found = find_hallucinated_call(self.text, self._context)
         if found is not None:
             outbox.shown.clear()
             self.beside.clear()
@@ -252,8 +252,8 @@ class Streamed:
 
     @property
     def wake(self) -> float | None:
-        """When what waits has waited long enough: undecided text, or the end of an answer that has
-        its finish.
+        """Return the time at which waiting output is due. Such output is undecided text, or the end
+        of an answer that has its finish.
         """
         if self.finish and not self.ready and not self.passing:
             return self._finished_at + self._limits.hold_seconds
@@ -268,8 +268,8 @@ class Streamed:
 
     @property
     def held(self) -> int:
-        """How many of the last bytes fed have not been handed out, those left out at their
-        beginning included.
+        """Return the number of last input bytes that have not been handed out. Bytes left out at
+        their beginning count too.
         """
         if self.passing:
             return 0
@@ -281,7 +281,7 @@ class Streamed:
         return self._outbox.leaked
 
     def commit(self) -> None:
-        """What was handed out has reached the client."""
+        """Record that the output handed out so far has reached the client."""
         self._outbox.delivered = self._outbox.handed
 
     def left_out(self) -> bytes:
@@ -290,10 +290,10 @@ class Streamed:
 
     def _as_text(self, sent: int) -> bytes:
         lost = self._answer.lost(sent)
-        return encoded(chat.chunk(self._form.first, {"content": lost})) if lost else b""
+        return encode_event(chat.build_chunk(self._form.first, {"content": lost})) if lost else b""
 
     def feed(self, data: bytes, now: float) -> bytes:
-        """What can go to the client now."""
+        """Add upstream data, and return the bytes that can go to the client now."""
         self._now = now
         if self.passing:
             return data
@@ -306,7 +306,7 @@ class Streamed:
         return b"".join(out)
 
     def tick(self, now: float) -> bytes:
-        """What the passing of time sets free."""
+        """Return the bytes that become due as time passes."""
         self._now = now
         out: list[bytes] = []
         if (wake := self.wake) is not None and now >= wake:
@@ -334,7 +334,7 @@ class Streamed:
 
     def found(self) -> list[Found]:
         """The calls of the answer: the upstream's own, then those in its text."""
-        return calls_of(self._native, self._answer.calls)
+        return collect_calls(self._native, self._answer.calls)
 
     @property
     def said(self) -> str:
@@ -342,7 +342,7 @@ class Streamed:
         return self._answer.text
 
     def raw(self) -> str:
-        """What the model said, for the record."""
+        """Return the raw text of the model, for the record."""
         answer = self._answer
         return "".join([*answer.reasoning, *answer.beside, *(p.raw for p in answer.calls)])
 
@@ -357,16 +357,16 @@ class Streamed:
             self._render(event, out)
         said = "\n".join(settled.text)
         if said:
-            out.append(encoded(chat.chunk(self._form.first, {"content": said})))
-        out += compose.call_events(settled, self._form.first)
-        out.append(encoded(self._finished(settled)))
+            out.append(encode_event(chat.build_chunk(self._form.first, {"content": said})))
+        out += compose.encode_calls(settled, self._form.first)
+        out.append(encode_event(self._finished(settled)))
         return b"".join([*out, *(w.raw for w in outbox.after if not w.own)])
 
     def _finished(self, settled: Decision) -> JsonObject:
         reason = settled.finish_reason(self.finish, truncated=self._answer.is_truncated)
         choice = chat.only_choice(self._form.last)
         if choice is None:
-            return chat.chunk(self._form.first, {}, reason)
+            return chat.build_chunk(self._form.first, {}, reason)
         finished = {**choice, "delta": {}, "finish_reason": reason}
         return {**self._form.last, "choices": [finished]}
 
@@ -416,7 +416,7 @@ class Streamed:
         self._flush(out)
 
     def _event(self, raw: bytes, out: list[bytes]) -> None:
-        data = data_of(raw)
+        data = extract_data(raw)
         if data == b"[DONE]":
             return self._done(raw, out)
         document = json_object(data)
@@ -507,7 +507,7 @@ class Streamed:
             return
         if event.only and not kept:
             return
-        document = json_object(data_of(event.raw)) or {}
+        document = json_object(extract_data(event.raw)) or {}
         choice = chat.only_choice(document) or {}
         given = choice.get("delta")
         left = given.items() if isinstance(given, dict) else ()
@@ -515,7 +515,7 @@ class Streamed:
         if kept or any(delta.values()) or document.get("usage"):
             more = {"logprobs": None} if "logprobs" in choice else {}
             choice = {**choice, "delta": {**delta, "content": kept}, "finish_reason": None, **more}
-            out.append(encoded({**document, "choices": [choice]}))
+            out.append(encode_event({**document, "choices": [choice]}))
 
     def _finish(self, out: list[bytes]) -> None:
         if not self._answer.calls and not self._native.calls:

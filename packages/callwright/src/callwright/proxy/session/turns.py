@@ -10,7 +10,7 @@ from typing import Any
 from callwright.nouns.types import Json, JsonObject
 
 
-def arranged(messages: list[Json]) -> list[Json]:
+def arrange_messages(messages: list[Json]) -> list[Json]:
     """The same messages with one system message at the beginning and the user's turns in one piece.
 
     What the system says before the first answer joins its first message; what it says later stays
@@ -24,24 +24,24 @@ def arranged(messages: list[Json]) -> list[Json]:
         role = message.get("role") if isinstance(message, dict) else None
         answered = answered or role in ("assistant", "tool")
         if role == "system" and not answered and isinstance(message, dict):
-            system.append(_text(message))
+            system.append(_join_text(message))
         elif role == "system" and isinstance(message, dict):
-            _say(
+            _append_user_turn(
                 made,
                 {
                     "role": "user",
-                    "content": f"<system-reminder>\n{_text(message)}\n</system-reminder>",
+                    "content": f"<system-reminder>\n{_join_text(message)}\n</system-reminder>",
                 },
             )
         elif role == "user" and isinstance(message, dict):
-            _say(made, message)
+            _append_user_turn(made, message)
         else:
             made.append(message)
     said = "\n\n".join(text for text in system if text)
     return [{"role": "system", "content": said}, *made] if said else made
 
 
-def _say(made: list[Json], message: JsonObject) -> None:
+def _append_user_turn(made: list[Json], message: JsonObject) -> None:
     last = made[-1] if made else None
     if not isinstance(last, dict) or last.get("role") != "user":
         made.append(message)
@@ -52,17 +52,17 @@ def _say(made: list[Json], message: JsonObject) -> None:
     if isinstance(before, str) and isinstance(after, str):
         joined: Json = f"{before}\n\n{after}" if before else after
     else:
-        joined = [*_parts(before), *_parts(after)]
+        joined = [*_to_parts(before), *_to_parts(after)]
     made[-1] = {**last, "content": joined}
 
 
-def _parts(content: Json) -> list[Json]:
+def _to_parts(content: Json) -> list[Json]:
     if isinstance(content, list):
         return content
     return [{"type": "text", "text": content}] if content else []
 
 
-def _text(message: JsonObject) -> str:
+def _join_text(message: JsonObject) -> str:
     content: Any = message.get("content")
     parts = content if isinstance(content, list) else [{"text": content}]
     return "\n\n".join(str(p["text"]) for p in parts if isinstance(p, dict) and p.get("text"))

@@ -26,7 +26,7 @@ from callwright.nouns.types import (
     Tool,
     ToolCall,
     ToolResult,
-    canonical,
+    to_canonical_json,
 )
 from callwright.parsing import parse_calls
 from callwright.repair.diagnose import Diagnosis
@@ -54,7 +54,7 @@ _HOPELESS = frozenset({"unknown_tool"})
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a repair question is about; ``last`` is returned where nothing can be mended."""
+    """Case of a repair question; ``last`` is returned if nothing can be repaired."""
 
     call: ToolCall
     tool: Tool
@@ -65,7 +65,7 @@ class Case:
 
 
 class Asks(Protocol):
-    """How tier 2 asks: plainly, or with a reflection first
+    """Protocol of a repair question to a model: plain, or with a reflection first
     (:mod:`callwright.repair.by_model.reflection`).
     """
 
@@ -109,12 +109,12 @@ def repair_refusal(
     case = _case_of(refusal)
     if case is None:
         return refusal
-    return (yield from _ask(case, gate, sources, grant, questions, asks))[0]
+    return (yield from _ask_model(case, gate, sources, grant, questions, asks))[0]
 
 
 def _case_of(refusal: Refusal) -> Case | None:
     """What a model can be asked about a refusal; None where it could not mend it."""
-    if refusal.tool is None or not _askable(refusal.violations):
+    if refusal.tool is None or not _is_askable(refusal.violations):
         return None
     given = refusal.call.arguments if refusal.arguments is None else refusal.arguments
     return Case(refusal.call, refusal.tool, given, refusal.message, refusal)
@@ -139,7 +139,7 @@ def repair_failure(
     """
     again = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
     if not diagnosis.points_at_arguments:
-        return Refusal(again, call.tool, call.arguments, (_failed(diagnosis),))
+        return Refusal(again, call.tool, call.arguments, (_build_violation(diagnosis),))
     tool, marks = call.tool, tuple[Edit, ...]()
     if diagnosis.overlay is not None:
         tool = diagnosis.overlay.apply(call.tool)
@@ -148,12 +148,14 @@ def repair_failure(
     verdict = overlaid.check(again, sources)
     if isinstance(verdict, CheckedCall) and verdict.arguments != call.arguments:
         return replace(verdict, edits=(*call.edits, *marks, *verdict.edits))
-    last = Refusal(again, tool, call.arguments, (_failed(diagnosis),), (*call.edits, *marks))
+    last = Refusal(
+        again, tool, call.arguments, (_build_violation(diagnosis),), (*call.edits, *marks)
+    )
     text = diagnosis.message or (result.failure.message if result.failure else "")
     if isinstance(verdict, Refusal) and verdict.violations:
         text = f"{text}\n{verdict.message}"
     case = Case(again, tool, call.arguments, text, last)
-    return (yield from _ask(case, overlaid, sources, grant, questions, asks))[0]
+    return (yield from _ask_model(case, overlaid, sources, grant, questions, asks))[0]
 
 
 def repair_in_ways(
@@ -174,7 +176,7 @@ def repair_in_ways(
     return outcome
 
 
-def _ask(
+def _ask_model(
     case: Case,
     gate: Gate,
     sources: ProvenanceIndex | None,
@@ -232,21 +234,21 @@ def _copied_example(
         ):
             said = (
                 f"'{value}' is only the error's example. Give the value of '{key}' for"
-                f" {canonical(before)}."
+                f" {to_canonical_json(before)}."
             )
             return Violation("ungrounded", said, f"/{key}", "example", None, value)
     return None
 
 
 def render_value(case: Case, sources: ProvenanceIndex | None) -> dict[str, str]:
-    """What every repair prompt says of a case."""
+    """Return the prompt variables that all repair prompts share."""
     return {
         "schema_summary": schema_summary(case.tool),
         "known": (
             sources.brief(_KNOWN_CHARS) if sources is not None else "(nothing beyond the arguments)"
         ),
         "prev_args_json": (
-            case.arguments if isinstance(case.arguments, str) else canonical(case.arguments)
+            case.arguments if isinstance(case.arguments, str) else to_canonical_json(case.arguments)
         ),
         "tool_error_text": case.error[:_ERROR_CHARS],
     }
@@ -274,20 +276,20 @@ def read_reply(reply: Reply, tool: Tool) -> JsonObject | str | Violation:
         return Violation(
             "truncated", "The repair stops in the middle.", "", "", "object", reply.text[:200]
         )
-    if not isinstance(found.value, dict) or _declines(found.value, tool):
+    if not isinstance(found.value, dict) or _is_refusal_to_call(found.value, tool):
         return Violation("not_json", "The repair gave no arguments.", "", "", "object", found.value)
     inner = found.value.get("arguments")
     return inner if isinstance(inner, dict) and "arguments" not in tool.properties else found.value
 
 
-def _declines(value: JsonObject, tool: Tool) -> bool:
+def _is_refusal_to_call(value: JsonObject, tool: Tool) -> bool:
     """An empty list of calls is a refusal to call, unless the tool has such a parameter."""
     return any(
         value.get(key) == [] and key not in tool.properties for key in ("tool_calls", "calls")
     )
 
 
-def _askable(violations: tuple[Violation, ...]) -> bool:
+def _is_askable(violations: tuple[Violation, ...]) -> bool:
     if any(v.kind in _HOPELESS for v in violations):
         return False
     return not violations or any(
@@ -295,7 +297,7 @@ def _askable(violations: tuple[Violation, ...]) -> bool:
     )
 
 
-def _failed(diagnosis: Diagnosis) -> Violation:
+def _build_violation(diagnosis: Diagnosis) -> Violation:
     """A failed execution, said as a violation so that it can be shown and logged like any other."""
     return Violation("schema", diagnosis.message, diagnosis.path, "execution", None, None)
 
@@ -339,7 +341,7 @@ def ask_about_refused(drafts: Drafts, context: QuestionContext) -> Steps:
         case = _case_of(refusal) if isinstance(refusal, Refusal) else None
         if case is None:
             continue
-        steps = _ask(case, context.gate, context.sources, context.grant, 1, PLAIN)
+        steps = _ask_model(case, context.gate, context.sources, context.grant, 1, PLAIN)
         verdict, given = yield from steps
         if isinstance(verdict, CheckedCall) and given is not None:
             change.edits += context.gate.repair(draft.call, id=draft.id).edits

@@ -16,15 +16,23 @@ from typing import Literal, TypeAlias
 
 from callwright import prompts
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import Json, JsonObject, Reply, Tool, ToolCall, canonical, to_json
+from callwright.nouns.types import (
+    Json,
+    JsonObject,
+    Reply,
+    Tool,
+    ToolCall,
+    to_canonical_json,
+    to_json,
+)
 from callwright.repair.by_model.guard import Upstream, reasons_against
 from callwright.repair.by_model.reply import RefinerReply, read_reply
 from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts
 from callwright.repair.location import NAME, REPLY, Location, in_arguments
-from callwright.repair.ordering.references import references
+from callwright.repair.ordering.references import find_call_references
 from callwright.repair.ordering.sequence import order
 from callwright.repair.pipeline import run_rules
-from callwright.repair.result import Refinement, shown
+from callwright.repair.result import Refinement, describe_call
 from callwright.repair.rule import Need, Rule, Steps
 
 Asking: TypeAlias = Generator[ChatRequest, Reply, Refinement]
@@ -120,46 +128,46 @@ def ask_refiner(drafts: Drafts, context: RefinerContext) -> Steps:
     """Ask a model once, and take its answer where nothing speaks against it."""
     up, most = context.upstream, context.max_tokens
     if context.prompt == "short":
-        reply = yield briefly(up, most)
+        reply = yield build_short_question(up, most)
     else:
-        reply = yield question(up, most, context.form)
+        reply = yield build_question(up, most, context.form)
     return judge_reply(drafts, up, reply)
 
 
-def question(up: Upstream, max_tokens: int = MAX_TOKENS, form: str = "") -> ChatRequest:
+def build_question(up: Upstream, max_tokens: int = MAX_TOKENS, form: str = "") -> ChatRequest:
     """The paper's prompt (Appendix A) for one reply, the upstream's reasoning included.
 
     The tools are listed unless the system prompt already describes every one of them, as the
     paper's tasks do.
     """
-    chained = bool(references(up.calls, up.tools, up.query))
+    chained = bool(find_call_references(up.calls, up.tools, up.query))
     messages = prompts.render(
         "refine",
         system=up.system or "You can call tools.",
-        tools="" if described_in(up.tools, up.system) else described(up.tools),
+        tools="" if is_described_in(up.tools, up.system) else render_tools_json(up.tools),
         query=up.query,
-        upstream=_upstream(up, chained),
+        upstream=_render_upstream(up, chained),
         format=form or (_CHAINED if chained else _FORMAT),
     )
     return ChatRequest(messages, purpose="refine", max_tokens=max_tokens)
 
 
-def briefly(up: Upstream, max_tokens: int = MAX_TOKENS) -> ChatRequest:
+def build_short_question(up: Upstream, max_tokens: int = MAX_TOKENS) -> ChatRequest:
     """The short prompt for one reply: each tool on a line, the format, the request and the
     upstream's answer.
     """
-    chained = bool(references(up.calls, up.tools, up.query))
+    chained = bool(find_call_references(up.calls, up.tools, up.query))
     messages = prompts.render(
         "refiner_short",
-        tools="\n".join(signature(t) for t in up.tools),
+        tools="\n".join(render_signature(t) for t in up.tools),
         form=FORMS["nestools" if chained else "xlam"],
         query=up.query,
-        upstream=_upstream(up, chained),
+        upstream=_render_upstream(up, chained),
     )
     return ChatRequest(messages, purpose="refine", max_tokens=max_tokens)
 
 
-def signature(tool: Tool) -> str:
+def render_signature(tool: Tool) -> str:
     """A tool on one line: ``name(required, optional?: type)`` and what it gives back, where that is
     known.
     """
@@ -174,15 +182,15 @@ def signature(tool: Tool) -> str:
     return f"{tool.name}({', '.join(parts)})" + (f" -> {', '.join(results)}" if results else "")
 
 
-def described_in(tools: Sequence[Tool], text: str) -> bool:
-    """Whether a text names every tool and each of its parameters."""
+def is_described_in(tools: Sequence[Tool], text: str) -> bool:
+    """Return True if a text names every tool and each of its parameters."""
     names = [name for tool in tools for name in (tool.name, *tool.properties)]
     return bool(names) and all(name in text for name in names)
 
 
-def described(tools: Sequence[Tool]) -> str:
+def render_tools_json(tools: Sequence[Tool]) -> str:
     """The tools as a JSON list, as the sets the paper trains on describe them."""
-    return canonical(
+    return to_canonical_json(
         [
             {"name": t.name, "description": t.description, "parameters": t.input_schema}
             for t in tools
@@ -190,43 +198,43 @@ def described(tools: Sequence[Tool]) -> str:
     )
 
 
-def _upstream(up: Upstream, chained: bool) -> str:
+def _render_upstream(up: Upstream, chained: bool) -> str:
     said = up.text.strip()
     if not said:
-        said = f"<func_call>{canonical([_shown(c, chained) for c in up.calls])}</func_call>"
+        said = f"<func_call>{to_canonical_json([_render_call(c, chained) for c in up.calls])}</func_call>"
     thought = f"<think>{up.reasoning.strip()}</think>\n" if up.reasoning.strip() else ""
     return (thought + said)[:_UPSTREAM_CHARS]
 
 
-def _shown(call: ToolCall, chained: bool) -> JsonObject:
-    return {**shown(call), "label": call.id} if chained else shown(call)
+def _render_call(call: ToolCall, chained: bool) -> JsonObject:
+    return {**describe_call(call), "label": call.id} if chained else describe_call(call)
 
 
 def judge_reply(drafts: Drafts, up: Upstream, reply: Reply) -> Change | None:
-    """What becomes of the upstream's calls after a model's reply."""
+    """Return the refinement of the upstream's calls that follows from a model's reply."""
     read = RefinerReply(reply.tool_calls) if reply.tool_calls else read_reply(reply.text, up.tools)
     if read.truncated or reply.finish_reason == "length":
-        return _keep(["The model's answer stops in the middle."])
+        return _reject_refinement(["The model's answer stops in the middle."])
     against = reasons_against(up, read.calls)
     if against:
-        return _keep(against)
+        return _reject_refinement(against)
     made = order(read.calls, up.tools, query=up.query).calls
-    chained = bool(references(made, up.tools, up.query))
-    return compare_calls(drafts, made, made if chained else _named(up.calls, made))
+    chained = bool(find_call_references(made, up.tools, up.query))
+    return compare_calls(drafts, made, made if chained else _assign_ids(up.calls, made))
 
 
-def _keep(reasons: Sequence[str]) -> Change:
+def _reject_refinement(reasons: Sequence[str]) -> Change:
     change = Change()
     for reason in dict.fromkeys(reasons):
         change.hint(Location(REPLY), f"model: {reason}")
     return change
 
 
-def _named(before: Sequence[ToolCall], made: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+def _assign_ids(before: Sequence[ToolCall], made: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
     """Calls that did not change stay the same objects, changed ones keep their id, and ids stay
     distinct.
     """
-    pairs = {at: before[i] for i, at in _paired(before, made).items()}
+    pairs = {at: before[i] for i, at in _pair_calls(before, made).items()}
     used = {c.id for c in before}
     found: list[ToolCall] = []
     for n, call in enumerate(made):
@@ -237,7 +245,7 @@ def _named(before: Sequence[ToolCall], made: Sequence[ToolCall]) -> tuple[ToolCa
             )
             old = replace(call, id=f"call_{number + 1}" if call.id in used else call.id)
             used.add(old.id)
-        found.append(old if _whole(old) == _whole(call) else replace(call, id=old.id))
+        found.append(old if _key_by_call(old) == _key_by_call(call) else replace(call, id=old.id))
     return tuple(found)
 
 
@@ -250,23 +258,23 @@ def compare_calls(
     Calls are paired: equal ones first, then those of one tool in order, then the rest by place.
     """
     before, ids, named = drafts.calls, drafts.order, named or after
-    pairs, change = _paired(before, after), Change()
+    pairs, change = _pair_calls(before, after), Change()
     for i, call in enumerate(before):
         at = pairs.get(i)
         if at is None:
-            _list(change, Location(ids[i]), to_json(call), None)
+            _list_edit(change, Location(ids[i]), to_json(call), None)
         else:
             _list_differences(change, ids[i], call, after[at])
     places = {at: ids[i] for i, at in pairs.items()}
     for n, call in enumerate(after):
         if n not in places:
             places[n] = drafts.new_id()
-            _list(change, Location(places[n]), None, to_json(call))
+            _list_edit(change, Location(places[n]), None, to_json(call))
     moved = sorted(pairs, key=lambda i: pairs[i])
     if moved != sorted(moved):
         read_at = [drafts[id].origin for id in ids]
         was, now = ([read_at[i] for i in side] for side in (sorted(moved), moved))
-        _list(change, Location(REPLY), was, now)
+        _list_edit(change, Location(REPLY), was, now)
     if not change.edits:
         return None
     change.order = [places[n] for n in range(len(after))]
@@ -274,13 +282,13 @@ def compare_calls(
     return change
 
 
-def _list(change: Change, place: Location, before: Json, after: Json) -> None:
+def _list_edit(change: Change, place: Location, before: Json, after: Json) -> None:
     change.list_edit(place, before, after, RULE, CONFIDENCE)
 
 
-def _paired(before: Sequence[ToolCall], after: Sequence[ToolCall]) -> dict[int, int]:
+def _pair_calls(before: Sequence[ToolCall], after: Sequence[ToolCall]) -> dict[int, int]:
     pairs: dict[int, int] = {}
-    for key in (_whole, _tool, _arguments, _place):
+    for key in (_key_by_call, _key_by_tool, _key_by_arguments, _key_by_place):
         for i, call in enumerate(before):
             if i not in pairs:
                 free = (
@@ -294,33 +302,35 @@ def _paired(before: Sequence[ToolCall], after: Sequence[ToolCall]) -> dict[int, 
     return pairs
 
 
-def _whole(call: ToolCall) -> str:
-    return canonical([call.tool, call.arguments])
+def _key_by_call(call: ToolCall) -> str:
+    return to_canonical_json([call.tool, call.arguments])
 
 
-def _tool(call: ToolCall) -> str:
+def _key_by_tool(call: ToolCall) -> str:
     return call.tool
 
 
-def _arguments(call: ToolCall) -> str:
-    return canonical(call.arguments)
+def _key_by_arguments(call: ToolCall) -> str:
+    return to_canonical_json(call.arguments)
 
 
-def _place(_: ToolCall) -> str:
+def _key_by_place(_: ToolCall) -> str:
     return ""
 
 
 def _list_differences(change: Change, draft: int, a: ToolCall, b: ToolCall) -> None:
     if a.tool != b.tool:
-        _list(change, Location(draft, NAME), a.tool, b.tool)
+        _list_edit(change, Location(draft, NAME), a.tool, b.tool)
     if not isinstance(a.arguments, dict) or not isinstance(b.arguments, dict):
         if a.arguments != b.arguments:
-            _list(change, in_arguments(draft), a.arguments, b.arguments)
+            _list_edit(change, in_arguments(draft), a.arguments, b.arguments)
         return
     for key in dict.fromkeys([*a.arguments, *b.arguments]):
         old, new = a.arguments.get(key), b.arguments.get(key)
-        if canonical(old) != canonical(new) or (key in a.arguments) != (key in b.arguments):
-            _list(change, in_arguments(draft, key), old, new)
+        if to_canonical_json(old) != to_canonical_json(new) or (key in a.arguments) != (
+            key in b.arguments
+        ):
+            _list_edit(change, in_arguments(draft, key), old, new)
 
 
 MODEL_RULES: tuple[Rule[RefinerContext], ...] = (

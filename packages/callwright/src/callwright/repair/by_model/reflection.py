@@ -16,7 +16,7 @@ from callwright import prompts
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.errors import Violation
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import JsonObject, Reply, Tool, canonical
+from callwright.nouns.types import JsonObject, Reply, Tool, to_canonical_json
 from callwright.repair.by_model.question import Case, read_reply, render_value
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.summary import reply_schema
@@ -39,9 +39,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """What a model said of a call that failed. ``arguments`` is None where it gave no call that
-    could be read.
-    """
+    """Reflection of a model on a failed call. ``arguments`` is None if it gave no readable call."""
 
     analysis: str
     strategy: str
@@ -63,7 +61,8 @@ class Reflecting:
 
     def question(self, case: Case, sources: ProvenanceIndex | None) -> ChatRequest:
         tried = "\n".join(
-            f"{_text(t.arguments)} -> {t.feedback[:_ERROR_CHARS]}" for t in self.tried[-_TRIED:]
+            f"{_render_arguments(t.arguments)} -> {t.feedback[:_ERROR_CHARS]}"
+            for t in self.tried[-_TRIED:]
         )
         messages = prompts.render(
             "reflect",
@@ -74,7 +73,7 @@ class Reflecting:
         return ChatRequest(messages, purpose="reflect", schema=reflection_schema(case.tool))
 
     def read(self, reply: Reply, tool: Tool) -> JsonObject | str | Violation:
-        thoughts, call = _parted(reply.text, tool)
+        thoughts, call = _split_thought(reply.text, tool)
         arguments = read_reply(replace(reply, text=call), tool)
         self.said.append(
             Reflection(*thoughts, None if isinstance(arguments, Violation) else arguments)
@@ -97,7 +96,7 @@ def reflection_schema(tool: Tool) -> JsonObject | None:
     }
 
 
-def _parted(text: str, tool: Tool) -> tuple[tuple[str, str], str]:
+def _split_thought(text: str, tool: Tool) -> tuple[tuple[str, str], str]:
     """Analysis and strategy, and the text of the call without them; what is cut off or no object
     stays whole, and so do bare arguments of a tool that has parameters of these names.
     """
@@ -105,17 +104,17 @@ def _parted(text: str, tool: Tool) -> tuple[tuple[str, str], str]:
         found = parse_lenient(text)
     except JsonError:
         return ("", ""), text
-    if not isinstance(found.value, dict) or _bare(found.value, tool):
+    if not isinstance(found.value, dict) or _is_bare_arguments(found.value, tool):
         return ("", ""), text
     parts = (found.value.get(name) for name in _THOUGHT)
     analysis, strategy = (" ".join(part.split()) if isinstance(part, str) else "" for part in parts)
     call = {key: value for key, value in found.value.items() if key not in _THOUGHT}
-    return (analysis, strategy), text if found.truncated else canonical(call)
+    return (analysis, strategy), text if found.truncated else to_canonical_json(call)
 
 
-def _bare(value: JsonObject, tool: Tool) -> bool:
-    """Whether an object is the arguments themselves: it has none of the names that a call stands
-    under, and one of a thought that is the tool's own.
+def _is_bare_arguments(value: JsonObject, tool: Tool) -> bool:
+    """Return True if an object is the arguments themselves. It has none of the names that enclose a
+    call, and it has a thought's name that is also a parameter of the tool.
     """
     under = {"tool_calls", "calls", "arguments"} - tool.properties.keys()
     return not under & value.keys() and any(
@@ -123,5 +122,5 @@ def _bare(value: JsonObject, tool: Tool) -> bool:
     )
 
 
-def _text(arguments: JsonObject | str) -> str:
-    return arguments if isinstance(arguments, str) else canonical(arguments)
+def _render_arguments(arguments: JsonObject | str) -> str:
+    return arguments if isinstance(arguments, str) else to_canonical_json(arguments)

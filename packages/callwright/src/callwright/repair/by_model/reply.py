@@ -1,15 +1,5 @@
-"""What a refiner's reply holds: the formats of the paper (Tool-use Refiner, Appendices B and C),
-read leniently.
-
-======================  ===========================================================================
-``<func_call>``         ``[{"name": …, "arguments": {…}}, …]``, with a ``"label"`` where calls are chained
-``<function_list>``     ``[f(a='x'), g()]``
-``<nested_function>``   ``[{"api_name": …, "parameters": {…}, "responses": ["API_call_0"]}, …]``
-``<order_func>``        ``[{"step": 1, "tool_list": [name, …]}, …]`` or ``[name, …]``: names only
-======================  ===========================================================================
-
-A reply in any other format the dialects know is read by them. Thoughts before the calls are left
-out.
+"""Parses a refiner's reply leniently: the formats of the paper (Tool-use Refiner, Appendices B and
+C).
 """
 
 from __future__ import annotations
@@ -49,21 +39,21 @@ def read_reply(text: str, tools: Sequence[Tool] = ()) -> RefinerReply:
     text = _THOUGHT.sub("", text, count=1)
     found = _BODY.search(text)
     if found is None:
-        return _other(text, tools)
-    tag, body, closed = found[1], _unfenced(found[2]), bool(found[3])
+        return _parse_other_format(text, tools)
+    tag, body, closed = found[1], _strip_code_fence(found[2]), bool(found[3])
     if tag == "function_list":
-        read = _other(body, tools)
+        read = _parse_other_format(body, tools)
         return RefinerReply(read.calls, (), tag, read.truncated or not closed, read.none)
     try:
         parsed = parse_lenient(body)
     except JsonError:
-        read = _other(body, tools)
+        read = _parse_other_format(body, tools)
         return RefinerReply(read.calls, (), tag, read.truncated or not closed)
     cut = parsed.truncated or not closed
     if tag == "order_func":
-        return RefinerReply((), _steps(parsed.value), tag, cut)
+        return RefinerReply((), _parse_steps(parsed.value), tag, cut)
     items = parsed.value if isinstance(parsed.value, list) else [parsed.value]
-    calls = tuple(c for n, item in enumerate(items) if (c := _call(item, n)) is not None)
+    calls = tuple(c for n, item in enumerate(items) if (c := _parse_call(item, n)) is not None)
     return (
         RefinerReply(calls, (), tag, cut, not items)
         if len(calls) == len(items)
@@ -71,31 +61,31 @@ def read_reply(text: str, tools: Sequence[Tool] = ()) -> RefinerReply:
     )
 
 
-def _other(text: str, tools: Sequence[Tool]) -> RefinerReply:
+def _parse_other_format(text: str, tools: Sequence[Tool]) -> RefinerReply:
     parsed = parse_calls(text, tools)
     return RefinerReply(
         parsed.calls, (), "", parsed.truncated, not parsed.calls and text.strip() == "[]"
     )
 
 
-def _unfenced(body: str) -> str:
+def _strip_code_fence(body: str) -> str:
     body = body.strip()
     if body.startswith("```"):
         body = body.partition("\n")[2].rstrip().removesuffix("```")
     return body
 
 
-def _call(item: Json, number: int) -> ToolCall | None:
+def _parse_call(item: Json, number: int) -> ToolCall | None:
     if not isinstance(item, dict):
         return None
     name = next((item[k] for k in _NAME if isinstance(item.get(k), str)), None)
     arguments: Json = next((item[k] for k in _ARGUMENTS if k in item), {})
     if name is None or not isinstance(arguments, dict | str):
         return None
-    return ToolCall(_label(item) or f"call_{number + 1}", name, arguments)
+    return ToolCall(_read_label(item) or f"call_{number + 1}", name, arguments)
 
 
-def _label(item: JsonObject) -> str:
+def _read_label(item: JsonObject) -> str:
     responses = item.get("responses")
     if isinstance(responses, list):
         return " ".join(str(r) for r in responses)
@@ -103,7 +93,7 @@ def _label(item: JsonObject) -> str:
     return label if isinstance(label, str) else ""
 
 
-def _steps(value: Json) -> tuple[tuple[str, ...], ...]:
+def _parse_steps(value: Json) -> tuple[tuple[str, ...], ...]:
     steps: list[tuple[str, ...]] = []
     for item in value if isinstance(value, list) else []:
         if isinstance(item, str):

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from callwright.dataflow import flow
 from callwright.language import ENGLISH
 from callwright.nouns.thresholds import threshold
-from callwright.nouns.types import Json, JsonObject, Tool, canonical, scalars
-from callwright.repair.ordering.call_flow import CallFlow, best_feeder
-from callwright.repair.ordering.references import plain
+from callwright.nouns.types import Json, JsonObject, Tool, iter_scalars, to_canonical_json
+from callwright.repair.ordering.call_flow import CallFlow, find_best_feeder
+from callwright.repair.ordering.references import normalize_label
 from callwright.repair.rules import extracted
 
 SURE = (
@@ -47,7 +47,7 @@ class Unfilled(Exception):
     """A required argument that nothing plainly holds; its name is the only argument."""
 
 
-def fill(call_flow: CallFlow, tool: Tool, before: int, referred: str) -> JsonObject:
+def fill_required(call_flow: CallFlow, tool: Tool, before: int, referred: str) -> JsonObject:
     """The required arguments of a call to ``tool`` that must come before call ``before``. Raises
     :class:`Unfilled`.
 
@@ -57,18 +57,19 @@ def fill(call_flow: CallFlow, tool: Tool, before: int, referred: str) -> JsonObj
     found: JsonObject = {}
     for key in tool.required:
         part = tool.properties.get(key)
-        value = _value(
+        value = _find_value(
             call_flow, tool, key, part if isinstance(part, dict) else {}, before, referred
         )
         if value is None or any(
-            canonical(value) == canonical(v) and not isinstance(v, bool) for v in found.values()
+            to_canonical_json(value) == to_canonical_json(v) and not isinstance(v, bool)
+            for v in found.values()
         ):
             raise Unfilled(key)
         found[key] = value
     return found
 
 
-def _value(
+def _find_value(
     call_flow: CallFlow, tool: Tool, key: str, part: JsonObject, before: int, referred: str
 ) -> Json:
     if "const" in part:
@@ -77,30 +78,32 @@ def _value(
     if isinstance(options, list) and options:
         named = [o for o in options if call_flow.sources.holds(o)]
         return named[0] if len(named) == 1 else None
-    shared = _shared(call_flow, key, part)
+    shared = _find_shared_value(call_flow, key, part)
     if shared is not None:
         return shared
-    fed = _fed(call_flow, tool, key, before, referred)
+    fed = _refer_to_output(call_flow, tool, key, before, referred)
     if fed is not None:
         return fed
-    said = _said(call_flow, key, part)
-    return _stated(call_flow, key, part) if said is None else said
+    said = _find_only_value(call_flow, key, part)
+    return _extract_stated_text(call_flow, key, part) if said is None else said
 
 
-def _shared(call_flow: CallFlow, key: str, part: JsonObject) -> Json:
+def _find_shared_value(call_flow: CallFlow, key: str, part: JsonObject) -> Json:
     """The one value that other calls have under this name, if the request holds it."""
     values = {
-        canonical(v): v
+        to_canonical_json(v): v
         for call in call_flow.calls
         if isinstance(call.arguments, dict)
         for k, v in call.arguments.items()
-        if plain(k) == plain(key) and not isinstance(v, dict | list) and _fits(v, part)
+        if normalize_label(k) == normalize_label(key)
+        and not isinstance(v, dict | list)
+        and _is_of_type(v, part)
     }
     kept = [v for v in values.values() if call_flow.sources.holds(v) and not isinstance(v, bool)]
     return kept[0] if len(values) == 1 and kept else None
 
 
-def _fed(call_flow: CallFlow, tool: Tool, key: str, before: int, referred: str) -> Json:
+def _refer_to_output(call_flow: CallFlow, tool: Tool, key: str, before: int, referred: str) -> Json:
     """A reference to the one output that plainly answers the argument, written as its neighbour
     is.
     """
@@ -111,11 +114,11 @@ def _fed(call_flow: CallFlow, tool: Tool, key: str, before: int, referred: str) 
         for i in call_flow.independent(before)
         if (t := call_flow.tool(i)) is not None and t.name != tool.name
     ]
-    found = best_feeder(makers, tool, key, FEED_FLOOR, FEED_MARGIN)
-    return None if found is None else written_values(call_flow, found[0], found[1], referred)
+    found = find_best_feeder(makers, tool, key, FEED_FLOOR, FEED_MARGIN)
+    return None if found is None else write_reference(call_flow, found[0], found[1], referred)
 
 
-def written_values(call_flow: CallFlow, call: int, output: str, like: str) -> str | None:
+def write_reference(call_flow: CallFlow, call: int, output: str, like: str) -> str | None:
     """A reference to an output of a call in the notation of another reference; None where there is
     no such name.
     """
@@ -136,56 +139,58 @@ def written_values(call_flow: CallFlow, call: int, output: str, like: str) -> st
     )
 
 
-def _stated(call_flow: CallFlow, key: str, part: JsonObject) -> Json:
+def _extract_stated_text(call_flow: CallFlow, key: str, part: JsonObject) -> Json:
     """The text that the request says the argument is ("my username is ann"), if no call has it yet;
     figures only for an argument that is called a number or an id.
     """
     told = (
-        extracted.fill(key, part, call_flow.talk)
+        extracted.extract_value(key, part, call_flow.talk)
         if part.get("type", "string") == "string"
         else None
     )
     if (
         told is None
         or told.kind not in SURE
-        or (str(told.value).isdigit() and not FIGURES & set(flow.words(key)[-1:]))
+        or (str(told.value).isdigit() and not FIGURES & set(flow.split_words(key)[-1:]))
     ):
         return None
-    return told.value if _fresh([str(told.value)], _used(call_flow)) else None
+    return (
+        told.value if _select_unused([str(told.value)], _collect_used_values(call_flow)) else None
+    )
 
 
-def _used(call_flow: CallFlow) -> set[str]:
+def _collect_used_values(call_flow: CallFlow) -> set[str]:
     """The values of all calls that stay."""
     kept = (call for n, call in enumerate(call_flow.calls) if n not in call_flow.dropped)
-    return {plain(str(v)) for call in kept for v in scalars(call.arguments)}
+    return {normalize_label(str(v)) for call in kept for v in iter_scalars(call.arguments)}
 
 
-def _said(call_flow: CallFlow, key: str, part: JsonObject) -> Json:
+def _find_only_value(call_flow: CallFlow, key: str, part: JsonObject) -> Json:
     """The only value of the argument's kind that the request holds and no call uses yet.
 
     A number must stand by the argument's name ("a term of 36 months"); so must a text, unless the
     argument is what names the thing (query, title, city …) and only one thing is named.
     """
-    used = _used(call_flow)
+    used = _collect_used_values(call_flow)
     kind = part.get("type")
     if kind in ("integer", "number"):
         near = (m for m in _NUMBER.finditer(call_flow.query) if _by_name(call_flow.query, m, key))
-        figures = _fresh((m[0] for m in near), used)
+        figures = _select_unused((m[0] for m in near), used)
         if len(figures) != 1 or (kind == "integer" and "." in figures[0]):
             return None
         return int(figures[0]) if "." not in figures[0] else float(figures[0])
     if kind not in (None, "string"):
         return None
-    for candidates in _texts(call_flow.query, key, part):
-        fresh = _fresh(candidates, used)
+    for candidates in _iter_text_candidates(call_flow.query, key, part):
+        fresh = _select_unused(candidates, used)
         if fresh:
             return fresh[0] if len(fresh) == 1 else None
     return None
 
 
-def _texts(query: str, key: str, part: JsonObject) -> Iterator[list[str]]:
+def _iter_text_candidates(query: str, key: str, part: JsonObject) -> Iterator[list[str]]:
     """Values of a text argument that the request may hold, surest kind first."""
-    named = flow.words(key)
+    named = flow.split_words(key)
     if "email" in named or part.get("format") == "email":
         yield _EMAIL.findall(query)
         return
@@ -193,30 +198,34 @@ def _texts(query: str, key: str, part: JsonObject) -> Iterator[list[str]]:
         yield _DATE.findall(query)
         return
     quoted = list(_QUOTED.finditer(query))
-    yield [_inner(m) for m in quoted if _by_name(query, m, key)]
+    yield [_get_matched_group(m) for m in quoted if _by_name(query, m, key)]
     if _NAMING & set(named[-1:]):
-        yield [_inner(m) for m in quoted]
-        called = [name for m in _NAME.finditer(query) if (name := _trimmed(m[0], m.start(), query))]
+        yield [_get_matched_group(m) for m in quoted]
+        called = [
+            name
+            for m in _NAME.finditer(query)
+            if (name := _trim_opening_words(m[0], m.start(), query))
+        ]
         yield called if len(set(called)) <= MAX_NAMES else []
 
 
-def _inner(match: re.Match[str]) -> str:
+def _get_matched_group(match: re.Match[str]) -> str:
     return str(next(filter(None, match.groups()), ""))
 
 
 def _by_name(query: str, match: re.Match[str], key: str) -> bool:
-    """Whether a word of the argument's name stands just before the value."""
-    telling = set(flow.words(key)) - _UNTELLING or set(flow.words(key))
-    before = flow.words(query[: match.start()])[-_NEAR:]
+    """Return True if a word of the argument's name stands just before the value."""
+    telling = set(flow.split_words(key)) - _UNTELLING or set(flow.split_words(key))
+    before = flow.split_words(query[: match.start()])[-_NEAR:]
     return bool(telling & set(before)) and not _CALENDAR & set(before[-1:])
 
 
-def _trimmed(name: str, at: int, query: str) -> str:
+def _trim_opening_words(name: str, at: int, query: str) -> str:
     """A capitalised name without the word that merely opens the sentence."""
     opens = not query[:at].strip() or query[:at].rstrip()[-1:] in (".", "!", "?", ":", ";", "\n")
     words = _POSSESSIVE.sub("", name.rstrip(".")).split()
     while words and (
-        words[0].lower() in _OPENING or (opens and len(words) > 0 and flow.verb(words[0]))
+        words[0].lower() in _OPENING or (opens and len(words) > 0 and flow.find_verb_kind(words[0]))
     ):
         words = words[1:]
         opens = False
@@ -227,17 +236,23 @@ def _trimmed(name: str, at: int, query: str) -> str:
     return " ".join(words)
 
 
-def _fresh(values: Sequence[str] | Iterator[str], used: set[str]) -> list[str]:
+def _select_unused(values: Sequence[str] | Iterator[str], used: set[str]) -> list[str]:
     """Distinct values that no call uses as they are or in part ("New York City" where one has "New
     York").
     """
-    found = [v for v in dict.fromkeys(values) if plain(v) and plain(v) not in used]
+    found = [
+        v for v in dict.fromkeys(values) if normalize_label(v) and normalize_label(v) not in used
+    ]
     return [
-        v for v in found if not any(len(u) > 3 and (u in plain(v) or plain(v) in u) for u in used)
+        v
+        for v in found
+        if not any(
+            len(u) > 3 and (u in normalize_label(v) or normalize_label(v) in u) for u in used
+        )
     ]
 
 
-def _fits(value: Json, part: JsonObject) -> bool:
+def _is_of_type(value: Json, part: JsonObject) -> bool:
     kind = part.get("type")
     if kind == "string":
         return isinstance(value, str)

@@ -16,7 +16,7 @@ from callwright.repair.ordering.references import (
     Meaning,
     Reference,
     named_outputs,
-    plain,
+    normalize_label,
 )
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -125,59 +125,63 @@ class CallFlow:
 
 
 @lru_cache(maxsize=4_096)
-def known_keys(tool: Tool) -> frozenset[str]:
+def collect_output_keys(tool: Tool) -> frozenset[str]:
     """Every key a tool declares to return at any depth; empty where it says nothing or leaves it
     open.
     """
-    return frozenset(_keys(tool.output_schema, 0)) if named_outputs(tool) else frozenset()
+    return frozenset(_iter_keys(tool.output_schema, 0)) if named_outputs(tool) else frozenset()
 
 
-def _keys(schema: Json, depth: int) -> Iterator[str]:
+def _iter_keys(schema: Json, depth: int) -> Iterator[str]:
     if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return
     inner = schema.get("properties")
     if isinstance(inner, dict):
         for key, part in inner.items():
             yield str(key)
-            yield from _keys(part, depth + 1)
+            yield from _iter_keys(part, depth + 1)
     for word in ("items", "additionalProperties"):
-        yield from _keys(schema.get(word), depth + 1)
+        yield from _iter_keys(schema.get(word), depth + 1)
     for word in ("anyOf", "oneOf", "allOf"):
         for part in schema.get(word) or ():
-            yield from _keys(part, depth + 1)
+            yield from _iter_keys(part, depth + 1)
 
 
-def offers(tool: Tool, ref: Reference) -> bool:
+def has_output_field(tool: Tool, ref: Reference) -> bool:
     """Whether a tool declares the very field that a reference takes."""
-    return bool(ref.field) and ref.field[-1] in known_keys(tool)
+    return bool(ref.field) and ref.field[-1] in collect_output_keys(tool)
 
 
-def respelled(tool: Tool, ref: Reference) -> str:
+def find_respelled_key(tool: Tool, ref: Reference) -> str:
     """The one declared key that is the reference's last step in another spelling; "" where none or
     several are.
     """
     step = ref.field[-1] if ref.field else ""
-    alike = [k for k in known_keys(tool) if plain(k) == plain(step)]
+    alike = [k for k in collect_output_keys(tool) if normalize_label(k) == normalize_label(step)]
     if not alike:
-        alike = [k for k in known_keys(tool) if step and flow.words(k) == flow.words(step)]
+        alike = [
+            k
+            for k in collect_output_keys(tool)
+            if step and flow.split_words(k) == flow.split_words(step)
+        ]
     return alike[0] if len(alike) == 1 and alike[0] != step else ""
 
 
 SAME_NAME = threshold("callwright.repair", "sequence.same_name")
 
 
-def feeds(producer: Tool, consumer: Tool, parameter: str) -> tuple[float, str]:
+def score_feed(producer: Tool, consumer: Tool, parameter: str) -> tuple[float, str]:
     """How well one tool's output answers one argument of another (0..1), and the name of that
     output.
     """
-    made, wanted = flow.profile(producer), flow.profile(consumer)
+    made, wanted = flow.get_profile(producer), flow.get_profile(consumer)
     score, output = 0.0, ""
     for link in flow.links_between(made, wanted):
         if link.input.path and link.input.path[0] == parameter:
             score, output = link.score, link.output.path[0] if link.output.declared else ""
             break
     if score < SAME_NAME:
-        name = flow.words(parameter)
+        name = flow.split_words(parameter)
         same = next(
             (f for f in made.outputs if f.declared and f.name == name and name not in made.echoed),
             None,
@@ -187,7 +191,7 @@ def feeds(producer: Tool, consumer: Tool, parameter: str) -> tuple[float, str]:
     return score, output
 
 
-def best_feeder(
+def find_best_feeder(
     candidates: Sequence[tuple[int, Tool]],
     consumer: Tool,
     parameter: str,
@@ -198,7 +202,7 @@ def best_feeder(
     if it is close.
     """
     scored = sorted(
-        ((*feeds(tool, consumer, parameter), n) for n, tool in candidates), key=lambda s: -s[0]
+        ((*score_feed(tool, consumer, parameter), n) for n, tool in candidates), key=lambda s: -s[0]
     )
     if not scored or scored[0][0] < floor:
         return None

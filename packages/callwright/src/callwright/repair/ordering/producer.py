@@ -16,16 +16,21 @@ from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import CheckedCall, Json, Tool, ToolCall, to_json
 from callwright.repair.gate import Gate
 from callwright.repair.location import Location
-from callwright.repair.ordering.arguments import Unfilled, fill
-from callwright.repair.ordering.call_flow import CallFlow, best_feeder, feeds, offers
+from callwright.repair.ordering.arguments import Unfilled, fill_required
+from callwright.repair.ordering.call_flow import (
+    CallFlow,
+    find_best_feeder,
+    has_output_field,
+    score_feed,
+)
 from callwright.repair.ordering.references import (
     Labels,
     Meaning,
     Reference,
+    find_call_references,
     named_outputs,
-    references,
 )
-from callwright.repair.provenance.grounding import is_identifier, judge
+from callwright.repair.provenance.grounding import classify_value, is_identifier
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rules.schema_echo import is_echo, is_marked, repeats_schema
 from callwright.schema.compiled import compiled_for
@@ -41,11 +46,11 @@ def add_for_reference(call_flow: CallFlow, ref: Reference) -> bool:
     """Add the call a reference takes its value from, under the label it names; else report what is
     missing.
     """
-    tool = _only_provider(call_flow, ref)
+    tool = _find_only_provider(call_flow, ref)
     if tool is None:
         call_flow.report(ref, f"'{ref.text}' refers to a result that no call returns.")
         return False
-    made = _call(
+    made = _build_missing_call(
         call_flow,
         tool,
         ref.call,
@@ -62,11 +67,11 @@ def add_for_reference(call_flow: CallFlow, ref: Reference) -> bool:
             " already.",
         )
         return False
-    _insert(call_flow, made, ref, tool)
+    _insert_call(call_flow, made, ref, tool)
     return True
 
 
-def _only_provider(call_flow: CallFlow, ref: Reference) -> Tool | None:
+def _find_only_provider(call_flow: CallFlow, ref: Reference) -> Tool | None:
     """The one offered tool that declares the field (or plainly answers the argument, where no field
     is named).
     """
@@ -76,15 +81,17 @@ def _only_provider(call_flow: CallFlow, ref: Reference) -> Tool | None:
         others = [t for t in others if ref.label in named_outputs(t)]
         return others[0] if len(others) == 1 else None
     if ref.field:
-        others = [t for t in others if offers(t, ref)]
+        others = [t for t in others if has_output_field(t, ref)]
         return others[0] if len(others) == 1 else None
     if consumer is None or not ref.whole:
         return None
-    found = best_feeder(list(enumerate(others)), consumer, ref.parameter, TOOL_FLOOR, TOOL_MARGIN)
+    found = find_best_feeder(
+        list(enumerate(others)), consumer, ref.parameter, TOOL_FLOOR, TOOL_MARGIN
+    )
     return None if found is None else others[found[0]]
 
 
-def _call(
+def _build_missing_call(
     call_flow: CallFlow, tool: Tool, before: int, label: str, referred: str
 ) -> ToolCall | str:
     """The missing call, or why it is not made."""
@@ -96,38 +103,38 @@ def _call(
     if len(call_flow.calls) - len(call_flow.references) > 64 or call_flow.added >= MAX_ADDED:
         return f"'{tool.name}' would provide it, but too many calls are missing."
     try:
-        arguments = fill(call_flow, tool, before, referred)
+        arguments = fill_required(call_flow, tool, before, referred)
     except Unfilled as missing:
         return f"'{tool.name}' would provide it, but its '{missing}' is not known."
     call = ToolCall(label or f"call_{len(call_flow.calls) + 1}", tool.name, arguments)
-    if not references([call], call_flow.tools.values()) and not isinstance(
+    if not find_call_references([call], call_flow.tools.values()) and not isinstance(
         Gate([tool]).check(call), CheckedCall
     ):
         return f"'{tool.name}' would provide it, but what is known makes no valid call of it."
     return call
 
 
-def _insert(call_flow: CallFlow, call: ToolCall, ref: Reference, tool: Tool) -> None:
+def _insert_call(call_flow: CallFlow, call: ToolCall, ref: Reference, tool: Tool) -> None:
     """Append the call; the order is made later. References that bear its label now mean it."""
     at = len(call_flow.calls)
-    labels = _labels(call_flow, ref, tool)
+    labels = _choose_labels(call_flow, ref, tool)
     call_flow.add_call(replace(call, id=" ".join(labels)) if ref.notation == "response" else call)
     call_flow.labels = Labels(call_flow.calls, call_flow.tools, [*call_flow.labels.given, labels])
     for other, meaning in call_flow.meant.items():
         call_flow.meant[other] = meaning or call_flow.labels.meaning(other)
     if call_flow.meant[ref] is None or ref.notation == "numbered":
         call_flow.meant[ref] = Meaning(at)
-    for new in references(call_flow.calls, call_flow.tools.values(), call_flow.query):
+    for new in find_call_references(call_flow.calls, call_flow.tools.values(), call_flow.query):
         if new.call == at:
             call_flow.references.append(new)
             call_flow.meant[new] = call_flow.labels.meaning(new)
 
 
-def _labels(call_flow: CallFlow, ref: Reference, tool: Tool) -> tuple[str, ...]:
+def _choose_labels(call_flow: CallFlow, ref: Reference, tool: Tool) -> tuple[str, ...]:
     if ref.notation != "response":
         return (ref.label,)
     consumer = call_flow.tool(ref.call)
-    output = feeds(tool, consumer, ref.parameter)[1] if consumer else ""
+    output = score_feed(tool, consumer, ref.parameter)[1] if consumer else ""
     names = named_outputs(tool)
     first = int(re.sub(r"\D", "", ref.label)) - (names.index(output) if output in names else 0)
     return tuple(f"API_call_{max(0, first) + k}" for k in range(max(1, len(names))))
@@ -155,11 +162,11 @@ def wait_for_results(
             key = _unknown_value(
                 call_flow, i, seen or call_flow.sources, identifiers=seen is not None
             )
-        key = key or (_mixed_up(call_flow, i) if reads and call_flow.query else "")
+        key = key or (_find_mixed_up_argument(call_flow, i) if reads and call_flow.query else "")
         if not key:
             continue
         call_flow.dropped.add(i)
-        verdict = _provided(call_flow, i, key)
+        verdict = _build_provider_call(call_flow, i, key)
         if isinstance(verdict, str):
             call_flow.dropped.remove(i)
             if verdict:
@@ -176,19 +183,17 @@ def wait_for_results(
 
 
 def _looks_unfilled(call_flow: CallFlow, call: int) -> bool:
-    """Whether a required argument is a placeholder to somebody who has heard and read nothing
-    else.
-    """
+    """Return True if a required argument looks like a placeholder even without any context."""
     tool, arguments = call_flow.tool(call), call_flow.calls[call].arguments
     if tool is None or not isinstance(arguments, dict):
         return False
     values = [(k, arguments[k]) for k in tool.required if isinstance(arguments.get(k), str | dict)]
-    return any(_unfilled(key, value, tool, _NOTHING) for key, value in values)
+    return any(_is_unfilled(key, value, tool, _NOTHING) for key, value in values)
 
 
-def _unfilled(key: str, value: Json, tool: Tool, sources: ProvenanceIndex) -> bool:
-    """Whether a value stands for one: by its marks, or as a schema where the parameter's own takes
-    none. A mere word (``string``, ``the_value``) may be meant.
+def _is_unfilled(key: str, value: Json, tool: Tool, sources: ProvenanceIndex) -> bool:
+    """Return True if a value is a placeholder, by its marks. A schema also counts if the parameter
+    itself does not accept it. A mere word (``string``, ``the_value``) may be meant.
     """
     part = tool.properties.get(key)
     if is_echo(value, part):
@@ -197,7 +202,7 @@ def _unfilled(key: str, value: Json, tool: Tool, sources: ProvenanceIndex) -> bo
     return (
         isinstance(value, str)
         and is_marked(value)
-        and judge(key, value, None, sources) == "placeholder"
+        and classify_value(key, value, None, sources) == "placeholder"
     )
 
 
@@ -214,10 +219,10 @@ def _unknown_value(
         value: Json = arguments.get(key)
         if key not in arguments:
             continue
-        if _unfilled(key, value, tool, sources):
+        if _is_unfilled(key, value, tool, sources):
             return key
         verdict = (
-            judge(key, value, tool.properties.get(key), sources)
+            classify_value(key, value, tool.properties.get(key), sources)
             if isinstance(value, str | int)
             else "held"
         )
@@ -226,7 +231,7 @@ def _unknown_value(
     return ""
 
 
-def _mixed_up(call_flow: CallFlow, call: int) -> str:
+def _find_mixed_up_argument(call_flow: CallFlow, call: int) -> str:
     """The first required argument that holds what its own producer must be given under another
     name: the password where the token belongs that the password is exchanged for.
     """
@@ -236,7 +241,7 @@ def _mixed_up(call_flow: CallFlow, call: int) -> str:
     for key in tool.required:
         value: Json = arguments.get(key)
         maker = (
-            _maker(call_flow, tool, key)
+            _find_producer(call_flow, tool, key)
             if is_identifier(key, value, tool.properties.get(key))
             else None
         )
@@ -244,7 +249,7 @@ def _mixed_up(call_flow: CallFlow, call: int) -> str:
             continue
         call_flow.dropped.add(call)
         try:
-            given = fill(call_flow, maker, call, "")
+            given = fill_required(call_flow, maker, call, "")
         except Unfilled:
             continue
         finally:
@@ -254,32 +259,36 @@ def _mixed_up(call_flow: CallFlow, call: int) -> str:
     return ""
 
 
-def _maker(call_flow: CallFlow, consumer: Tool, key: str) -> Tool | None:
+def _find_producer(call_flow: CallFlow, consumer: Tool, key: str) -> Tool | None:
     """The one offered tool whose output plainly answers an argument; of tools that do not say what
     they return, the one that is called after it (``get_user_token`` for a ``token``).
     """
     others = [t for t in call_flow.tools.values() if t.name != consumer.name]
-    found = best_feeder(list(enumerate(others)), consumer, key, TOOL_FLOOR, TOOL_MARGIN)
+    found = find_best_feeder(list(enumerate(others)), consumer, key, TOOL_FLOOR, TOOL_MARGIN)
     if found is not None:
         return others[found[0]]
-    wanted = flow.words(key)
+    wanted = flow.split_words(key)
     named = [
         t
         for t in others
-        if not named_outputs(t) and flow.words(t.name)[1:][-len(wanted) :] == wanted
+        if not named_outputs(t) and flow.split_words(t.name)[1:][-len(wanted) :] == wanted
     ]
-    return named[0] if len(named) == 1 and flow.verb(flow.words(named[0].name)[0]) else None
+    return (
+        named[0]
+        if len(named) == 1 and flow.find_verb_kind(flow.split_words(named[0].name)[0])
+        else None
+    )
 
 
-def _provided(call_flow: CallFlow, call: int, key: str) -> ToolCall | str | None:
+def _build_provider_call(call_flow: CallFlow, call: int, key: str) -> ToolCall | str | None:
     """The call to add, None where the producer is called already, or why nothing is done."""
     consumer = call_flow.tool(call)
     assert consumer is not None
-    tool = _maker(call_flow, consumer, key)
+    tool = _find_producer(call_flow, consumer, key)
     if tool is None:
         return ""
     if any(
         c.tool == tool.name for n, c in enumerate(call_flow.calls) if n not in call_flow.dropped
     ):
         return None
-    return _call(call_flow, tool, call, "", "")
+    return _build_missing_call(call_flow, tool, call, "", "")

@@ -1,5 +1,5 @@
-"""Which tools cannot be called yet: they need an identifier that nobody has said and that another
-tool provides.
+"""Finds the tools that cannot be called yet: they need an unstated identifier that another tool
+provides.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 from callwright.repair.context import RepairContext
 from callwright.repair.provenance.grounding import is_identifier
-from callwright.schema.keys import words
+from callwright.schema.keys import split_words
 
 _PROVIDES = threshold("callwright.repair", "ready.provides")
 _KINDS = ENGLISH.words("keys.surely_identifiers")
@@ -37,22 +37,22 @@ def waiting(situation: RepairContext) -> dict[str, str]:
         for key in tool.required:
             if (
                 _names_one(key)
-                and not _was_said(key, said)
-                and _provider(tool, key, situation.tools)
+                and not _is_identifier_given(key, said)
+                and _has_provider(tool, key, situation.tools)
             ):
                 found[tool.name] = key
     return found
 
 
 def _names_one(key: str) -> bool:
-    return (words(key) or ("",))[-1] in _KINDS or is_identifier(key, "a1b2c3")
+    return (split_words(key) or ("",))[-1] in _KINDS or is_identifier(key, "a1b2c3")
 
 
-def _was_said(key: str, said: str) -> bool:
-    """Whether something that could be the identifier stands beside its name: any value after a
-    colon, an equals sign or "is", or in the same breath a word with digits.
+def _is_identifier_given(key: str, said: str) -> bool:
+    """Return True if a possible identifier stands beside its name. This is any value after a colon,
+    an equals sign or "is", or a nearby word with digits.
     """
-    last = re.escape((words(key) or (key,))[-1])
+    last = re.escape((split_words(key) or (key,))[-1])
     named = rf"(?:{re.escape(key)}|\b{last})"
     return bool(
         re.search(rf"{named}\W{{0,3}}{_LINK}\W{{0,3}}[\w-]{{2,}}", said, re.I)
@@ -60,14 +60,14 @@ def _was_said(key: str, said: str) -> bool:
     )
 
 
-def _provider(tool: Tool, key: str, tools: Sequence[Tool]) -> bool:
-    told = set(flow.words(key)) - _ARTICLES
+def _has_provider(tool: Tool, key: str, tools: Sequence[Tool]) -> bool:
+    told = set(flow.split_words(key)) - _ARTICLES
     for other in tools:
         if other.name == tool.name or key in other.required:
             continue
-        made = set(flow.words(other.name)) - set(flow.VERBS)
+        made = set(flow.split_words(other.name)) - set(flow.VERBS)
         if (told and told <= made) or any(
-            k.input.path[0] == key for k in flow.links(other, tool, _PROVIDES)
+            k.input.path[0] == key for k in flow.find_links(other, tool, _PROVIDES)
         ):
             return True
     return False

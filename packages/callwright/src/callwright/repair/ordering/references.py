@@ -1,7 +1,7 @@
 """References between calls: the texts in arguments that stand for what another call returns.
 
 Every notation is one row of :mod:`callwright.repair.ordering.notations`. A text counts as a reference
-only in these shapes; prices, templates and shell variables stay what they are (see :func:`references`).
+only in these shapes; prices, templates and shell variables stay what they are (see :func:`find_call_references`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from callwright.nouns.memo import remembered
+from callwright.nouns.memo import cache_by_text
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.repair.ordering.notations import reference_notations
 
@@ -41,7 +41,7 @@ class Reference:
     @property
     def pointer(self) -> str:
         """JSON Pointer into the list of calls."""
-        return f"/{self.call}/arguments" + "".join("/" + _escaped(p) for p in self.path)
+        return f"/{self.call}/arguments" + "".join("/" + _escape_step(p) for p in self.path)
 
     @property
     def parameter(self) -> str:
@@ -58,13 +58,13 @@ class Reference:
         return head + mark + tail.replace(before, after, 1)
 
 
-def _escaped(step: str | int) -> str:
+def _escape_step(step: str | int) -> str:
     return str(step).replace("~", "~0").replace("/", "~1")
 
 
-@remembered(most=65_536, longest=128)
-def plain(label: str) -> str:
-    """What two spellings of one label share: "$var_1" and "VAR1" are "var1"."""
+@cache_by_text(most=65_536, longest=128)
+def normalize_label(label: str) -> str:
+    """Return the common form of a label's spellings: "$var_1" and "VAR1" are "var1"."""
     return re.sub(r"[\W_]+", "", label).lower()
 
 
@@ -77,7 +77,7 @@ def named_outputs(tool: Tool) -> tuple[str, ...]:
     return tuple(map(str, found)) if isinstance(found, dict) else ()
 
 
-def references(
+def find_call_references(
     calls: Sequence[ToolCall], tools: Iterable[Tool], query: str = ""
 ) -> list[Reference]:
     """All references in the arguments, in order.
@@ -91,13 +91,14 @@ def references(
         r
         for i, c in enumerate(calls)
         if isinstance(c.arguments, dict)
-        for r in _in_value(i, c.arguments, ())
+        for r in _iter_in_value(i, c.arguments, ())
     )
     read = list(islice(every, _MOST))
     if not read:
         return []
     names = [
-        frozenset(map(plain, (*re.split(r"[\s,]+", c.id), c.slot, c.tool))) - {""} for c in calls
+        frozenset(map(normalize_label, (*re.split(r"[\s,]+", c.id), c.slot, c.tool))) - {""}
+        for c in calls
     ]
     view = _View(len(calls), names, tuple(tools), query)
     return [r for r in read if view.counts(r, calls)]
@@ -105,7 +106,7 @@ def references(
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """What decides whether a text in the shape of a reference is one."""
+    """Data that decides whether a text in the form of a reference is one."""
 
     count: int
     names: Sequence[frozenset[str]]  # of each call: its labels and its tool
@@ -122,7 +123,7 @@ class _View:
             return ref.text not in self.query and any(
                 name.startswith("output_") for t in self.tools for name in named_outputs(t)
             )
-        label = plain(ref.label)
+        label = normalize_label(ref.label)
         if any(label in names for i, names in enumerate(self.names) if i != ref.call):
             return True
         if ref.text in self.query:
@@ -130,20 +131,20 @@ class _View:
         return ref.notation != "braces" or ref.whole or label in self.names[ref.call]
 
 
-def _in_value(call: int, value: Json, path: tuple[str | int, ...]) -> Iterator[Reference]:
+def _iter_in_value(call: int, value: Json, path: tuple[str | int, ...]) -> Iterator[Reference]:
     if len(path) > _MAX_DEPTH:
         return
     if isinstance(value, str):
-        yield from _in_text(call, value, path)
+        yield from _iter_in_text(call, value, path)
     elif isinstance(value, dict):
         for key, inner in value.items():
-            yield from _in_value(call, inner, (*path, key))
+            yield from _iter_in_value(call, inner, (*path, key))
     elif isinstance(value, list):
         for i, inner in enumerate(value):
-            yield from _in_value(call, inner, (*path, i))
+            yield from _iter_in_value(call, inner, (*path, i))
 
 
-def _in_text(call: int, text: str, path: tuple[str | int, ...]) -> Iterator[Reference]:
+def _iter_in_text(call: int, text: str, path: tuple[str | int, ...]) -> Iterator[Reference]:
     if len(text) > _MAX_TEXT or not ("$" in text or "{" in text or "_" in text):
         return
     taken: list[tuple[int, int]] = []
@@ -166,18 +167,18 @@ def _in_text(call: int, text: str, path: tuple[str | int, ...]) -> Iterator[Refe
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a label stands for: a call, and one of its outputs where the label says which."""
+    """Meaning of a label: a call, and one of its outputs if the label says which."""
 
     call: int
     output: str = ""
 
 
 class Labels:
-    """Which label means which call.
+    """Mapping of labels to calls.
 
-    ``given[i]`` are the labels of call ``i`` (a call of NesTools has one for each output). Where no
-    call has a label of the notation in use, calls are counted in their order, from 1 (``$var1$``,
-    ``$1``) or 0 (``API_call_0``).
+    ``given[i]`` are the labels of call ``i`` (a call of NesTools has one for each output). If no
+    call has a label of the notation in use, calls are counted in their order. Counting begins at 1
+    (``$var1$``, ``$1``) or 0 (``API_call_0``).
     """
 
     def __init__(
@@ -192,21 +193,23 @@ class Labels:
             several = len(labels) > 1 or (labels and labels[0].startswith("API_call_"))
             for k, label in enumerate(labels):
                 output = outputs[k] if several and k < len(outputs) else ""
-                self._meant.setdefault(plain(label), Meaning(i, output))
-        self._stems = {stem(label) for labels in self.given for label in labels}
+                self._meant.setdefault(normalize_label(label), Meaning(i, output))
+        self._stems = {strip_label_number(label) for labels in self.given for label in labels}
 
     def meaning(self, ref: Reference) -> Meaning | None:
-        """What the reference's label stands for; None where nothing has it."""
+        """Return the meaning of the reference's label; None if no call has it."""
         if ref.notation == "output":
             return self._by_output(ref)
-        found = self._meant.get(plain(ref.label))
+        found = self._meant.get(normalize_label(ref.label))
         if found is not None or ref.notation == "braces":
             return found or self._by_tool(ref)
         return None if self.explicit(ref) else self._counted(ref)
 
     def explicit(self, ref: Reference) -> bool:
-        """Whether calls carry labels of the reference's kind, so that counting would be wrong."""
-        return stem(ref.label) in self._stems
+        """Return True if calls carry labels of the reference's kind, so that counting would be
+        wrong.
+        """
+        return strip_label_number(ref.label) in self._stems
 
     def _counted(self, ref: Reference) -> Meaning | None:
         number = int(re.sub(r"\D+", "", ref.label) or -1)
@@ -242,15 +245,15 @@ class Labels:
         made = [
             i
             for i, c in enumerate(self.calls)
-            if i != ref.call and plain(c.tool) == plain(ref.label)
+            if i != ref.call and normalize_label(c.tool) == normalize_label(ref.label)
         ]
         return Meaning(made[0]) if len(made) == 1 else None
 
 
-@remembered(most=65_536, longest=128)
-def stem(label: str) -> str:
+@cache_by_text(most=65_536, longest=128)
+def strip_label_number(label: str) -> str:
     """A label without its number: labels of one kind share it."""
-    return re.sub(r"\d+", "", plain(label))
+    return re.sub(r"\d+", "", normalize_label(label))
 
 
 def label_number(label: str) -> int:
@@ -278,7 +281,7 @@ def labels_of(calls: Sequence[ToolCall], tools: Mapping[str, Tool]) -> list[tupl
 Rewrite = Callable[[Reference], str]
 
 
-def rewritten(call: ToolCall, changes: Sequence[tuple[Reference, str]]) -> ToolCall:
+def rewrite_references(call: ToolCall, changes: Sequence[tuple[Reference, str]]) -> ToolCall:
     """The call with some of its references replaced by other text."""
     if not changes or not isinstance(call.arguments, dict):
         return call
@@ -287,16 +290,18 @@ def rewritten(call: ToolCall, changes: Sequence[tuple[Reference, str]]) -> ToolC
         by_path.setdefault(ref.path, []).append((ref, text))
     arguments: JsonObject = call.arguments
     for path, spans in by_path.items():
-        arguments = _put(arguments, path, spans)
+        arguments = _replace_spans(arguments, path, spans)
     return replace(call, arguments=arguments)
 
 
-def _put(value: Json, path: tuple[str | int, ...], spans: list[tuple[Reference, str]]) -> Json:
+def _replace_spans(
+    value: Json, path: tuple[str | int, ...], spans: list[tuple[Reference, str]]
+) -> Json:
     if not path:
         for ref, text in sorted(spans, key=lambda s: -s[0].start):
             value = value[: ref.start] + text + value[ref.end :]
         return value
     head, rest = path[0], path[1:]
     if isinstance(value, dict):
-        return {k: _put(v, rest, spans) if k == head else v for k, v in value.items()}
-    return [_put(v, rest, spans) if i == head else v for i, v in enumerate(value)]
+        return {k: _replace_spans(v, rest, spans) if k == head else v for k, v in value.items()}
+    return [_replace_spans(v, rest, spans) if i == head else v for i, v in enumerate(value)]

@@ -17,18 +17,18 @@ from callwright.nouns.types import Tool
 from callwright.repair.location import ID, Location
 from callwright.repair.ordering.call_flow import (
     CallFlow,
-    best_feeder,
-    known_keys,
-    offers,
-    respelled,
+    collect_output_keys,
+    find_best_feeder,
+    find_respelled_key,
+    has_output_field,
 )
 from callwright.repair.ordering.references import (
     Labels,
     Meaning,
     Reference,
     label_number,
-    plain,
-    stem,
+    normalize_label,
+    strip_label_number,
 )
 
 FEED_FLOOR = threshold("callwright.repair", "sequence.reference_floor")
@@ -45,11 +45,11 @@ def label_unlabelled(call_flow: CallFlow) -> None:
     bare = [
         i
         for i, own in enumerate(call_flow.labels.given)
-        if not _of_kinds(own, {stem(m) for m in missing})
+        if not _of_kinds(own, {strip_label_number(m) for m in missing})
     ]
     if not missing or not bare:
         return
-    groups = _groups(call_flow, missing, bare)
+    groups = _assign_missing_labels(call_flow, missing, bare)
     given = list(call_flow.labels.given)
     for i, labels in groups.items():
         text = " ".join(labels)
@@ -74,20 +74,22 @@ def _missing_labels(call_flow: CallFlow) -> list[str]:
             and ref.notation in ("variable", "response")
             and call_flow.labels.explicit(ref)
         ):
-            found.setdefault(plain(ref.label), ref.label)
+            found.setdefault(normalize_label(ref.label), ref.label)
     return sorted(found.values(), key=label_number)
 
 
 def _of_kinds(labels: tuple[str, ...], stems: set[str]) -> bool:
-    return any(stem(label) in stems for label in labels)
+    return any(strip_label_number(label) in stems for label in labels)
 
 
-def _groups(call_flow: CallFlow, missing: list[str], bare: list[int]) -> dict[int, tuple[str, ...]]:
-    """Which bare call gets which missing labels: one bare call gets them all, several each the one
-    at its place.
+def _assign_missing_labels(
+    call_flow: CallFlow, missing: list[str], bare: list[int]
+) -> dict[int, tuple[str, ...]]:
+    """Return the missing labels for each bare call. One bare call gets them all; several calls each
+    get the one at their place.
     """
     if all(label.startswith("API_call_") for label in missing):
-        run = _gap(call_flow, missing) if len(bare) == 1 else ()
+        run = _find_label_gap(call_flow, missing) if len(bare) == 1 else ()
         return {bare[0]: run} if run else {}
     if len(bare) == 1 and len(missing) == 1:
         return {bare[0]: (missing[0],)} if _could_be(call_flow, bare[0], missing[0]) else {}
@@ -100,7 +102,7 @@ def _groups(call_flow: CallFlow, missing: list[str], bare: list[int]) -> dict[in
     return placed if len(placed) == len(missing) else {}
 
 
-def _gap(call_flow: CallFlow, missing: list[str]) -> tuple[str, ...]:
+def _find_label_gap(call_flow: CallFlow, missing: list[str]) -> tuple[str, ...]:
     """The run of free numbers around the missing labels: what a call of several outputs must have
     been called.
     """
@@ -121,16 +123,16 @@ def _gap(call_flow: CallFlow, missing: list[str]) -> tuple[str, ...]:
 
 
 def _could_be(call_flow: CallFlow, call: int, label: str) -> bool:
-    """Whether a call may bear a label: it is not the one that refers to it, and returns the fields
-    taken from it.
+    """Return True if a call may bear a label: it does not refer to the label itself, and returns
+    the fields taken from it.
     """
     tool = call_flow.tool(call)
-    taken = [r for r in call_flow.references if plain(r.label) == plain(label)]
+    taken = [r for r in call_flow.references if normalize_label(r.label) == normalize_label(label)]
     if any(r.call == call for r in taken) or any(
         call not in call_flow.independent(r.call) for r in taken
     ):
         return False
-    keys = known_keys(tool) if tool else frozenset()
+    keys = collect_output_keys(tool) if tool else frozenset()
     return not keys or all(not r.field or r.field[-1] in keys for r in taken)
 
 
@@ -141,10 +143,15 @@ def repair_reference(call_flow: CallFlow, ref: Reference) -> bool:
     meaning = call_flow.meant[ref]
     if meaning is not None and meaning.call != ref.call:
         tool = call_flow.tool(meaning.call)
-        if tool is None or not ref.field or not known_keys(tool) or offers(tool, ref):
+        if (
+            tool is None
+            or not ref.field
+            or not collect_output_keys(tool)
+            or has_output_field(tool, ref)
+        ):
             _point_away(call_flow, ref, meaning)
             return True
-        spelled = respelled(tool, ref)
+        spelled = find_respelled_key(tool, ref)
         if spelled:
             call_flow.point(ref, meaning, ref.with_field(ref.field[-1], spelled), "field_respelled")
             return True
@@ -166,12 +173,12 @@ def _point_away(call_flow: CallFlow, ref: Reference, meaning: Meaning) -> None:
     answers at all.
     """
     producer, consumer = call_flow.tool(meaning.call), call_flow.tool(ref.call)
-    if ref.field or producer is None or consumer is None or not known_keys(producer):
+    if ref.field or producer is None or consumer is None or not collect_output_keys(producer):
         return
-    if _score(producer, consumer, ref.parameter, meaning.output) > WRONG_CEILING:
+    if _score_reference(producer, consumer, ref.parameter, meaning.output) > WRONG_CEILING:
         return
     target = _by_flow(call_flow, ref, WRONG_FLOOR)
-    place = _numbers(call_flow) or range(len(call_flow.calls))
+    place = _list_label_numbers(call_flow) or range(len(call_flow.calls))
     label = (
         _label_for(call_flow, target, ref)
         if target is not None and place[target.call] < place[ref.call]
@@ -189,7 +196,7 @@ def doubt_forward(call_flow: CallFlow) -> None:
     The numbers of the labels decide, not the places: a list gets the same doubts again once it has
     been sorted.
     """
-    numbers = _numbers(call_flow)
+    numbers = _list_label_numbers(call_flow)
     for ref, meaning in list(call_flow.meant.items()) if numbers else ():
         if (
             meaning is None
@@ -199,7 +206,7 @@ def doubt_forward(call_flow: CallFlow) -> None:
             continue
         earlier = (i for i, number in enumerate(numbers) if number < numbers[ref.call])
         if any(
-            (t := call_flow.tool(i)) is not None and _answers(call_flow, t, ref) for i in earlier
+            (t := call_flow.tool(i)) is not None and _may_answer(call_flow, t, ref) for i in earlier
         ):
             call_flow.leave(
                 ref,
@@ -208,7 +215,7 @@ def doubt_forward(call_flow: CallFlow) -> None:
             )
 
 
-def _numbers(call_flow: CallFlow) -> list[int]:
+def _list_label_numbers(call_flow: CallFlow) -> list[int]:
     """The number of each call's first label; empty where labels are missing, of several kinds or
     given twice.
     """
@@ -216,31 +223,34 @@ def _numbers(call_flow: CallFlow) -> list[int]:
     numbers = [label_number(x) for x in firsts]
     if (
         len(firsts) < len(call_flow.calls)
-        or len({stem(x) for x in firsts}) > 1
+        or len({strip_label_number(x) for x in firsts}) > 1
         or len(set(numbers)) < len(numbers)
     ):
         return []
     return numbers
 
 
-def _answers(call_flow: CallFlow, producer: Tool, ref: Reference) -> bool:
-    """Whether a tool returns what a reference takes: its field, or something that answers its
+def _may_answer(call_flow: CallFlow, producer: Tool, ref: Reference) -> bool:
+    """Return True if a tool returns what a reference takes: its field, or an output that fits its
     argument.
     """
     if ref.field:
-        return offers(producer, ref)
+        return has_output_field(producer, ref)
     consumer = call_flow.tool(ref.call)
-    return consumer is not None and _score(producer, consumer, ref.parameter, "") >= FEED_FLOOR
+    return (
+        consumer is not None
+        and _score_reference(producer, consumer, ref.parameter, "") >= FEED_FLOOR
+    )
 
 
-def _score(producer: Tool, consumer: Tool, parameter: str, output: str) -> float:
-    """How well the output that a reference takes (any, where it does not say which) answers its
-    argument.
+def _score_reference(producer: Tool, consumer: Tool, parameter: str, output: str) -> float:
+    """Return the suitability for its argument of the output that a reference takes; without a
+    stated output, the best one.
     """
-    wanted = [f for f in flow.profile(consumer).inputs if f.path and f.path[0] == parameter]
-    given = [f for f in flow.profile(producer).outputs if not output or f.path[0] == output]
-    target = flow.profile(consumer)
-    return max((flow.similarity(g, w, target) for g in given for w in wanted), default=0.0)
+    wanted = [f for f in flow.get_profile(consumer).inputs if f.path and f.path[0] == parameter]
+    given = [f for f in flow.get_profile(producer).outputs if not output or f.path[0] == output]
+    target = flow.get_profile(consumer)
+    return max((flow.score_similarity(g, w, target) for g in given for w in wanted), default=0.0)
 
 
 def _by_field(call_flow: CallFlow, ref: Reference) -> Meaning | None:
@@ -250,7 +260,7 @@ def _by_field(call_flow: CallFlow, ref: Reference) -> Meaning | None:
     makers = [
         i
         for i in call_flow.independent(ref.call)
-        if (t := call_flow.tool(i)) is not None and offers(t, ref)
+        if (t := call_flow.tool(i)) is not None and has_output_field(t, ref)
     ]
     if len(makers) != 1 or (call_flow.meant[ref] is None and _was_removed(call_flow, ref)):
         return None
@@ -258,14 +268,14 @@ def _by_field(call_flow: CallFlow, ref: Reference) -> Meaning | None:
 
 
 def _was_removed(call_flow: CallFlow, ref: Reference) -> bool:
-    """Whether the label is a gap between the labels in use: then the call is missing, the reference
-    is right.
+    """Return True if the label is a gap between the labels in use. Then the call is missing, and
+    the reference is right.
     """
     numbers = {
         label_number(label)
         for own in call_flow.labels.given
         for label in own
-        if stem(label) == stem(ref.label)
+        if strip_label_number(label) == strip_label_number(ref.label)
     }
     return (
         bool(numbers)
@@ -287,13 +297,17 @@ def _by_flow(call_flow: CallFlow, ref: Reference, floor: float = FEED_FLOOR) -> 
     makers = [
         (i, t) for i in call_flow.independent(ref.call) if (t := call_flow.tool(i)) is not None
     ]
-    found = best_feeder(makers, consumer, ref.parameter, floor, FEED_MARGIN)
+    found = find_best_feeder(makers, consumer, ref.parameter, floor, FEED_MARGIN)
     return None if found is None else Meaning(found[0], found[1])
 
 
 def _label_for(call_flow: CallFlow, target: Meaning, ref: Reference) -> str:
-    """How the reference's notation calls the target; "" where it has no such name."""
-    own = [x for x in call_flow.labels.given[target.call] if stem(x) == stem(ref.label)]
+    """Return the target's label in the reference's notation; "" if it has none."""
+    own = [
+        x
+        for x in call_flow.labels.given[target.call]
+        if strip_label_number(x) == strip_label_number(ref.label)
+    ]
     if ref.notation == "response":
         outputs = [
             x

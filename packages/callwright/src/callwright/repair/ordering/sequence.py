@@ -22,12 +22,12 @@ from callwright.repair.ordering.producer import add_for_reference, wait_for_resu
 from callwright.repair.ordering.references import (
     Labels,
     Reference,
+    find_call_references,
     label_number,
     labels_of,
     named_outputs,
-    references,
-    rewritten,
-    stem,
+    rewrite_references,
+    strip_label_number,
 )
 from callwright.repair.ordering.references_repair import (
     doubt_forward,
@@ -124,7 +124,7 @@ def order_drafts(drafts: Drafts, context: SequenceContext) -> tuple[Change | Non
     if not calls or len(calls) > MAX_CALLS:
         return None, tuple((i,) for i in range(len(calls)))
     by_name = {tool.name: tool for tool in context.tools}
-    found = references(calls, context.tools, context.query)
+    found = find_call_references(calls, context.tools, context.query)
     given = labels_of(calls, by_name)
     if context.labels:
         given = [tuple(context.labels[id]) for id in ids]
@@ -135,16 +135,16 @@ def order_drafts(drafts: Drafts, context: SequenceContext) -> tuple[Change | Non
         label_unlabelled(flow)
         for ref in tuple(found):
             if not repair_reference(flow, ref):
-                _unanswered(flow, ref)
+                _handle_unanswered(flow, ref)
         doubt_forward(flow)
     if not (bool(found) if context.chained is None else context.chained):
         unknown = [(ids.index(id), key) for id, key in context.unknown if id in ids]
         wait_for_results(flow, context.seen, unknown)
-    layers = _sort(flow, calls, [drafts[id].origin for id in drafts.order])
+    layers = _finish_order(flow, calls, [drafts[id].origin for id in drafts.order])
     return flow.change if flow.change else None, layers
 
 
-def _unanswered(call_flow: CallFlow, ref: Reference) -> None:
+def _handle_unanswered(call_flow: CallFlow, ref: Reference) -> None:
     """A reference that could not be mended: a missing call, or one whose producer lacks the
     field.
     """
@@ -161,44 +161,47 @@ def _unanswered(call_flow: CallFlow, ref: Reference) -> None:
         )
 
 
-def _sort(
+def _finish_order(
     call_flow: CallFlow, calls: tuple[ToolCall, ...], read_at: Sequence[int | None]
 ) -> Layers:
     """Finish the change: sorted, and references written anew."""
     kept = [i for i in range(len(call_flow.calls)) if i not in call_flow.dropped]
     needs = {i: {j for j in call_flow.needs()[i] if j in kept} for i in kept}
-    places = _topological(_counted(call_flow, kept, needs), needs, len(calls))
+    places = _sort_topologically(_order_by_number(call_flow, kept, needs), needs, len(calls))
     change = call_flow.change
     if places is None:
         said = (
             "These calls wait for each other: "
-            + ", ".join(call_flow.calls[i].tool for i in _stuck(kept, needs))
+            + ", ".join(call_flow.calls[i].tool for i in _find_cycle(kept, needs))
             + "."
         )
         change.report("ungrounded", Location(REPLY), said, "cycle")
         call_flow.abstain(said)
         places, needs = kept, {i: {j for j in needs[i] if j < i} for i in kept}
     if places == list(range(len(calls))) and not change.edits:
-        return _layers(places, needs)
+        return _build_layers(places, needs)
     moved = [i for i in places if i < len(calls)]
     if moved != sorted(moved):
         before, after = ([read_at[i] for i in side] for side in (sorted(moved), moved))
         change.list_edit(Location(REPLY), before, after, "topological_order")
-    _renumber(call_flow, places)
-    change.calls = {call_flow.ids[i]: _finished(call_flow, i) for i in places}
+    _renumber_references(call_flow, places)
+    change.calls = {call_flow.ids[i]: _rewrite_call(call_flow, i) for i in places}
     change.order = [call_flow.ids[i] for i in places]
-    return _layers(places, needs)
+    return _build_layers(places, needs)
 
 
-def _counted(call_flow: CallFlow, kept: list[int], needs: dict[int, set[int]]) -> list[int]:
+def _order_by_number(call_flow: CallFlow, kept: list[int], needs: dict[int, set[int]]) -> list[int]:
     """The calls as given, or by their labels' numbers where they must move and all bear such
     labels, each once.
     """
     if all(j < i for i in kept for j in needs[i]):
         return kept
-    used = {stem(r.label) for r in call_flow.references if call_flow.labels.explicit(r)}
+    used = {
+        strip_label_number(r.label) for r in call_flow.references if call_flow.labels.explicit(r)
+    }
     numbers = {
-        i: [label_number(x) for x in call_flow.labels.given[i] if stem(x) in used] for i in kept
+        i: [label_number(x) for x in call_flow.labels.given[i] if strip_label_number(x) in used]
+        for i in kept
     }
     firsts = [own[0] for own in numbers.values() if own]
     if len(used) != 1 or len(set(firsts)) < len(kept):
@@ -206,7 +209,9 @@ def _counted(call_flow: CallFlow, kept: list[int], needs: dict[int, set[int]]) -
     return sorted(kept, key=lambda i: numbers[i][0])
 
 
-def _topological(kept: list[int], needs: dict[int, set[int]], given: int) -> list[int] | None:
+def _sort_topologically(
+    kept: list[int], needs: dict[int, set[int]], given: int
+) -> list[int] | None:
     """A stable order: always the first call, as given, that waits for nothing; added calls as late
     as possible.
     """
@@ -226,7 +231,7 @@ def _topological(kept: list[int], needs: dict[int, set[int]], given: int) -> lis
     return done
 
 
-def _stuck(kept: list[int], needs: dict[int, set[int]]) -> list[int]:
+def _find_cycle(kept: list[int], needs: dict[int, set[int]]) -> list[int]:
     """The calls of a cycle and those behind it."""
     done: set[int] = set()
     while True:
@@ -236,7 +241,7 @@ def _stuck(kept: list[int], needs: dict[int, set[int]]) -> list[int]:
         done |= free
 
 
-def _layers(places: list[int], needs: dict[int, set[int]]) -> Layers:
+def _build_layers(places: list[int], needs: dict[int, set[int]]) -> Layers:
     depth: dict[int, int] = {}
     for i in places:
         depth[i] = 1 + max((depth[j] for j in needs[i] if j in depth), default=-1)
@@ -246,13 +251,13 @@ def _layers(places: list[int], needs: dict[int, set[int]]) -> Layers:
     return tuple(tuple(row) for row in rows)
 
 
-def _finished(call_flow: CallFlow, call: int) -> ToolCall:
-    return rewritten(
+def _rewrite_call(call_flow: CallFlow, call: int) -> ToolCall:
+    return rewrite_references(
         call_flow.calls[call], [(r, t) for r, t in call_flow.texts.items() if r.call == call]
     )
 
 
-def _renumber(call_flow: CallFlow, places: list[int]) -> None:
+def _renumber_references(call_flow: CallFlow, places: list[int]) -> None:
     """References that count calls ($1) follow the calls they mean to their new places."""
     at = {call: n for n, call in enumerate(places)}
     for ref in call_flow.references:

@@ -1,1 +1,1 @@
-"""Where the values of a call come from: the conversation, a result, or nowhere."""
+"""Traces the values of a call to their source: the conversation, a result, or none."""

@@ -1,5 +1,5 @@
-"""What was said, as a text that values can be picked from: quotations, days, numbers, capitalised
-names.
+"""Provides the conversation as a text from which values are picked: quotations, days, numbers,
+capitalised names.
 
 Each list is made when it is first asked for. Nothing here knows a schema;
 :mod:`callwright.repair.rules.extracted` does.
@@ -15,8 +15,8 @@ from functools import cached_property
 from callwright.language import ENGLISH
 from callwright.language.detect import LONGEST, is_foreign
 from callwright.language.pack import pack_of
-from callwright.nouns.types import Json, canonical
-from callwright.schema.value_spellings import NONE, calendar_day, number
+from callwright.nouns.types import Json, to_canonical_json
+from callwright.schema.value_spellings import NONE, calendar_day, parse_number
 
 MOST_MEMBERS = 8  # of a list
 MAX_TEXT = 20_000  # of the conversation, its end
@@ -43,8 +43,8 @@ NOT_NAMES = ENGLISH.words("conversation.not_names")
 
 @dataclass
 class ConversationText:
-    """What was said, its end if it is long, and what can be picked out of it (each list is made
-    once).
+    """Text of the conversation, shortened to its end if long, and the values picked from it (each
+    list is made once).
     """
 
     text: str
@@ -63,7 +63,7 @@ class ConversationText:
 
     @cached_property
     def quoted(self) -> list[str]:
-        return unique(map(inside, QUOTED.finditer(self.text)))
+        return keep_distinct(map(get_quoted_text, QUOTED.finditer(self.text)))
 
     @cached_property
     def dates(self) -> list[str]:
@@ -71,7 +71,7 @@ class ConversationText:
         days = (calendar_day(m[0]) for m in DATE.finditer(self.text))
         language = None if self.readable else pack_of(self.text[-LONGEST:])
         named = (d.to_date() for d in language.dates(self.text)) if language else ()
-        return unique(day.isoformat() for day in (*days, *named) if day)
+        return keep_distinct(day.isoformat() for day in (*days, *named) if day)
 
     @cached_property
     def numbers(self) -> list[re.Match[str]]:
@@ -93,7 +93,7 @@ class ConversationText:
         """
         if not self.readable:
             return []
-        return unique(n for m in NAME.finditer(self.text) if (n := named(m)))
+        return keep_distinct(n for m in NAME.finditer(self.text) if (n := extract_name(m)))
 
     @cached_property
     def lists(self) -> list[list[str]]:
@@ -121,30 +121,30 @@ def as_number(text: str, types: frozenset[str], scale: str | None = None) -> Jso
     scale = (scale or "").strip().lower()
     if scale and scale not in _TIMES:
         return NONE
-    found = number(text.replace("−", "-").replace(",", ""), whole="number" not in types)
+    found = parse_number(text.replace("−", "-").replace(",", ""), whole="number" not in types)
     if scale and found is not NONE:
         product = found * _TIMES[scale]
         found = int(product) if float(product).is_integer() else NONE
     return found
 
 
-def spoken(value: Json) -> str:
+def normalize_value(value: Json) -> str:
     """A value as it is compared with others that were said: without case and outer spaces; "" for
     NONE.
     """
     return (
-        (value if isinstance(value, str) else "" if value is NONE else canonical(value))
+        (value if isinstance(value, str) else "" if value is NONE else to_canonical_json(value))
         .strip()
         .lower()
     )
 
 
-def inside(quotation: re.Match[str]) -> str:
-    """What stands between the marks of a quotation."""
+def get_quoted_text(quotation: re.Match[str]) -> str:
+    """Return the text between the marks of a quotation."""
     return next(g for g in quotation.groups() if g)
 
 
-def said_pattern(words: Sequence[str], low: str) -> str:
+def build_words_pattern(words: Sequence[str], low: str) -> str:
     """A pattern for words that stand together with or without separators; "" where they are not all
     in a text.
     """
@@ -153,7 +153,7 @@ def said_pattern(words: Sequence[str], low: str) -> str:
     return r"[\s_-]?".join(map(re.escape, words))
 
 
-def trimmed(name: str) -> str:
+def trim_name(name: str) -> str:
     """A capitalised run without the words that only open a sentence, and without a possessive at
     its end.
     """
@@ -163,17 +163,17 @@ def trimmed(name: str) -> str:
     return _POSSESSIVE.sub("", " ".join(parts).rstrip(".")) if parts else ""
 
 
-def named(m: re.Match[str]) -> str:
+def extract_name(m: re.Match[str]) -> str:
     """:func:`trimmed` of a match of :data:`NAME`; a possessive stays where nothing follows that it
     could own.
     """
-    name = trimmed(m[0])
+    name = trim_name(m[0])
     if name.endswith(_SHORTENED) and m.string[m.end() : m.end() + 1] == ".":
         name += "."
     owns = re.match(r"[^\w,.;!?]*\w", m.string[m.end() : m.end() + 20])
     return name if owns or not m[0].endswith(("'s", "’s")) else name + m[0][-2:]
 
 
-def unique(values: Iterable[str]) -> list[str]:
+def keep_distinct(values: Iterable[str]) -> list[str]:
     """Each value once, in order."""
     return list(dict.fromkeys(values))

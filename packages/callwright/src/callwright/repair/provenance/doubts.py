@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from callwright.language import ENGLISH
-from callwright.nouns.types import Json, JsonObject, Tool, canonical
+from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.context import RepairContext
-from callwright.repair.provenance.grounding import judge, leaves
+from callwright.repair.provenance.grounding import classify_value, iter_leaves
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.schema.keys import words
+from callwright.schema.keys import split_words
 
 _GOES_ON = ENGLISH.pattern("conversation.name_goes_on")
 _GOES_BEFORE = ENGLISH.pattern("conversation.name_goes_before")
@@ -34,7 +34,7 @@ class Doubt(NamedTuple):
     reason: str
 
 
-def doubts(
+def find_doubts(
     arguments: JsonObject, tool: Tool, situation: RepairContext, aside: frozenset[str]
 ) -> list[Doubt]:
     """One for each argument that holds something unsaid, or only a part of a name that was said.
@@ -50,32 +50,34 @@ def doubts(
                 if key in tool.properties
                 else f"'{key}' is no parameter that '{tool.name}' declares."
             )
-            said = said or _doubt(key, value, tool.properties.get(key), situation)
+            said = said or _describe_doubt(key, value, tool.properties.get(key), situation)
             if said:
                 found.append(Doubt(key, said))
     return found
 
 
-def _doubt(key: str, value: Json, part: Json, situation: RepairContext) -> str:
-    for _, name, leaf, schema in leaves(key, value, part):
+def _describe_doubt(key: str, value: Json, part: Json, situation: RepairContext) -> str:
+    for _, name, leaf, schema in iter_leaves(key, value, part):
         if leaf is None or leaf == "":
             continue
-        shown = f"'{key}' is {canonical(leaf)[:80]}"
+        shown = f"'{key}' is {to_canonical_json(leaf)[:80]}"
         if isinstance(leaf, str):
-            found = _about_text(leaf, schema, situation)
+            found = _describe_odd_text(leaf, schema, situation)
             if found:
                 return shown + found
-        asked = _spoken_of(name, situation) if leaf is False or leaf in ("False", "false") else ""
+        asked = (
+            _find_subject(name, situation) if leaf is False or leaf in ("False", "false") else ""
+        )
         if asked:
             return f"{shown}, though '{asked}' was spoken of and nothing was denied."
         if not isinstance(leaf, bool) and situation.sources.holds(leaf):
             continue
-        if judge(name, leaf, schema, situation.sources) != "held":
+        if classify_value(name, leaf, schema, situation.sources) != "held":
             return f"{shown}, which nothing said so far contains."
     return ""
 
 
-def _about_text(leaf: str, schema: Json, situation: RepairContext) -> str:
+def _describe_odd_text(leaf: str, schema: Json, situation: RepairContext) -> str:
     """What is odd about a text: it ends like one that was cut, another option was said, or only a
     part of a word or name was taken. What rests on function words and capital letters is left out
     where the conversation is not English.
@@ -90,50 +92,51 @@ def _about_text(leaf: str, schema: Json, situation: RepairContext) -> str:
         said = (
             []
             if sources.holds_words(leaf)
-            else [o for o in options if _said_option(o, leaf, sources)]
+            else [o for o in options if _is_stated_option(o, leaf, sources)]
         )
         return f", but '{said[0]}' was said." if said else ""
     if not sources.holds(leaf):
         return ""
-    if (leaf.isalpha() and not sources.holds_words(leaf)) or _within_code(leaf, situation.said):
+    if (leaf.isalpha() and not sources.holds_words(leaf)) or _is_within_code(leaf, situation.said):
         return ", which is only a part of a word that was said."
     if not situation.talk.readable:
         return ""
     if leaf.rpartition(" ")[2] in _FUNCTION_WORDS and leaf.count(" "):
         return ", which ends like a text that was cut off."
-    whole = _longer(leaf, situation.said)
+    whole = _find_longer_name(leaf, situation.said)
     return f", of which only '{whole[:80]}' was said." if whole else ""
 
 
-def _spoken_of(key: str, situation: RepairContext) -> str:
+def _find_subject(key: str, situation: RepairContext) -> str:
     """What a yes-or-no is about, where the request speaks of it and denies nothing; else "". Whether
     anything is denied can be told of an English conversation only.
     """
     if not situation.talk.readable:
         return ""
-    about = [word for word in words(key) if len(word) > 2 and word not in _ASKING]
+    about = [word for word in split_words(key) if len(word) > 2 and word not in _ASKING]
     asked = bool(about) and all(situation.sources.mentions(word) for word in about)
     return about[0] if asked and not _DENIED.search(situation.low) else ""
 
 
-def _within_code(leaf: str, said: list[str]) -> bool:
-    """Whether a code, an address or the like was said, but never by itself: each time a letter or
-    digit joins it.
+def _is_within_code(leaf: str, said: list[str]) -> bool:
+    """Return True if a code, an address or the like was stated only as part of a longer one. Each
+    time a letter or digit joins it.
     """
     if " " in leaf or leaf.isalpha():
         return False
-    places = [(text, at) for text in said for at in _places(leaf, text)]
+    places = [(text, at) for text in said for at in _iter_positions(leaf, text)]
     return bool(places) and all(
-        _joined(text[at - 1 : at], leaf[0]) or _joined(text[at + len(leaf) :][:1], leaf[-1])
+        _is_same_token(text[at - 1 : at], leaf[0])
+        or _is_same_token(text[at + len(leaf) :][:1], leaf[-1])
         for text, at in places
     )
 
 
-def _joined(outside: str, inside: str) -> bool:
+def _is_same_token(outside: str, inside: str) -> bool:
     return (outside.isdigit() and inside.isdigit()) or (outside.isalpha() and inside.isalpha())
 
 
-def _said_option(option: Json, taken: str, sources: ProvenanceIndex) -> bool:
+def _is_stated_option(option: Json, taken: str, sources: ProvenanceIndex) -> bool:
     return (
         isinstance(option, str)
         and option != taken
@@ -142,7 +145,7 @@ def _said_option(option: Json, taken: str, sources: ProvenanceIndex) -> bool:
     )
 
 
-def _longer(value: str, said: list[str]) -> str:
+def _find_longer_name(value: str, said: list[str]) -> str:
     """The longer name that a text which ends with a capitalised word is only a part of wherever it
     was said; "" where it stands alone.
     """
@@ -154,7 +157,7 @@ def _longer(value: str, said: list[str]) -> str:
         return ""
     longer = ""
     for text in said:
-        for at in _places(value, text):
+        for at in _iter_positions(value, text):
             end = at + len(value)
             if text[end : end + 1].isalpha():
                 continue
@@ -171,8 +174,8 @@ def _longer(value: str, said: list[str]) -> str:
     return longer
 
 
-def _places(part: str, text: str) -> Iterator[int]:
-    """Where it stands in a text."""
+def _iter_positions(part: str, text: str) -> Iterator[int]:
+    """Yield the positions of a part in a text."""
     at = text.find(part)
     while at >= 0:
         yield at

@@ -1,10 +1,9 @@
-"""Where the values of a call come from: identifiers must come from somewhere, optional values
-should.
+"""Checks the grounding of a call's values: identifiers must have a source, optional values should.
 
-An identifier that nothing contains was made up (RETO A.6: "do NOT make up IDs"). It is filled in
-where the results hold exactly one that fits, otherwise the call is refused. An optional value that
-nothing supports is left out where that is safe, else flagged. First do no harm: what could be
-derived, translated or computed is never taken away.
+An identifier that no source contains was invented (RETO A.6: "do NOT make up IDs"). It is filled in
+if the results hold exactly one that fits, otherwise the call is refused. An optional value without
+support is left out if that is safe, else flagged. First do no harm: a value that could be derived,
+translated or computed is never removed.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from callwright.language import ENGLISH
-from callwright.language.tokens import squash
+from callwright.language.tokens import squash_text
 from callwright.nouns.errors import ViolationKind
-from callwright.nouns.types import Json, JsonObject, Tool, canonical
+from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.diagnostics import Diagnostic, Severity
 from callwright.repair.draft import Change, Draft
 from callwright.repair.location import in_arguments
 from callwright.repair.provenance.records import mixed_records
 from callwright.repair.provenance.sources import Leaf, ProvenanceIndex
-from callwright.schema.keys import words
+from callwright.schema.keys import split_words
 from callwright.schema.value_edits import Pointer, render_pointer
 
 ValueOrigin = Literal["held", "identifier", "placeholder", "invented", "derived"]
@@ -67,7 +66,7 @@ class _ValueCheck:
         )
 
 
-def ground(
+def ground_arguments(
     draft: Draft,
     tool: Tool,
     sources: ProvenanceIndex,
@@ -78,7 +77,8 @@ def ground(
     """
     properties, arguments = tool.properties, draft.arguments
     judged = (
-        (key, _judged(key, value, properties.get(key), sources)) for key, value in arguments.items()
+        (key, _classify_argument(key, value, properties.get(key), sources))
+        for key, value in arguments.items()
     )
     doubtful = {key: found for key, found in judged if found}
     if not doubtful and mixed_records(arguments, sources) is None:
@@ -95,17 +95,17 @@ def ground(
     return change if change else None
 
 
-def judge(key: str, value: Json, part: Json, sources: ProvenanceIndex) -> ValueOrigin:
-    """What one scalar is: held by a source or the schema, an identifier or a placeholder, invented
-    or derived.
+def classify_value(key: str, value: Json, part: Json, sources: ProvenanceIndex) -> ValueOrigin:
+    """Return the origin of one scalar: held by a source or the schema, an identifier or a
+    placeholder, invented or derived.
     """
     part = part if isinstance(part, dict) else {}
     if value is None or _is_default(value, part):
         return "held"
     if isinstance(value, bool) or _is_option(value, part):
-        return "held" if _mentioned(key, value, sources) else "derived"
+        return "held" if _is_mentioned(key, value, sources) else "derived"
     seen = sources.holds(value)
-    if seen and not _empty(value):
+    if seen and not _is_blank(value):
         return "held"
     if _in_words_of_schema(value, part) and not copies_example(value, part, sources):
         return "held"
@@ -115,12 +115,12 @@ def judge(key: str, value: Json, part: Json, sources: ProvenanceIndex) -> ValueO
         return "placeholder"
     if is_identifier(key, value, part):
         return "identifier"
-    return "invented" if _invented(value) else "derived"
+    return "invented" if _is_filler(value) else "derived"
 
 
 def is_identifier(key: str, value: Json, part: Json = None) -> bool:
-    """Whether an argument holds an identifier: by its name, its declared format, or the look of its
-    value.
+    """Return True if an argument holds an identifier: by its name, its declared format, or the look
+    of its value.
     """
     if isinstance(value, float) or not isinstance(value, str | int):
         return False
@@ -129,7 +129,7 @@ def is_identifier(key: str, value: Json, part: Json = None) -> bool:
         return True
     if isinstance(part, dict) and part.get("format") == "uuid":
         return True
-    named = words(key)
+    named = split_words(key)
     last = named[-1] if named else ""
     if last.isdigit() and len(named) > 1:
         last = named[-2]
@@ -139,18 +139,18 @@ def is_identifier(key: str, value: Json, part: Json = None) -> bool:
     return last in _CODE_WORDS and isinstance(value, str) and _NUMBERED.match(text) is not None
 
 
-def _judged(
+def _classify_argument(
     key: str, value: Json, part: Json, sources: ProvenanceIndex
 ) -> dict[ValueOrigin, tuple[Pointer, Json]]:
-    """What the scalars of one argument are, and where one of each kind stands; nothing where all
-    are held.
+    """Return the origins of the scalars of one argument, with a place for each; empty if all are
+    held.
     """
     if not isinstance(value, dict | list):
-        verdict = judge(key, value, part, sources)
+        verdict = classify_value(key, value, part, sources)
         return {} if verdict == "held" else {verdict: ((key,), value)}
     found = {
-        judge(name, leaf, schema, sources): (path, leaf)
-        for path, name, leaf, schema in _within(value, part, key, (key,), 0)
+        classify_value(name, leaf, schema, sources): (path, leaf)
+        for path, name, leaf, schema in _iter_within(value, part, key, (key,), 0)
     }
     return found if found.keys() - {"held"} else {}
 
@@ -162,23 +162,25 @@ def _judge_argument(
     value = work.arguments[key]
     optional = key not in work.tool.required
     if "placeholder" in found:
-        if not (optional and _leave_out(key, work)):
+        if not (optional and _drop_argument(key, work)):
             at, leaf = found["placeholder"]
             said = (
-                f"'{key}' holds the placeholder {canonical(leaf)} instead of a value. Give the real"
+                f"'{key}' holds the placeholder {to_canonical_json(leaf)} instead of a value. Give the real"
                 " value."
             )
             work.say("error", "ungrounded", at, said, "placeholder", leaf)
     elif "identifier" in found:
         at, leaf = found["identifier"]
-        if not _fill(key, at, leaf, work) and not (optional and _leave_out(key, work)):
+        if not _fill_from_results(key, at, leaf, work) and not (
+            optional and _drop_argument(key, work)
+        ):
             said = (
-                f"'{key}' is {canonical(leaf)}, an identifier that neither the request nor any"
+                f"'{key}' is {to_canonical_json(leaf)}, an identifier that neither the request nor any"
                 " result contains."
             )
             work.say("error", "ungrounded", at, said, "identifier", leaf)
     elif optional and "invented" in found and "held" not in found and "derived" not in found:
-        if not _leave_out(key, work):
+        if not _drop_argument(key, work):
             _say_unsourced(key, (key,), value, work)
     elif "derived" in found:
         _say_unsourced(key, *found["derived"], work)
@@ -186,29 +188,29 @@ def _judge_argument(
 
 def _say_unsourced(key: str, pointer: Pointer, value: Json, work: _ValueCheck) -> None:
     said = (
-        f"'{key}' is {canonical(value)[:80]}, which neither the request nor any result says in"
+        f"'{key}' is {to_canonical_json(value)[:80]}, which neither the request nor any result says in"
         " these words."
     )
     work.say("warning", "unsourced", pointer, said, "source", value)
 
 
-def leaves(key: str, value: Json, part: Json) -> Iterator[tuple[str, str, Json, Any]]:
+def iter_leaves(key: str, value: Json, part: Json) -> Iterator[tuple[str, str, Json, Any]]:
     """(pointer, nearest key, scalar, its schema) for everything inside one argument."""
-    found = _within(value, part, key, (key,), 0)
+    found = _iter_within(value, part, key, (key,), 0)
     return ((render_pointer(at), name, leaf, schema) for at, name, leaf, schema in found)
 
 
-def _within(
+def _iter_within(
     value: Json, part: Json, name: str, path: Pointer, depth: int
 ) -> Iterator[tuple[Pointer, str, Json, Any]]:
     part = part if isinstance(part, dict) else {}
     if depth < 20 and isinstance(value, dict):
         properties = part.get("properties") if isinstance(part.get("properties"), dict) else {}
         for k, v in value.items():
-            yield from _within(v, properties.get(k), k, (*path, k), depth + 1)
+            yield from _iter_within(v, properties.get(k), k, (*path, k), depth + 1)
     elif depth < 20 and isinstance(value, list):
         for i, v in enumerate(value):
-            yield from _within(v, part.get("items"), name, (*path, i), depth + 1)
+            yield from _iter_within(v, part.get("items"), name, (*path, i), depth + 1)
     else:
         yield path, name, value, part
 
@@ -216,42 +218,47 @@ def _within(
 def _is_default(value: Json, part: JsonObject) -> bool:
     for keyword in ("default", "const"):
         offered = part.get(keyword)
-        if offered is not None and canonical(offered) == canonical(value):
+        if offered is not None and to_canonical_json(offered) == to_canonical_json(value):
             return True
     return False
 
 
 def _is_option(value: Json, part: JsonObject) -> bool:
-    return isinstance(part.get("enum"), list) and canonical(value) in map(canonical, part["enum"])
+    return isinstance(part.get("enum"), list) and to_canonical_json(value) in map(
+        to_canonical_json, part["enum"]
+    )
 
 
-def _mentioned(key: str, value: Json, sources: ProvenanceIndex) -> bool:
-    """Whether an option, or what a yes-or-no is about, is spoken of at all."""
+def _is_mentioned(key: str, value: Json, sources: ProvenanceIndex) -> bool:
+    """Return True if an option, or the subject of a boolean, is mentioned at all."""
     if not isinstance(value, bool) and sources.holds(value):
         return True
-    named = (*words(key), *(words(value) if isinstance(value, str) else ()))
+    named = (*split_words(key), *(split_words(value) if isinstance(value, str) else ()))
     return any(sources.mentions(word) for word in named if len(word) > 2)
 
 
 def _in_words_of_schema(value: Json, part: JsonObject) -> bool:
-    """Whether the description or an example names the value ("1 = Bangkok"; "dontcare" for any)."""
+    """Return True if the description or an example names the value ("1 = Bangkok"; "dontcare" for
+    any).
+    """
     examples, about = part.get("examples"), part.get("description")
-    if isinstance(examples, list) and canonical(value) in map(canonical, examples):
+    if isinstance(examples, list) and to_canonical_json(value) in map(to_canonical_json, examples):
         return True
     if not isinstance(about, str):
         return False
-    text = value.strip() if isinstance(value, str) else canonical(value)
-    if not squash(text):
+    text = value.strip() if isinstance(value, str) else to_canonical_json(value)
+    if not squash_text(text):
         return False
     same = (
-        {text, canonical(int(value))} if isinstance(value, float) and value.is_integer() else {text}
+        {text, to_canonical_json(int(value))}
+        if isinstance(value, float) and value.is_integer()
+        else {text}
     )
     return any(re.search(rf"(?<![\w.]){re.escape(t)}(?![\w]|\.\d)", about, re.I) for t in same)
 
 
 def copies_example(value: Json, part: Json, sources: ProvenanceIndex) -> bool:
-    """Whether a value is the particular thing that the description gives as an example, and nothing
-    speaks of it.
+    """Return True if a value is the specific example of the description, and no source mentions it.
 
     "an IANA zone, such as Europe/Paris" does not mean Paris. Words and short codes are vocabulary
     ("such as feet").
@@ -267,31 +274,31 @@ def copies_example(value: Json, part: Json, sources: ProvenanceIndex) -> bool:
     if value not in examples_in(about):
         return False
     return not sources.holds(value) and not any(
-        sources.mentions(word) for word in words(value) if len(word) > 2
+        sources.mentions(word) for word in split_words(value) if len(word) > 2
     )
 
 
 def examples_in(text: str) -> frozenset[str]:
-    """What follows "such as", "e.g." and their like: one word each."""
+    """Return the words that follow "such as", "e.g." and similar phrases: one word each."""
     return frozenset(found.strip("'\"`.,;:)") for found in _EXAMPLE.findall(text))
 
 
 def looks_unfilled(value: str) -> bool:
-    """Whether a text has the form of a placeholder: ``<id>``, ``YOUR_KEY``, "string"."""
+    """Return True if a text has the form of a placeholder: ``<id>``, ``YOUR_KEY``, "string"."""
     text = value.strip()
     return text.lower() in _TYPE_WORDS or _PLACEHOLDER.match(text) is not None
 
 
-def _empty(value: Json) -> bool:
+def _is_blank(value: Json) -> bool:
     return isinstance(value, str) and not value.strip()
 
 
-def _invented(value: Json) -> bool:
+def _is_filler(value: Json) -> bool:
     """A value that stands for nothing: taking it away loses nothing."""
     return isinstance(value, str) and value.strip().lower() in _FILLERS
 
 
-def _leave_out(key: str, work: _ValueCheck) -> bool:
+def _drop_argument(key: str, work: _ValueCheck) -> bool:
     """Drop an optional argument where the schema stays satisfied."""
     kept = {k: v for k, v in work.arguments.items() if k != key}
     if not work.accepts(kept):
@@ -302,17 +309,17 @@ def _leave_out(key: str, work: _ValueCheck) -> bool:
     return True
 
 
-def _fill(key: str, path: Pointer, leaf: Json, work: _ValueCheck) -> bool:
+def _fill_from_results(key: str, path: Pointer, leaf: Json, work: _ValueCheck) -> bool:
     """Take the identifier from the results where exactly one value there fits the argument's name
     and schema.
     """
     if path != (key,):
         return False
     fitting: dict[str, Json] = {}
-    for candidate in _candidates(key, work):
+    for candidate in _list_candidates(key, work):
         for value in (candidate.value, str(candidate.value)):
             if type(value) is type(leaf) and work.accepts({**work.arguments, key: value}):
-                fitting[canonical(value)] = value
+                fitting[to_canonical_json(value)] = value
                 break
     if len(fitting) != 1:
         return False
@@ -322,12 +329,14 @@ def _fill(key: str, path: Pointer, leaf: Json, work: _ValueCheck) -> bool:
     return True
 
 
-def _candidates(key: str, work: _ValueCheck) -> list[Leaf]:
+def _list_candidates(key: str, work: _ValueCheck) -> list[Leaf]:
     """Result scalars whose name is the argument's, or its last word inside a thing of its first
     word.
     """
-    wanted = words(key)
-    exact = [leaf for leaf in work.sources.leaves if leaf.path and words(leaf.path[-1]) == wanted]
+    wanted = split_words(key)
+    exact = [
+        leaf for leaf in work.sources.leaves if leaf.path and split_words(leaf.path[-1]) == wanted
+    ]
     if exact:
         return exact
     thing = {w.rstrip("s") for w in wanted[:-1]}
@@ -335,12 +344,12 @@ def _candidates(key: str, work: _ValueCheck) -> list[Leaf]:
     def related(leaf: Leaf) -> bool:
         if not leaf.path or not wanted:
             return False
-        named = words(leaf.path[-1])
+        named = split_words(leaf.path[-1])
         if named != wanted[-1:]:
             return False
-        about = {w.rstrip("s") for part in leaf.path[:-1] for w in words(part)}
+        about = {w.rstrip("s") for part in leaf.path[:-1] for w in split_words(part)}
         tool = next((r.tool for r in work.sources.results if r.id == leaf.result), "")
-        about |= {w.rstrip("s") for w in words(tool)}
+        about |= {w.rstrip("s") for w in split_words(tool)}
         return not thing or bool(thing & about)
 
     return [leaf for leaf in work.sources.leaves if related(leaf)]

@@ -20,13 +20,13 @@ from math import isclose
 
 from callwright.dataflow.flow import STOP
 from callwright.language import ENGLISH
-from callwright.language.tokens import squash
-from callwright.nouns.types import Json, JsonObject, Tool, canonical, required_keys
+from callwright.language.tokens import squash_text
+from callwright.nouns.types import Json, JsonObject, Tool, required_keys, to_canonical_json
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
 from callwright.schema.compiled import Node, compiled_for
-from callwright.schema.keys import words
+from callwright.schema.keys import split_words
 from callwright.schema.value_spellings import calendar_day
 
 _FACTORS = (
@@ -80,7 +80,7 @@ class Invention:
     value: Json
 
 
-def inventions(
+def find_inventions(
     arguments: JsonObject,
     tool: Tool,
     sources: ProvenanceIndex,
@@ -94,7 +94,7 @@ def inventions(
     """
     root = compiled_for(tool).root
     known = _Known(sources, said or (sources.query,), near)
-    leaves = _required(arguments, root, "", "", 0)
+    leaves = _iter_required(arguments, root, "", "", 0)
     return tuple(
         Invention(path, key, value)
         for path, key, value, node in leaves
@@ -102,7 +102,7 @@ def inventions(
     )
 
 
-def _required(
+def _iter_required(
     value: Json, node: Node, path: str, key: str, depth: int
 ) -> Iterator[tuple[str, str, Json, Node]]:
     """(pointer, name, scalar, its schema) for every value that a schema requires."""
@@ -113,11 +113,13 @@ def _required(
         for name in required_keys(node.schema) if isinstance(node.schema, dict) else ():
             part = node.property(name)
             if name in value and part is not None:
-                yield from _required(value[name], part, pointer_join(path, name), name, depth + 1)
+                yield from _iter_required(
+                    value[name], part, pointer_join(path, name), name, depth + 1
+                )
     elif isinstance(value, list):
         if isinstance(node.get("items"), dict):
             for place, item in enumerate(value):
-                yield from _required(
+                yield from _iter_required(
                     item, node.child("items"), pointer_join(path, place), key, depth + 1
                 )
     elif path:
@@ -125,7 +127,7 @@ def _required(
 
 
 class _Known:
-    """What a value may come from, read when it is first asked for."""
+    """Possible sources of a value, read when first asked for."""
 
     def __init__(self, sources: ProvenanceIndex, said: Sequence[str], near: int) -> None:
         self._sources = sources
@@ -133,16 +135,16 @@ class _Known:
         self._near = near
 
     def holds(self, key: str, value: Json, node: Node) -> bool:
-        """Whether a value stands somewhere, could be derived, or cannot be judged."""
+        """Return True if a value has a source, could be derived, or cannot be judged."""
         if value is None or isinstance(value, bool):
             return True
-        role = _role(node)
+        role = _classify_schema(node)
         if role == _TEXT:
-            role = _shape(value)
-        if not role or _offered(value, node):
+            role = _classify_text(value)
+        if not role or _is_schema_value(value, node):
             return True
         if role == "number":
-            named = _COORDINATES.isdisjoint(words(key)[-1:])
+            named = _COORDINATES.isdisjoint(split_words(key)[-1:])
             return not named or not isinstance(value, int | float) or self._number(float(value))
         if not isinstance(value, str) or not value or self._sources.holds(value):
             return True
@@ -162,10 +164,10 @@ class _Known:
         if len(numbers) > _MOST_NUMBERS or self._unread(value):
             return True
         spans = [n for word, many in _SPANS.items() if self._sources.mentions(word) for n in many]
-        return value in spans or _computed(value, numbers) or value in self._totals()
+        return value in spans or _is_computed(value, numbers) or value in self._totals()
 
     def _unread(self, value: float) -> bool:
-        """Whether a number may stand there in words that cannot be read."""
+        """Return True if a number may be stated in words that cannot be read."""
         text = " ".join(self._said)
         if any(not c.isdecimal() and unicodedata.numeric(c, None) is not None for c in text):
             return True  # 二, Ⅳ, ½
@@ -174,7 +176,7 @@ class _Known:
         return value.is_integer() and value <= _IN_WORDS and read < _READABLE * len(words)
 
     def _totals(self) -> set[float]:
-        """How many values the results hold under each name, and their sums."""
+        """Return the number of values under each name in the results, and their sums."""
         under: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
         for leaf in self._sources.leaves:
             under[leaf.path].append(float(leaf.value) if _is_number(leaf.value) else 0.0)
@@ -213,7 +215,10 @@ class _Known:
             return True
         whole = "".join(rows)
         seen = (
-            r for text in self._sources.texts for r in _DIGITS.findall(squash(text)) if len(r) > 3
+            r
+            for text in self._sources.texts
+            for r in _DIGITS.findall(squash_text(text))
+            if len(r) > 3
         )
         return any(r in whole or any(row in r for row in longest) for r in seen)
 
@@ -224,8 +229,8 @@ def days_in(texts: Iterable[str]) -> set[date]:
     return {day for day in found if day is not None}
 
 
-def _computed(value: float, numbers: set[float]) -> bool:
-    """Whether one step of arithmetic leads from numbers that were said to this one."""
+def _is_computed(value: float, numbers: set[float]) -> bool:
+    """Return True if one step of arithmetic leads from stated numbers to this one."""
     rounded = {round(n, 6) for n in numbers}
     for n in numbers - {0.0}:
         factors = _FACTORS if n == 1 else (*_FACTORS, *_POWERS)
@@ -238,7 +243,7 @@ def _computed(value: float, numbers: set[float]) -> bool:
     return False
 
 
-def _role(node: Node, depth: int = 0) -> str:
+def _classify_schema(node: Node, depth: int = 0) -> str:
     """``number``, the format of a text, ``pattern``, or ``text``; "" for what a schema leaves open,
     lists, or lets be null.
     """
@@ -254,12 +259,14 @@ def _role(node: Node, depth: int = 0) -> str:
         role = schema.get("format") or ("pattern" if schema.get("pattern") else _TEXT)
         return role if isinstance(role, str) else ""
     branches = [b for keyword in ("anyOf", "oneOf", "allOf") for b in node.branches(keyword)]
-    roles = {_role(b, depth + 1) for b in branches}
+    roles = {_classify_schema(b, depth + 1) for b in branches}
     return roles.pop() if kinds == [None] and len(roles) == 1 else ""
 
 
-def _shape(value: Json) -> str:
-    """What a text without a format is by its look: a full date or a mail address; else ""."""
+def _classify_text(value: Json) -> str:
+    """Return the kind of a text without a declared format: a full date or a mail address; else
+    "".
+    """
     if not isinstance(value, str):
         return ""
     if _DAY.fullmatch(value[:10]) and (len(value) == 10 or value[10] in "T "):
@@ -267,13 +274,13 @@ def _shape(value: Json) -> str:
     return "email" if _MAIL.fullmatch(value) else ""
 
 
-def _offered(value: Json, node: Node) -> bool:
-    """Whether the schema itself gives the value: its default, or a value that its description
-    names, no example.
+def _is_schema_value(value: Json, node: Node) -> bool:
+    """Return True if the schema itself gives the value: its default, or a value that its
+    description names, except as an example.
     """
     node = node.resolved()
     if any(
-        canonical(node.get(key)) == canonical(value)
+        to_canonical_json(node.get(key)) == to_canonical_json(value)
         for key in ("default", "const")
         if node.get(key) is not None
     ):
@@ -281,7 +288,7 @@ def _offered(value: Json, node: Node) -> bool:
     about = node.get("description")
     if not isinstance(about, str):
         return False
-    text = value if isinstance(value, str) else canonical(value)
+    text = value if isinstance(value, str) else to_canonical_json(value)
     return (
         text not in examples_in(about)
         and re.search(rf"(?<![\w.]){re.escape(text)}(?!\w|\.\d)", about) is not None

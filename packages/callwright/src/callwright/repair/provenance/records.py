@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from callwright.nouns.types import Json, JsonObject, ToolResult, canonical
+from callwright.nouns.types import Json, JsonObject, ToolResult, to_canonical_json
 from callwright.repair.diagnostics import Diagnostic
 from callwright.repair.location import in_arguments
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -43,22 +43,22 @@ def mixed_records(
         return None
     said = ProvenanceIndex(sources.query)
     told = {key: value for key, value in told.items() if not said.holds(value)}
-    for records in _lists(sources.results):
+    for records in _iter_record_lists(sources.results):
         places = {
             key: place
             for key, value in told.items()
-            if (place := _place(value, records)) is not None
+            if (place := _find_place(value, records)) is not None
         }
         for one, other in combinations(places, 2):
             (i, a), (j, b) = places[one], places[other]
             if i != j and a != b and b in records[i] and a in records[j]:
-                message = _say(one, other, arguments, records[i], records[j])
+                message = _render_mixture(one, other, arguments, records[i], records[j])
                 at, value = in_arguments(draft, other), arguments[other]
                 return Diagnostic("error", "ungrounded", at, message, "record", None, value)
     return None
 
 
-def _lists(results: Sequence[ToolResult]) -> Iterator[Sequence[JsonObject]]:
+def _iter_record_lists(results: Sequence[ToolResult]) -> Iterator[Sequence[JsonObject]]:
     """The lists of two or more objects inside the results, and what one tool returned in several
     calls.
     """
@@ -83,7 +83,7 @@ def _lists(results: Sequence[ToolResult]) -> Iterator[Sequence[JsonObject]]:
                 stack.extend((inner, depth + 1) for inner in value[:_MOST_RECORDS])
 
 
-def _place(value: Json, records: Sequence[JsonObject]) -> tuple[int, str] | None:
+def _find_place(value: Json, records: Sequence[JsonObject]) -> tuple[int, str] | None:
     """Record and field of a value that the list holds exactly once."""
     found = [
         (i, key)
@@ -94,14 +94,17 @@ def _place(value: Json, records: Sequence[JsonObject]) -> tuple[int, str] | None
     return found[0] if len(found) == 1 else None
 
 
-def _say(one: str, other: str, arguments: JsonObject, first: JsonObject, second: JsonObject) -> str:
+def _render_mixture(
+    one: str, other: str, arguments: JsonObject, first: JsonObject, second: JsonObject
+) -> str:
     return (
-        f"'{one}' and '{other}' come from two different records: {canonical(arguments[one])} from"
-        f" {_short(first)}, {canonical(arguments[other])} from {_short(second)}. Take both from the"
-        " record that the request is about."
+        f"'{one}' and '{other}' come from two different records:"
+        f" {to_canonical_json(arguments[one])} from {_shorten_record(first)},"
+        f" {to_canonical_json(arguments[other])} from {_shorten_record(second)}."
+        " Take both from the record that the request is about."
     )
 
 
-def _short(record: JsonObject) -> str:
-    text = canonical(record)
+def _shorten_record(record: JsonObject) -> str:
+    text = to_canonical_json(record)
     return text if len(text) <= 160 else text[:159] + "…"

@@ -7,11 +7,11 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
-from callwright.jsontext import opened
+from callwright.jsontext import parse_tool_text
 from callwright.language import ENGLISH
-from callwright.language.tokens import fold, squash
-from callwright.nouns.types import Json, Message, ToolResult, canonical
-from callwright.schema.keys import words
+from callwright.language.tokens import fold_text, squash_text
+from callwright.nouns.types import Json, Message, ToolResult, to_canonical_json
+from callwright.schema.keys import split_words
 from callwright.schema.value_spellings import calendar_day
 
 _NOT_ALNUM = re.compile(r"[\W_]+")
@@ -103,7 +103,7 @@ class ProvenanceIndex:
 
     @property
     def _folded(self) -> list[str]:
-        self._fold += map(fold, self._texts[len(self._fold) :])
+        self._fold += map(fold_text, self._texts[len(self._fold) :])
         return self._fold
 
     @property
@@ -155,17 +155,17 @@ class ProvenanceIndex:
         content = result.content
         if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
             self._keep(content)
-            content = opened(content)
+            content = parse_tool_text(content)
         self._add_value(content, result.id, ())
 
     def holds(self, value: Json) -> bool:
-        """Whether the value was seen: a text in a row or by all its words, a number, a day, every
-        member.
+        """Return True if the value was seen: a text as a whole or by all its words, a number, a
+        day, every member.
         """
         if isinstance(value, bool) or value is None:
             return True
         if isinstance(value, int | float):
-            return self._holds_number(value) or canonical(value) in self._words
+            return self._holds_number(value) or to_canonical_json(value) in self._words
         if isinstance(value, str):
             return self._holds_text(value) or self._holds_day(value)
         if isinstance(value, list):
@@ -173,17 +173,19 @@ class ProvenanceIndex:
         return all(self.holds(v) for v in value.values()) if isinstance(value, dict) else False
 
     def holds_whole(self, text: str) -> bool:
-        """Whether a text was said in one piece, case, accents, spaces and punctuation aside."""
-        wanted = squash(text)
+        """Return True if a text was stated in one piece, ignoring case, accents, spaces and
+        punctuation.
+        """
+        wanted = squash_text(text)
         return _in_any(text, self._texts) or _in_any(wanted, self._squashed)
 
     def holds_words(self, text: str) -> bool:
-        """Whether a text was said in whole words, not only as a part of others: "Franc" is not in
-        "France".
+        """Return True if a text was stated in whole words, not only as a part of others: "Franc" is
+        not in "France".
         """
-        if any(_stands_in(text, seen) for seen in self._texts):
+        if any(_is_whole_word_in(text, seen) for seen in self._texts):
             return True
-        wanted = _WORD.findall(fold(text))
+        wanted = _WORD.findall(fold_text(text))
         return all(
             w in self._words or any(w + end in self._words for end in _ENDINGS) for w in wanted
         )
@@ -192,12 +194,16 @@ class ProvenanceIndex:
         """The values that results hold under a name which ends like this argument's, each once, in
         order.
         """
-        return list({canonical(leaf.value): leaf.value for leaf in self.leaves_under(key)}.values())
+        return list(
+            {to_canonical_json(leaf.value): leaf.value for leaf in self.leaves_under(key)}.values()
+        )
 
     def leaves_under(self, key: str) -> Iterator[Leaf]:
-        """What results hold under a name which ends like this argument's, in order."""
-        last = words(key)[-1:]
-        return (leaf for leaf in self.leaves if leaf.path and words(leaf.path[-1])[-1:] == last)
+        """Yield the leaves of results under a name that ends like this argument's, in order."""
+        last = split_words(key)[-1:]
+        return (
+            leaf for leaf in self.leaves if leaf.path and split_words(leaf.path[-1])[-1:] == last
+        )
 
     def days(self) -> list[str]:
         """The ISO 8601 days that results hold, each once, in order."""
@@ -207,8 +213,8 @@ class ProvenanceIndex:
         return list(dict.fromkeys(day.isoformat() for day in found if day is not None))
 
     def mentions(self, word: str) -> bool:
-        """Whether a word was used, endings aside: "sorted" for "sort"."""
-        word = fold(word)
+        """Return True if a word was used, ignoring endings: "sorted" for "sort"."""
+        word = fold_text(word)
         stem = word[:4] if len(word) < 6 else word[:5]
         return word in self._words or (
             len(word) >= 4 and any(w.startswith(stem) for w in self._words)
@@ -220,7 +226,7 @@ class ProvenanceIndex:
         room = chars - sum(map(len, lines))
         shown: list[str] = []
         for result in reversed(self.results):
-            line = f"{result.id} {result.tool}: {canonical(result.content)}"
+            line = f"{result.id} {result.tool}: {to_canonical_json(result.content)}"
             line = line if len(line) <= 400 else line[:399] + "…"
             if len(line) > room:
                 break
@@ -229,10 +235,10 @@ class ProvenanceIndex:
         return "\n".join([*lines, *reversed(shown)])[:chars] or "(nothing beyond the arguments)"
 
     def _add_value(self, value: Json, result: str, path: tuple[str, ...]) -> None:
-        for keys, leaf in _leaves(value, path):
+        for keys, leaf in _list_leaves(value, path):
             if len(self.leaves) < _MAX_LEAVES and result:
                 self.leaves.append(Leaf(result, keys, leaf))
-            self._keep(leaf if isinstance(leaf, str) else canonical(leaf))
+            self._keep(leaf if isinstance(leaf, str) else to_canonical_json(leaf))
         if isinstance(value, dict):
             self._keep(" ".join(value))  # ids are sometimes keys
 
@@ -260,14 +266,14 @@ class ProvenanceIndex:
         return any(round(seen, places) == number for seen in self._numbers)
 
     def _holds_text(self, text: str) -> bool:
-        wanted = squash(text)
+        wanted = squash_text(text)
         if not wanted:
             return True
         if len(wanted) < 4:
-            return wanted in self._words or self._stands_alone(fold(text.strip()))
+            return wanted in self._words or self._stands_alone(fold_text(text.strip()))
         if _in_any(text, self._texts) or _in_any(wanted, self._squashed):
             return True
-        words = set(_WORD.findall(fold(text)))
+        words = set(_WORD.findall(fold_text(text)))
         return len(words) > 1 and words <= self._words
 
     def _stands_alone(self, text: str) -> bool:
@@ -297,9 +303,9 @@ def _in_any(text: str, seen: Iterable[str]) -> bool:
     return False
 
 
-def _stands_in(text: str, whole: str) -> bool:
-    """Whether a text stands in another, in these characters, between things that are not letters or
-    digits.
+def _is_whole_word_in(text: str, whole: str) -> bool:
+    """Return True if a text stands in another, character by character, with no letters or digits
+    next to it.
     """
     at = whole.find(text) if text else -1
     while at >= 0:
@@ -317,13 +323,13 @@ def _as_float(value: float) -> float:
         return float("inf")
 
 
-def _leaves(value: Json, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Json]]:
+def _list_leaves(value: Json, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Json]]:
     found: list[tuple[tuple[str, ...], Json]] = []
-    _gather(value, path, 0, found)
+    _gather_leaves(value, path, 0, found)
     return found
 
 
-def _gather(
+def _gather_leaves(
     value: Json, path: tuple[str, ...], depth: int, found: list[tuple[tuple[str, ...], Json]]
 ) -> None:
     """Not a function inside the other: one that calls itself there is garbage that only the
@@ -333,9 +339,9 @@ def _gather(
         return
     if isinstance(value, dict):
         for key, member in value.items():
-            _gather(member, (*path, str(key)), depth + 1, found)
+            _gather_leaves(member, (*path, str(key)), depth + 1, found)
     elif isinstance(value, list):
         for member in value:
-            _gather(member, path, depth + 1, found)
+            _gather_leaves(member, path, depth + 1, found)
     elif value is not None and not isinstance(value, bool):
         found.append((path, value))

@@ -1,9 +1,9 @@
-"""Where the values of one step of a plan may come from: what a run knew before it, and the results
+"""Provides the sources of one step of a plan: the run's knowledge before it, and the results
 upstream of it.
 
-Those are indexed only when something is asked that the rest cannot answer. A plan of hundreds of
-steps would otherwise index every result once for each of the steps behind it, although most values
-of a step are said in the request or were taken from a result by reference.
+The results are indexed only if the other sources cannot answer a question. A plan of hundreds of
+steps would otherwise index every result once for each of the steps behind it. Most values of a step
+are stated in the request or were taken from a result by reference.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Upstream(ProvenanceIndex):
         self._taken = {value for value in taken if not isinstance(value, dict | list)}
 
     def __getattr__(self, name: str) -> Any:
-        """What no attribute is yet: the whole has to be read."""
+        """Return a missing attribute after reading the sources that it needs."""
         if name == "results":  # asked for more often than what they say
             self.results = [*self._before.results, *self._upstream()]
             return self.results

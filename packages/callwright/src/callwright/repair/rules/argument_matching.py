@@ -21,7 +21,7 @@ CONFIDENCE = threshold("callwright.repair", "argument_matching.confidence")
 _MUCH_MORE = threshold("callwright.repair", "argument_matching.much_more")
 
 
-def meant_for(arguments: JsonObject, tool: Tool, situation: RepairContext) -> Tool | None:
+def find_intended_tool(arguments: JsonObject, tool: Tool, situation: RepairContext) -> Tool | None:
     """The one other tool that takes these very arguments, where ``tool`` lacks a key of them or
     requires another.
     """
@@ -31,14 +31,16 @@ def meant_for(arguments: JsonObject, tool: Tool, situation: RepairContext) -> To
     verdict = situation.gate.check(ToolCall("", tool.name, arguments))
     if isinstance(verdict, CheckedCall) and not verdict.edits:
         return None  # its own tool takes them as well
-    found = [t for t in situation.tools if t is not tool and _takes(t, arguments)]
+    found = [t for t in situation.tools if t is not tool and _is_match(t, arguments)]
     if len(found) != 1:
         return None
     asked = situation.shares[found[0].name] - situation.shares[tool.name]
     return found[0] if asked >= 0 or (len(keys) > 1 and asked > -_MUCH_MORE) else None
 
 
-def asked_more(arguments: JsonObject, tool: Tool, situation: RepairContext) -> Tool | None:
+def find_better_asked_tool(
+    arguments: JsonObject, tool: Tool, situation: RepairContext
+) -> Tool | None:
     """Another tool that takes the arguments as well and that the request speaks much more of: only
     to be reported.
     """
@@ -48,11 +50,13 @@ def asked_more(arguments: JsonObject, tool: Tool, situation: RepairContext) -> T
     others = [
         t for t in situation.tools if t is not tool and situation.shares[t.name] >= own + _MUCH_MORE
     ]
-    found = [t for t in others if _takes(t, arguments)]
+    found = [t for t in others if _is_match(t, arguments)]
     return found[0] if len(found) == 1 else None
 
 
-def passed_over(call: ToolCall, calls: Sequence[ToolCall], situation: RepairContext) -> Tool | None:
+def find_passed_over_tool(
+    call: ToolCall, calls: Sequence[ToolCall], situation: RepairContext
+) -> Tool | None:
     """Another tool that takes the arguments as well and that no call of the reply is of, where the
     request tells it from the called one: by a word of its name and none of the other's, or by both
     where the other is called more than once. Only to be reported.
@@ -69,14 +73,18 @@ def passed_over(call: ToolCall, calls: Sequence[ToolCall], situation: RepairCont
     own, asked = telling_words(tool.name, tool.description)[0], situation.asked_words
     found = []
     for other, theirs in situation.spoken_of:
-        if other.name in called or not (theirs - own) & asked or not _takes(other, call.arguments):
+        if (
+            other.name in called
+            or not (theirs - own) & asked
+            or not _is_match(other, call.arguments)
+        ):
             continue
         if called.count(call.tool) > 1 or not (own - theirs) & asked:
             found.append(other)
     return found[0] if len(found) == 1 else None
 
 
-def _takes(tool: Tool, arguments: JsonObject) -> bool:
+def _is_match(tool: Tool, arguments: JsonObject) -> bool:
     keys = arguments.keys()
     if not keys <= tool.properties.keys() or not keys >= set(tool.required):
         return False

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from callwright.dataflow.flow import GENERIC, words
+from callwright.dataflow.flow import GENERIC, split_words
 from callwright.language import ENGLISH
 from callwright.nouns.errors import ViolationKind
 from callwright.nouns.thresholds import threshold
-from callwright.nouns.types import Json, JsonObject, canonical
+from callwright.nouns.types import Json, JsonObject, to_canonical_json
 from callwright.repair.diagnostics import MISSING
 from callwright.repair.draft import Change, Draft, LocatedEdit
 from callwright.repair.location import in_arguments
-from callwright.repair.provenance.grounding import is_identifier, judge
+from callwright.repair.provenance.grounding import classify_value, is_identifier
 from callwright.repair.rule import Rule, When, call_rule
 from callwright.repair.rules import (
     extracted,
@@ -23,10 +23,10 @@ from callwright.repair.rules import (
     parameters,
     schema_echo,
 )
-from callwright.repair.rules.extracted_siblings import partners
+from callwright.repair.rules.extracted_siblings import list_partner_values
 from callwright.repair.rules.reply_context import ReplyContext
 from callwright.schema import keys
-from callwright.schema.coerce import coerce, types_of
+from callwright.schema.coerce import coerce_value, get_types
 from callwright.schema.compiled import Compiled, compiled_for
 from callwright.schema.value_edits import ValueEdit, render_pointer
 from callwright.schema.value_spellings import NONE
@@ -74,9 +74,9 @@ class ArgumentRepair:
         return self.change if self.change else None
 
     def needs(self, key: str) -> bool:
-        """Whether a parameter must have a value. A schema that requires nothing at all says nothing
-        about that: then every parameter without a default that is not called optional counts as
-        needed.
+        """Return True if a parameter must have a value. If a schema has no list of required
+        parameters, every parameter without a default counts, unless its description calls it
+        optional.
         """
         if "required" in self.tool.input_schema:
             return key in self.tool.required
@@ -90,7 +90,7 @@ class ArgumentRepair:
         return [*self.draft.missing, *(str(pointer[-1]) for pointer in found)]
 
     def triggered(self) -> bool:
-        """Whether a value is an echo, a placeholder, or an identifier from nowhere."""
+        """Return True if a value is a schema echo, a placeholder, or an ungrounded identifier."""
         return any(self._trigger(key, value) for key, value in self.arguments.items())
 
     def _trigger(self, key: str, value: Json) -> bool:
@@ -107,7 +107,7 @@ class ArgumentRepair:
             schema_echo.is_echo(value, part) or self._placeholder(key, value, part)
         ):
             return True
-        if isinstance(value, str) and formats.documented(value, part) is not NONE:
+        if isinstance(value, str) and formats.convert_to_documented(value, part) is not NONE:
             return True
         informed = self.situation.informed
         if informed and is_identifier(key, value, part) and not self._held(value):
@@ -129,7 +129,7 @@ class ArgumentRepair:
     # ------------------------------------------------------------ steps
 
     def unwrap(self) -> None:
-        inner = schema_echo.unwrapped(self.arguments, self.tool)
+        inner = schema_echo.unwrap_arguments(self.arguments, self.tool)
         if inner is not None:
             place = in_arguments(self.draft.id)
             self.change.list_edit(place, self.arguments, inner, UNWRAP, UNWRAPPED)
@@ -141,7 +141,7 @@ class ArgumentRepair:
             if schema_echo.lists_every_option(value, part) and not self._accepts(key, value):
                 self._take_back(key, ECHO)
             elif self._is_echo(key, value):
-                inner = schema_echo.value_inside(value, part)
+                inner = schema_echo.extract_echoed_value(value, part)
                 if inner is not NONE:
                     self._edit(key, inner, ECHO, ECHO_VALUE)
                 else:
@@ -173,12 +173,15 @@ class ArgumentRepair:
             self._report_unknown(key, PLACEHOLDER)
         else:
             self._abstain(
-                key, 0.0, None, f"'{key}' is {canonical(value)[:80]}, which may stand for a value"
+                key,
+                0.0,
+                None,
+                f"'{key}' is {to_canonical_json(value)[:80]}, which may stand for a value",
             )
 
     def _is_echo(self, key: str, value: Json) -> bool:
-        """Whether a parameter's schema stands in the place of its value: word for word, or where
-        the schema refuses what stands there.
+        """Return True if a parameter's schema stands in place of its value. It must be word for
+        word, or the schema must refuse it.
         """
         part = self.tool.properties.get(key)
         if not schema_echo.is_echo(value, part):
@@ -186,8 +189,9 @@ class ArgumentRepair:
         return schema_echo.repeats_schema(value, part) or not self._accepts(key, value)
 
     def _take_back(self, key: str, rule: str) -> None:
-        """What is no value gives way to what the conversation states; an optional one without that
-        is left out, a required one stays where it is and is reported.
+        """Replace a value that is none with the one stated in the conversation. Otherwise a schema
+        echo becomes the parameter's default, if it has one. Any other optional value is left out; a
+        required one stays and is reported.
         """
         value = self.arguments[key]
         found = self._stated(key)
@@ -200,12 +204,18 @@ class ArgumentRepair:
         ):
             self._edit(key, self._part(key)["default"], rule, ECHO_DEFAULT)
             self._abstain(
-                key, 0.0, None, f"'{key}' held {canonical(value)[:80]}; it has its default now"
+                key,
+                0.0,
+                None,
+                f"'{key}' held {to_canonical_json(value)[:80]}; it has its default now",
             )
         elif not self.needs(key):
             self._drop(key, rule, NO_VALUE)
             self._abstain(
-                key, 0.0, None, f"'{key}' held {canonical(value)[:80]}; nothing said gives a value"
+                key,
+                0.0,
+                None,
+                f"'{key}' held {to_canonical_json(value)[:80]}; nothing said gives a value",
             )
         else:
             self._report_unknown(key, rule)
@@ -214,7 +224,7 @@ class ArgumentRepair:
         """Report a required argument that holds no value, where nothing said gives one."""
         value = self.arguments[key]
         said = (
-            f"'{key}' holds {canonical(value)[:80]} instead of a value, and nothing said gives"
+            f"'{key}' holds {to_canonical_json(value)[:80]} instead of a value, and nothing said gives"
             " the real one."
         )
         self.change.note_missing(self.draft.id, key)
@@ -223,11 +233,11 @@ class ArgumentRepair:
     def convert(self) -> None:
         """The gate's lossless conversions and renames."""
         schema = self._compiled()
-        value, edits = coerce(self.arguments, schema)
-        value, renames = keys.rename(value, schema.root)
+        value, edits = coerce_value(self.arguments, schema)
+        value, renames = keys.rename_keys(value, schema.root)
         more: tuple[ValueEdit, ...] = ()
         if renames:
-            value, more = coerce(value, schema)
+            value, more = coerce_value(value, schema)
         if edits or renames or more:
             self.arguments = value
             self.change.list_values(self.draft.id, (*edits, *renames, *more))
@@ -235,7 +245,7 @@ class ArgumentRepair:
     def assign(self) -> None:
         """Unknown keys given to the parameters they stand for."""
         schema = self._compiled()
-        sure, unsure = parameters.pairs(self.arguments, schema.root)
+        sure, unsure = parameters.pair_keys(self.arguments, schema.root)
         least = self.situation.settings.least
         for pair in sure:
             if pair.confidence < least:
@@ -249,7 +259,7 @@ class ArgumentRepair:
             renamed = {pair.wanted if k == pair.given else k: v for k, v in self.arguments.items()}
             place = in_arguments(self.draft.id, pair.given)
             self.change.list_edit(place, pair.given, pair.wanted, parameters.RULE, pair.confidence)
-            self.arguments, more = coerce(renamed, schema)
+            self.arguments, more = coerce_value(renamed, schema)
             self.change.list_values(self.draft.id, more)
         for pair in unsure:
             said = f"'{pair.given}' may stand for '{pair.wanted}'"
@@ -270,17 +280,19 @@ class ArgumentRepair:
                     and isinstance(value, str)
                     and self.situation.sources.holds(value)
                 )
-                found = formats.option(value, part["enum"], slips=not said)
+                found = formats.match_option(value, part["enum"], slips=not said)
             else:
-                found = formats.without_unit(
-                    value, types_of(part), key, str(part.get("description") or "")
+                found = formats.strip_unit(
+                    value, get_types(part), key, str(part.get("description") or "")
                 )
                 rule = formats.UNIT
                 if found is NONE:
-                    found, rule = formats.decimal_comma(value, types_of(part)), formats.COMMA
+                    found, rule = formats.decimal_comma(value, get_types(part)), formats.COMMA
                 if found is NONE and self.situation.informed:
                     found, rule = (
-                        formats.said_number(value, types_of(part), self.situation.sources.holds),
+                        formats.parse_stated_number(
+                            value, get_types(part), self.situation.sources.holds
+                        ),
                         formats.SAID,
                     )
             if found is not NONE and self._accepts(key, found):
@@ -304,11 +316,11 @@ class ArgumentRepair:
             part = self.tool.properties.get(key)
             if key in self.referring:
                 continue
-            spelled = formats.documented(value, part)
+            spelled = formats.convert_to_documented(value, part)
             if spelled is not NONE and self._accepts(key, spelled):
                 if self._accepts(key, value):
                     said = (
-                        f"'{key}' is {canonical(value)[:80]}, which its description wants written"
+                        f"'{key}' is {to_canonical_json(value)[:80]}, which its description wants written"
                         " in another way"
                     )
                     self._abstain(key, formats.CONFIDENCE[formats.FORMAT], spelled, said)
@@ -321,7 +333,7 @@ class ArgumentRepair:
                 )
             if not informed or key in self.unknown or isinstance(value, dict | list):
                 continue
-            verdict = judge(key, value, part, self.situation.sources)
+            verdict = classify_value(key, value, part, self.situation.sources)
             if verdict == "held" and is_identifier(key, value, part) and not self._held(value):
                 verdict = "identifier"
             if (
@@ -335,14 +347,12 @@ class ArgumentRepair:
 
     def _identifier(self, key: str, value: Json) -> None:
         found = self._stated(key)
-        said = (
-            f"'{key}' is {canonical(value)[:80]}, an identifier that nothing said so far contains."
-        )
+        said = f"'{key}' is {to_canonical_json(value)[:80]}, an identifier that nothing said so far contains."
         if found is not None and found.kind == "labelled" and type(found.value) is type(value):
             if not self._accepts(key, value):
                 self._take(key, found)
                 return
-            said += f" {canonical(found.value)[:80]} was said."
+            said += f" {to_canonical_json(found.value)[:80]} was said."
         self._report("ungrounded", key, said, "identifier", value)
         if self.needs(key):
             self.change.note_missing(self.draft.id, key)
@@ -377,15 +387,15 @@ class ArgumentRepair:
             self.change.report("schema", place, said, keyword, edit.before)
 
     def _worth_keeping(self, edit: LocatedEdit) -> bool:
-        """Whether an unknown key holds what was asked for and no other argument says, under a
-        schema that does not forbid other keys.
+        """Return True if an unknown key holds a requested value that no other argument holds. The
+        schema must not forbid other keys.
         """
         value, pointer = edit.before, edit.location.argument or ()
         if len(pointer) != 1 or self.tool.input_schema.get("additionalProperties") is False:
             return False
         if not self.situation.informed or not self.situation.sources.holds(value):
             return False
-        kept = canonical([v for k, v in self.arguments.items() if k != pointer[0]])
+        kept = to_canonical_json([v for k, v in self.arguments.items() if k != pointer[0]])
         if re.search(rf"(?<![\w.]){re.escape(str(value))}(?![\w]|\.\d)", kept, re.I):
             return False  # it is there already
         if isinstance(value, str):
@@ -396,15 +406,15 @@ class ArgumentRepair:
     # ------------------------------------------------------------ parts
 
     def _held(self, value: Json) -> bool:
-        """Whether an identifier was said in one piece: one glued together from what was said was
-        made up.
+        """Return True if an identifier was stated in one piece. One that is glued together from
+        stated parts was invented.
         """
         sources = self.situation.sources
         return sources.holds(value) and (not isinstance(value, str) or sources.holds_whole(value))
 
     def _stated(self, key: str) -> extracted.Candidate | None:
-        """What the conversation says for a parameter, if its schema takes it and it is sure
-        enough.
+        """Return the value that the conversation states for a parameter, if its schema accepts it
+        and it is sure enough.
         """
         part = self.tool.properties.get(key)
         if not self.situation.informed or not isinstance(part, dict):
@@ -412,18 +422,16 @@ class ArgumentRepair:
         used = [v for k, v in self.arguments.items() if k != key]
         used += [v for other in self.others for v in other.values()]
         alike = [s[key] for s in self.siblings if key in s]
-        found = extracted.fill(
-            key, part, self.situation.talk, used, alike, partners(key, self.arguments)
+        found = extracted.extract_value(
+            key, part, self.situation.talk, used, alike, list_partner_values(key, self.arguments)
         )
         if found is None or not self._accepts(key, found.value):
             return None
-        spelled = formats.documented(found.value, part)
+        spelled = formats.convert_to_documented(found.value, part)
         found = extracted.Candidate(found.value if spelled is NONE else spelled, found.kind)
         sure = found.confidence(alone=not self.others)
         if sure < self.situation.settings.least:
-            said = (
-                f"'{key}' may be {canonical(found.value)[:80]}, the only such value that was said"
-            )
+            said = f"'{key}' may be {to_canonical_json(found.value)[:80]}, the only such value that was said"
             self._abstain(key, sure, found.value, said)
             return None
         return found
@@ -447,8 +455,8 @@ class ArgumentRepair:
         return child is None or child.resolved().accepts(value)
 
     def _may_go(self, key: str, value: Json) -> bool:
-        """Whether an optional value can be left out: nothing said is about it, and the schema does
-        not mind.
+        """Return True if an optional value can be left out. Nothing in the conversation concerns
+        it, and the schema permits its absence.
         """
         if self.needs(key) or key not in self.arguments or self._alluded(key, value):
             return False
@@ -456,16 +464,17 @@ class ArgumentRepair:
         return self._compiled().accepts(kept) or not self._compiled().accepts(self.arguments)
 
     def _alluded(self, key: str, value: Json) -> bool:
-        """Whether the conversation speaks of the parameter or has a word of the value; days and
-        times are derived, and what tells this call from another one was meant.
+        """Return True if the conversation mentions the parameter or has a word of the value. Days
+        and times also count, since they are derived. So does a value that differs from the one in
+        another call.
         """
         if isinstance(value, str) and _DAY_OR_TIME.search(value):
             return True
         if any(key in other and other[key] != value for other in self.others):
             return True
-        about = [*words(key)]
+        about = [*split_words(key)]
         if isinstance(value, str):
-            about += [*words(value), *filter(str.isalpha, formats.other_words(value))]
+            about += [*split_words(value), *filter(str.isalpha, formats.list_synonyms(value))]
         return any(
             len(w) > 3 and w not in GENERIC and self.situation.sources.mentions(w) for w in about
         )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 MAX_SIDE = 24  # beyond it nobody could say which unknown key means which
 
 
-def assign(scores: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+def assign_pairs(scores: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
     """(row, column) pairs of greatest total score, each row and column at most once; scores <= 0
     pair nothing.
 
@@ -23,29 +23,31 @@ def assign(scores: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
         [-max(0.0, scores[i][j]) if i < rows and j < len(scores[i]) else 0.0 for j in range(size)]
         for i in range(size)
     ]
-    taken = _matched(cost, size)
+    taken = _match_rows(cost, size)
     pairs = [(taken[j] - 1, j - 1) for j in range(1, size + 1)]
-    return sorted((i, j) for i, j in pairs if i < rows and j < columns and _at(scores, i, j) > 0)
+    return sorted(
+        (i, j) for i, j in pairs if i < rows and j < columns and _get_score(scores, i, j) > 0
+    )
 
 
-def _at(scores: Sequence[Sequence[float]], i: int, j: int) -> float:
+def _get_score(scores: Sequence[Sequence[float]], i: int, j: int) -> float:
     return scores[i][j] if j < len(scores[i]) else 0.0
 
 
-def _matched(cost: list[list[float]], size: int) -> list[int]:
+def _match_rows(cost: list[list[float]], size: int) -> list[int]:
     """Row (from 1) that each column (from 1) is matched with, by shortest augmenting paths."""
     row_price, column_price = [0.0] * (size + 1), [0.0] * (size + 1)
     taken = [0] * (size + 1)
     for row in range(1, size + 1):
         taken[0] = row
-        way, free = _path(cost, size, row_price, column_price, taken)
+        way, free = _find_augmenting_path(cost, size, row_price, column_price, taken)
         while free:
             taken[free] = taken[way[free]]
             free = way[free]
     return taken
 
 
-def _path(
+def _find_augmenting_path(
     cost: list[list[float]],
     size: int,
     row_price: list[float],

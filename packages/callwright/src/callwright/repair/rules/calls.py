@@ -14,14 +14,14 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from callwright.nouns.types import ToolCall, canonical
+from callwright.nouns.types import ToolCall, to_canonical_json
 from callwright.repair import ranker
 from callwright.repair.diagnostics import Diagnostic
 from callwright.repair.draft import AFTER_CALLS, BEFORE_CALLS, Change, Draft, Drafts
 from callwright.repair.location import ID, NAME, Location, in_arguments
 from callwright.repair.pipeline import order_rules
-from callwright.repair.provenance.doubts import doubts
-from callwright.repair.result import shown
+from callwright.repair.provenance.doubts import find_doubts
+from callwright.repair.result import describe_call
 from callwright.repair.rule import Rule, call_rule, reply_rule
 from callwright.repair.rules import argument_matching, names, split
 from callwright.repair.rules.argument_repair import ARGUMENT_RULES
@@ -41,8 +41,10 @@ def name_tool(draft: Draft, context: ReplyContext) -> Change | None:
     call, situation = draft.call, context.situation
     if call.tool in situation.by_name:
         return None
-    found, likely = names.match(call.tool, call.arguments, situation.tools, situation.query)
-    found = found or ranker.match(call.tool, call.arguments, situation.tools, situation.query)
+    found, likely = names.match_name(call.tool, call.arguments, situation.tools, situation.query)
+    found = found or ranker.match_by_ranker(
+        call.tool, call.arguments, situation.tools, situation.query
+    )
     place, change = Location(draft.id, NAME), Change()
     if found is not None and found.confidence >= situation.settings.least:
         change.list_edit(place, call.tool, found.tool.name, found.rule, found.confidence)
@@ -79,7 +81,9 @@ def find_tool_by_arguments(draft: Draft, context: ReplyContext) -> Change | None
     report it.
     """
     situation, call = context.situation, draft.call
-    other = argument_matching.meant_for(draft.arguments, situation.by_name[call.tool], situation)
+    other = argument_matching.find_intended_tool(
+        draft.arguments, situation.by_name[call.tool], situation
+    )
     if other is None:
         return None
     place, change = Location(draft.id, NAME), Change()
@@ -104,9 +108,11 @@ def doubt_values(draft: Draft, context: ReplyContext) -> Change | None:
     shown = (d for d in draft.diagnostics if d.severity in ("error", "hint"))
     reported = {d.location.argument for d in shown}
     known = frozenset(k for k in arguments if (k,) in reported) | context.referring(draft)
-    doubtful = doubts(arguments, tool, situation, known)
+    doubtful = find_doubts(arguments, tool, situation, known)
     renamed = any(e.rule == argument_matching.RULE for e in draft.edits)
-    better = None if renamed else argument_matching.asked_more(arguments, tool, situation)
+    better = (
+        None if renamed else argument_matching.find_better_asked_tool(arguments, tool, situation)
+    )
     if not doubtful and better is None:
         return None
     change = Change()
@@ -149,7 +155,7 @@ def warn_of_values(draft: Draft, context: ReplyContext) -> Change | None:
     change = Change()
     for key, (text, value) in aside.own_text.items():
         said = (
-            f"'{key}' is {canonical(value)} where the schema wants the text '{text}'; left as"
+            f"'{key}' is {to_canonical_json(value)} where the schema wants the text '{text}'; left as"
             " it is."
         )
         place = in_arguments(draft.id, key)
@@ -195,7 +201,7 @@ def drop_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
     for i, drop in dropped.items():
         draft = every[i]
         whole = Location(draft.id)
-        change.list_edit(whole, shown(draft.call), None, drop.rule, drop.confidence)
+        change.list_edit(whole, describe_call(draft.call), None, drop.rule, drop.confidence)
         change.withdrawn.add(draft.id)
         change.diagnostics += [
             d._replace(location=whole) for d in draft.errors if d.rule == "unknown_tool"
@@ -217,7 +223,7 @@ def split_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
         return None
     change, order = Change(), list(drafts.order)
     for draft in wrong:
-        listed = split.several(draft.call, context.situation.gate)
+        listed = split.split_list_call(draft.call, context.situation.gate)
         if listed is None:
             continue
         key, several = listed
@@ -236,7 +242,7 @@ def split_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
         for n, arguments in enumerate(several[1:], 1):
             id, call = drafts.new_id(), replace(draft.call, arguments=arguments)
             change.calls[id], change.origins[id] = call, draft.origin
-            change.list_edit(Location(id), None, shown(call), split.RULE, split.CONFIDENCE)
+            change.list_edit(Location(id), None, describe_call(call), split.RULE, split.CONFIDENCE)
             order.insert(order.index(draft.id) + n, id)
         change.order = order
     return change if change else None
@@ -252,7 +258,7 @@ def tell_calls_apart(drafts: Drafts, _: ReplyContext) -> Change | None:
     for draft in drafts:
         call = draft.call
         if call.id and call.id in seen:
-            fresh = _fresh(call.id, every)
+            fresh = _make_fresh_id(call.id, every)
             change.calls[draft.id] = replace(call, id=fresh)
             change.list_edit(Location(draft.id, ID), call.id, fresh, FRESH_ID)
             every.add(fresh)
@@ -260,7 +266,7 @@ def tell_calls_apart(drafts: Drafts, _: ReplyContext) -> Change | None:
     return change if change else None
 
 
-def _fresh(id: str, taken: Collection[str]) -> str:
+def _make_fresh_id(id: str, taken: Collection[str]) -> str:
     """The next free id of the same form: its number counted on, else a number after it."""
     digits = re.search(r"\d{1,9}\Z", id)
     stem, number = (id[: digits.start()], int(digits[0])) if digits else (id + "_", 1)
@@ -279,7 +285,7 @@ def name_repeated_calls(drafts: Drafts, _: ReplyContext) -> Change | None:
     seen: set[str] = set()
     change = Change()
     for draft in drafts:
-        text = canonical([draft.call.tool, draft.call.arguments])
+        text = to_canonical_json([draft.call.tool, draft.call.arguments])
         if text in seen:
             said = (
                 f"'{draft.call.tool}' is called again with the same arguments; both may be meant."
@@ -303,7 +309,7 @@ def name_tools_passed_over(drafts: Drafts, context: ReplyContext) -> Change | No
         if d.severity == "hint" and d.location.pointer == NAME
     }
     for draft in drafts:
-        other = argument_matching.passed_over(draft.call, calls, context.situation)
+        other = argument_matching.find_passed_over_tool(draft.call, calls, context.situation)
         if other is not None and draft.origin not in named:
             why = (
                 f"The request speaks of '{other.name}', which takes these arguments too and is not"

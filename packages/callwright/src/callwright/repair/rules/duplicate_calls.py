@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from callwright.dataflow import flow
 from callwright.language import ENGLISH
 from callwright.nouns.thresholds import threshold
-from callwright.nouns.types import Json, Tool, ToolCall, canonical, scalars
+from callwright.nouns.types import Json, Tool, ToolCall, iter_scalars, to_canonical_json
 from callwright.repair.context import RepairContext, call_print
-from callwright.repair.ordering.references import references
+from callwright.repair.ordering.references import find_call_references
 from callwright.repair.rules import schema_echo
-from callwright.repair.rules.names import asked_for
-from callwright.schema.keys import words
+from callwright.repair.rules.names import score_request
+from callwright.schema.keys import split_words
 
 DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
 DONE, SURPLUS, UNASKED = "already_called", "superfluous_call", "unasked_call"
@@ -36,11 +36,11 @@ class Drop:
     confidence: float
 
 
-def _sure(rule: str) -> Drop:
+def _make_needless_drop(rule: str) -> Drop:
     return Drop(rule, threshold("callwright.repair", f"needless_calls.{rule}"))
 
 
-def _unasked(rule: str) -> Drop:
+def _make_unasked_drop(rule: str) -> Drop:
     return Drop(rule, threshold("callwright.repair", f"unasked_calls.{rule}"))
 
 
@@ -59,23 +59,25 @@ def find_duplicate_calls(
     seen: dict[str, int] = {}
     again = len(calls) > 1 and bool(_AGAIN.search(situation.query))
     for i, call in enumerate(calls):
-        if not known[i] and schema_echo.no_tool(call.tool):
-            drops[i] = _sure(NO_CALL)
+        if not known[i] and schema_echo.is_no_tool(call.tool):
+            drops[i] = _make_needless_drop(NO_CALL)
             continue
         if len(calls) == 1:
             break
-        print_ = canonical([call.tool, call.arguments])
+        print_ = to_canonical_json([call.tool, call.arguments])
         if (
             print_ in seen
             and not again
             and not _are_two_writes(calls[seen[print_]], call, situation)
         ):
-            drops[i] = _sure(DUPLICATE)
+            drops[i] = _make_needless_drop(DUPLICATE)
         seen.setdefault(print_, i)
     _drop_repeated(calls, known, drops, situation)
     if situation.settings.leave_out or situation.settings.drop_unasked:
         drops |= {
-            i: _unasked(UNASKED) for i, c in enumerate(calls) if known[i] and unasked(c, situation)
+            i: _make_unasked_drop(UNASKED)
+            for i, c in enumerate(calls)
+            if known[i] and is_unasked(c, situation)
         }
     if situation.settings.leave_out and not any(unknown) and all(known):
         _drop_superfluous(calls, drops, situation)
@@ -84,9 +86,9 @@ def find_duplicate_calls(
         if i in drops or not good:
             continue
         if not known[i]:
-            drops[i] = _sure(GHOST)
-        elif unknown[i] and any(_provides(calls[j], call, unknown[i], situation) for j in good):
-            drops[i] = _sure(WAIT)
+            drops[i] = _make_needless_drop(GHOST)
+        elif unknown[i] and any(_is_provider(calls[j], call, unknown[i], situation) for j in good):
+            drops[i] = _make_needless_drop(WAIT)
     return drops
 
 
@@ -118,7 +120,7 @@ def _drop_repeated(
     ]
     fresh = [i for i in range(len(calls)) if i not in drops and i not in repeated and known[i]]
     if repeated and fresh:
-        drops.update({i: _sure(DONE) for i in repeated})
+        drops.update({i: _make_needless_drop(DONE) for i in repeated})
 
 
 def _drop_superfluous(
@@ -128,12 +130,13 @@ def _drop_superfluous(
     stands in a call whose tool the request speaks of much more. Calls that take another's result
     are left alone.
     """
-    if references(calls, situation.tools, situation.query):
+    if find_call_references(calls, situation.tools, situation.query):
         return
     said = [
-        {_spelled(v) for v in _leaves(c.arguments) if situation.sources.holds(v)} for c in calls
+        {_fold_value(v) for v in _iter_leaves(c.arguments) if situation.sources.holds(v)}
+        for c in calls
     ]
-    asked = [asked_for(situation.query, situation.by_name[c.tool]) for c in calls]
+    asked = [score_request(situation.query, situation.by_name[c.tool]) for c in calls]
     for i, call in enumerate(calls):
         better = [
             j
@@ -141,12 +144,12 @@ def _drop_superfluous(
             if j not in drops and other.tool != call.tool and said[i] and said[i] <= said[j]
         ]
         if i not in drops and any(asked[j] >= asked[i] + _MUCH_MORE for j in better):
-            drops[i] = _unasked(SURPLUS)
+            drops[i] = _make_unasked_drop(SURPLUS)
 
 
-def unasked(call: ToolCall, situation: RepairContext) -> bool:
-    """Whether nobody asked for a call: nothing said holds a value that it must have, or speaks of
-    what its tool does.
+def is_unasked(call: ToolCall, situation: RepairContext) -> bool:
+    """Return True if a call was not requested. No message holds one of its required values, or
+    speaks of its tool's purpose.
 
     Of 3,152 gold calls of BFCL two are such (docs/lab-calls.md). A request in another script than
     the tools' is never judged, because none of its words could match.
@@ -159,54 +162,60 @@ def unasked(call: ToolCall, situation: RepairContext) -> bool:
     ):
         return False
     given = {k: v for k, v in call.arguments.items() if k in tool.required} or call.arguments
-    if any(_hinted_at(value, situation) for value in _leaves(given)):
+    if any(_is_hinted_at(value, situation) for value in _iter_leaves(given)):
         return False
-    if about_tools(situation.query, [tool]):
+    if is_about_tools(situation.query, [tool]):
         return True
-    about = {w for w in words(tool.name) if w not in flow.GENERIC} | flow.content_words(
+    about = {w for w in split_words(tool.name) if w not in flow.GENERIC} | flow.content_words(
         tool.description
     )
     for key, part in tool.properties.items():
-        about |= set(words(key)) | flow.content_words(str((part or {}).get("description") or ""))
+        about |= set(split_words(key)) | flow.content_words(
+            str((part or {}).get("description") or "")
+        )
     return not (about - flow.STOP) & flow.content_words(asked)
 
 
-def about_tools(query: str, tools: Sequence[Tool]) -> bool:
-    """Whether a question is about tools: "Which tools do you have?", "What does get_weather
+def is_about_tools(query: str, tools: Sequence[Tool]) -> bool:
+    """Return True if a question is about tools: "Which tools do you have?", "What does get_weather
     do?".
     """
     names = "|".join(re.escape(t.name) for t in tools)
     return re.search(_OF_TOOLS.pattern % names, query, _OF_TOOLS.flags) is not None
 
 
-def _hinted_at(value: Json, situation: RepairContext) -> bool:
-    """Whether a value was said, or a word of it."""
+def _is_hinted_at(value: Json, situation: RepairContext) -> bool:
+    """Return True if a value was stated, or a word of it."""
     if situation.sources.holds(value):
         return True
-    parts = [w for w in words(value) if w not in _LITTLE] if isinstance(value, str) else []
+    parts = [w for w in split_words(value) if w not in _LITTLE] if isinstance(value, str) else []
     return any(situation.sources.mentions(w) for w in parts)
 
 
-def _leaves(value: Json) -> Iterator[Json]:
-    return (leaf for leaf in scalars(value) if leaf is not None and not isinstance(leaf, bool))
+def _iter_leaves(value: Json) -> Iterator[Json]:
+    return (leaf for leaf in iter_scalars(value) if leaf is not None and not isinstance(leaf, bool))
 
 
-def _spelled(value: Json) -> str:
-    return canonical(value).lower()
+def _fold_value(value: Json) -> str:
+    return to_canonical_json(value).lower()
 
 
-def _provides(
+def _is_provider(
     producer: ToolCall, consumer: ToolCall, keys: Sequence[str], situation: RepairContext
 ) -> bool:
-    """Whether one call returns what the other lacks: it can only be made once the result is
-    there.
+    """Return True if one call returns a value that the other lacks. The other can then only be made
+    after that result.
     """
     if producer.tool == consumer.tool:
         return False
-    links = flow.links(situation.by_name[producer.tool], situation.by_name[consumer.tool], _FEEDS)
+    links = flow.find_links(
+        situation.by_name[producer.tool], situation.by_name[consumer.tool], _FEEDS
+    )
     if any(link.input.path[0] in keys for link in links):
         return True
-    taken = {flow.words(k) for k in situation.by_name[producer.tool].properties}
-    keys = [k for k in keys if flow.words(k) not in taken]  # what a tool takes it does not provide
-    made = set(flow.words(_MEANS.split(producer.tool)[0])) - set(flow.VERBS)
-    return any((told := set(flow.words(k)) - _ARTICLES) and told <= made for k in keys)
+    taken = {flow.split_words(k) for k in situation.by_name[producer.tool].properties}
+    keys = [
+        k for k in keys if flow.split_words(k) not in taken
+    ]  # what a tool takes it does not provide
+    made = set(flow.split_words(_MEANS.split(producer.tool)[0])) - set(flow.VERBS)
+    return any((told := set(flow.split_words(k)) - _ARTICLES) and told <= made for k in keys)

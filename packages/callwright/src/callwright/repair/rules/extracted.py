@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from callwright.dataflow.flow import words
+from callwright.dataflow.flow import split_words
 from callwright.language import ENGLISH
 from callwright.nouns.thresholds import threshold_pairs
-from callwright.nouns.types import Json, JsonObject, canonical
+from callwright.nouns.types import Json, JsonObject, to_canonical_json
 from callwright.repair.provenance.conversation_text import (
     DATE,
     EMAIL,
@@ -27,10 +27,10 @@ from callwright.repair.provenance.conversation_text import (
     UUID,
     ConversationText,
     as_number,
-    inside,
-    said_pattern,
-    spoken,
-    unique,
+    build_words_pattern,
+    get_quoted_text,
+    keep_distinct,
+    normalize_value,
 )
 from callwright.repair.rules import (
     extracted_siblings as stated_siblings,
@@ -71,11 +71,13 @@ class Candidate:
     kind: str
 
     def confidence(self, *, alone: bool) -> float:
-        """How often such a value is the right one; ``alone``: the reply has no other call."""
+        """Return how often such a value is the right one; ``alone``: the reply has no other
+        call.
+        """
         return CONFIDENCE[self.kind][0 if alone else 1]
 
 
-def fill(
+def extract_value(
     key: str,
     part: JsonObject,
     talk: ConversationText,
@@ -91,15 +93,15 @@ def fill(
     in other calls of the same tool, ``partners`` values of this call's parameters of a like name
     (start and end, city1 and city2).
     """
-    taken = {spoken(v) for v in used}
-    beside = {canonical(v) for v in siblings}
-    for kind, found in _by_kind(key, part, talk, taken, siblings, partners):
-        values = {canonical(v): v for v in found if v is not NONE}
+    taken = {normalize_value(v) for v in used}
+    beside = {to_canonical_json(v) for v in siblings}
+    for kind, found in _iter_by_kind(key, part, talk, taken, siblings, partners):
+        values = {to_canonical_json(v): v for v in found if v is not NONE}
         if len(values) > 1:
             values = {text: v for text, v in values.items() if text not in beside}
         if len(values) == 1:
             (value,) = values.values()
-            if len(beside) > 1 and canonical(value) in beside:
+            if len(beside) > 1 and to_canonical_json(value) in beside:
                 return None  # each of the calls has its own
             return Candidate(value, kind)
         if values:
@@ -107,21 +109,21 @@ def fill(
     return None
 
 
-def candidates(
+def list_candidates(
     key: str, part: JsonObject, talk: ConversationText, used: Iterable[Json] = ()
 ) -> list[Candidate]:
     """Every value that the conversation may mean for a parameter, surest kind first: for those who
     can try them.
     """
     made: dict[str, Candidate] = {}
-    for kind, values in _by_kind(key, part, talk, {spoken(v) for v in used}, (), ()):
+    for kind, values in _iter_by_kind(key, part, talk, {normalize_value(v) for v in used}, (), ()):
         for value in values:
             if value is not NONE:
-                made.setdefault(canonical(value), Candidate(value, kind))
+                made.setdefault(to_canonical_json(value), Candidate(value, kind))
     return list(made.values())
 
 
-def _by_kind(
+def _iter_by_kind(
     key: str,
     part: JsonObject,
     talk: ConversationText,
@@ -129,76 +131,79 @@ def _by_kind(
     siblings: Sequence[Json],
     partners: Sequence[Json],
 ) -> Iterator[tuple[str, Iterable[Json]]]:
-    types = _types(part)
+    types = _read_types(part)
     if isinstance(part.get("enum"), list):
-        yield "option", _options(part["enum"], talk.text)
+        yield "option", _find_stated_options(part["enum"], talk.text)
         return
-    yield "labelled", _labelled(key, types, part, talk)
-    yield "identified", _identified(key, types, talk)
-    yield "address", [v for v in _addressed(key, part, talk) if "string" in types]
+    yield "labelled", _find_labelled(key, types, part, talk)
+    yield "identified", _find_identifiers(key, types, talk)
+    yield "address", [v for v in _find_addresses(key, part, talk) if "string" in types]
     if siblings or partners:
-        yield "listed", stated_siblings.listed([*siblings, *partners], types, talk, taken)
+        yield (
+            "listed",
+            stated_siblings.find_list_members([*siblings, *partners], types, talk, taken),
+        )
     if types & {"integer", "number"}:
-        yield from _numbers(key, types, part, talk, taken)
+        yield from _iter_numbers(key, types, part, talk, taken)
     elif "string" in types and not part.get("pattern"):
         yield from stated_texts.by_kind(key, part, talk, taken)
     if siblings:
-        yield "shared", stated_siblings.shared(siblings)
+        yield "shared", stated_siblings.find_shared_value(siblings)
 
 
-def _numbers(
+def _iter_numbers(
     key: str, types: frozenset[str], part: JsonObject, talk: ConversationText, taken: set[str]
 ) -> Iterator[tuple[str, Iterable[Json]]]:
-    free = [m for m in talk.numbers if spoken(as_number(m[1], types, m[2])) not in taken]
-    if words(key)[-1:] == ("id",):
+    free = [m for m in talk.numbers if normalize_value(as_number(m[1], types, m[2])) not in taken]
+    if split_words(key)[-1:] == ("id",):
         return
-    if not set(words(key)) & _DATED:
+    if not set(split_words(key)) & _DATED:
         free = [m for m in free if not _YEAR.fullmatch(m[1])]
-    yield "counted", _counted(key, types, talk, free)
+    yield "counted", _find_counts(key, types, talk, free)
     yield "in_unit", _in_unit(types, part, free)
-    if set(words(key)) & _MONEY_WORDS:
+    if set(split_words(key)) & _MONEY_WORDS:
         money = [m for m in free if m.string[: m.start()].rstrip()[-1:] in ("$", "€", "£")]
         yield "money", [as_number(m[1], types, m[2]) for m in money]
         return
-    if set(words(key)) & _RATES:
+    if set(split_words(key)) & _RATES:
         free = [m for m in free if "." in m[1]]
     yield "only_number", [as_number(m[1], types, m[2]) for m in free]
 
 
-def _types(part: JsonObject) -> frozenset[str]:
+def _read_types(part: JsonObject) -> frozenset[str]:
     named = part.get("type", "string")
     return frozenset(named if isinstance(named, list) else [named])
 
 
-def _options(options: list[Json], text: str) -> list[Json]:
+def _find_stated_options(options: list[Json], text: str) -> list[Json]:
     """Options that were said in so many words."""
     low = text.lower()
-    said = [o for o in options if isinstance(o, str) and o and _said_option(o.lower(), low)]
+    said = [o for o in options if isinstance(o, str) and o and _is_stated_option(o.lower(), low)]
     return [o for o in said if not any(o != p and o.lower() in p.lower() for p in said)]
 
 
-def _said_option(option: str, low: str) -> bool:
-    """Whether an option was said, and not only to say that it is not wanted."""
+def _is_stated_option(option: str, low: str) -> bool:
+    """Return True if an option was stated, and not only negated."""
     said = re.finditer(rf"(?<!\w){re.escape(option)}(?!\w)", low)
     return any(not _DENIED.search(low[: m.start()][-20:]) for m in said)
 
 
-def _labelled(
+def _find_labelled(
     key: str, types: frozenset[str], part: JsonObject, talk: ConversationText
 ) -> list[Json]:
-    """What stands right after the key's words and a link: "city: Oslo", "user id is 7"."""
-    label = said_pattern(keys.words(key), talk.low)
+    """Return the values right after the key's words and a link: "city: Oslo", "user id is 7"."""
+    label = build_words_pattern(keys.split_words(key), talk.low)
     if not label:
         return []
     link = f"(?:{_LINK}|{_LINK_OF_NUMBERS})" if types & {"integer", "number"} else _LINK
     labels = re.finditer(rf"(?<![\w]){label}s?\b[\"'`]?{link}", talk.text, re.I)
-    values = (_value_at(talk.text, m.end(), types, part) for m in labels)
+    values = (_parse_value_at(talk.text, m.end(), types, part) for m in labels)
     return [v for v in values if v is not NONE]
 
 
-def _identified(key: str, types: frozenset[str], talk: ConversationText) -> list[Json]:
-    """What stands after "ID" for a parameter that is some thing's id."""
-    if words(key)[-1:] != ("id",):
+def _find_identifiers(key: str, types: frozenset[str], talk: ConversationText) -> list[Json]:
+    """Return the values after "ID", for a parameter that is an id."""
+    if split_words(key)[-1:] != ("id",):
         return []
     found = [m[1] or m[2] for m in _ID_SAID.finditer(talk.text)]
     if types & {"integer", "number"}:
@@ -206,9 +211,9 @@ def _identified(key: str, types: frozenset[str], talk: ConversationText) -> list
     return list(found) if "string" in types else []
 
 
-def _value_at(text: str, at: int, types: frozenset[str], part: JsonObject) -> Json:
-    """What stands right after a label: a quoted text, a number, one token or a run of capitalised
-    words.
+def _parse_value_at(text: str, at: int, types: frozenset[str], part: JsonObject) -> Json:
+    """Return the value right after a label: a quoted text, a number, one token or a run of
+    capitalised words.
     """
     if types & {"integer", "number"}:
         at += len(_BEFORE_NUMBER.match(text, at)[0])  # type: ignore[index]
@@ -218,7 +223,7 @@ def _value_at(text: str, at: int, types: frozenset[str], part: JsonObject) -> Js
         return NONE
     m = QUOTED.match(text, at)
     if m:
-        return NONE if MORE_QUOTED.match(text, m.end()) else inside(m)
+        return NONE if MORE_QUOTED.match(text, m.end()) else get_quoted_text(m)
     if part.get("format") == "date" or DATE.match(text, at):
         m = DATE.match(text, at)
         day = calendar_day(m[0]) if m else None
@@ -232,21 +237,21 @@ def _value_at(text: str, at: int, types: frozenset[str], part: JsonObject) -> Js
     telling = (
         any(c.isdigit() or c in "@_/" for c in token)
         or token[1:] != token[1:].lower()
-        or _ends(text, m)
+        or _is_clause_end(text, m)
     )
     return token if token and telling and token.lower() not in NOT_NAMES else NONE
 
 
-def _ends(text: str, m: re.Match[str] | None) -> bool:
-    """Whether a value's sentence or clause ends with it."""
+def _is_clause_end(text: str, m: re.Match[str] | None) -> bool:
+    """Return True if a value's sentence or clause ends with it."""
     return m is not None and _ENDS.match(text[m.end() :]) is not None
 
 
-def _addressed(key: str, part: JsonObject, talk: ConversationText) -> list[Json]:
+def _find_addresses(key: str, part: JsonObject, talk: ConversationText) -> list[Json]:
     """The only values that look like what the key's name or format says: an e-mail address, a URL,
     a UUID, an IP.
     """
-    named = {*words(key), *re.findall(r"[a-z]+", key.lower()), str(part.get("format", ""))}
+    named = {*split_words(key), *re.findall(r"[a-z]+", key.lower()), str(part.get("format", ""))}
     for kinds, pattern in (
         (_MAIL_WORDS, EMAIL),
         (_LINK_WORDS, URL),
@@ -254,17 +259,17 @@ def _addressed(key: str, part: JsonObject, talk: ConversationText) -> list[Json]
         ({"ip", "ipv4"}, _IP),
     ):
         if named & kinds:
-            return list(unique(m[0] for m in pattern.finditer(talk.text)))
+            return list(keep_distinct(m[0] for m in pattern.finditer(talk.text)))
     return []
 
 
-def _counted(
+def _find_counts(
     key: str, types: frozenset[str], talk: ConversationText, free: Sequence[re.Match[str]]
 ) -> list[Json]:
     """Numbers that stand right before what the key counts: "3 nights" for ``nights`` or
     ``num_nights``.
     """
-    nouns = [w for w in words(key) if w not in _COUNTING]
+    nouns = [w for w in split_words(key) if w not in _COUNTING]
     if not nouns or nouns[-1] not in talk.low:
         return []
     after = re.compile(rf"[\s-]+{re.escape(nouns[-1])}{_PLURAL_COUNTED}", re.I)

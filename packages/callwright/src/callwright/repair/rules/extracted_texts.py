@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from callwright.dataflow.flow import words
+from callwright.dataflow.flow import split_words
 from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject
 from callwright.repair.provenance.conversation_text import (
@@ -15,12 +15,12 @@ from callwright.repair.provenance.conversation_text import (
     NAME,
     QUOTED,
     ConversationText,
-    inside,
-    named,
-    said_pattern,
-    spoken,
-    trimmed,
-    unique,
+    build_words_pattern,
+    extract_name,
+    get_quoted_text,
+    keep_distinct,
+    normalize_value,
+    trim_name,
 )
 from callwright.schema.value_spellings import calendar_day
 
@@ -58,14 +58,17 @@ def by_kind(
     """(kind, values said) for a text parameter, surest kind first. ``taken`` are other arguments'
     values.
     """
-    about = set(words(key))
+    about = set(split_words(key))
     if (about & _DATE_WORDS and not about & _NOT_DATES) or part.get("format") == "date":
         days = {d.isoformat() for t in taken if (d := calendar_day(t[:10]))}
-        yield "only_date", free(talk.dates, taken | days)
+        yield "only_date", select_free_values(talk.dates, taken | days)
         return
     if "time" in about:
-        yield "only_time", free(unique(m[0] for m in _CLOCK.finditer(talk.text)), taken)
-    label = _label(key, talk.low)
+        yield (
+            "only_time",
+            select_free_values(keep_distinct(m[0] for m in _CLOCK.finditer(talk.text)), taken),
+        )
+    label = _build_label_pattern(key, talk.low)
     if label:
         yield "in_name", _in_name(label, talk)
         yield "after_label", _after_label(label, talk)
@@ -75,23 +78,26 @@ def by_kind(
         yield "before_label", _before_label(label, talk)
     yield "by_name", _by_name(about, talk)
     if about & _PLACE_WORDS:
-        yield "place", free(unique(m[0] for m in _PLACE.finditer(talk.text)), taken)
-        yield "place", _places(part, talk, taken)
-    yield "between", _between(about, part, talk)
-    yield "only_quoted", free(talk.quoted, taken)
-    yield "named", _named(key, part, talk, taken)
-    yield "only_name", free(talk.names, taken)
+        yield (
+            "place",
+            select_free_values(keep_distinct(m[0] for m in _PLACE.finditer(talk.text)), taken),
+        )
+        yield "place", _find_places(part, talk, taken)
+    yield "between", _find_range_ends(about, part, talk)
+    yield "only_quoted", select_free_values(talk.quoted, taken)
+    yield "named", _find_names(key, part, talk, taken)
+    yield "only_name", select_free_values(talk.names, taken)
 
 
-def free(values: Iterable[str], taken: set[str]) -> list[Json]:
+def select_free_values(values: Iterable[str], taken: set[str]) -> list[Json]:
     """Values that no other argument holds or is held by."""
-    said = ((value, spoken(value)) for value in values)
+    said = ((value, normalize_value(value)) for value in values)
     return [
         v for v, low in said if not any(low in t or (len(t) > 1 and t in low) for t in taken if t)
     ]
 
 
-def _label(key: str, low: str) -> str:
+def _build_label_pattern(key: str, low: str) -> str:
     """A pattern for the words of a key that name a thing; "" where there are none or they were not
     said.
     """
@@ -100,14 +106,14 @@ def _label(key: str, low: str) -> str:
         plain.pop()
     while plain and plain[0] in _WEAK:
         plain.pop(0)
-    return said_pattern(plain, low) if sum(map(len, plain)) >= 3 else ""
+    return build_words_pattern(plain, low) if sum(map(len, plain)) >= 3 else ""
 
 
 def _in_name(label: str, talk: ConversationText) -> list[Json]:
     """Names that hold the thing the key names: "Battle of Waterloo", "Premier League", "Hotel
     Paradise".
     """
-    runs = [(m, named(m)) for m in NAME.finditer(talk.text)]
+    runs = [(m, extract_name(m)) for m in NAME.finditer(talk.text)]
     own = re.compile(rf"(?<!\w){label}(?!\w)", re.I)
     return [
         name for m, name in runs if own.search(name) and not own.fullmatch(name) and " " in name
@@ -115,7 +121,9 @@ def _in_name(label: str, talk: ConversationText) -> list[Json]:
 
 
 def _after_label(label: str, talk: ConversationText) -> list[Json]:
-    """What stands right after the thing the key names: "company Google", "case number CA123"."""
+    """Return the values right after the thing that the key names: "company Google", "case number
+    CA123".
+    """
     found: list[Json] = []
     for m in re.finditer(rf"(?<!\w)(?:{label})s?\b,?\s+(?i:{_MORE})", talk.text, re.I):
         quoted = QUOTED.match(talk.text, m.end())
@@ -124,11 +132,13 @@ def _after_label(label: str, talk: ConversationText) -> list[Json]:
         if quoted and MORE_QUOTED.match(talk.text, quoted.end()):
             continue
         if quoted:
-            found.append(inside(quoted))
+            found.append(get_quoted_text(quoted))
         elif (
-            name and name[0].upper() not in _NOT_CODES and trimmed(name[0]) == name[0].rstrip(".'’")
+            name
+            and name[0].upper() not in _NOT_CODES
+            and trim_name(name[0]) == name[0].rstrip(".'’")
         ):
-            found.append(named(name))
+            found.append(extract_name(name))
         elif code and not code[0].isdigit() and code[0] not in _NOT_CODES:
             found.append(code[0].lstrip("#"))
     return found
@@ -139,11 +149,11 @@ def _before_label(label: str, talk: ConversationText) -> list[Json]:
     guitar".
     """
     found = re.finditer(rf"({NAME.pattern}) {label}\b", talk.text)
-    return [n for m in found if (n := trimmed(m[1])) and n not in _NOT_CODES]
+    return [n for m in found if (n := trim_name(m[1])) and n not in _NOT_CODES]
 
 
 def _by_name(about: set[str], talk: ConversationText) -> list[Json]:
-    """Who made it ("by X") or who is in it ("starring X", "with X in it")."""
+    """Return the names of a work's maker ("by X") or of its cast ("starring X", "with X in it")."""
     if about & _MAKERS:
         found = re.finditer(rf"{_MADE_BY}({NAME.pattern[2:]})", talk.text)
     elif about & _CAST:
@@ -153,18 +163,18 @@ def _by_name(about: set[str], talk: ConversationText) -> list[Json]:
         )
     else:
         return []
-    return [n for m in found if (n := trimmed(m[1]))]
+    return [n for m in found if (n := trim_name(m[1]))]
 
 
 def _more_than_a_name(part: JsonObject) -> bool:
-    """Whether a description asks for a code or a place with its state, and not also for a mere
-    name.
+    """Return True if a description asks for a code or a place with its state, and not also for a
+    mere name.
     """
     about = str(part.get("description") or "")
     return bool(_MORE_THAN_A_NAME.search(about)) and not _OR_A_NAME.search(about)
 
 
-def _places(part: JsonObject, talk: ConversationText, taken: set[str]) -> list[Json]:
+def _find_places(part: JsonObject, talk: ConversationText, taken: set[str]) -> list[Json]:
     """Names after "in", "at", "near", "for", unless the parameter asks for more than a name ("City,
     State").
     """
@@ -172,10 +182,10 @@ def _places(part: JsonObject, talk: ConversationText, taken: set[str]) -> list[J
         return []
     said = re.finditer(rf"{_AT}({NAME.pattern[2:]})", talk.text)
     whole = [m[1] for m in said if not _GOES_ON.match(talk.text, m.end())]
-    return free([n for s in whole if (n := trimmed(s)) == s], taken)
+    return select_free_values([n for s in whole if (n := trim_name(s)) == s], taken)
 
 
-def _between(named: set[str], part: JsonObject, talk: ConversationText) -> list[Json]:
+def _find_range_ends(named: set[str], part: JsonObject, talk: ConversationText) -> list[Json]:
     """X and Y of "from X to Y", by what the key says it is."""
     if _more_than_a_name(part):
         return []
@@ -189,17 +199,17 @@ def _between(named: set[str], part: JsonObject, talk: ConversationText) -> list[
     if named & _NOT_BETWEEN or len(ends) != 1 or _GOES_ON.match(talk.text, ends[0].end()):
         return []
     if named & _FIRST_ENDS:
-        return [trimmed(ends[0][1])]
-    return [trimmed(ends[0][2])] if named & _SECOND_ENDS else []
+        return [trim_name(ends[0][1])]
+    return [trim_name(ends[0][2])] if named & _SECOND_ENDS else []
 
 
-def _named(key: str, part: JsonObject, talk: ConversationText, taken: set[str]) -> list[Json]:
+def _find_names(key: str, part: JsonObject, talk: ConversationText, taken: set[str]) -> list[Json]:
     """The only names left, for a parameter that is described as a name and nothing more."""
     about = str(part.get("description") or "")
     if not _NAMES.search(f"{about} {key.replace('_', ' ')}") or _MORE_THAN_A_NAME.search(about):
         return []
     return [
         n
-        for n in free(talk.names, taken)
+        for n in select_free_values(talk.names, taken)
         if not re.search(rf"{re.escape(str(n))} {_NO_NAMES}", talk.text)
     ]

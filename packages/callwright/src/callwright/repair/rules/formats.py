@@ -14,12 +14,12 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
-from callwright.dataflow.flow import words
+from callwright.dataflow.flow import split_words
 from callwright.language import ENGLISH
-from callwright.nouns.memo import remembered
+from callwright.nouns.memo import cache_by_text
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json
-from callwright.schema.value_spellings import NONE, calendar_day, word
+from callwright.schema.value_spellings import NONE, calendar_day, fold_word
 
 OPTION, UNIT, FORMAT, SAID = (
     "option_meaning",
@@ -47,19 +47,19 @@ _LONGEST_NUMBER = 60
 _TIMES = ("%H:%M:%S", "%H:%M", "%I:%M %p", "%I:%M%p", "%I %p", "%I%p")
 
 
-def _short(value: Json) -> str:
+def _trim_number_text(value: Json) -> str:
     """A text without outer spaces, if it is short enough to be a number; else ""."""
     text = value.strip() if isinstance(value, str) else ""
     return text if len(text) <= _LONGEST_NUMBER else ""
 
 
-def other_words(text: str) -> frozenset[str]:
-    """What else the same thing is called, in lower case: "meters", "metre" … for "m"."""
-    said = word(text)
+def list_synonyms(text: str) -> frozenset[str]:
+    """Return the synonyms of a word, in lower case: "meters", "metre" … for "m"."""
+    said = fold_word(text)
     return frozenset().union(*(row for row in _SYNONYMS if said in row)) - {said}
 
 
-def option(value: Json, options: list[Json], *, slips: bool = True) -> Json:
+def match_option(value: Json, options: list[Json], *, slips: bool = True) -> Json:
     """The one option that a text means by another word, with more words, or with a slip; NONE for
     none or several.
 
@@ -67,7 +67,7 @@ def option(value: Json, options: list[Json], *, slips: bool = True) -> Json:
     if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
         return NONE
     texts = [o for o in options if isinstance(o, str) and o.strip()]
-    for alike in (_same_meaning, _more_words, *((_slip,) if slips else ())):
+    for alike in (_same_meaning, _more_words, *((_is_typing_slip,) if slips else ())):
         hits = [o for o in texts if alike(value, o)]
         if len(hits) == 1:
             return hits[0]
@@ -76,21 +76,21 @@ def option(value: Json, options: list[Json], *, slips: bool = True) -> Json:
     return NONE
 
 
-def without_unit(value: Json, types: frozenset[str], key: str, about: str) -> Json:
+def strip_unit(value: Json, types: frozenset[str], key: str, about: str) -> Json:
     """The number of a text like "5 km" where a number is wanted and the unit is the parameter's
     own; else NONE.
 
     A unit that neither the key nor the description names could need converting: nothing is done.
     "%" never is.
     """
-    found = _MEASURED.match(_short(value))
+    found = _MEASURED.match(_trim_number_text(value))
     if not found or not types & {"integer", "number"} or "string" in types:
         return NONE
     unit = found[2].strip().lower()
     if unit.startswith("%"):
         return NONE
     said = {w.lower() for w in re.findall(r"[A-Za-z°²³]+", f"{key} {about}")} | set(
-        words(f"{key} {about}")
+        split_words(f"{key} {about}")
     )
     stem = unit[:-1] if unit.endswith("s") and len(unit) > 2 else unit
     alike = next((row for row in _SYNONYMS if unit in row), frozenset({unit, stem, stem + "s"}))
@@ -103,7 +103,7 @@ def without_unit(value: Json, types: frozenset[str], key: str, about: str) -> Js
     return int(number) if number.is_integer() else NONE
 
 
-def documented(value: Json, part: Any) -> Json:
+def convert_to_documented(value: Json, part: Any) -> Json:
     """A day or moment in the format that the parameter's description documents; NONE where it is
     already, where the description names none or several, or where the value does not say one day
     (and time) only.
@@ -111,17 +111,17 @@ def documented(value: Json, part: Any) -> Json:
     about = part.get("description") if isinstance(part, dict) else None
     if not isinstance(value, str) or not isinstance(about, str) or len(value) > 40:
         return NONE
-    wanted = _pattern(about)
-    if not wanted or _written(value, wanted) or _written(value.removesuffix("Z"), wanted):
+    wanted = _find_date_pattern(about)
+    if not wanted or _is_in_format(value, wanted) or _is_in_format(value.removesuffix("Z"), wanted):
         return NONE
     if "%S" not in wanted and re.search(r"\d:\d\d:\d\d", value):
         return NONE  # the seconds would be lost
-    moment = _moment(value, wanted)
+    moment = _parse_moment(value, wanted)
     return moment.strftime(wanted) if moment else NONE
 
 
-@remembered(most=4_096, longest=1_024)
-def _pattern(about: str) -> str:
+@cache_by_text(most=4_096, longest=1_024)
+def _find_date_pattern(about: str) -> str:
     """The one strftime pattern that a description names, in either notation; "" for none or
     several.
     """
@@ -139,7 +139,7 @@ def _pattern(about: str) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def _written(value: str, pattern: str) -> bool:
+def _is_in_format(value: str, pattern: str) -> bool:
     try:
         datetime.strptime(value, pattern)
     except ValueError:
@@ -147,9 +147,9 @@ def _written(value: str, pattern: str) -> bool:
     return True
 
 
-def _moment(value: str, wanted: str) -> datetime | None:
-    """What the text says, if all that the pattern writes is said: a time is never made up, but
-    midnight is the beginning of a day that is given alone.
+def _parse_moment(value: str, wanted: str) -> datetime | None:
+    """Return the moment in a text, if the text states all parts of the pattern. A time is never
+    invented, but midnight is the beginning of a day that is given alone.
     """
     text = (
         " ".join(value.replace("T", " ", 1).split())
@@ -157,21 +157,21 @@ def _moment(value: str, wanted: str) -> datetime | None:
         else value.strip()
     )
     if "%Y" not in wanted:
-        return _clock(text)
+        return _parse_clock(text)
     day = calendar_day(text)
     if day is not None:
         return datetime(day.year, day.month, day.day)
     head, _, clock = text.partition(" ") if re.match(r"\d{4}[-/.]", text) else ("", "", "")
     day = calendar_day(head) if head else None
-    time = _clock(clock.removesuffix("Z")) if day else None
+    time = _parse_clock(clock.removesuffix("Z")) if day else None
     if day is None or time is None or "%H" not in wanted:
         return None
     return datetime(day.year, day.month, day.day, time.hour, time.minute, time.second)
 
 
-def _clock(text: str) -> datetime | None:
+def _parse_clock(text: str) -> datetime | None:
     for pattern in _TIMES:
-        if _written(text.strip().upper(), pattern):
+        if _is_in_format(text.strip().upper(), pattern):
             return datetime.strptime(text.strip().upper(), pattern)
     return None
 
@@ -186,23 +186,23 @@ def _more_words(value: str, offered: str) -> bool:
     """The option with words around it that are no other option's: "in celsius", "Economy class" for
     Economy.
     """
-    given, wanted = words(value), words(offered)
+    given, wanted = split_words(value), split_words(offered)
     return (
         bool(wanted)
         and len(given) > len(wanted)
         and len("".join(wanted)) > 2
-        and _in_row(wanted, given)
+        and _is_subsequence(wanted, given)
     )
 
 
-def _in_row(inner: tuple[str, ...], outer: tuple[str, ...]) -> bool:
+def _is_subsequence(inner: tuple[str, ...], outer: tuple[str, ...]) -> bool:
     if "not" in outer or "no" in outer or "non" in outer:
         return False
     return any(outer[i : i + len(inner)] == inner for i in range(len(outer) - len(inner) + 1))
 
 
-def _slip(value: str, offered: str) -> bool:
-    a, b = word(value), word(offered)
+def _is_typing_slip(value: str, offered: str) -> bool:
+    a, b = fold_word(value), fold_word(offered)
     shorter = min(len(a), len(b))
     if re.findall(r"\d+", a) != re.findall(r"\d+", b):
         return False
@@ -215,7 +215,7 @@ def decimal_comma(value: Json, types: frozenset[str]) -> Json:
     """
     if "number" not in types or "string" in types:
         return NONE
-    found = re.fullmatch(r"([-+]?)(\d+),(\d+)", _short(value))
+    found = re.fullmatch(r"([-+]?)(\d+),(\d+)", _trim_number_text(value))
     if (
         not found
         or (len(found[3]) == 3 and found[2].lstrip("0"))
@@ -225,11 +225,11 @@ def decimal_comma(value: Json, types: frozenset[str]) -> Json:
     return float(f"{found[1]}{found[2]}.{found[3]}")
 
 
-def said_number(value: Json, types: frozenset[str], holds: Callable[[Json], bool]) -> Json:
+def parse_stated_number(value: Json, types: frozenset[str], holds: Callable[[Json], bool]) -> Json:
     """The number of a text with separators ("1,234", "3,5") in the one reading that was said; NONE
     otherwise.
     """
-    text = _short(value)
+    text = _trim_number_text(value)
     if not types & {"integer", "number"} or not _GROUPED.match(text):
         return NONE
     readings = {

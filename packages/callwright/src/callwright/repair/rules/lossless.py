@@ -7,18 +7,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from callwright.jsontext import JsonError, parse, parse_lenient, unwritable
+from callwright.jsontext import JsonError, explain_unwritable, parse, parse_lenient
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.repair.diagnostics import from_violation
 from callwright.repair.draft import Change, Draft
 from callwright.repair.location import in_arguments
 from callwright.repair.pipeline import order_rules
-from callwright.repair.provenance.grounding import ground
+from callwright.repair.provenance.grounding import ground_arguments
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rule import Need, Rule, call_rule
 from callwright.schema import keys
-from callwright.schema.coerce import coerce
+from callwright.schema.coerce import coerce_value
 from callwright.schema.compiled import Compiled, compiled_for
 from callwright.schema.value_edits import ValueEdit
 
@@ -85,7 +85,7 @@ def read_arguments(draft: Draft, _: object) -> Change | None:
     found = read_object(draft.call.arguments)
     if not isinstance(found, Violation):
         unreadable = (
-            unwritable(found[0], MAX_DEPTH) if isinstance(draft.call.arguments, str) else ""
+            explain_unwritable(found[0], MAX_DEPTH) if isinstance(draft.call.arguments, str) else ""
         )
         found = say_unreadable(unreadable) if unreadable else found
     if isinstance(found, Violation):
@@ -99,7 +99,7 @@ def read_arguments(draft: Draft, _: object) -> Change | None:
 
 def convert_values(draft: Draft, context: SchemaContext) -> Change | None:
     """Lossless conversions."""
-    value, edits = coerce(draft.arguments, context.schema)
+    value, edits = coerce_value(draft.arguments, context.schema)
     if value is draft.arguments and not edits:
         return None
     change = set_arguments(draft, value)
@@ -109,10 +109,10 @@ def convert_values(draft: Draft, context: SchemaContext) -> Change | None:
 
 def rename_keys(draft: Draft, context: SchemaContext) -> Change | None:
     """Renames, then conversions of what was renamed."""
-    value, renames = keys.rename(draft.arguments, context.schema.root)
+    value, renames = keys.rename_keys(draft.arguments, context.schema.root)
     if not renames:
         return None
-    value, edits = coerce(value, context.schema)
+    value, edits = coerce_value(value, context.schema)
     change = set_arguments(draft, value)
     change.list_values(draft.id, [*renames, *edits])
     return change
@@ -120,7 +120,7 @@ def rename_keys(draft: Draft, context: SchemaContext) -> Change | None:
 
 def drop_unknown_keys(draft: Draft, context: SchemaContext) -> Change | None:
     """Keys that the tool does not know are left out, if the call is right then."""
-    kept, edits = keys.drop(draft.arguments, context.schema.root)
+    kept, edits = keys.drop_keys(draft.arguments, context.schema.root)
     if not context.accepts(kept):
         return None
     change = set_arguments(draft, kept)
@@ -132,7 +132,7 @@ def ground_values(draft: Draft, context: SchemaContext) -> Change | None:
     """What provenance makes of a call that its schema accepts."""
     if context.sources is None:
         return None
-    return ground(draft, context.tool, context.sources, context.schema.accepts)
+    return ground_arguments(draft, context.tool, context.sources, context.schema.accepts)
 
 
 LOSSLESS_RULES: tuple[Rule[SchemaContext], ...] = order_rules(

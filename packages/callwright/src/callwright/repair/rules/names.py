@@ -1,8 +1,8 @@
-"""Which offered tool a name means: the same name in other clothes, with a prefix, with a slip, or
+"""Matches a name to an offered tool: the same name in another form, with a prefix, with a typo, or
 by its meaning.
 
-Each step is surer than the next, and a step with two candidates has none. A name that differs by a
-verb or a number means another tool: ``get_user`` is never ``set_user``, ``step_1`` never
+Each step is surer than the next, and a step with two candidates gives none. A name that differs by
+a verb or a number means another tool: ``get_user`` is never ``set_user``, ``step_1`` never
 ``step_2``.
 """
 
@@ -15,9 +15,9 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
-from callwright.dataflow.flow import STOP, VERBS, content_words, words
+from callwright.dataflow.flow import STOP, VERBS, content_words, split_words
 from callwright.language import ENGLISH
-from callwright.nouns.memo import remembered
+from callwright.nouns.memo import cache_by_text
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import JsonObject, Tool
 
@@ -46,33 +46,37 @@ class Match:
     confidence: float
 
 
-def match(
+def match_name(
     name: str, arguments: JsonObject | str, tools: Sequence[Tool], query: str = ""
 ) -> tuple[Match | None, Match | None]:
     """(what the name means, the best candidate that is not sure enough or not allowed).
 
     By meaning only tools that are known not to write are picked: unknown effects count as writes.
     """
-    for rule, alike in ((SPELLING, _same), (PREFIX, _prefixed), (PREFIX, _without_verb)):
+    for rule, alike in ((SPELLING, _is_same_name), (PREFIX, _is_prefixed), (PREFIX, _without_verb)):
         hits = [tool for tool in tools if alike(name, tool)]
         if rule == PREFIX and alike is _without_verb:
-            hits = hits if all(_takes(arguments, t) and _harmless(t, query) for t in hits) else []
+            hits = (
+                hits
+                if all(_has_matching_keys(arguments, t) and _is_harmless(t, query) for t in hits)
+                else []
+            )
         if len(hits) == 1:
             return Match(hits[0], rule, CONFIDENCE[rule]), None
         if hits:
             return None, Match(hits[0], rule, 1 / len(hits))
-    hit = _slipped(name, tools)
+    hit = _find_slipped_name(name, tools)
     if hit is not None:
         return Match(hit, SLIP, CONFIDENCE[SLIP]), None
-    return _meant(name, arguments, tools, query)
+    return _match_by_meaning(name, arguments, tools, query)
 
 
-def _meant(
+def _match_by_meaning(
     name: str, arguments: JsonObject | str, tools: Sequence[Tool], query: str
 ) -> tuple[Match | None, Match | None]:
     keys = tuple(arguments) if isinstance(arguments, dict) else ()
     ranked = sorted(
-        ((likeness(name, keys, query, t), -i) for i, t in enumerate(tools)), reverse=True
+        ((score_likeness(name, keys, query, t), -i) for i, t in enumerate(tools)), reverse=True
     )
     if not ranked or ranked[0][0] <= 0:
         return None, None
@@ -89,34 +93,34 @@ def confidence_of(score: float, lead: float) -> float:
     return round(min(0.97, max(0.0, score * 0.6 + min(lead, 0.4) + 0.35)), 3)
 
 
-@remembered(most=16_384, longest=128)
-def squashed(name: str) -> str:
+@cache_by_text(most=16_384, longest=128)
+def squash_name(name: str) -> str:
     """Letters and digits, lower case: what is left when case and separators do not count.
 
-    Not ``language.tokens.squash``, which drops accents: two tools may differ in one.
+    Not ``language.tokens.squash_text``, which drops accents: two tools may differ in one.
     """
     return _NOT_ALNUM.sub("", name.casefold())
 
 
-def _same(name: str, tool: Tool) -> bool:
-    found = squashed(name)
-    return bool(found) and found == squashed(tool.name)
+def _is_same_name(name: str, tool: Tool) -> bool:
+    found = squash_name(name)
+    return bool(found) and found == squash_name(tool.name)
 
 
-@remembered(most=16_384, longest=128)
+@cache_by_text(most=16_384, longest=128)
 def _plain_words(name: str) -> tuple[str, ...]:
     return tuple(
         w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+", name)
     )
 
 
-def _prefixed(name: str, tool: Tool) -> bool:
+def _is_prefixed(name: str, tool: Tool) -> bool:
     """One name is the other with a namespace before it or a word that says nothing after it."""
     given, own = _plain_words(name), _plain_words(tool.name)
     if not given or not own or given == own:
         return False
     if len(given) > len(own):  # functions.get_weather, get_weather_tool, weather.get_weather
-        return _extra(given, own)
+        return _is_harmless_extra(given, own)
     lost = own[: len(own) - len(given)]
     if (
         own[len(lost) :] == given and len("".join(given)) >= 4
@@ -137,16 +141,18 @@ def _without_verb(name: str, tool: Tool) -> bool:
     return bool(lost) and own[len(lost) :] == given and len("".join(given)) >= 2
 
 
-def _takes(arguments: JsonObject | str, tool: Tool) -> bool:
-    """Whether the keys are the tool's: what is lost of the name is made up for by the arguments."""
+def _has_matching_keys(arguments: JsonObject | str, tool: Tool) -> bool:
+    """Return True if the keys are the tool's. The arguments then make up for the missing parts of
+    the name.
+    """
     if not isinstance(arguments, dict):
         return False
-    own = {squashed(k) for k in tool.properties}
-    given = {squashed(k) for k in arguments}
-    return given <= own and {squashed(k) for k in tool.required} <= given
+    own = {squash_name(k) for k in tool.properties}
+    given = {squash_name(k) for k in arguments}
+    return given <= own and {squash_name(k) for k in tool.required} <= given
 
 
-def _harmless(tool: Tool, query: str) -> bool:
+def _is_harmless(tool: Tool, query: str) -> bool:
     """A verb that takes away is only supplied to tools that read, or where the request says it; one
     that acts or changes also where the request has another verb of its kind.
     """
@@ -154,12 +160,12 @@ def _harmless(tool: Tool, query: str) -> bool:
     strong = [w for w in verbs if _KIND_OF[w] in ("remove", "act", "change")]
     if not strong or not tool.effects.may_write:
         return True
-    asked = set(words(query.lower())) | set(_plain_words(query.lower()))
+    asked = set(split_words(query.lower())) | set(_plain_words(query.lower()))
     kinds = {_KIND_OF[w] for w in asked if w in _KIND_OF}
     return all(w in asked or (_KIND_OF[w] != "remove" and _KIND_OF[w] in kinds) for w in strong)
 
 
-def _extra(given: tuple[str, ...], own: tuple[str, ...]) -> bool:
+def _is_harmless_extra(given: tuple[str, ...], own: tuple[str, ...]) -> bool:
     for at in range(len(given) - len(own) + 1):
         if given[at : at + len(own)] == own:
             before, after = given[:at], given[at + len(own) :]
@@ -178,13 +184,13 @@ def _cut_at_separator(name: str, whole: str) -> bool:
     return lost.endswith((".", ":", "/", "__", "::"))
 
 
-def _slipped(name: str, tools: Sequence[Tool]) -> Tool | None:
+def _find_slipped_name(name: str, tools: Sequence[Tool]) -> Tool | None:
     """The one tool whose name is a small typing slip away, with no other nearly as near."""
-    given = squashed(name)
+    given = squash_name(name)
     if len(given) < 5:
         return None
     near = sorted(
-        (OSA.distance(given, squashed(t.name), score_cutoff=5), i) for i, t in enumerate(tools)
+        (OSA.distance(given, squash_name(t.name), score_cutoff=5), i) for i, t in enumerate(tools)
     )
     if not near or near[0][0] > allowed_slips(len(given)):
         return None
@@ -200,11 +206,11 @@ def allowed_slips(length: int) -> int:
 
 
 def slip_of_words(given: Sequence[str], own: Sequence[str]) -> bool:
-    """Whether two names differ by slips only, not by a number, a verb or an opposite."""
+    """Return True if two names differ by typos only, not by a number, a verb or an opposite."""
     if [w for w in given if w.isdigit()] != [w for w in own if w.isdigit()]:
         return False
     if len(given) != len(own):
-        return squashed("".join(given))[:3] == squashed("".join(own))[:3]
+        return squash_name("".join(given))[:3] == squash_name("".join(own))[:3]
     for a, b in zip(given, own, strict=True):
         if a != b and ((a in _KIND_OF and b in _KIND_OF) or frozenset((a, b)) in _OPPOSITES):
             return False
@@ -215,27 +221,29 @@ def slip_of_words(given: Sequence[str], own: Sequence[str]) -> bool:
     return True
 
 
-def likeness(name: str, keys: Iterable[str], query: str, tool: Tool) -> float:
-    """How well name, keys and request fit a tool, 0..1: 45 % the name, 35 % the keys, 20 % the
-    request.
+def score_likeness(name: str, keys: Iterable[str], query: str, tool: Tool) -> float:
+    """Return the fit of name, keys and request to a tool, 0..1: 45 % the name, 35 % the keys, 20 %
+    the request.
     """
-    called = _overlap(_meaning(name), _meaning(tool.name), content_words(tool.description))
+    called = _score_overlap(
+        _extract_meaning(name), _extract_meaning(tool.name), content_words(tool.description)
+    )
     keyed = _keys_fit(tuple(keys), tool)
-    asked = asked_for(query, tool)
+    asked = score_request(query, tool)
     parts = [(0.45, called), (0.35, keyed), (0.2, asked)]
     known = [(w, s) for w, s in parts if s >= 0]
     return sum(w * s for w, s in known) / sum(w for w, _ in known)
 
 
-@remembered(most=16_384, longest=128)
-def _meaning(name: str) -> frozenset[str]:
+@cache_by_text(most=16_384, longest=128)
+def _extract_meaning(name: str) -> frozenset[str]:
     """A name's words, verbs of one kind alike ("fetch" = "get")."""
     return frozenset(
-        "verb:" + _KIND_OF[w] if w in _KIND_OF else w for w in words(name) if w not in STOP
+        "verb:" + _KIND_OF[w] if w in _KIND_OF else w for w in split_words(name) if w not in STOP
     )
 
 
-def _overlap(given: frozenset[str], own: frozenset[str], about: frozenset[str]) -> float:
+def _score_overlap(given: frozenset[str], own: frozenset[str], about: frozenset[str]) -> float:
     """Words in common; a word that only the description has counts half. Verbs of another kind
     count against.
     """
@@ -255,27 +263,27 @@ def _keys_fit(keys: Collection[str], tool: Tool) -> float:
     """Share of given keys that the tool has, and of its required keys that are given; -1 where
     nothing tells.
     """
-    properties = {squashed(k) for k in tool.properties}
-    given = {squashed(k) for k in keys}
+    properties = {squash_name(k) for k in tool.properties}
+    given = {squash_name(k) for k in keys}
     if not given and not properties:
         return -1.0
     if not given or not properties:
         return 0.0 if given or tool.required else -1.0
     known = len(given & properties) / len(given)
-    required = {squashed(k) for k in tool.required}
+    required = {squash_name(k) for k in tool.required}
     covered = len(given & required) / len(required) if required else known
     return 0.5 * known + 0.5 * covered
 
 
-def asked_for(query: str, tool: Tool) -> float:
-    """How much a request speaks of a tool, by its name's and description's words, 0..1; -1 where
-    nothing tells.
+def score_request(query: str, tool: Tool) -> float:
+    """Return how much a request speaks of a tool, 0..1, by the words of its name and description;
+    -1 if it cannot be determined.
     """
-    return asked_share(content_words(query[-4_000:]), tool) if query else -1.0
+    return score_request_words(content_words(query[-4_000:]), tool) if query else -1.0
 
 
-def asked_share(asked: frozenset[str], tool: Tool) -> float:
-    """:func:`asked_for` where the request's words are known; -1 where nothing tells."""
+def score_request_words(asked: frozenset[str], tool: Tool) -> float:
+    """:func:`score_request` where the request's words are known; -1 where nothing tells."""
     own, about = telling_words(tool.name, tool.description)
     if not own and not about:
         return -1.0
@@ -289,5 +297,5 @@ def telling_words(name: str, description: str) -> tuple[frozenset[str], frozense
     """The words that tell a tool from others: of its name, verbs aside, and of its description
     beyond those.
     """
-    own = frozenset(w for w in words(name) if w not in STOP and w not in _KIND_OF)
+    own = frozenset(w for w in split_words(name) if w not in STOP and w not in _KIND_OF)
     return own, content_words(description) - own

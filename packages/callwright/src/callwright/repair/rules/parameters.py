@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import JaroWinkler
 
-from callwright.dataflow.flow import STOP, words
+from callwright.dataflow.flow import STOP, split_words
 from callwright.language import ENGLISH
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject
-from callwright.repair.rules.assignment import assign
-from callwright.repair.rules.names import squashed
+from callwright.repair.rules.assignment import assign_pairs
+from callwright.repair.rules.names import squash_name
 from callwright.schema.coerce import coerce_at
 from callwright.schema.compiled import Node
 
@@ -38,7 +38,7 @@ class Pair:
     confidence: float
 
 
-def pairs(arguments: JsonObject, node: Node) -> tuple[list[Pair], list[Pair]]:
+def pair_keys(arguments: JsonObject, node: Node) -> tuple[list[Pair], list[Pair]]:
     """(sure pairs, likely ones that were not sure enough). Only parameters that the call lacks are
     candidates.
     """
@@ -50,10 +50,12 @@ def pairs(arguments: JsonObject, node: Node) -> tuple[list[Pair], list[Pair]]:
     if not unknown or not missing:
         return [], []
     required = set(node.get("required") or ())
-    table = [[_score(k, arguments[k], m, node, m in required) for m in missing] for k in unknown]
+    table = [
+        [_score_pair(k, arguments[k], m, node, m in required) for m in missing] for k in unknown
+    ]
     sure: list[Pair] = []
     unsure: list[Pair] = []
-    for i, j in assign(table):
+    for i, j in assign_pairs(table):
         rivals = [table[i][x] for x in range(len(missing)) if x != j] + [
             row[j] for n, row in enumerate(table) if n != i
         ]
@@ -78,15 +80,15 @@ def pairs(arguments: JsonObject, node: Node) -> tuple[list[Pair], list[Pair]]:
 
 
 def _only_end(given: str, wanted: str, properties: Iterable[str]) -> bool:
-    """Whether a key is the last words of one parameter's name and of no other's: "by" for
+    """Return True if a key is the last words of one parameter's name and of no other's: "by" for
     ``directed_by``.
     """
-    end = words(given)
-    ending = [k for k in properties if end and words(k)[-len(end) :] == end]
+    end = split_words(given)
+    ending = [k for k in properties if end and split_words(k)[-len(end) :] == end]
     return ending == [wanted]
 
 
-def _score(key: str, value: Json, wanted: str, node: Node, required: bool) -> float:
+def _score_pair(key: str, value: Json, wanted: str, node: Node, required: bool) -> float:
     """Likeness of a key and a parameter, 0..1; 0 where the value does not fit or the names are
     opposed.
     """
@@ -98,7 +100,11 @@ def _score(key: str, value: Json, wanted: str, node: Node, required: bool) -> fl
         return 0.0
     about = child.get("description")
     alike = name_likeness(key, wanted, about if isinstance(about, str) else "")
-    if alike <= 0 and words(key) and words(wanted)[-len(words(key)) :] == words(key):
+    if (
+        alike <= 0
+        and split_words(key)
+        and split_words(wanted)[-len(split_words(key)) :] == split_words(key)
+    ):
         alike = 0.1
     if alike <= 0:
         return 0.0
@@ -108,25 +114,27 @@ def _score(key: str, value: Json, wanted: str, node: Node, required: bool) -> fl
 
 
 def name_likeness(given: str, wanted: str, about: str = "") -> float:
-    """How alike two keys are by words, synonyms, letters and the parameter's description; 0 for
-    opposites.
+    """Return the similarity of two keys by words, synonyms, letters and the parameter's
+    description; 0 for opposites.
     """
-    a, b = words(given), words(wanted)
-    if _opposed(a, b):
+    a, b = split_words(given), split_words(wanted)
+    if _is_opposed(a, b):
         return 0.0
-    if squashed(given) == squashed(wanted):
+    if squash_name(given) == squash_name(wanted):
         return 1.0
-    shared = _shared(a, b)
-    letters = JaroWinkler.similarity(squashed(given), squashed(wanted))
+    shared = _count_shared_words(a, b)
+    letters = JaroWinkler.similarity(squash_name(given), squash_name(wanted))
     spelled = max(0.0, (letters - 0.8) / 0.2) * 0.9
     described = [w for w in a if w not in STOP and w not in _WEAK]
-    told = sum(w in words(about) for w in described) / len(described) if described else 0.0
-    contained = squashed(given) in squashed(wanted) or squashed(wanted) in squashed(given)
+    told = sum(w in split_words(about) for w in described) / len(described) if described else 0.0
+    contained = squash_name(given) in squash_name(wanted) or squash_name(wanted) in squash_name(
+        given
+    )
     bonus = 0.55 if contained and min(len(given), len(wanted)) >= 3 else 0.0
     return min(1.0, max(shared, spelled, bonus) + 0.35 * told)
 
 
-def _shared(a: Sequence[str], b: Sequence[str]) -> float:
+def _count_shared_words(a: Sequence[str], b: Sequence[str]) -> float:
     """Words in common, synonyms counting 0.7, weak words 0.4."""
     total = 0.0
     left = list(b)
@@ -142,9 +150,9 @@ def _shared(a: Sequence[str], b: Sequence[str]) -> float:
     return total / max(len(a), len(b), 1)
 
 
-def _opposed(a: Sequence[str], b: Sequence[str]) -> bool:
-    """Whether one name has a word and the other that word's opposite, or the numbers in them
-    differ.
+def _is_opposed(a: Sequence[str], b: Sequence[str]) -> bool:
+    """Return True if one name has a word and the other that word's opposite, or if the numbers in
+    them differ.
     """
     if [w for w in a if w.isdigit()] != [w for w in b if w.isdigit()]:
         return True

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from callwright.nouns.types import Json, JsonObject, Tool, canonical
+from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.draft import LocatedEdit
 from callwright.repair.ordering.references import Reference
 
@@ -42,7 +42,7 @@ class ReferencePlaceholders:
         }
         made = arguments
         for path, value in self.references:
-            made = _put(made, (renamed.get(path[0], path[0]), *path[1:]), value)
+            made = _replace_at_path(made, (renamed.get(path[0], path[0]), *path[1:]), value)
         for key, (text, value) in self.own_text.items():
             if made.get(key) == text:
                 made = {**made, key: value}
@@ -60,10 +60,12 @@ def replace_references(
     """The arguments with stand-ins. ``references`` are those of this call."""
     made = ReferencePlaceholders(arguments, referring=frozenset(str(r.path[0]) for r in references))
     for ref in references:
-        if ref.whole and _at(made.arguments, ref.path) == ref.text:
+        if ref.whole and _get_at_path(made.arguments, ref.path) == ref.text:
             part = _schema_at(tool, ref.path)
-            made.references.append((ref.path, _at(made.arguments, ref.path)))
-            made.arguments = _put(made.arguments, ref.path, sample(part, ref.text))
+            made.references.append((ref.path, _get_at_path(made.arguments, ref.path)))
+            made.arguments = _replace_at_path(
+                made.arguments, ref.path, build_sample(part, ref.text)
+            )
     optional = tool.properties.keys() - set(tool.required)
     for place, (key, value) in enumerate(arguments.items()):
         if value is None and key in optional and not _takes_null(tool.properties[key]):
@@ -86,10 +88,10 @@ def _option_spelt(value: Json, part: Any) -> str:
     options = part.get("enum")
     if not isinstance(options, list) or not all(isinstance(o, str) for o in options):
         return ""
-    return next((o for o in options if o in (str(value), canonical(value))), "")
+    return next((o for o in options if o in (str(value), to_canonical_json(value))), "")
 
 
-def sample(part: Any, text: str = "") -> Json:
+def build_sample(part: Any, text: str = "") -> Json:
     """Something that a simple schema accepts: an option, a number in range, an empty list; else the
     text.
     """
@@ -126,7 +128,7 @@ def _schema_at(tool: Tool, path: Sequence[str | int]) -> Any:
     return part
 
 
-def _at(value: Json, path: Sequence[str | int]) -> Json:
+def _get_at_path(value: Json, path: Sequence[str | int]) -> Json:
     for step in path:
         try:
             value = value[step]
@@ -135,13 +137,13 @@ def _at(value: Json, path: Sequence[str | int]) -> Json:
     return value
 
 
-def _put(value: Json, path: Sequence[str | int], new: Json) -> Json:
+def _replace_at_path(value: Json, path: Sequence[str | int], new: Json) -> Json:
     """The value with one place replaced; unchanged where that place is no longer there."""
     if not path:
         return new
     step, rest = path[0], path[1:]
     if isinstance(value, dict) and step in value:
-        return {k: _put(v, rest, new) if k == step else v for k, v in value.items()}
+        return {k: _replace_at_path(v, rest, new) if k == step else v for k, v in value.items()}
     if isinstance(value, list) and isinstance(step, int) and step < len(value):
-        return [_put(v, rest, new) if i == step else v for i, v in enumerate(value)]
+        return [_replace_at_path(v, rest, new) if i == step else v for i, v in enumerate(value)]
     return value

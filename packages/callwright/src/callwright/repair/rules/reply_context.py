@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from callwright.nouns.types import CheckedCall, JsonObject, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.draft import Draft
-from callwright.repair.ordering.references import Labels, Reference, labels_of, references
-from callwright.repair.rule import Need, check
+from callwright.repair.ordering.references import Labels, Reference, find_call_references, labels_of
+from callwright.repair.rule import Need, is_valid_draft
 from callwright.repair.rules.reference_placeholders import ReferencePlaceholders
 
 UNINFORMED: frozenset[Need] = frozenset({"schema"})
@@ -57,7 +57,7 @@ class ReplyContext:
         """Whether the call was wrong, or a value triggered a rule, when that was first asked."""
         known = self._open.get(draft.id)
         if known is None:
-            known = not check(draft, self) or self._is_triggered(draft, self)
+            known = not is_valid_draft(draft, self) or self._is_triggered(draft, self)
             self._open[draft.id] = known
         return known
 
@@ -88,7 +88,7 @@ def find_references(calls: Sequence[ToolCall], situation: RepairContext) -> list
     """What stands for another call's result. ``$1`` and ``{x}`` that mean no other call are
     placeholders.
     """
-    found = references(calls, situation.tools, situation.query)
+    found = find_call_references(calls, situation.tools, situation.query)
     if not found:
         return []
     labels = Labels(calls, situation.by_name, labels_of(calls, situation.by_name))

@@ -1,5 +1,5 @@
-"""What models write where a value should stand: the parameter's own schema, a placeholder, one
-wrapper too many.
+"""Detects non-values in place of an argument's value: the parameter's own schema, a placeholder,
+one wrapper too many.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import Any
 
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language import ENGLISH
-from callwright.nouns.types import Json, JsonObject, Tool, canonical
-from callwright.repair.provenance.grounding import judge, looks_unfilled
+from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
+from callwright.repair.provenance.grounding import classify_value, looks_unfilled
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.value_spellings import NONE
 
@@ -41,14 +41,14 @@ _NO_NUMBER = ENGLISH.words("placeholders.no_number")
 _NO_TOOL = ENGLISH.words("calls.no_tool")
 
 
-def no_tool(name: str) -> bool:
-    """Whether a tool name is a model's way to say that it calls nothing."""
+def is_no_tool(name: str) -> bool:
+    """Return True if a tool name is a model's way of calling nothing."""
     return name.strip().lower().replace(" ", "_") in _NO_TOOL
 
 
 def is_echo(value: Json, part: Any) -> bool:
-    """Whether a value is a parameter's schema rather than a value of it: ``{"type": "string",
-    "description": …}``.
+    """Return True if a value is a parameter's schema rather than a value of it: ``{"type":
+    "string", "description": …}``.
     """
     if isinstance(value, str) and value.lstrip()[:1] == "{" and "type" in value:
         try:
@@ -80,7 +80,7 @@ def is_echo(value: Json, part: Any) -> bool:
 
 
 def repeats_schema(value: Json, part: Any) -> bool:
-    """Whether a value holds all of a parameter's own schema, a description among it, word for
+    """Return True if a value repeats a parameter's whole schema, including a description, word for
     word.
     """
     if isinstance(value, str):
@@ -95,13 +95,13 @@ def repeats_schema(value: Json, part: Any) -> bool:
 
 
 def is_marked(value: str) -> bool:
-    """Whether a text has the marks of a placeholder (``<id>``, ``YOUR_API_KEY``), not only its
-    words.
+    """Return True if a text has the marks of a placeholder (``<id>``, ``YOUR_API_KEY``), not only
+    its words.
     """
     return _PLACEHOLDER.match(value.strip()) is not None
 
 
-def value_inside(value: Json, part: Any) -> Json:
+def extract_echoed_value(value: Json, part: Any) -> Json:
     """The value that an echoed schema carries; NONE where it carries none.
 
     It stands under ``value`` (or the like), or under ``default`` or ``example`` where the schema
@@ -117,14 +117,14 @@ def value_inside(value: Json, part: Any) -> Json:
         if (
             key in value
             and value[key] not in (None, "")
-            and canonical(value[key]) != canonical(own.get(key))
+            and to_canonical_json(value[key]) != to_canonical_json(own.get(key))
         ):
             return value[key]
     return NONE
 
 
 def lists_every_option(value: Json, part: Any) -> bool:
-    """Whether the list of all options stands where one of them should."""
+    """Return True if the list of all options stands in place of one of them."""
     options = part.get("enum") if isinstance(part, dict) else None
     return (
         isinstance(value, list)
@@ -134,8 +134,8 @@ def lists_every_option(value: Json, part: Any) -> bool:
     )
 
 
-def no_number(value: Json, part: Any) -> bool:
-    """Whether a word for "no number" (NaN, "unknown") stands where only a number may."""
+def is_no_number(value: Json, part: Any) -> bool:
+    """Return True if a word for "no number" (NaN, "unknown") stands in place of a number."""
     if not isinstance(value, str) or not isinstance(part, dict):
         return False
     kind = part.get("type")
@@ -144,13 +144,13 @@ def no_number(value: Json, part: Any) -> bool:
 
 
 def may_be_placeholder(value: Json, part: Any) -> bool:
-    """Whether a value has the form of a placeholder at all: asked first, since it needs nothing
-    that was said.
+    """Return True if a value has the form of a placeholder at all. This check comes first, since it
+    does not need the conversation.
     """
     if not isinstance(value, str) or len(value) > 200:
         return False
     text = value.strip()
-    if no_number(value, part):
+    if is_no_number(value, part):
         return True
     about = part.get("description") if isinstance(part, dict) else None
     return bool(text) and (
@@ -161,15 +161,15 @@ def may_be_placeholder(value: Json, part: Any) -> bool:
 def is_placeholder(
     key: str, value: Json, part: Any, sources: ProvenanceIndex, said: str = ""
 ) -> bool:
-    """Whether a text stands for a value that is not known: ``<id>``, ``{latitude}``,
+    """Return True if a text is a placeholder for an unknown value: ``<id>``, ``{latitude}``,
     ``YOUR_API_KEY``, "string".
 
-    ``said`` is the conversation in lower case, ``sources`` the same, indexed: what was said in
-    these very characters, or stands so in the parameter's description, is no placeholder.
+    ``said`` is the conversation in lower case, ``sources`` the same, indexed. A text that the
+    conversation or the parameter's description contains in these very characters is no placeholder.
     """
     if not may_be_placeholder(value, part):
         return False
-    if no_number(value, part):
+    if is_no_number(value, part):
         return True
     text = value.strip()
     own = part if isinstance(part, dict) else {}
@@ -180,12 +180,12 @@ def is_placeholder(
     about = str(own.get("description") or "")
     if _PLACEHOLDER.match(text):
         return text.lower() not in said and text not in about
-    return judge(key, value, part, sources) == "placeholder" or (
+    return classify_value(key, value, part, sources) == "placeholder" or (
         bool(about) and text == about.strip()
     )
 
 
-def unwrapped(arguments: JsonObject, tool: Tool) -> JsonObject | None:
+def unwrap_arguments(arguments: JsonObject, tool: Tool) -> JsonObject | None:
     """The arguments inside one wrapper too many (``{"arguments": {…}}``, ``{"<tool>": {…}}``, a
     whole schema with values in place of its parts); None where there is none.
     """
@@ -206,12 +206,16 @@ def unwrapped(arguments: JsonObject, tool: Tool) -> JsonObject | None:
             except JsonError:
                 continue
             inner = None if read.truncated else read.value
-        if isinstance(inner, dict) and _only_beside(arguments, key) and _known(inner, declared):
+        if (
+            isinstance(inner, dict)
+            and _is_plain_wrapper(arguments, key)
+            and _has_declared_key(inner, declared)
+        ):
             return inner
     return None
 
 
-def _only_beside(arguments: JsonObject, key: str) -> bool:
+def _is_plain_wrapper(arguments: JsonObject, key: str) -> bool:
     """Nothing stands beside the wrapper but words of a schema or of a call."""
     beside = set(arguments) - {key}
     return beside <= {
@@ -225,5 +229,5 @@ def _only_beside(arguments: JsonObject, key: str) -> bool:
     }
 
 
-def _known(inner: JsonObject, declared: Collection[str]) -> bool:
+def _has_declared_key(inner: JsonObject, declared: Collection[str]) -> bool:
     return bool(inner) and any(k in declared for k in inner)

@@ -17,7 +17,7 @@ CONFIDENCE = threshold("callwright.repair", "split.confidence")
 MOST = 16
 
 
-def several(call: ToolCall, gate: Gate) -> tuple[str, Sequence[JsonObject]] | None:
+def split_list_call(call: ToolCall, gate: Gate) -> tuple[str, Sequence[JsonObject]] | None:
     """(the parameter that holds a list, the arguments of each call) where every member makes a
     right call; None where the call is no such list of calls.
     """
@@ -31,11 +31,11 @@ def several(call: ToolCall, gate: Gate) -> tuple[str, Sequence[JsonObject]] | No
             and not isinstance(value[0], dict | list)
         ):
             made = [{**arguments, key: member} for member in value]
-            if all(_right(call, one, gate) for one in made):
+            if all(_is_right_call(call, one, gate) for one in made):
                 return key, made
     return None
 
 
-def _right(call: ToolCall, arguments: JsonObject, gate: Gate) -> bool:
+def _is_right_call(call: ToolCall, arguments: JsonObject, gate: Gate) -> bool:
     verdict = gate.check(ToolCall(call.id, call.tool, arguments))
     return isinstance(verdict, CheckedCall) and not verdict.edits

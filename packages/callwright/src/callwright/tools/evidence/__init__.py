@@ -1,20 +1,20 @@
-"""What is known of each tool from trials and from runs, kept in one SQLite file that processes
+"""Stores observations of each tool from probing and from runs, in one SQLite file that processes
 share.
 
-An :class:`Observation` is what one call showed; an :class:`EvidenceStore` keeps them under the
-digest of the tool, so that a tool that was changed starts anew; :class:`Health` is what they come
-to, the newest counting most.
+An :class:`Observation` is the outcome of one call. An :class:`EvidenceStore` keeps observations
+under the digest of the tool. A changed tool therefore starts without any. :class:`Health` sums them
+up; the newest counts most.
 """
 
-from callwright.tools.evidence.health import Health, Rate, rated
+from callwright.tools.evidence.health import Health, Rate, compute_rate
 from callwright.tools.evidence.observation import (
     OUTCOMES,
     UNDOCUMENTED,
     Observation,
     Outcome,
-    excerpt,
+    make_excerpt,
 )
-from callwright.tools.evidence.prior import Known, known, weight
+from callwright.tools.evidence.prior import Known, compute_weight, get_known_rates
 from callwright.tools.evidence.recorder import Recorder
 from callwright.tools.evidence.store import EvidenceStore, Retention, evidence_file
 
@@ -29,9 +29,9 @@ __all__ = [
     "Rate",
     "Recorder",
     "Retention",
+    "compute_rate",
+    "compute_weight",
     "evidence_file",
-    "excerpt",
-    "known",
-    "rated",
-    "weight",
+    "get_known_rates",
+    "make_excerpt",
 ]

@@ -1,5 +1,5 @@
-"""How well a tool works, by what was seen of it: the newest counts most, and little seen says
-little. Pure.
+"""Computes a tool's health from its observations: the newest counts most, and few observations
+prove little. Pure.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What is known of one tool. ``counts``, ``kinds`` and ``simulated`` are plain numbers of
+    """Health of one tool. ``counts``, ``kinds`` and ``simulated`` are plain numbers of
     observations, ``rate`` is decayed. ``seconds`` is the median of the calls that worked; None
     where none did.
     """
@@ -48,31 +48,31 @@ class Health:
     failed: tuple[Observation, ...] = ()
 
 
-def decayed(age: float) -> float:
-    """What an observation of this age in seconds counts: 2^(-age / HALF_LIFE). The future counts as
-    now.
+def compute_decay(age: float) -> float:
+    """Return the weight of an observation of this age in seconds: 2^(-age / HALF_LIFE). A time in
+    the future counts as now.
     """
     return float(2.0 ** (-max(0.0, age) / HALF_LIFE))
 
 
-def rated(good: float, weight: float) -> Rate:
+def compute_rate(good: float, weight: float) -> Rate:
     """The rate of decayed sums: w_i = 2^(-age_i / HALF_LIFE), p = (PRIOR + Σ w_i [worked]) / (2
     PRIOR + Σ w_i).
     """
     return Rate((PRIOR + good) / (2 * PRIOR + weight), weight)
 
 
-def health(tool: str, digest: str, seen: Sequence[Observation], now: float) -> Health:
-    """What observations of one tool come to. ``seen`` are the newest first."""
+def compute_health(tool: str, digest: str, seen: Sequence[Observation], now: float) -> Health:
+    """Return the health of a tool from its observations. ``seen`` are the newest first."""
     real = [o for o in seen if not o.simulated]
-    told = [(o, decayed(now - o.at)) for o in real if o.of_tool]
+    told = [(o, compute_decay(now - o.at)) for o in real if o.of_tool]
     worked = [o for o in real if o.outcome == "functional_success"]
     failed = [o for o in real if o.outcome != "functional_success"]
     counted = Counter(o.outcome for o in real)
     return Health(
         tool=tool,
         digest=digest,
-        rate=rated(
+        rate=compute_rate(
             sum(w for o, w in told if o.outcome == "functional_success"), sum(w for _, w in told)
         ),
         counts={name: counted[name] for name in OUTCOMES if counted[name]},

@@ -1,4 +1,4 @@
-"""What one call showed of a tool, in the four outcomes of GRETEL (Table 4)."""
+"""Defines the observation of one call of a tool, in the four outcomes of GRETEL (Table 4)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from callwright.nouns.redaction import masked
-from callwright.nouns.types import Json, JsonObject, canonical
+from callwright.nouns.redaction import mask_secrets
+from callwright.nouns.types import Json, JsonObject, to_canonical_json
 
 Outcome: TypeAlias = Literal[
     "functional_success", "parameter_mismatch", "semantic_mismatch", "execution_failure"
@@ -28,10 +28,10 @@ SILENT = "rate_limit"  # that it was called too often is not a tool's doing
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one call, or the attempt to make one, showed of a tool.
+    """Observation of one call of a tool, or of the attempt to make one.
 
-    ``digest`` is the tool's, ``kind`` a :data:`callwright.nouns.errors.FailureKind`,
-    :data:`UNDOCUMENTED`, "missing" (an input that nobody gave), … or "". ``proof`` is one line for
+    ``digest`` is the tool's. ``kind`` is a :data:`callwright.nouns.errors.FailureKind`,
+    :data:`UNDOCUMENTED`, "missing" (an input without a source), … or "". ``proof`` is one line for
     people, ``at`` in seconds of Unix time. ``simulated``: the reply was written by a simulator, and
     proves nothing. ``ref`` names what was observed: one ref is counted once, however often it is
     recorded ("": every time).
@@ -52,19 +52,19 @@ class Observation:
 
     @property
     def of_tool(self) -> bool:
-        """Whether it says something of the tool, whoever asks for whatever: it worked, it cannot be
-        reached or used, it answered with nothing, or it wants what its documentation does not name.
-        What did not fit the request says something of the request.
+        """Return True if the observation concerns the tool itself, whatever the request. It worked,
+        it cannot be reached or used, it returned nothing, or it needs undocumented input. A
+        mismatch with the request concerns the request.
         """
         if self.simulated or self.kind == SILENT:
             return False
         return self.outcome in ("functional_success", "execution_failure") or self.kind in AGAINST
 
 
-def excerpt(content: Json, secrets: Sequence[str] = (), most: int = REPLY) -> str:
+def make_excerpt(content: Json, secrets: Sequence[str] = (), most: int = REPLY) -> str:
     """The beginning of a reply, as text. Secrets go first: a cut through one would hide it from who
     looks for it.
     """
-    text = masked(content, secrets)
-    shown = text if isinstance(text, str) else canonical(text)
+    text = mask_secrets(content, secrets)
+    shown = text if isinstance(text, str) else to_canonical_json(text)
     return shown if len(shown) <= most else shown[: most - 1] + "…"

@@ -1,5 +1,5 @@
-"""What is known of a tool as a small weight on how well it fits: what works rises a little, what
-fails sinks.
+"""Turns the health of a tool into a small weight on its relevance: working tools rise a little,
+failing tools sink.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ Known = Mapping[str, float]
 """Tool name -> success rate, of the tools that anything is known of."""
 
 
-def known(rates: Mapping[str, Rate], tools: Iterable[Tool]) -> dict[str, float]:
-    """What :meth:`callwright.tools.evidence.EvidenceStore.rates` says of these tools, by their
-    names.
+def get_known_rates(rates: Mapping[str, Rate], tools: Iterable[Tool]) -> dict[str, float]:
+    """Return the success rates of these tools by name, from
+    :meth:`callwright.tools.evidence.EvidenceStore.rates`.
     """
     return {
         tool.name: round(rates[tool.digest].success, 6) for tool in tools if tool.digest in rates
     }
 
 
-def weight(success: float) -> float:
+def compute_weight(success: float) -> float:
     """By how much a score counts: 1 where nothing is known (0.5), monotone, in [1 - SINK, 1 +
     RISE].
 

@@ -37,7 +37,7 @@ class Recorder:
             self._run = event.data.get("run") or token_hex(8)
         if event.kind != "result" or self._store is None or event.data.get("recorded"):
             return
-        result = _result(event)
+        result = _build_result(event)
         seen = self._observe(result)
         if seen is None:
             return
@@ -48,7 +48,7 @@ class Recorder:
             self._failed(error)
 
 
-def _result(event: Event) -> ToolResult:
+def _build_result(event: Event) -> ToolResult:
     """The result as it came: a failure that is our reading of the content is read anew."""
     data = event.data
     failure = None if data["judged"] or data["failure"] is None else Failure(**data["failure"])

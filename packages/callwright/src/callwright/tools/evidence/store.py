@@ -22,11 +22,11 @@ import apsw
 
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import EvidenceError
-from callwright.nouns.redaction import masked
-from callwright.nouns.types import Json, JsonObject, canonical, digest
-from callwright.storage.database import make_private_folder, opened, state_dir
-from callwright.tools.evidence.health import HALF_LIFE, Health, Rate, health, rated
-from callwright.tools.evidence.observation import AGAINST, REPLY, SILENT, Observation, excerpt
+from callwright.nouns.redaction import mask_secrets
+from callwright.nouns.types import Json, JsonObject, compute_digest, to_canonical_json
+from callwright.storage.database import make_private_folder, open_database, state_dir
+from callwright.tools.evidence.health import HALF_LIFE, Health, Rate, compute_health, compute_rate
+from callwright.tools.evidence.observation import AGAINST, REPLY, SILENT, Observation, make_excerpt
 
 FORMAT = 1
 _ARGUMENTS = 2_000  # characters of a call's arguments; longer ones are known by their digest only
@@ -52,15 +52,17 @@ _SPEAKS = (
 
 
 def evidence_file() -> Path:
-    """Where evidence is kept: CALLWRIGHT_EVIDENCE, else in the user's folder for state."""
+    """Return the path of the evidence file: CALLWRIGHT_EVIDENCE, else in the user's folder for
+    state.
+    """
     given = os.environ.get("CALLWRIGHT_EVIDENCE")
     return Path(given).expanduser() if given else state_dir() / "evidence.db"
 
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What an evidence file keeps at most; the oldest goes first. ``megabytes`` is of the file,
-    without its log.
+    """Limits of an evidence file; the oldest observations are removed first. ``megabytes`` limits
+    the file without its log.
     """
 
     per_tool: int = 200
@@ -72,7 +74,7 @@ class EvidenceStore:
     """Observations of tools, by the tools' digests. Usable from several processes, in each from one
     thread at a time.
 
-    ``secrets`` (see :func:`callwright.nouns.redaction.in_every_form`) are taken out of whatever is
+    ``secrets`` (see :func:`callwright.nouns.redaction.select_redactable`) are taken out of whatever is
     recorded, and so is what only looks like one. Raises EvidenceError where the file cannot be read
     or written.
     """
@@ -91,7 +93,7 @@ class EvidenceStore:
         self._clock = clock
         with self._using("open"):
             make_private_folder(self.path.parent)
-            self._database = _made(self.path)
+            self._database = _open_evidence(self.path)
 
     def record(self, observations: Iterable[Observation]) -> None:
         """Keep these, all or none, and let go of what is too old or too much."""
@@ -117,16 +119,20 @@ class EvidenceStore:
         call.
         """
         where = "digest = ? AND key = ? AND at > ? ORDER BY simulated, at DESC, id DESC LIMIT 1"
-        return next(iter(self._select(where, (digest, _key(arguments), newest_after))), None)
+        return next(
+            iter(self._select(where, (digest, _digest_arguments(arguments), newest_after))), None
+        )
 
     def health(self, digest: str, now: float | None = None) -> Health:
-        """What is known of the tool of this digest; a Health without counts where nothing is."""
+        """Return the health of the tool with this digest; a Health without counts if nothing is
+        known.
+        """
         seen = self._select("digest = ? ORDER BY at DESC, id DESC", (digest,))
-        return health(seen[0].tool if seen else "", digest, seen, self._now(now))
+        return compute_health(seen[0].tool if seen else "", digest, seen, self._now(now))
 
     def healths(self, now: float | None = None) -> list[Health]:
-        """What is known of every tool, by name; of two that had one name the one seen last comes
-        first.
+        """Return the health of every known tool, sorted by name; for equal names, the one seen last
+        comes first.
         """
         with self._using("read"):
             known = [
@@ -148,7 +154,8 @@ class EvidenceStore:
         at = self._now(now)
         with self._using("read"):
             found = {
-                d: rated(good, seen) for d, good, seen in self._database.execute(query, (at, at))
+                d: compute_rate(good, seen)
+                for d, good, seen in self._database.execute(query, (at, at))
             }
         return found if digests is None else {d: found[d] for d in digests if d in found}
 
@@ -172,15 +179,18 @@ class EvidenceStore:
         return self._clock() if given is None else given
 
     def _row(self, o: Observation) -> tuple[Json, ...]:
-        safe = masked(o.arguments, self.secrets)
-        text = str(_storable(canonical(safe)))
-        key = _key(o.arguments) if safe == o.arguments else ""
-        reply, proof = excerpt(o.reply, self.secrets, REPLY), excerpt(o.proof, self.secrets, _PROOF)
+        safe = mask_secrets(o.arguments, self.secrets)
+        text = str(_to_storable(to_canonical_json(safe)))
+        key = _digest_arguments(o.arguments) if safe == o.arguments else ""
+        reply, proof = (
+            make_excerpt(o.reply, self.secrets, REPLY),
+            make_excerpt(o.proof, self.secrets, _PROOF),
+        )
         told = (
             o.digest,
             o.tool,
             o.outcome,
-            _readable(text),
+            _normalize_arguments(text),
             key,
             reply,
             o.kind,
@@ -189,14 +199,14 @@ class EvidenceStore:
             o.simulated,
             o.origin,
         )
-        return tuple(_storable(v) for v in (*told, o.at or self._clock(), o.ref or None))
+        return tuple(_to_storable(v) for v in (*told, o.at or self._clock(), o.ref or None))
 
     def _select(self, where: str, values: Sequence[Json]) -> list[Observation]:
         with self._using("read"):
             rows = self._database.execute(
                 f"SELECT {_COLUMNS} FROM observation WHERE {where}", tuple(values)
             )
-            return [_observation(row) for row in rows]
+            return [_build_observation(row) for row in rows]
 
     def _let_go(self, digests: Collection[str]) -> None:
         database, kept = self._database, self._retention
@@ -257,8 +267,8 @@ class EvidenceStore:
             ) from exc
 
 
-def _made(path: Path) -> apsw.Connection:
-    database = opened(path, "NORMAL")
+def _open_evidence(path: Path) -> apsw.Connection:
+    database = open_database(path, "NORMAL")
     try:
         found = database.pragma("user_version")
         if found > FORMAT:
@@ -274,24 +284,24 @@ def _made(path: Path) -> apsw.Connection:
     return database
 
 
-def _key(arguments: JsonObject) -> str:
-    return digest(arguments)
+def _digest_arguments(arguments: JsonObject) -> str:
+    return compute_digest(arguments)
 
 
-def _readable(arguments: str) -> str:
+def _normalize_arguments(arguments: str) -> str:
     """Arguments as they can be read back: not what is too long, nested without end or no number."""
     try:
-        return canonical(parse(arguments)) if len(arguments) <= _ARGUMENTS else "{}"
+        return to_canonical_json(parse(arguments)) if len(arguments) <= _ARGUMENTS else "{}"
     except JsonError:
         return "{}"
 
 
-def _storable(value: Json) -> Json:
+def _to_storable(value: Json) -> Json:
     """Half a surrogate pair, which JSON may hold, is no UTF-8."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
-def _observation(row: tuple[Any, ...]) -> Observation:
+def _build_observation(row: tuple[Any, ...]) -> Observation:
     (
         digest_,
         tool,

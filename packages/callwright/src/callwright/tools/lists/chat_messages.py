@@ -50,7 +50,7 @@ def read_tools(raw: Json) -> OfferedTools:
     return OfferedTools(tuple(tools.values()), opaque)
 
 
-def choice(body: Mapping[str, Any]) -> tuple[Choice, str]:
+def read_tool_choice(body: Mapping[str, Any]) -> tuple[Choice, str]:
     """``tool_choice`` of a request, and the name where it names a tool. What is not understood is
     ``auto``.
     """
@@ -67,10 +67,10 @@ def choice(body: Mapping[str, Any]) -> tuple[Choice, str]:
     return "auto", ""
 
 
-def messages(body: Mapping[str, Any]) -> tuple[Message, ...]:
+def read_messages(body: Mapping[str, Any]) -> tuple[Message, ...]:
     """The conversation of a request in our types; messages that cannot be read are left out."""
     found = body.get("messages")
-    read = (_message(m) for m in found) if isinstance(found, list) else ()
+    read = (_read_message(m) for m in found) if isinstance(found, list) else ()
     return tuple(m for m in read if m is not None)
 
 
@@ -85,20 +85,20 @@ def content_text(content: Json) -> str:
     return ""
 
 
-def _message(raw: Json) -> Message | None:
+def _read_message(raw: Json) -> Message | None:
     role = _ROLES.get(str(raw.get("role"))) if isinstance(raw, dict) else None
     if role is None:
         return None
     return Message(
         role,
         content_text(raw.get("content")),
-        calls(raw.get("tool_calls")) if role == "assistant" else (),
+        read_calls(raw.get("tool_calls")) if role == "assistant" else (),
         str(raw.get("tool_call_id") or "") if role == "tool" else "",
         str(raw.get("name") or ""),
     )
 
 
-def calls(raw: Json) -> tuple[ToolCall, ...]:
+def read_calls(raw: Json) -> tuple[ToolCall, ...]:
     """``tool_calls`` of a message. Arguments stay the text they are."""
     made = []
     for entry in raw if isinstance(raw, list) else ():
@@ -110,7 +110,7 @@ def calls(raw: Json) -> tuple[ToolCall, ...]:
     return tuple(made)
 
 
-def call_out(call: ToolCall, arguments: str) -> JsonObject:
+def render_call(call: ToolCall, arguments: str) -> JsonObject:
     """One entry of ``message.tool_calls``; ``arguments`` is their JSON text."""
     return {
         "id": call.id,
@@ -128,7 +128,9 @@ def call_deltas(call: ToolCall, arguments: str, index: int) -> tuple[JsonObject,
     return first, {"index": index, "function": {"arguments": arguments}}
 
 
-def chunk(like: Mapping[str, Any], delta: JsonObject, finish: str | None = None) -> JsonObject:
+def build_chunk(
+    like: Mapping[str, Any], delta: JsonObject, finish: str | None = None
+) -> JsonObject:
     """A ``chat.completion.chunk`` that continues the stream ``like`` comes from."""
     head = {
         key: like[key]
@@ -139,7 +141,7 @@ def chunk(like: Mapping[str, Any], delta: JsonObject, finish: str | None = None)
     return {"object": "chat.completion.chunk", **head, "choices": [choice]}
 
 
-def completion(like: Mapping[str, Any], message: JsonObject, finish: str) -> JsonObject:
+def build_completion(like: Mapping[str, Any], message: JsonObject, finish: str) -> JsonObject:
     """A whole ``chat.completion``."""
     head = {
         key: like[key]

@@ -1,4 +1,4 @@
-"""What a source says a call may do -> Effects."""
+"""Derives the effects of a call from what its source declares."""
 
 from __future__ import annotations
 

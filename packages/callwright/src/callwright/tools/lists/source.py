@@ -7,7 +7,7 @@ from typing import Any
 
 from callwright.nouns.errors import CatalogError, Failure
 from callwright.nouns.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput
-from callwright.tools.lists.tools import entries, tool_from_wire
+from callwright.tools.lists.tools import list_entries, tool_from_wire
 
 
 class ListSource:
@@ -27,7 +27,7 @@ class ListSource:
         """
         tools: dict[str, Tool] = {}
         problems: list[str] = []
-        for place, item in enumerate(entries(raw)):
+        for place, item in enumerate(list_entries(raw)):
             try:
                 tool = tool_from_wire(item, source=name, unsaid=DESTRUCTIVE)
             except CatalogError as error:

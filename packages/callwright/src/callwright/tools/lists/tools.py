@@ -82,7 +82,7 @@ def tools_from_wire(raw: Any, *, source: str = "") -> tuple[Tool, ...]:
     in the list.
     """
     made = []
-    for place, item in enumerate(entries(raw)):
+    for place, item in enumerate(list_entries(raw)):
         try:
             made.append(tool_from_wire(item, source=source))
         except CatalogError as error:
@@ -90,20 +90,25 @@ def tools_from_wire(raw: Any, *, source: str = "") -> tuple[Tool, ...]:
     return tuple(made)
 
 
-def entries(raw: Any) -> list[Any]:
+def list_entries(raw: Any) -> list[Any]:
     """The tool descriptions inside a list, an object that holds a list, or a map from names to
     descriptions.
     """
     if isinstance(raw, Mapping):
         held = next((raw[key] for key in _LISTS if isinstance(raw.get(key), list | Mapping)), None)
-        if held is not None and not _first(raw, _INPUTS):
-            return entries(held)
-        if _name(_unwrapped(raw)):
+        if held is not None and not _get_first(raw, _INPUTS):
+            return list_entries(held)
+        if _get_name(_unwrap_description(raw)):
             return [raw]
         if raw and all(isinstance(v, Mapping) for v in raw.values()):
-            return [v if _name(_unwrapped(v)) else {**v, "name": name} for name, v in raw.items()]
+            return [
+                v if _get_name(_unwrap_description(v)) else {**v, "name": name}
+                for name, v in raw.items()
+            ]
     if isinstance(raw, list | tuple):
-        return [tool for item in raw for tool in (entries(item) if _is_group(item) else [item])]
+        return [
+            tool for item in raw for tool in (list_entries(item) if _is_group(item) else [item])
+        ]
     raise CatalogError(f"this is no list of tools: {str(raw)[:80]!r}", hint=f"a tool is {FORMS}")
 
 
@@ -128,12 +133,12 @@ def tool_from_wire(
         )
     if form := format_of_tool(raw, registered_formats() if formats is None else formats):
         return form.read_tool(raw)
-    inner = _unwrapped(raw)
-    name = _name(inner)
+    inner = _unwrap_description(raw)
+    name = _get_name(inner)
     if not name:
-        raise CatalogError(_nameless(raw), hint=f"a tool is {FORMS}")
+        raise CatalogError(_explain_nameless(raw), hint=f"a tool is {FORMS}")
     try:
-        return _tool(name, inner, {**raw, **inner}, source, trusted, unsaid)
+        return _build_tool(name, inner, {**raw, **inner}, source, trusted, unsaid)
     except CatalogError as error:
         raise CatalogError(f"tool {name!r}: {error.message}", hint=error.hint) from None
 
@@ -154,7 +159,7 @@ def tool_to_openai(tool: Tool) -> JsonObject:
     return {"type": "function", "function": function}
 
 
-def bare(tool: Tool) -> Tool:
+def strip_tool(tool: Tool) -> Tool:
     """The tool reduced to its name, its description and its parameters."""
     return replace(tool, output_schema=None, effects=DESTRUCTIVE)
 
@@ -186,7 +191,7 @@ def annotations_of(effects: Effects) -> JsonObject:
     }
 
 
-def _tool(
+def _build_tool(
     name: str,
     inner: Mapping[str, Any],
     whole: Mapping[str, Any],
@@ -196,16 +201,16 @@ def _tool(
 ) -> Tool:
     return Tool(
         name=name,
-        description=str(_first(inner, _DESCRIPTIONS) or inner.get("title") or "").strip(),
-        input_schema=_input(inner),
-        output_schema=_output(whole),
-        effects=_effects(whole, trusted, unsaid),
+        description=str(_get_first(inner, _DESCRIPTIONS) or inner.get("title") or "").strip(),
+        input_schema=_read_input_schema(inner),
+        output_schema=_read_output_schema(whole),
+        effects=_read_effects(whole, trusted, unsaid),
         source=source,
         trusted=trusted,
     )
 
 
-def _unwrapped(raw: Any) -> Mapping[str, Any]:
+def _unwrap_description(raw: Any) -> Mapping[str, Any]:
     if not isinstance(raw, Mapping):
         return {}
     for key in ("function", "toolSpec", "custom"):
@@ -218,16 +223,18 @@ def _unwrapped(raw: Any) -> Mapping[str, Any]:
 def _is_group(item: Any) -> bool:
     """Gemini and Bedrock put several declarations into one entry."""
     return (
-        isinstance(item, Mapping) and not _name(_unwrapped(item)) and any(k in item for k in _LISTS)
+        isinstance(item, Mapping)
+        and not _get_name(_unwrap_description(item))
+        and any(k in item for k in _LISTS)
     )
 
 
-def _name(raw: Mapping[str, Any]) -> str:
-    found = _first(raw, _NAMES)
+def _get_name(raw: Mapping[str, Any]) -> str:
+    found = _get_first(raw, _NAMES)
     return found.strip() if isinstance(found, str) else ""
 
 
-def _nameless(raw: Mapping[str, Any]) -> str:
+def _explain_nameless(raw: Mapping[str, Any]) -> str:
     kind = raw.get("type")
     if isinstance(kind, str) and kind not in ("function", "custom", "object"):
         return (
@@ -237,12 +244,12 @@ def _nameless(raw: Mapping[str, Any]) -> str:
     return f"a tool has no name: {str(dict(raw))[:100]}"
 
 
-def _first(raw: Mapping[str, Any], keys: Iterable[str]) -> Any:
+def _get_first(raw: Mapping[str, Any], keys: Iterable[str]) -> Any:
     return next((raw[key] for key in keys if raw.get(key) not in (None, "")), None)
 
 
-def _input(raw: Mapping[str, Any]) -> JsonObject:
-    found = _first(raw, _INPUTS)
+def _read_input_schema(raw: Mapping[str, Any]) -> JsonObject:
+    found = _get_first(raw, _INPUTS)
     if found is None and (unread := [key for key in _UNREAD if raw.get(key)]):
         raise CatalogError(
             f"its parameters are under {unread[0]!r}, which no installed package reads",
@@ -254,11 +261,11 @@ def _input(raw: Mapping[str, Any]) -> JsonObject:
     return object_schema(found, required if isinstance(required, list) else None)
 
 
-def _output(raw: Mapping[str, Any]) -> JsonObject | None:
-    stated = _first(raw, _OUTPUTS[:2])
+def _read_output_schema(raw: Mapping[str, Any]) -> JsonObject | None:
+    stated = _get_first(raw, _OUTPUTS[:2])
     if stated is not None:
         return any_schema(stated)
-    found = _first(raw, _OUTPUTS)
+    found = _get_first(raw, _OUTPUTS)
     if found is None and isinstance(raw.get("output_name"), str):
         return {
             "type": "object",
@@ -268,14 +275,14 @@ def _output(raw: Mapping[str, Any]) -> JsonObject | None:
         by_status = next(
             (found[k] for k in ("200", "201", "default") if isinstance(found.get(k), Mapping)), None
         )
-        found = _body(by_status) if by_status is not None else found
+        found = _get_body_schema(by_status) if by_status is not None else found
     try:
         return any_schema(found)
     except CatalogError:
         return None  # a sample answer, or prose: it was not given as a schema
 
 
-def _body(response: Mapping[str, Any]) -> Any:
+def _get_body_schema(response: Mapping[str, Any]) -> Any:
     """The schema inside an OpenAPI response object, or the object itself where there is none."""
     content = response.get("content")
     if isinstance(content, Mapping):
@@ -286,7 +293,7 @@ def _body(response: Mapping[str, Any]) -> Any:
     return response.get("schema", response)
 
 
-def _effects(raw: Mapping[str, Any], trusted: bool, unsaid: Effects) -> Effects:
+def _read_effects(raw: Mapping[str, Any], trusted: bool, unsaid: Effects) -> Effects:
     said = raw.get("annotations", raw.get("effects"))
     if isinstance(said, Mapping):
         return effects_from_annotations(said, trusted=trusted)

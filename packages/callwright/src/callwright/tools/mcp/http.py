@@ -55,8 +55,8 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         self._inner = httpx2.AsyncHTTPTransport(verify=True if ssl_context is None else ssl_context)
 
     async def addresses(self, target: Target) -> list[str]:
-        """Where the host of ``target`` may be reached. Raises Refused, or OSError where it has no
-        address.
+        """Return the addresses of the host of ``target``. Raises Refused, or OSError where it has
+        no address.
         """
         if target.address is not None:
             return [str(target.address)]  # typed as it stands, and no other host passes
@@ -78,15 +78,17 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
             raise httpx2.ConnectError(str(error), request=request) from error
         for address in addresses[:-1]:
             try:
-                return _bounded(
-                    await self._inner.handle_async_request(_to(address, going, request))
+                return _bound_response(
+                    await self._inner.handle_async_request(_pin_address(address, going, request))
                 )
             except (
                 httpx2.ConnectError,
                 httpx2.ConnectTimeout,
             ):  # nothing was sent: the next address may answer
                 continue
-        return _bounded(await self._inner.handle_async_request(_to(addresses[-1], going, request)))
+        return _bound_response(
+            await self._inner.handle_async_request(_pin_address(addresses[-1], going, request))
+        )
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -115,7 +117,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _bounded(response: httpx2.Response) -> httpx2.Response:
+def _bound_response(response: httpx2.Response) -> httpx2.Response:
     encoding = response.headers.pop("content-encoding", "").strip().lower()
     refused = f"it is compressed ({encoding[:20]}), which was not asked for" * (
         encoding not in ("", "identity")
@@ -126,7 +128,7 @@ def _bounded(response: httpx2.Response) -> httpx2.Response:
     return response
 
 
-def _to(address: str, going: Target, request: httpx2.Request) -> httpx2.Request:
+def _pin_address(address: str, going: Target, request: httpx2.Request) -> httpx2.Request:
     """The same request on a connection to ``address``: its Host header and the name that TLS checks
     stay.
     """

@@ -91,7 +91,7 @@ class ToolPages:
         )
 
     def _may_stay(self, tool: Any, place: str) -> bool:
-        """Whether a description is within the bounds; where not, the reason is noted."""
+        """Return True if a description is within the bounds; otherwise record the reason."""
         self._tools += 1
         if self._tools > self._max_tools or self._bytes > self._max_bytes:
             return False
@@ -129,7 +129,9 @@ class ToolPages:
 
 
 def _why_refused(page: dict[str, Any], version: str) -> str:
-    """Why the SDK would refuse a page of a protocol version; "" where it would not."""
+    """Return the reason why the SDK would refuse a page of a protocol version; "" if it would
+    accept it.
+    """
     from mcp_types import ListToolsResult
     from mcp_types.methods import validate_server_result
     from pydantic import ValidationError

@@ -1,5 +1,5 @@
-"""What an MCP server answered to ``tools/call`` -> ToolOutput. Knows the SDK's shapes, does no
-I/O.
+"""Converts an MCP server's answer to ``tools/call`` into a ToolOutput. Knows the SDK's shapes, does
+no I/O.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def content_of(result: CallToolResult) -> Json:
         block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content
     ]
     if blocks and all(block.get("type") == "text" for block in blocks):
-        return _parsed("\n".join(str(block.get("text", "")) for block in blocks))
-    parts = [_summary(block) for block in blocks]
+        return _parse_text("\n".join(str(block.get("text", "")) for block in blocks))
+    parts = [_summarize_block(block) for block in blocks]
     return parts[0] if len(parts) == 1 else parts or None
 
 
@@ -83,7 +83,7 @@ def failure_of(
     return Failure("tool_error", said, detail={"code": code}, not_done=code in _REFUSED)
 
 
-def _parsed(text: str) -> Json:
+def _parse_text(text: str) -> Json:
     if text.lstrip()[:1] not in ("{", "["):
         return text
     try:
@@ -92,31 +92,31 @@ def _parsed(text: str) -> Json:
         return text
 
 
-def _summary(block: JsonObject) -> Json:
+def _summarize_block(block: JsonObject) -> Json:
     """One content block without its bulk: a model can read neither an image's bytes nor a
     sound's.
     """
     kind = block.get("type")
     if kind == "text":
-        return _parsed(str(block.get("text", "")))
+        return _parse_text(str(block.get("text", "")))
     if kind == "resource":
         inner = block.get("resource", {})
         kept = {k: inner[k] for k in ("uri", "mimeType", "text") if k in inner}
-        return {"type": "resource", **kept, **_bytes(inner.get("blob"))}
+        return {"type": "resource", **kept, **_measure_bytes(inner.get("blob"))}
     kept = {k: v for k, v in block.items() if k not in ("data", "annotations", "_meta", "icons")}
-    return {**kept, **_bytes(block.get("data"))}
+    return {**kept, **_measure_bytes(block.get("data"))}
 
 
-def _bytes(data: Any) -> JsonObject:
+def _measure_bytes(data: Any) -> JsonObject:
     """The size of base64 data, in bytes."""
     return {"bytes": len(data) * 3 // 4 - data[-2:].count("=")} if isinstance(data, str) else {}
 
 
 def _as_text(content: Json) -> str:
-    from callwright.nouns.types import canonical
+    from callwright.nouns.types import to_canonical_json
 
     if isinstance(content, str):
         return content
     if content is None:
         return ""
-    return canonical(content)
+    return to_canonical_json(content)

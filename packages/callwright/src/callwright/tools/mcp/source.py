@@ -21,15 +21,21 @@ from callwright.nouns.errors import (
     TrustError,
 )
 from callwright.nouns.protocols import Confirmations
-from callwright.nouns.redaction import in_every_form, redacted
-from callwright.nouns.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput, digest
+from callwright.nouns.redaction import redact_secrets, select_redactable
+from callwright.nouns.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput, compute_digest
 from callwright.tools.lists.tools import tool_from_wire
 from callwright.tools.mcp.pages import MAX_PAGES, ToolPages
 from callwright.tools.mcp.results import CONNECTION_CLOSED, UNREADABLE, failure_of, output_of
-from callwright.tools.mcp.stdio import stdio
-from callwright.tools.mcp.streams import watched
-from callwright.tools.servers import Server, enabled, servers_from_config
-from callwright.tools.trust import changes, digest_of, location, printable, readable
+from callwright.tools.mcp.stdio import open_stdio
+from callwright.tools.mcp.streams import watch_transport
+from callwright.tools.servers import Server, list_enabled, servers_from_config
+from callwright.tools.trust import (
+    digest_of,
+    escape_terminal_text,
+    find_changes,
+    normalize_location,
+    render_changes,
+)
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -57,7 +63,7 @@ def sources_from_config(
     the worse for it.
     """
     made = []
-    for name in enabled(servers):
+    for name in list_enabled(servers):
         try:
             (server,) = servers_from_config({name: servers[name]}, folder=folder, environ=environ)
             made.append(MCPSource(server, file=file))
@@ -143,18 +149,20 @@ class MCPSource:
 
     @property
     def origin(self) -> str:
-        """What its tools' definitions are remembered under."""
+        """Return the name under which the definitions of its tools are remembered."""
         if self._file is not None:
             return f"mcp {self.name} of {self._file[0]}"
-        return f"mcp {location(self.server.url) if self.server.url else f'{self.name} {digest(self.place(None))}'}"
+        if self.server.url:
+            return f"mcp {normalize_location(self.server.url)}"
+        return f"mcp {self.name} {compute_digest(self.place(None))}"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """What the server says of a tool."""
+        """Return the server's definition of a tool."""
         return self._connection.seen[tool.name]
 
     def _is_trusted(self) -> bool:
-        """Whether the server's annotations are believed. Raises TrustError for one that would get a
-        key of the user because a file says so that nobody has confirmed.
+        """Return True if the server's annotations are trusted. Raises TrustError if an unconfirmed
+        file would give the server one of the user's keys.
         """
         server, trust = self.server, self._trust
         if trust is None:
@@ -162,18 +170,18 @@ class MCPSource:
         if self._file is None:
             seen = digest_of(self._connection.seen)
             return server.trusted or (
-                server.url != "" and trust.is_trusted("tools", location(server.url), seen)
+                server.url != "" and trust.is_trusted("tools", normalize_location(server.url), seen)
             )
         if trust.is_trusted("document", *self._file):
             return server.trusted
-        how = f"callwright trust {shlex.quote(printable(self._file[0]))}"
+        how = f"callwright trust {shlex.quote(escape_terminal_text(self._file[0]))}"
         if server.url and server.variables:
             names, host = ", ".join(server.variables), urlsplit(server.url).hostname
             raise TrustError(
-                f"MCP server {self.name!r} would be sent {names} ({printable(str(host))}), and"
+                f"MCP server {self.name!r} would be sent {names} ({escape_terminal_text(str(host))}), and"
                 f" nobody has confirmed the file that says so; read it, then: {how}",
             )
-        said = f'"trusted": true of {printable(self.name)} is not believed before: {how}'
+        said = f'"trusted": true of {escape_terminal_text(self.name)} is not believed before: {how}'
         self.unconfirmed = (said,) if server.trusted else ()
         return False
 
@@ -205,10 +213,10 @@ class MCPSource:
         are taken out.
         """
         output = await self._connection.call(tool, arguments)
-        secrets = in_every_form(self.secrets)
+        secrets = select_redactable(self.secrets)
         if output.failure is None:
-            return replace(output, content=redacted(output.content, secrets))
-        said = str(redacted(output.failure.message, secrets))
+            return replace(output, content=redact_secrets(output.content, secrets))
+        said = str(redact_secrets(output.failure.message, secrets))
         return replace(output, failure=replace(output.failure, message=said))
 
     def place(self, _: Tool | None) -> str:
@@ -263,14 +271,16 @@ class _Connection:
             return ToolOutput(
                 failure=Failure("unavailable", error.message, retryable=True, not_done=True)
             )
-        if changed := changes(self.seen, {n: d for n, d in self._now.items() if n == tool.name}):
+        if changed := find_changes(
+            self.seen, {n: d for n, d in self._now.items() if n == tool.name}
+        ):
             said = (
                 f"{tool.name} is not called: the server has changed its definition since it was"
                 " listed"
             )
             return ToolOutput(
                 failure=Failure(
-                    "not_executable", "\n".join([said, *readable(changed)]), not_done=True
+                    "not_executable", "\n".join([said, *render_changes(changed)]), not_done=True
                 )
             )
         self._status = None
@@ -292,9 +302,9 @@ class _Connection:
             return ToolOutput(failure=failure_of(CONNECTION_CLOSED, said, lost=True))
 
     def _is_lost(self, client: Client, message: str) -> bool:
-        """Whether an error is the SDK's, of a lost answer, and not the server's own: both may have
-        one code. A server's own ends nothing, and others wait for their answers on the same
-        connection.
+        """Return True if an error is the SDK's report of a lost answer and not the server's own
+        error. Both may have the same code. A server's own error leaves the connection open, and
+        other calls wait for their answers on it.
         """
         return self._client is not client or (
             bool(self._server.url) and message.startswith(_LOST_OVER_HTTP)
@@ -321,7 +331,7 @@ class _Connection:
         self.pages.is_outdated = False
         try:
             async with asyncio.timeout(self._server.seconds):
-                self._now = definitions_of(await _listed(client))
+                self._now = definitions_of(await _list_tools(client))
         except Exception as error:
             self.pages.is_outdated = True
             said = (
@@ -353,9 +363,9 @@ class _Connection:
             try:
                 async with (
                     asyncio.timeout(self._server.seconds) as limit,
-                    _opened(self._server, stderr, ended, pages, self._note_status) as client,
+                    _open_client(self._server, stderr, ended, pages, self._note_status) as client,
                 ):
-                    listed = await _listed(client)
+                    listed = await _list_tools(client)
                     limit.reschedule(None)
                     self._client = client
                     if not ready.done():
@@ -363,7 +373,9 @@ class _Connection:
                     await closing.wait()
             except Exception as error:
                 if not ready.done():
-                    ready.set_exception(_unusable(self._server, error, stderr, self._status))
+                    ready.set_exception(
+                        _build_open_error(self._server, error, stderr, self._status)
+                    )
             finally:
                 if client is not None:
                     self._forget(client)
@@ -382,7 +394,7 @@ class _Connection:
 
 
 @asynccontextmanager
-async def _opened(
+async def _open_client(
     server: Server,
     stderr: IO[bytes],
     ended: Callable[[], None],
@@ -398,14 +410,14 @@ async def _opened(
     )  # else Python prints the SDK's log, and a server's text in it
     async with AsyncExitStack() as stack:
         transport = (
-            await stack.enter_async_context(_over_http(server, note_status)) if server.url else None
+            await stack.enter_async_context(_open_http(server, note_status)) if server.url else None
         )
-        client = Client(watched(transport or stdio(server, stderr), ended, pages))
-        yield _unvalidated(await stack.enter_async_context(client))
+        client = Client(watch_transport(transport or open_stdio(server, stderr), ended, pages))
+        yield _disable_validation(await stack.enter_async_context(client))
 
 
 @asynccontextmanager
-async def _over_http(
+async def _open_http(
     server: Server, note_status: Callable[[Any], Awaitable[None]]
 ) -> AsyncIterator[Any]:
     from mcp.client.streamable_http import streamable_http_client
@@ -421,7 +433,7 @@ async def _over_http(
         yield streamable_http_client(target.url, http_client=http)
 
 
-def _unvalidated(client: Client) -> Client:
+def _disable_validation(client: Client) -> Client:
     """The SDK checks results against the server's own output schema with an engine whose regular
     expressions can run for ever; and a result that differs from its schema is still a result.
     """
@@ -433,7 +445,7 @@ def _unvalidated(client: Client) -> Client:
     return client
 
 
-async def _listed(client: Client) -> list[JsonObject]:
+async def _list_tools(client: Client) -> list[JsonObject]:
     """Every page of ``tools/list``, as far as :class:`ToolPages` lets them."""
     found: list[JsonObject] = []
     cursor: str | None = None
@@ -449,13 +461,13 @@ async def _listed(client: Client) -> list[JsonObject]:
 
 
 def definitions_of(listed: Sequence[JsonObject]) -> dict[str, JsonObject]:
-    """What a server says of its tools, by name: without what may differ between two versions of the
-    SDK.
+    """Return a server's tool definitions by name, without the parts that may differ between
+    versions of the SDK.
     """
     return {raw["name"]: {key: raw[key] for key in _DEFINING if key in raw} for raw in listed}
 
 
-def _unusable(
+def _build_open_error(
     server: Server, error: BaseException, stderr: IO[bytes], status: int | None
 ) -> CallwrightError:
     while isinstance(error, BaseExceptionGroup):
@@ -480,7 +492,7 @@ def _unusable(
         why = f"it answered HTTP {status}" + (
             ": give it credentials in headers" if status in (401, 403) else ""
         )
-    tail = _without_secrets(_tail(stderr), server)
+    tail = _redact_secrets(_read_stderr_tail(stderr), server)
     return CatalogError(
         f"MCP server {server.name!r} cannot be used: {why}"
         + (f"\n  it wrote: {tail}" if tail else ""),
@@ -492,12 +504,12 @@ def _unusable(
     )
 
 
-def _without_secrets(text: str, server: Server) -> str:
+def _redact_secrets(text: str, server: Server) -> str:
     values = (*server.secrets, *server.env.values(), *server.headers.values())
-    return str(redacted(text, [value for value in values if len(value) >= 6]))
+    return str(redact_secrets(text, [value for value in values if len(value) >= 6]))
 
 
-def _tail(stderr: IO[bytes]) -> str:
+def _read_stderr_tail(stderr: IO[bytes]) -> str:
     size = stderr.seek(0, 2)
     stderr.seek(max(0, size - _STDERR_CHARS))
     return stderr.read().decode("utf-8", "replace").strip()

@@ -36,8 +36,8 @@ _ID_LAST = re.compile(rb",\s*+" + _ID + rb'\s*+(?:,\s*+"jsonrpc"\s*+:\s*+"2\.0"\
 
 
 class LongLine:
-    """What is known of a line beyond the bound: its first and last bytes. ``ended`` where its end
-    has come.
+    """Summary of a line beyond the length limit: its first and last bytes. ``ended``: its end has
+    arrived.
     """
 
     def __init__(self, head: bytes, tail: bytes, ended: bool) -> None:
@@ -82,7 +82,7 @@ class Lines:
             self._parts, self._size, self._head = [], 0, b""
 
 
-def asker_of(head: bytes, tail: bytes) -> int | str | None:
+def find_request_id(head: bytes, tail: bytes) -> int | str | None:
     """The request that an answer names before or after everything else; None where it does not."""
     found = _ID_FIRST.match(head[:_HEAD]) or _ID_LAST.search(tail[-_HEAD:])
     if found is None:
@@ -91,7 +91,9 @@ def asker_of(head: bytes, tail: bytes) -> int | str | None:
 
 
 @asynccontextmanager
-async def stdio(server: Server, stderr: IO[bytes], *, grace: float = _GRACE) -> AsyncIterator[Any]:
+async def open_stdio(
+    server: Server, stderr: IO[bytes], *, grace: float = _GRACE
+) -> AsyncIterator[Any]:
     """The server as a process of ours, and the streams to and from it. Raises OSError where it
     cannot be started.
 
@@ -110,7 +112,7 @@ async def stdio(server: Server, stderr: IO[bytes], *, grace: float = _GRACE) -> 
         return
     import anyio
 
-    process = await _started(server, stderr)
+    process = await _start_process(server, stderr)
     try:
         to_session, read_stream = anyio.create_memory_object_stream[Any](0)
         write_stream, from_session = anyio.create_memory_object_stream[Any](0)
@@ -122,8 +124,8 @@ async def stdio(server: Server, stderr: IO[bytes], *, grace: float = _GRACE) -> 
             from_session,
         ):
             pumps = [
-                group.create_task(_read(process, to_session)),
-                group.create_task(_write(process, from_session, to_session)),
+                group.create_task(_read_messages(process, to_session)),
+                group.create_task(_write_messages(process, from_session, to_session)),
             ]
             try:
                 yield read_stream, write_stream
@@ -131,10 +133,10 @@ async def stdio(server: Server, stderr: IO[bytes], *, grace: float = _GRACE) -> 
                 for pump in pumps:
                     pump.cancel()
     finally:
-        await _stopped(process, grace)
+        await _stop_process(process, grace)
 
 
-async def _started(server: Server, stderr: IO[bytes]) -> Process:
+async def _start_process(server: Server, stderr: IO[bytes]) -> Process:
     from mcp.client.stdio import get_default_environment
 
     return await asyncio.create_subprocess_exec(
@@ -149,7 +151,7 @@ async def _started(server: Server, stderr: IO[bytes]) -> Process:
     )
 
 
-async def _read(process: Process, to_session: Any) -> None:
+async def _read_messages(process: Process, to_session: Any) -> None:
     import anyio
 
     assert process.stdout is not None
@@ -158,7 +160,7 @@ async def _read(process: Process, to_session: Any) -> None:
         async with to_session:
             while chunk := await process.stdout.read(_CHUNK):
                 for line in lines.feed(chunk):
-                    message = None if answered else _message(line)
+                    message = None if answered else _parse_message(line)
                     if message is not None:
                         await to_session.send(message)
                     elif isinstance(line, LongLine) and line.ended and not answered:
@@ -170,7 +172,7 @@ async def _read(process: Process, to_session: Any) -> None:
                     )
 
 
-async def _write(process: Process, from_session: Any, to_session: Any) -> None:
+async def _write_messages(process: Process, from_session: Any, to_session: Any) -> None:
     assert process.stdin is not None
     try:
         async with from_session:
@@ -182,15 +184,15 @@ async def _write(process: Process, from_session: Any, to_session: Any) -> None:
         await to_session.aclose()  # the session sees the end instead of waiting
 
 
-def _message(line: bytes | LongLine) -> Any:
-    """What the session is given for a line; None where it is passed over."""
+def _parse_message(line: bytes | LongLine) -> Any:
+    """Return the session's message for a line; None if the line is skipped."""
     import mcp_types as types
     from mcp.shared.message import SessionMessage
 
     if isinstance(line, LongLine):
         why, asker = (
             f"it is longer than {MAX_LINE} bytes",
-            asker_of(line.head, line.tail if line.ended else b""),
+            find_request_id(line.head, line.tail if line.ended else b""),
         )
     else:
         try:
@@ -198,35 +200,38 @@ def _message(line: bytes | LongLine) -> Any:
             return None if getattr(message, "method", "") in UNREAD else SessionMessage(message)
         except ValueError as error:
             found: Any = getattr(error, "errors", list)()
-            why, asker = (found[0]["msg"] if found else str(error))[:200], asker_of(line, line)
+            why, asker = (
+                (found[0]["msg"] if found else str(error))[:200],
+                find_request_id(line, line),
+            )
     if asker is None:
         return None
     said = types.ErrorData(code=types.PARSE_ERROR, message=why)
     return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=asker, error=said))
 
 
-async def _stopped(process: Process, grace: float) -> None:
+async def _stop_process(process: Process, grace: float) -> None:
     """End the process as the protocol says: close its stdin, wait, SIGTERM, wait, SIGKILL; with all
     its children.
     """
     try:
         if process.stdin is not None:
             process.stdin.close()
-        if not await _ends(process, grace):
-            _signal(process, signal.SIGTERM)
-            if not await _ends(process, grace):
-                _signal(process, signal.SIGKILL)
-                await _ends(process, grace)
+        if not await _has_ended(process, grace):
+            _send_signal(process, signal.SIGTERM)
+            if not await _has_ended(process, grace):
+                _send_signal(process, signal.SIGKILL)
+                await _has_ended(process, grace)
     finally:
         if process.returncode is None:
-            _signal(process, signal.SIGKILL)
+            _send_signal(process, signal.SIGKILL)
         # A child of the server may hold the pipes open; nothing public closes our side of them.
         getattr(process, "_transport").close()  # noqa: B009
 
 
-async def _ends(process: Process, grace: float) -> bool:
-    """Whether the process ends in time. What it still writes is read: else it could hang in writing
-    it.
+async def _has_ended(process: Process, grace: float) -> bool:
+    """Return True if the process ends in time. Its remaining output is read, so that it cannot
+    block while writing.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(grace):
@@ -239,6 +244,6 @@ async def _ends(process: Process, grace: float) -> bool:
     return process.returncode is not None
 
 
-def _signal(process: Process, which: signal.Signals) -> None:
+def _send_signal(process: Process, which: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, which)

@@ -75,7 +75,7 @@ class NotedStream:
 
 
 @asynccontextmanager
-async def watched(
+async def watch_transport(
     transport: AbstractAsyncContextManager[Any], ended: Callable[[], None], pages: ToolPages
 ) -> AsyncIterator[Any]:
     """The same transport (a pair of streams), watched on both sides."""

@@ -67,7 +67,7 @@ class Arguments:
         required = typed.required or place == "path"
         key = argument_name(typed.name, place, self._properties)
         schema = self._lifted(self._converter.convert(inner))
-        self._properties[key] = _annotated(schema, typed, raw)
+        self._properties[key] = _add_annotations(schema, typed, raw)
         self.fields.append(
             Field(
                 key,
@@ -88,9 +88,9 @@ class Arguments:
         one argument.
         """
         if body.kind == "multipart":
-            schema, files = _files(schema)
+            schema, files = _convert_files(schema)
             body = replace(body, files=files)
-        schema = _flattened(schema)
+        schema = _flatten_all_of(schema)
         extra = schema.get("additionalProperties")
         properties = schema.get("properties")
         plain = (
@@ -147,7 +147,7 @@ class Arguments:
         return {k: v for k, v in schema.items() if k != "$defs"}
 
 
-def _annotated(schema: JsonObject, typed: Any, raw: JsonObject) -> JsonObject:
+def _add_annotations(schema: JsonObject, typed: Any, raw: JsonObject) -> JsonObject:
     """The schema with the parameter's own description and example, which say more than the
     type's.
     """
@@ -165,11 +165,11 @@ def _annotated(schema: JsonObject, typed: Any, raw: JsonObject) -> JsonObject:
     return {**schema, **more}
 
 
-def _flattened(schema: JsonObject) -> JsonObject:
+def _flatten_all_of(schema: JsonObject) -> JsonObject:
     """``allOf`` of plain objects with different properties, and nothing else said, as one object;
     else unchanged.
     """
-    parts = [_flattened(p) for p in schema.get("allOf", ())]
+    parts = [_flatten_all_of(p) for p in schema.get("allOf", ())]
     outside = {k: v for k, v in schema.items() if k != "allOf"}
     whole = [*parts, outside]
     keys = [k for p in whole for k in p.get("properties", ())]
@@ -187,7 +187,7 @@ def _flattened(schema: JsonObject) -> JsonObject:
     return {**merged, "type": "object", **({"required": needed} if needed else {})}
 
 
-def _files(schema: JsonObject) -> tuple[JsonObject, frozenset[str]]:
+def _convert_files(schema: JsonObject) -> tuple[JsonObject, frozenset[str]]:
     """Binary parts of a multipart body become base64 text, which is what arguments can carry."""
     properties = schema.get("properties")
     made, files = {}, set()

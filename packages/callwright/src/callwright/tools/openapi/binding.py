@@ -1,4 +1,4 @@
-"""Where each argument of an OpenAPI tool goes in the request."""
+"""Maps each argument of an OpenAPI tool to its place in the request."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """How the body is written: the argument ``whole`` as it is, or, without one, an object of the
-    body fields.
+    """Encoding of the body: the argument ``whole`` as it is, or without one an object of the body
+    fields.
     """
 
     kind: BodyKind
@@ -61,6 +61,6 @@ class Binding:
 
 
 def is_json(media_type: str) -> bool:
-    """Whether a body of this media type (or range) can be JSON."""
+    """Return True if a body of this media type (or range) can be JSON."""
     name = media_type.partition(";")[0].strip().lower()
     return name in ("application/json", "*/*", "application/*") or name.endswith("+json")

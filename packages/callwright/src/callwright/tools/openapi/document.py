@@ -26,7 +26,9 @@ METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
 
 class Unusable(Exception):
-    """Why one operation (or one part of it) cannot be imported. Never leaves the catalogue."""
+    """Reason why one operation, or a part of it, cannot be imported. This exception never leaves
+    the catalogue.
+    """
 
 
 @dataclass
@@ -47,7 +49,9 @@ class Document:
     _resolver: Any = field(repr=False, default=None)
 
     def lookup(self, reference: str) -> Any:
-        """What a ``$ref`` into this document points at (RFC 6901). Nothing is ever fetched."""
+        """Return the target of a ``$ref`` into this document (RFC 6901). Nothing is ever
+        fetched.
+        """
         if not reference.startswith("#"):
             if why := self.missing.get(reference.partition("#")[0]):
                 raise Unusable(why)
@@ -55,7 +59,7 @@ class Document:
                 f"$ref {reference[:80]!r} leads out of the document, and nothing is fetched for it"
             )
         if self._resolver is None:
-            self._resolver = _resolver(self.root)
+            self._resolver = _build_resolver(self.root)
         from referencing.exceptions import Unresolvable
 
         try:
@@ -92,7 +96,7 @@ class Document:
                     yield method, str(path), whole, whole[method]
 
 
-def _resolver(root: JsonObject) -> Any:
+def _build_resolver(root: JsonObject) -> Any:
     try:
         from referencing import Registry, Specification
     except ImportError:
@@ -147,7 +151,9 @@ def value_from_text(text: str, where: str, notation: Notation = "") -> Any:
 
 
 def notation_of(name: str, content_type: str = "") -> Notation:
-    """What the name of a file, or the content type of an answer, states about a document."""
+    """Return the notation of a document, from the name of its file or the content type of its
+    answer.
+    """
     kind = content_type.partition(";")[0].strip().lower()
     if kind.endswith(("/json", "+json")) or name.lower().endswith(".json"):
         return "json"

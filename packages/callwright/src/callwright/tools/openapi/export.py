@@ -24,7 +24,7 @@ def openapi_of(
     ``x-callwright-effects``.
     """
     schemas: dict[str, Json] = {}
-    paths = {PREFIX + tool.name: {"post": _operation(tool, schemas)} for tool in tools}
+    paths = {PREFIX + tool.name: {"post": _build_operation(tool, schemas)} for tool in tools}
     info = {"title": title, "version": "1", **({"description": about} if about else {})}
     return {
         "openapi": "3.1.0",
@@ -35,17 +35,17 @@ def openapi_of(
     }
 
 
-def _operation(tool: Tool, schemas: dict[str, Json]) -> JsonObject:
+def _build_operation(tool: Tool, schemas: dict[str, Json]) -> JsonObject:
     body = {
         "content": {
             "application/json": {
-                "schema": _schema(tool.input_schema, f"{tool.name}.input", schemas)
+                "schema": _export_schema(tool.input_schema, f"{tool.name}.input", schemas)
             }
         }
     }
     reply: JsonObject = {"description": "What the tool gives back."}
     if tool.output_schema is not None:
-        shown = _schema(tool.output_schema, f"{tool.name}.output", schemas)
+        shown = _export_schema(tool.output_schema, f"{tool.name}.output", schemas)
         reply["content"] = {"application/json": {"schema": shown}}
     return {
         "operationId": tool.name,
@@ -56,25 +56,25 @@ def _operation(tool: Tool, schemas: dict[str, Json]) -> JsonObject:
     }
 
 
-def _schema(schema: JsonObject, name: str, schemas: dict[str, Json]) -> JsonObject:
+def _export_schema(schema: JsonObject, name: str, schemas: dict[str, Json]) -> JsonObject:
     """The schema with its definitions among the components, where its references now point.
 
     One that refers to itself by any other way is a component as a whole.
     """
     definitions = schema.get("$defs")
     held = definitions if isinstance(definitions, dict) else {}
-    inline = _moved(
+    inline = _move_references(
         {k: v for k, v in schema.items() if k != "$defs"}, _DEFS, f"{_COMPONENTS}{name}."
     )
     if any(
         ref.startswith("#") and not ref.startswith(_COMPONENTS)
-        for ref in _references([inline, *held.values()], _DEFS)
+        for ref in _iter_references([inline, *held.values()], _DEFS)
     ):
-        schemas[name] = _moved(schema, "#", _COMPONENTS + name)
+        schemas[name] = _move_references(schema, "#", _COMPONENTS + name)
         return {"$ref": _COMPONENTS + name}
     schemas.update(
         {
-            f"{name}.{key}": _moved(part, _DEFS, f"{_COMPONENTS}{name}.")
+            f"{name}.{key}": _move_references(part, _DEFS, f"{_COMPONENTS}{name}.")
             for key, part in held.items()
         }
     )
@@ -82,24 +82,30 @@ def _schema(schema: JsonObject, name: str, schemas: dict[str, Json]) -> JsonObje
     return made
 
 
-def _moved(value: Json, start: str, become: str) -> Json:
+def _move_references(value: Json, start: str, become: str) -> Json:
     """The same with references that begin with ``start`` (RFC 6901, as a URI fragment) beginning
     otherwise.
     """
     if isinstance(value, dict):
         return {
-            k: _ref(v, start, become) if k == "$ref" else _moved(v, start, become)
+            k: _move_reference(v, start, become)
+            if k == "$ref"
+            else _move_references(v, start, become)
             for k, v in value.items()
         }
-    return [_moved(inner, start, become) for inner in value] if isinstance(value, list) else value
+    return (
+        [_move_references(inner, start, become) for inner in value]
+        if isinstance(value, list)
+        else value
+    )
 
 
-def _ref(value: Json, start: str, become: str) -> Json:
+def _move_reference(value: Json, start: str, become: str) -> Json:
     fits = isinstance(value, str) and value.startswith(start)
     return become + value[len(start) :] if fits else value
 
 
-def _references(value: Json, apart: str) -> Iterator[str]:
+def _iter_references(value: Json, apart: str) -> Iterator[str]:
     """Every reference in a schema but those that begin with ``apart``."""
     if isinstance(value, dict):
         found = value.get("$ref")
@@ -107,4 +113,4 @@ def _references(value: Json, apart: str) -> Iterator[str]:
             yield found
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from _references(inner, apart)
+            yield from _iter_references(inner, apart)

@@ -39,8 +39,8 @@ _ELSEWHERE = re.compile(r"""\$ref["']?\s*+:\s*+["']?[^#"'\s]""")
 
 
 def may_have_files(text: str) -> bool:
-    """Whether some reference of a document seems to lead out of it: quick, and never wrongly
-    False.
+    """Return True if a reference of a document seems to lead out of it. The check is quick and
+    never wrongly False.
     """
     return _ELSEWHERE.search(text) is not None
 
@@ -61,7 +61,7 @@ class Bundle:
         waiting = [(self._place, root)]
         while waiting:
             place, value = waiting.pop()
-            for holder in _referring(value):
+            for holder in _iter_references(value):
                 target = self._target(place, holder["$ref"])
                 if target is None:
                     continue
@@ -141,7 +141,7 @@ def beside_url(url: str, fetch: Callable[[str], Awaitable[tuple[str, Notation]]]
     return Bundle(url, read, lambda place, name: urljoin(place, quote(name, safe=_IN_URLS)))
 
 
-def _referring(value: Any) -> Iterator[dict[str, Any]]:
+def _iter_references(value: Any) -> Iterator[dict[str, Any]]:
     """Every object with a ``$ref``, once each: YAML's aliases make one object stand in several
     places.
     """

@@ -1,10 +1,10 @@
-"""Which credentials may go to an address that a document chose.
+"""Decides which credentials may go to an address that a document chose.
 
 The names of environment variables are made from the document's file name or title and from its own
 words. So a document that is named or titled *OpenAI* would ask for ``OPENAI_API_KEY``, to be sent
-to whatever server it names. Where nobody has confirmed the document, a credential is therefore
-bound to what the user said: the variable by name, the address, or the host that the document itself
-was fetched from.
+to whatever server it names. If the user has not confirmed the document, a credential is therefore
+bound to the user's own choice. That is the variable by name, the address, or the host that the
+document itself was fetched from.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from callwright.nouns.errors import Failure
 from callwright.tools.openapi.security import Scheme
-from callwright.tools.trust import printable
+from callwright.tools.trust import escape_terminal_text
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -36,18 +36,18 @@ class KeyRule:
         trusted.
         """
         bound = self.said or (
-            self.fetched_from != "" and _origin(self.fetched_from) == _origin(base)
+            self.fetched_from != "" and _parse_origin(self.fetched_from) == _parse_origin(base)
         )
         return {name: scheme for name, scheme in known.items() if bound or name in self.named}
 
 
-def kept_back(document: str, base: str) -> Failure:
-    """Why a credential that is there is not sent, and what makes it go."""
-    host = printable(urlsplit(base).netloc.rpartition("@")[2])
+def explain_withheld(document: str, base: str) -> Failure:
+    """Return the failure that explains why a credential is not sent, and how to have it sent."""
+    host = escape_terminal_text(urlsplit(base).netloc.rpartition("@")[2])
     how = "OpenAPISource(…, trusted=True), base_url= or credentials="
     if document:
         how = (
-            f"callwright trust {shlex.quote(printable(document))}; or name it:"
+            f"callwright trust {shlex.quote(escape_terminal_text(document))}; or name it:"
             " ?credential=SCHEME:VARIABLE"
         )
     said = (
@@ -57,7 +57,7 @@ def kept_back(document: str, base: str) -> Failure:
     return Failure("auth", f"{said}. To send it: {how}")
 
 
-def _origin(url: str) -> tuple[str, str, int | None]:
+def _parse_origin(url: str) -> tuple[str, str, int | None]:
     try:
         parts = urlsplit(url)
         return (

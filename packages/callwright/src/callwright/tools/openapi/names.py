@@ -25,7 +25,7 @@ def tool_name(method: str, path: str, operation: Any, taken: set[str]) -> str:
         re.sub(r"[^a-zA-Z0-9_-]+", "_", whole).strip("_")
         or f"{method}_{sha256(whole.encode()).hexdigest()[:6]}"
     )
-    plain = shortened(plain)
+    plain = shorten_name(plain)
     name, number = plain, 2
     while name in taken:
         ending = f"_{number}"
@@ -34,7 +34,7 @@ def tool_name(method: str, path: str, operation: Any, taken: set[str]) -> str:
     return name
 
 
-def shortened(name: str) -> str:
+def shorten_name(name: str) -> str:
     """At most 64 characters; what is cut off is told apart by six digits of its digest."""
     return name if len(name) <= 64 else f"{name[:57]}_{sha256(name.encode()).hexdigest()[:6]}"
 
@@ -43,10 +43,10 @@ def argument_name(name: str, place: str, taken: Container[str]) -> str:
     """The API's own name where a model may write it and it is free, else with its place behind it,
     then a number.
     """
-    plain = shortened(re.sub(r"[^a-zA-Z0-9_.-]+", "_", name).strip("_") or place)
+    plain = shorten_name(re.sub(r"[^a-zA-Z0-9_.-]+", "_", name).strip("_") or place)
     key, number = plain, 2
     if key in taken:
-        key = shortened(f"{plain}_{place}")
+        key = shorten_name(f"{plain}_{place}")
     while key in taken:
-        key, number = shortened(f"{plain}_{place}_{number}"), number + 1
+        key, number = shorten_name(f"{plain}_{place}_{number}"), number + 1
     return key

@@ -85,19 +85,19 @@ class Importer:
             effects=replace(
                 self._effects(method, operation), keyed=bool(key_header) and self._trusted
             ),
-            declared=_declared(operation),
+            declared=_get_declared_effects(operation),
             key_header=key_header,
             accept=accept,
-            security=_security(
+            security=_list_security(
                 operation.get("security", self._document.root.get("security")), self._document
             ),
-            servers=_servers(operation, item, self._document.root),
-            tags=tuple(t for t in _listed(operation, "tags") if isinstance(t, str)),
+            servers=_list_servers(operation, item, self._document.root),
+            tags=tuple(t for t in _get_list(operation, "tags") if isinstance(t, str)),
             operation_id=str(operation.get("operationId") or ""),
         )
         made = Tool(
             name,
-            _description(operation),
+            _build_description(operation),
             arguments.schema(),
             output,
             binding.effects,
@@ -113,7 +113,7 @@ class Importer:
         path's.
         """
         found: dict[tuple[str, str], tuple[Any, JsonObject]] = {}
-        for raw in [*_listed(item, "parameters"), *_listed(operation, "parameters")]:
+        for raw in [*_get_list(item, "parameters"), *_get_list(operation, "parameters")]:
             whole = self._document.resolved(raw)
             typed = _typed_parameter(whole, self._document.legacy)
             place, name = typed.param_in.value, typed.name
@@ -186,7 +186,7 @@ class Importer:
         not trusted.
         """
         effects = effects_from_method(method)
-        said = _declared(operation)
+        said = _get_declared_effects(operation)
         changes = {
             f: said[k] for f, keys in _HINTS.items() for k in keys if isinstance(said.get(k), bool)
         }
@@ -207,13 +207,13 @@ class Importer:
         return replace(effects, **changes)
 
 
-def _declared(operation: JsonObject) -> JsonObject:
-    """What an operation says of its own effects."""
+def _get_declared_effects(operation: JsonObject) -> JsonObject:
+    """Return the effects that an operation declares."""
     return next((operation[k] for k in _EFFECTS_KEYS if isinstance(operation.get(k), dict)), {})
 
 
 def _is_key(parameter: Any) -> bool:
-    """Whether a parameter is the Idempotency-Key header
+    """Return True if a parameter is the Idempotency-Key header
     (draft-ietf-httpapi-idempotency-key-header).
     """
     return bool(
@@ -249,7 +249,7 @@ def _media_type(content: Mapping[str, Any]) -> tuple[str, BodyKind]:
     known = [
         (ranks[kind], index, name, kind)
         for index, name in enumerate(content)
-        if (kind := _kind(name))
+        if (kind := _get_body_kind(name))
     ]
     if not known:
         raise Unusable(f"its body is written in {', '.join(content)[:80]}, which is not supported")
@@ -257,7 +257,7 @@ def _media_type(content: Mapping[str, Any]) -> tuple[str, BodyKind]:
     return best[2], best[3]
 
 
-def _kind(media_type: str) -> BodyKind | None:
+def _get_body_kind(media_type: str) -> BodyKind | None:
     name = media_type.partition(";")[0].strip().lower()
     if is_json(name):
         return "json"
@@ -269,14 +269,14 @@ def _kind(media_type: str) -> BodyKind | None:
     return plain.get(name) or ("text" if name.startswith("text/") else None)
 
 
-def _listed(holder: JsonObject, key: str) -> list[Any]:
+def _get_list(holder: JsonObject, key: str) -> list[Any]:
     found = holder.get(key)
     if found is not None and not isinstance(found, list):
         raise Unusable(f"its {key} are no list")
     return found or []
 
 
-def _description(operation: JsonObject) -> str:
+def _build_description(operation: JsonObject) -> str:
     parts = [operation.get(k) for k in ("summary", "description")]
     texts = list(dict.fromkeys(p.strip() for p in parts if isinstance(p, str) and p.strip()))
     if len(texts) == 2 and texts[1].startswith(texts[0]):
@@ -285,7 +285,7 @@ def _description(operation: JsonObject) -> str:
     return text if len(text) <= _DESCRIPTION_CHARS else text[: _DESCRIPTION_CHARS - 1] + "…"
 
 
-def _security(raw: Any, document: Document) -> tuple[tuple[str, ...], ...]:
+def _list_security(raw: Any, document: Document) -> tuple[tuple[str, ...], ...]:
     """The alternatives. Where a document declares schemes but never asks for one, each may be used
     and none must.
     """
@@ -298,7 +298,9 @@ def _security(raw: Any, document: Document) -> tuple[tuple[str, ...], ...]:
     return ()
 
 
-def _servers(operation: JsonObject, item: JsonObject, root: JsonObject) -> tuple[JsonObject, ...]:
+def _list_servers(
+    operation: JsonObject, item: JsonObject, root: JsonObject
+) -> tuple[JsonObject, ...]:
     for holder in (operation, item, root):
         found: Any = holder.get("servers")
         if isinstance(found, list) and found:

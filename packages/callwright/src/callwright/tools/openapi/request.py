@@ -43,7 +43,7 @@ class Request:
     body: bytes | None = None
 
 
-def build(binding: Binding, arguments: JsonObject) -> Request:
+def build_request(binding: Binding, arguments: JsonObject) -> Request:
     """The request for these arguments. Raises BadArgument naming the argument that does not fit."""
     unknown = set(arguments) - {f.key for f in binding.fields}
     if unknown:
@@ -53,45 +53,53 @@ def build(binding: Binding, arguments: JsonObject) -> Request:
             raise BadArgument(f"the parameter {f.key!r} is required")
     given = [(f, arguments[f.key]) for f in binding.fields if f.key in arguments]
     query = [
-        pair for f, v in given if f.place == "query" and v is not None for pair in _query(f, v)
+        pair
+        for f, v in given
+        if f.place == "query" and v is not None
+        for pair in _format_query(f, v)
     ]
     cookies = [
-        pair for f, v in given if f.place == "cookie" and v is not None for pair in _named(f, v)
+        pair
+        for f, v in given
+        if f.place == "cookie" and v is not None
+        for pair in _format_form_style(f, v)
     ]
     headers = {
-        f.name.lower(): _header(f, v) for f, v in given if f.place == "header" and v is not None
+        f.name.lower(): _format_header(f, v)
+        for f, v in given
+        if f.place == "header" and v is not None
     }
     headers["accept"] = binding.accept
-    body, content_type = _body(binding.body, {f: v for f, v in given if f.place == "body"})
+    body, content_type = _encode_body(binding.body, {f: v for f, v in given if f.place == "body"})
     if body is not None:
         headers["content-type"] = content_type
-    path = _path(binding, {f.name: (f, v) for f, v in given if f.place == "path"})
+    path = _fill_path(binding, {f.name: (f, v) for f, v in given if f.place == "path"})
     return Request(binding.method, path, "&".join(query), headers, tuple(cookies), body)
 
 
-def scalar(value: Any) -> str:
+def format_scalar(value: Any) -> str:
     """A value as text in a URL, header or form: JSON's spelling, strings bare, null empty."""
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _json(value: Any) -> str:
+def _format_json(value: Any) -> str:
     try:
         return json.dumps(value, allow_nan=False, separators=(",", ":"))
     except (ValueError, TypeError, RecursionError):
         raise BadArgument("an argument holds a value that JSON cannot carry") from None
 
 
-def _encode(value: Any, safe: str = "") -> str:
-    return quote(scalar(value), safe=safe, errors="replace")
+def _encode_value(value: Any, safe: str = "") -> str:
+    return quote(format_scalar(value), safe=safe, errors="replace")
 
 
-def _pairs(value: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+def _iter_pairs(value: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     return ((str(k), v) for k, v in value.items() if v is not None)
 
 
-def _path(binding: Binding, given: Mapping[str, tuple[Field, Any]]) -> str:
+def _fill_path(binding: Binding, given: Mapping[str, tuple[Field, Any]]) -> str:
     def fill(match: re.Match[str]) -> str:
         f, value = given[match[1]]
         _refuse_ways_out(f, value)
@@ -115,7 +123,7 @@ def _refuse_ways_out(f: Field, value: Any) -> None:
     if not parts:
         raise BadArgument(f"the path parameter {f.key!r} must not be empty")
     for part in parts:
-        text = scalar(part)
+        text = format_scalar(part)
         for _ in range(4):  # a server, or one in front of it, may decode more than once
             if _CONTROL.search(text):
                 raise BadArgument(f"the path parameter {f.key!r} holds control characters")
@@ -131,11 +139,11 @@ def _refuse_ways_out(f: Field, value: Any) -> None:
 def _path_value(f: Field, value: Any) -> str:
     """Styles simple, label and matrix (RFC 6570 3.2.2, 3.2.5, 3.2.7)."""
     if f.as_json:
-        return quote(_json(value), safe="")
+        return quote(_format_json(value), safe="")
     prefix, joint = {"label": (".", "."), "matrix": (";", ";")}.get(f.style, ("", ","))
     name = quote(f.name, safe="")
     if isinstance(value, list):
-        parts = [_encode(v) for v in value]
+        parts = [_encode_value(v) for v in value]
         if f.style == "matrix":
             return (
                 "".join(f";{name}={p}" for p in parts)
@@ -145,48 +153,57 @@ def _path_value(f: Field, value: Any) -> str:
         return prefix + (joint if f.explode else ",").join(parts)
     if isinstance(value, dict):
         if f.explode:
-            return prefix + joint.join(f"{_encode(k)}={_encode(v)}" for k, v in _pairs(value))
-        flat = ",".join(f"{_encode(k)},{_encode(v)}" for k, v in _pairs(value))
+            return prefix + joint.join(
+                f"{_encode_value(k)}={_encode_value(v)}" for k, v in _iter_pairs(value)
+            )
+        flat = ",".join(f"{_encode_value(k)},{_encode_value(v)}" for k, v in _iter_pairs(value))
         return f";{name}={flat}" if f.style == "matrix" else prefix + flat
-    return f";{name}={_encode(value)}" if f.style == "matrix" else prefix + _encode(value)
+    return (
+        f";{name}={_encode_value(value)}" if f.style == "matrix" else prefix + _encode_value(value)
+    )
 
 
-def _query(f: Field, value: Any) -> list[str]:
+def _format_query(f: Field, value: Any) -> list[str]:
     """``name=value`` texts; styles form, spaceDelimited, pipeDelimited and deepObject."""
     safe = _RESERVED if f.reserved else ""
     name = quote(f.name, safe="[]$")
     if f.style == "deepObject" and isinstance(value, dict):
-        return [f"{quote(f.name + key, safe='[]')}={_encode(v, safe)}" for key, v in _deep(value)]
+        return [
+            f"{quote(f.name + key, safe='[]')}={_encode_value(v, safe)}"
+            for key, v in _iter_deep_pairs(value)
+        ]
     if (
         f.style in ("spaceDelimited", "pipeDelimited")
         and not f.explode
         and isinstance(value, list | dict)
     ):
-        flat = value if isinstance(value, list) else [x for pair in _pairs(value) for x in pair]
+        flat = (
+            value if isinstance(value, list) else [x for pair in _iter_pairs(value) for x in pair]
+        )
         return [
-            f"{name}={('%20' if f.style == 'spaceDelimited' else '%7C').join(_encode(v, safe) for v in flat)}"
+            f"{name}={('%20' if f.style == 'spaceDelimited' else '%7C').join(_encode_value(v, safe) for v in flat)}"
         ]
-    return [f"{quote(n, safe='[]$')}={text}" for n, text in _named(f, value, safe)]
+    return [f"{quote(n, safe='[]$')}={text}" for n, text in _format_form_style(f, value, safe)]
 
 
-def _deep(value: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+def _iter_deep_pairs(value: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
     """``[a][b]`` and its value for every leaf; arrays repeat their key."""
-    for key, inner in _pairs(value):
+    for key, inner in _iter_pairs(value):
         here = f"{prefix}[{key}]"
         if isinstance(inner, dict):
-            yield from _deep(inner, here)
+            yield from _iter_deep_pairs(inner, here)
         elif isinstance(inner, list):
             yield from ((here, v) for v in inner)
         else:
             yield here, inner
 
 
-def _named(f: Field, value: Any, safe: str = "") -> list[tuple[str, str]]:
+def _format_form_style(f: Field, value: Any, safe: str = "") -> list[tuple[str, str]]:
     """Style form: names as they are, values percent-encoded."""
     if f.as_json:
-        return [(f.name, quote(_json(value), safe=safe))]
+        return [(f.name, quote(_format_json(value), safe=safe))]
     if isinstance(value, list):
-        parts = [_encode(v, safe) for v in value]
+        parts = [_encode_value(v, safe) for v in value]
         if f.explode:
             return [(f.name, p) for p in parts]
         if parts:
@@ -194,23 +211,32 @@ def _named(f: Field, value: Any, safe: str = "") -> list[tuple[str, str]]:
         return []
     if isinstance(value, dict):
         if f.explode:
-            return [(k, _encode(v, safe)) for k, v in _pairs(value)]
-        return [(f.name, ",".join(f"{_encode(k)},{_encode(v, safe)}" for k, v in _pairs(value)))]
-    return [(f.name, _encode(value, safe))]
+            return [(k, _encode_value(v, safe)) for k, v in _iter_pairs(value)]
+        return [
+            (
+                f.name,
+                ",".join(
+                    f"{_encode_value(k)},{_encode_value(v, safe)}" for k, v in _iter_pairs(value)
+                ),
+            )
+        ]
+    return [(f.name, _encode_value(value, safe))]
 
 
-def _header(f: Field, value: Any) -> str:
+def _format_header(f: Field, value: Any) -> str:
     """Style simple: values as they are (RFC 9110 has no encoding for them), line breaks and
     controls refused.
     """
     if f.as_json:
-        text = _json(value)
+        text = _format_json(value)
     elif isinstance(value, list):
-        text = ",".join(scalar(v) for v in value)
+        text = ",".join(format_scalar(v) for v in value)
     elif isinstance(value, dict):
-        text = ",".join(f"{k}{'=' if f.explode else ','}{scalar(v)}" for k, v in _pairs(value))
+        text = ",".join(
+            f"{k}{'=' if f.explode else ','}{format_scalar(v)}" for k, v in _iter_pairs(value)
+        )
     else:
-        text = scalar(value)
+        text = format_scalar(value)
     if _CONTROL.search(text):
         raise BadArgument(
             f"the header parameter {f.key!r} must not hold line breaks or control characters"
@@ -218,7 +244,7 @@ def _header(f: Field, value: Any) -> str:
     return text
 
 
-def _body(body: Body | None, given: Mapping[Field, Any]) -> tuple[bytes | None, str]:
+def _encode_body(body: Body | None, given: Mapping[Field, Any]) -> tuple[bytes | None, str]:
     if body is None or not (given or body.required):
         return None, ""
     value: Any = {f.name: v for f, v in given.items()}
@@ -226,49 +252,51 @@ def _body(body: Body | None, given: Mapping[Field, Any]) -> tuple[bytes | None, 
         value = next(iter(given.values()), None)
     if body.kind == "json":
         media_type = "application/json" if "*" in body.media_type else body.media_type
-        return _json(value).encode(), media_type
+        return _format_json(value).encode(), media_type
     if body.kind == "text":
         return (
-            scalar(value).encode("utf-8", "replace"),
+            format_scalar(value).encode("utf-8", "replace"),
             f"{body.media_type.partition(';')[0]}; charset=utf-8",
         )
     if body.kind == "bytes":
-        return _binary("body", value), body.media_type
+        return _decode_binary("body", value), body.media_type
     if not isinstance(value, dict):
         raise BadArgument("the body must be an object")
-    return _form(body, value) if body.kind == "form" else _multipart(body, value)
+    return _encode_form(body, value) if body.kind == "form" else _encode_multipart(body, value)
 
 
-def _binary(key: str, value: Any) -> bytes:
+def _decode_binary(key: str, value: Any) -> bytes:
     try:
         return b64decode(value if isinstance(value, str) else "?", validate=True)
     except (Base64Error, ValueError):
         raise BadArgument(f"{key!r} must be base64 text") from None
 
 
-def _form(body: Body, value: JsonObject) -> tuple[bytes, str]:
+def _encode_form(body: Body, value: JsonObject) -> tuple[bytes, str]:
     """``application/x-www-form-urlencoded``: style form, exploded, unless the encoding object says
     otherwise.
     """
     pairs: list[str] = []
-    for name, inner in _pairs(value):
+    for name, inner in _iter_pairs(value):
         said = (body.encoding or {}).get(name)
         rule = said if isinstance(said, Mapping) else {}
         style = str(rule.get("style", "form"))
         explode = bool(rule.get("explode", style in ("form", "deepObject")))
         as_json = isinstance(inner, dict) and not rule.get("style")
-        pairs += _query(Field(name, name, "query", False, style, explode, as_json=as_json), inner)
+        pairs += _format_query(
+            Field(name, name, "query", False, style, explode, as_json=as_json), inner
+        )
     return "&".join(pairs).encode(), "application/x-www-form-urlencoded"
 
 
-def _multipart(body: Body, value: JsonObject) -> tuple[bytes, str]:
+def _encode_multipart(body: Body, value: JsonObject) -> tuple[bytes, str]:
     """``multipart/form-data`` (RFC 7578): text parts, JSON parts for objects, base64 arguments as
     files.
     """
     parts: list[tuple[str, bytes]] = []
-    for name, inner in _pairs(value):
+    for name, inner in _iter_pairs(value):
         for item in inner if isinstance(inner, list) else [inner]:
-            parts.append(_part(name, item, name in body.files))
+            parts.append(_encode_part(name, item, name in body.files))
     boundary = "callwright-" + sha256(b"".join(text for _, text in parts)).hexdigest()[:32]
     lines = [f"--{boundary}\r\n{head}\r\n\r\n".encode() + text + b"\r\n" for head, text in parts]
     return (
@@ -277,13 +305,14 @@ def _multipart(body: Body, value: JsonObject) -> tuple[bytes, str]:
     )
 
 
-def _part(name: str, value: Any, is_file: bool) -> tuple[str, bytes]:
+def _encode_part(name: str, value: Any, is_file: bool) -> tuple[str, bytes]:
     safe = quote(name, safe=" []$!#&'()*+,-./:;<=>?@^_`{|}~")
     head = f'Content-Disposition: form-data; name="{safe}"'
     if is_file:
-        return f'{head}; filename="{safe}"\r\nContent-Type: application/octet-stream', _binary(
-            name, value
+        return (
+            f'{head}; filename="{safe}"\r\nContent-Type: application/octet-stream',
+            _decode_binary(name, value),
         )
     if isinstance(value, dict):
-        return f"{head}\r\nContent-Type: application/json", _json(value).encode()
-    return head, scalar(value).encode("utf-8", "replace")
+        return f"{head}\r\nContent-Type: application/json", _format_json(value).encode()
+    return head, format_scalar(value).encode("utf-8", "replace")

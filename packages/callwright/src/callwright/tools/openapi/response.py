@@ -1,5 +1,5 @@
-"""What an HTTP response means for a tool call: content, or the Failure and what the server said
-about it. Pure.
+"""Converts an HTTP response into the result of a tool call: content, or a Failure with the server's
+message. Pure.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from callwright.http import HttpResponse, failure_for_status, retry_after
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import Failure
-from callwright.nouns.redaction import redacted
+from callwright.nouns.redaction import redact_secrets
 from callwright.nouns.types import Json, Simulated, ToolOutput
 
 SIMULATED_HEADER = "x-callwright-simulated"
@@ -61,12 +61,12 @@ def output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: fl
 
 def _output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: float) -> ToolOutput:
     if not response.ok:
-        return ToolOutput(failure=_failure(response, what, secrets, now))
+        return ToolOutput(failure=_build_failure(response, what, secrets, now))
     if not response.body:
         return ToolOutput(content={"status": response.status})
     if _is_json(response.content_type):
         try:
-            return ToolOutput(content=redacted(parse(response.body), secrets))
+            return ToolOutput(content=redact_secrets(parse(response.body), secrets))
         except JsonError as exc:
             reason = f"{what} answered {response.status} with broken JSON: {exc}"
             return ToolOutput(
@@ -77,49 +77,51 @@ def _output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: f
         or response.content_type.startswith(_TEXTUAL)
         or "+xml" in response.content_type
     ):
-        return ToolOutput(content=redacted(response.text, secrets))
+        return ToolOutput(content=redact_secrets(response.text, secrets))
     data = b64encode(response.body).decode()
     return ToolOutput(
         content={"content_type": response.content_type, "size": len(response.body), "base64": data}
     )
 
 
-def _failure(response: HttpResponse, what: str, secrets: Sequence[str], now: float) -> Failure:
+def _build_failure(
+    response: HttpResponse, what: str, secrets: Sequence[str], now: float
+) -> Failure:
     body: Json = None
     if _is_json(response.content_type) or response.body[:1] in (b"{", b"["):
         try:
-            body = redacted(parse(response.body), secrets)
+            body = redact_secrets(parse(response.body), secrets)
         except JsonError:
             body = None
-    said = _message(body) if body is not None else ""
+    said = _extract_message(body) if body is not None else ""
     if not said and response.content_type in ("text/plain", ""):
-        said = redacted(response.text.strip(), secrets)
-    text = f"{what} answered {response.status}" + (f": {_cut(said)}" if said else "")
+        said = redact_secrets(response.text.strip(), secrets)
+    text = f"{what} answered {response.status}" + (f": {_shorten_text(said)}" if said else "")
     waits = retry_after(response.headers, now)
     failure = failure_for_status(response.status, text, retry_after=waits, acted=response.acted)
     return failure if body is None or failure.detail is not None else replace(failure, detail=body)
 
 
-def _message(body: Json) -> str:
-    """What an error body says in words: RFC 9457 problems and the habits of common APIs."""
+def _extract_message(body: Json) -> str:
+    """Return the message in an error body: RFC 9457 problems and the habits of common APIs."""
     if isinstance(body, str):
         return body
     if isinstance(body, list):
-        return "; ".join(filter(None, (_message(item) for item in body[:5])))
+        return "; ".join(filter(None, (_extract_message(item) for item in body[:5])))
     if not isinstance(body, Mapping):
         return ""
     found: list[str] = []
     for key in _MESSAGE_KEYS:
-        text = _message(body.get(key)) if not isinstance(body.get(key), bool) else ""
+        text = _extract_message(body.get(key)) if not isinstance(body.get(key), bool) else ""
         if text and text not in found:
             found.append(text)
     field: Any = body.get("field") or body.get("param") or body.get("loc")
     where = ".".join(str(p) for p in field) if isinstance(field, list) else field
-    said = "; ".join(found) or _by_field(body)
+    said = "; ".join(found) or _join_field_errors(body)
     return (f"{where}: " if isinstance(where, str) and said else "") + said
 
 
-def _by_field(body: Mapping[str, Any]) -> str:
+def _join_field_errors(body: Mapping[str, Any]) -> str:
     """``{"date": ["Enter a valid date."]}``: what is wrong with each field, as Django REST
     framework says it.
     """
@@ -131,7 +133,7 @@ def _by_field(body: Mapping[str, Any]) -> str:
     return "; ".join(f"{field}: {' '.join(said)}" for field, said in list(body.items())[:5] if said)
 
 
-def _cut(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return text if len(text) <= _MESSAGE_CHARS else text[: _MESSAGE_CHARS - 1] + "…"
 
 

@@ -40,28 +40,28 @@ _ANNOTATIONS = frozenset(
 )
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _count(value: Any) -> bool:
+def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _text(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _flag(value: Any) -> bool:
+def _is_flag(value: Any) -> bool:
     return isinstance(value, bool)
 
 
-def _filled(value: Any) -> bool:
+def _is_filled_list(value: Any) -> bool:
     return isinstance(value, list) and bool(value)
 
 
-def _modest(value: Any) -> bool:
-    """Whether a value written into a schema is small: at most 32 levels and 5,000 values."""
+def _is_small_value(value: Any) -> bool:
+    """Return True if a value in a schema is small: at most 32 levels and 5,000 values."""
     level, values = [value], 0
     for _ in range(32):
         values += len(level)
@@ -79,25 +79,27 @@ def _members(value: Any) -> Iterable[Any]:
 
 _PLAIN: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(
-        ("title", "description", "format", "pattern", "contentEncoding", "contentMediaType"), _text
+        ("title", "description", "format", "pattern", "contentEncoding", "contentMediaType"),
+        _is_text,
     ),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _number),
-    "multipleOf": lambda v: _number(v) and v > 0,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
+    "multipleOf": lambda v: _is_number(v) and v > 0,
     **dict.fromkeys(
-        ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _count
+        ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
+        _is_count,
     ),
-    **dict.fromkeys(("minContains", "maxContains"), _count),
-    **dict.fromkeys(("uniqueItems", "deprecated", "readOnly", "writeOnly"), _flag),
-    "enum": lambda v: _filled(v) and _modest(v),
-    "examples": lambda v: isinstance(v, list) and _modest(v),
-    "default": _modest,
-    "const": _modest,
+    **dict.fromkeys(("minContains", "maxContains"), _is_count),
+    **dict.fromkeys(("uniqueItems", "deprecated", "readOnly", "writeOnly"), _is_flag),
+    "enum": lambda v: _is_filled_list(v) and _is_small_value(v),
+    "examples": lambda v: isinstance(v, list) and _is_small_value(v),
+    "default": _is_small_value,
+    "const": _is_small_value,
 }
 
 
 @dataclass
 class _Frame:
-    """What one reference's schema amounts to: nodes, levels, and the definitions it needs."""
+    """Size of one reference's schema: nodes, levels, and the definitions it needs."""
 
     own: int = 0  # schemas written in the document itself, references not followed
     nodes: int = 0
@@ -246,14 +248,16 @@ class SchemaConverter:
             if key in raw and fits(raw[key]):
                 schema[key] = raw[key]
                 self._frames[-1].nodes += len(raw[key]) if isinstance(raw[key], list) else 1
-        if "example" in raw and _modest(raw["example"]):
+        if "example" in raw and _is_small_value(raw["example"]):
             schema.setdefault("examples", [raw["example"]])
         self._parts(schema, raw, depth)
         self._object(schema, raw)
         _legacy_bounds(schema, raw)
         self._discriminate(schema, raw)
         return (
-            _nullable(schema) if self._document.legacy and raw.get("nullable") is True else schema
+            _make_nullable(schema)
+            if self._document.legacy and raw.get("nullable") is True
+            else schema
         )
 
     def _parts(self, schema: JsonObject, raw: Mapping[str, Any], depth: int) -> None:
@@ -266,7 +270,7 @@ class SchemaConverter:
                 )
                 schema[key] = {str(n): self._schema(s, depth + 1) for n, s in kept.items()}
         for key in _LISTS:
-            if _filled(raw.get(key)):
+            if _is_filled_list(raw.get(key)):
                 schema[key] = [self._schema(s, depth + 1) for s in raw[key]]
         for key in (*_SINGLE, *(() if self._document.legacy else _SINGLE_NEW)):
             if isinstance(raw.get(key), bool):
@@ -291,7 +295,7 @@ class SchemaConverter:
             schema["dependentRequired"] = {
                 str(k): [n for n in dict.fromkeys(v) if isinstance(n, str)]
                 for k, v in needs.items()
-                if _filled(v)
+                if _is_filled_list(v)
             }
 
     def _discriminate(self, schema: JsonObject, raw: Mapping[str, Any]) -> None:
@@ -345,7 +349,7 @@ def _legacy_bounds(schema: JsonObject, raw: Mapping[str, Any]) -> None:
             schema[flag] = schema.pop(plain)
 
 
-def _nullable(schema: JsonObject) -> JsonObject:
+def _make_nullable(schema: JsonObject) -> JsonObject:
     """OpenAPI 3.0's ``nullable: true``, also where it stands beside alternatives instead of a
     type.
     """

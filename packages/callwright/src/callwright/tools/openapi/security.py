@@ -33,7 +33,7 @@ class Scheme:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What is added to a request. ``repr`` keeps the values to itself."""
+    """Credentials that are added to a request. ``repr`` does not show the values."""
 
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -49,7 +49,7 @@ def schemes_of(document: Document, source: str, renamed: Mapping[str, str]) -> d
     found = {}
     for name, scheme in raw.items() if isinstance(raw, Mapping) else ():
         try:
-            found[name] = _scheme(
+            found[name] = _parse_scheme(
                 name, document.resolved(scheme), source, renamed.get(name, ""), document.legacy
             )
         except Unusable:
@@ -59,7 +59,7 @@ def schemes_of(document: Document, source: str, renamed: Mapping[str, str]) -> d
 
 def variable_name(source: str, scheme: str) -> str:
     """The environment variable of a scheme, after the naming rule above."""
-    first, second = _upper(source), _upper(scheme)
+    first, second = _to_upper_snake(source), _to_upper_snake(scheme)
     return second if not first or second.startswith(f"{first}_") else f"{first}_{second}"
 
 
@@ -79,8 +79,8 @@ def credentials_for(
         ]
         complete = len(known) == len(alternative)
         if complete and all(environment.get(v) for s in known for v in s.variables):
-            return _credentials(known, environment)
-    return Failure("auth", _missing(alternatives, schemes, environment), not_done=True)
+            return _build_credentials(known, environment)
+    return Failure("auth", _explain_missing(alternatives, schemes, environment), not_done=True)
 
 
 def secrets_of(schemes: Mapping[str, Scheme], environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -93,14 +93,16 @@ def secrets_of(schemes: Mapping[str, Scheme], environment: Mapping[str, str]) ->
     }
     pairs = [s for s in schemes.values() if s.how == "basic"]
     values |= {
-        _basic(s, environment) for s in pairs if all(environment.get(v) for v in s.variables)
+        _encode_basic(s, environment) for s in pairs if all(environment.get(v) for v in s.variables)
     }
     values |= {quote(v, safe="") for v in values}
     return tuple(sorted((v for v in values if v), key=lambda v: (-len(v), v)))
 
 
-def _scheme(name: str, raw: Mapping[str, Any], source: str, renamed: str, legacy: bool) -> Scheme:
-    typed = _typed(raw, legacy)
+def _parse_scheme(
+    name: str, raw: Mapping[str, Any], source: str, renamed: str, legacy: bool
+) -> Scheme:
+    typed = _validate_scheme(raw, legacy)
     variable = renamed or variable_name(source, name)
     kind, http = typed.type.lower(), (typed.scheme or "").lower()
     if (
@@ -116,7 +118,7 @@ def _scheme(name: str, raw: Mapping[str, Any], source: str, renamed: str, legacy
     return Scheme(name, "unsupported", "", ())
 
 
-def _typed(raw: Mapping[str, Any], legacy: bool) -> Any:
+def _validate_scheme(raw: Mapping[str, Any], legacy: bool) -> Any:
     try:
         if legacy:
             from openapi_pydantic.v3.v3_0 import SecurityScheme
@@ -132,23 +134,23 @@ def _typed(raw: Mapping[str, Any], legacy: bool) -> Any:
         raise Unusable("the security scheme is malformed") from None
 
 
-def _upper(text: str) -> str:
+def _to_upper_snake(text: str) -> str:
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)
     return re.sub(r"[^A-Z0-9]+", "_", spaced.upper()).strip("_")
 
 
-def _basic(scheme: Scheme, environment: Mapping[str, str]) -> str:
+def _encode_basic(scheme: Scheme, environment: Mapping[str, str]) -> str:
     user, password = (environment[v] for v in scheme.variables)
     return b64encode(f"{user}:{password}".encode()).decode()
 
 
-def _credentials(schemes: list[Scheme], environment: Mapping[str, str]) -> Credentials:
+def _build_credentials(schemes: list[Scheme], environment: Mapping[str, str]) -> Credentials:
     headers: list[tuple[str, str]] = []
     query: list[tuple[str, str]] = []
     cookies: list[tuple[str, str]] = []
     for scheme in schemes:
         if scheme.how == "basic":
-            headers.append(("authorization", f"Basic {_basic(scheme, environment)}"))
+            headers.append(("authorization", f"Basic {_encode_basic(scheme, environment)}"))
             continue
         value = environment[scheme.variables[0]]
         if scheme.how == "bearer":
@@ -160,7 +162,7 @@ def _credentials(schemes: list[Scheme], environment: Mapping[str, str]) -> Crede
     return Credentials(tuple(headers), tuple(query), tuple(cookies))
 
 
-def _missing(
+def _explain_missing(
     alternatives: tuple[tuple[str, ...], ...],
     schemes: Mapping[str, Scheme],
     environment: Mapping[str, str],

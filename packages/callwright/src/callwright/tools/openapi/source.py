@@ -35,10 +35,10 @@ from callwright.tools.openapi.document import (
     value_from_text,
 )
 from callwright.tools.openapi.files import beside_file, beside_url, may_have_files
-from callwright.tools.openapi.keys import KeyRule, kept_back
+from callwright.tools.openapi.keys import KeyRule, explain_withheld
 from callwright.tools.openapi.names import tool_name
 from callwright.tools.openapi.operation import Importer
-from callwright.tools.openapi.request import BadArgument, Request, build
+from callwright.tools.openapi.request import BadArgument, Request, build_request
 from callwright.tools.openapi.response import output_of
 from callwright.tools.openapi.security import (
     Credentials,
@@ -47,7 +47,7 @@ from callwright.tools.openapi.security import (
     schemes_of,
     secrets_of,
 )
-from callwright.tools.trust import digest_of, location, printable
+from callwright.tools.trust import digest_of, escape_terminal_text, normalize_location
 
 _BASE_HINT = "write http(s)://host[:port]/path"
 
@@ -147,10 +147,12 @@ class OpenAPISource:
         binding = self._bindings.get(tool.name)
         if binding is None:
             return ToolOutput(
-                failure=_not_sent(f"{self._name} has no operation behind the tool {tool.name!r}")
+                failure=_build_failure(
+                    f"{self._name} has no operation behind the tool {tool.name!r}"
+                )
             )
         try:
-            request = build(binding, arguments)
+            request = build_request(binding, arguments)
         except BadArgument as exc:
             return ToolOutput(failure=Failure("tool_error", str(exc), not_done=True))
         base = self._base(binding)
@@ -161,8 +163,9 @@ class OpenAPISource:
             return ToolOutput(failure=credentials)
         answer = await self._http.request(
             binding.method,
-            _url(base, request, credentials),
-            headers=_headers(self._headers, request, credentials) | _key(binding),
+            _build_url(base, request, credentials),
+            headers=_build_headers(self._headers, request, credentials)
+            | _build_key_header(binding),
             data=request.body,
             timeout=self._timeout,
             max_bytes=self._max_bytes,
@@ -182,12 +185,12 @@ class OpenAPISource:
 
     @property
     def origin(self) -> str:
-        """What its tools' definitions are remembered under."""
-        return f"openapi {location(self._named) if self._named else self._name}"
+        """Return the name under which the definitions of its tools are remembered."""
+        return f"openapi {normalize_location(self._named) if self._named else self._name}"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """What the document says of a tool, with the request behind it: all that a change of would
-        matter.
+        """Return the document's definition of a tool and of its request. It holds everything whose
+        change would matter.
         """
         binding = self._bindings[tool.name]
         return {
@@ -207,10 +210,10 @@ class OpenAPISource:
         return "" if isinstance(self._given, Mapping) else str(self._given)
 
     def _note_trust(self, text: str | JsonObject) -> None:
-        """Whether the user has confirmed the document as it is."""
+        """Set ``_trusted`` if the user has confirmed the document in its present form."""
         if self._trust is not None and not self._trusted:
             self._trusted = self._trust.is_trusted(
-                "document", location(self._named), digest_of(text)
+                "document", normalize_location(self._named), digest_of(text)
             )
 
     async def _load(self) -> Document:
@@ -219,7 +222,7 @@ class OpenAPISource:
             return await asyncio.to_thread(document_from, self._given, self._name)
         if url:
             text, notation = await self._fetched(url)
-            where, bundle = f"the document from {_host(url)}", beside_url(url, self._fetched)
+            where, bundle = f"the document from {_get_host(url)}", beside_url(url, self._fetched)
         else:
             path = Path(self._given)
             text, notation = await asyncio.to_thread(read_file, path), notation_of(path.name)
@@ -234,7 +237,7 @@ class OpenAPISource:
         """The text at an address, and what its name or its type states of it. Raises
         CatalogError.
         """
-        origin = _host(url)
+        origin = _get_host(url)
         answer = await self._http.request("GET", url, max_bytes=MAX_BYTES, repeat=True)
         if isinstance(answer, Failure):
             said = f"cannot fetch the OpenAPI document from {origin}: {answer.message}"
@@ -246,7 +249,7 @@ class OpenAPISource:
             raise CatalogError(
                 said, hint="is the address right? One that needs a login is saved to a file first"
             )
-        if url != self._given and answer.url and _host(answer.url).lower() != origin.lower():
+        if url != self._given and answer.url and _get_host(answer.url).lower() != origin.lower():
             raise CatalogError(
                 f"{origin} sends to another origin for a part of its OpenAPI document"
             )
@@ -282,7 +285,7 @@ class OpenAPISource:
             return ()
         what = f"{loosened} operation{'s' if loosened > 1 else ''} of {self._name}"
         how = (
-            f"callwright trust {shlex.quote(printable(self._named))}"
+            f"callwright trust {shlex.quote(escape_terminal_text(self._named))}"
             if self._named
             else "trusted=True"
         )
@@ -300,7 +303,7 @@ class OpenAPISource:
         names = (name, str(raw.get("operationId") or name))
 
         def matches(pattern: str) -> bool:
-            return _matches(pattern, method, path, tags, names)
+            return _is_operation_match(pattern, method, path, tags, names)
 
         return (not self._include or any(map(matches, self._include))) and not any(
             map(matches, self._exclude)
@@ -310,17 +313,19 @@ class OpenAPISource:
         """The server's URL: ``base_url``, or the selected server of operation, path or document."""
         if self._base_url:
             return self._base_url
-        server = _selected(binding.servers, self._server)
-        url = _filled(server, self._server_variables) if server else "/"
+        server = _select_server(binding.servers, self._server)
+        url = _fill_server_url(server, self._server_variables) if server else "/"
         if isinstance(url, Failure):
             return url
         if not urlsplit(url).scheme:
             document_url = _as_url(self._given)
             if not document_url:
-                return _not_sent(f"{self._name} does not say where its server is: set base_url")
+                return _build_failure(
+                    f"{self._name} does not say where its server is: set base_url"
+                )
             url = urljoin(document_url, url)
         if "?" in url or "#" in url:
-            return _not_sent(
+            return _build_failure(
                 f"the server's URL of {self._name} has a query or fragment: set base_url"
             )
         return url.rstrip("/")
@@ -342,7 +347,7 @@ class OpenAPISource:
         found = credentials_for(binding.security, known, self._environment)
         if isinstance(found, Failure) and len(known) < len(self._schemes):
             whole = credentials_for(binding.security, self._schemes, self._environment)
-            found = whole if isinstance(whole, Failure) else kept_back(self._named, base)
+            found = whole if isinstance(whole, Failure) else explain_withheld(self._named, base)
         if isinstance(found, Failure):
             by_hand = {s.parameter.lower() for s in self._schemes.values() if s.how == "header"} | {
                 "authorization"
@@ -351,12 +356,12 @@ class OpenAPISource:
         return found
 
 
-def _not_sent(message: str) -> Failure:
+def _build_failure(message: str) -> Failure:
     return Failure("not_executable", message, not_done=True)
 
 
-def _host(url: str) -> str:
-    """Where an address leads, without a login in it."""
+def _get_host(url: str) -> str:
+    """Return the host and port of an address, without any login."""
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
@@ -401,7 +406,7 @@ def _origin_entry(url: str) -> str:
     return f"[{parts.hostname}]:{port}" if ":" in parts.hostname else f"{parts.hostname}:{port}"
 
 
-def _matches(
+def _is_operation_match(
     pattern: str, method: str, path: str, tags: Sequence[str], names: Sequence[str]
 ) -> bool:
     if pattern.startswith("tag:"):
@@ -414,13 +419,13 @@ def _matches(
     return any(fnmatchcase(name, pattern) for name in names)
 
 
-def _selected(servers: Sequence[JsonObject], wanted: int | str) -> JsonObject | None:
+def _select_server(servers: Sequence[JsonObject], wanted: int | str) -> JsonObject | None:
     if isinstance(wanted, str):
         return next((s for s in servers if wanted in (s.get("url"), s.get("description"))), None)
     return servers[wanted] if 0 <= wanted < len(servers) else None
 
 
-def _filled(server: JsonObject, values: Mapping[str, str]) -> str | Failure:
+def _fill_server_url(server: JsonObject, values: Mapping[str, str]) -> str | Failure:
     """The server's URL with its variables filled in: from the settings, else their defaults."""
     url: str = server["url"]
     declared = server.get("variables")
@@ -429,26 +434,28 @@ def _filled(server: JsonObject, values: Mapping[str, str]) -> str | Failure:
         rule = rule if isinstance(rule, Mapping) else {}
         value = values.get(name, rule.get("default"))
         if value is None:
-            return _not_sent(f"the server variable {name!r} has no value: set server_variables")
+            return _build_failure(
+                f"the server variable {name!r} has no value: set server_variables"
+            )
         choices = rule.get("enum")
         if isinstance(choices, list) and choices and str(value) not in map(str, choices):
-            return _not_sent(f"the server variable {name!r} must be one of {choices}")
+            return _build_failure(f"the server variable {name!r} must be one of {choices}")
         url = url.replace(f"{{{name}}}", str(value))
     return url
 
 
-def _url(base: str, request: Request, credentials: Credentials) -> str:
+def _build_url(base: str, request: Request, credentials: Credentials) -> str:
     extra = [f"{quote(k, safe='')}={quote(v, safe='')}" for k, v in credentials.query]
     query = "&".join(filter(None, [request.query, *extra]))
     return base + request.path + (f"?{query}" if query else "")
 
 
-def _key(binding: Binding) -> dict[str, str]:
+def _build_key_header(binding: Binding) -> dict[str, str]:
     key = CALL_KEY.get()
     return {binding.key_header.lower(): key} if binding.key_header and key else {}
 
 
-def _headers(
+def _build_headers(
     constant: Mapping[str, str], request: Request, credentials: Credentials
 ) -> dict[str, str]:
     """Arguments come first, so that neither the caller's headers nor credentials can be replaced by

@@ -98,7 +98,7 @@ class _Reader:
         elif isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             if self._documents > 1:
-                raise YamlError(f"a second document begins{_at(event)}")
+                raise YamlError(f"a second document begins{_format_position(event)}")
 
     def _take_scalar(self, event: Any) -> None:
         parent = self._stack[-1] if self._stack else None
@@ -110,7 +110,7 @@ class _Reader:
             if event.anchor:
                 self._named[event.anchor] = (event.value, 1, 0)
             return
-        value = _scalar(event)
+        value = _read_scalar(event)
         self._count(1, event)
         if event.anchor:
             self._named[event.anchor] = (value, 1, 0)
@@ -119,12 +119,12 @@ class _Reader:
     def _take_alias(self, event: Any) -> None:
         if event.anchor not in self._named:
             said = "names nothing that ended before it" if self._stack else "names nothing"
-            raise YamlError(f"the alias *{event.anchor[:40]} {said}{_at(event)}")
+            raise YamlError(f"the alias *{event.anchor[:40]} {said}{_format_position(event)}")
         value, count, levels = self._named[event.anchor]
         parent = self._stack[-1] if self._stack else None
         if parent is not None and isinstance(parent.value, dict) and not parent.has_key:
             if not isinstance(value, str):
-                raise YamlError(f"a key that is no text{_at(event)}")
+                raise YamlError(f"a key that is no text{_format_position(event)}")
             self._begin_pair(parent, value)
             return
         self._count(count, event)
@@ -132,9 +132,11 @@ class _Reader:
 
     def _begin(self, event: Any, empty: Any) -> None:
         if event.tag not in _SHAPES:
-            raise YamlError(f"the tag {_shown(event.tag)} stands for no JSON value{_at(event)}")
+            raise YamlError(
+                f"the tag {_format_tag(event.tag)} stands for no JSON value{_format_position(event)}"
+            )
         if self._stack and isinstance(self._stack[-1].value, dict) and not self._stack[-1].has_key:
-            raise YamlError(f"a key that is no text{_at(event)}")
+            raise YamlError(f"a key that is no text{_format_position(event)}")
         if len(self._stack) >= self._levels:
             raise self._too_large(event)
         if event.anchor:
@@ -173,7 +175,7 @@ class _Reader:
         if parent.key is _MERGE:
             mappings = value if isinstance(value, list) else [value]
             if not all(isinstance(mapping, dict) for mapping in mappings):
-                raise YamlError(f"a merge key (<<) takes mappings{_at(event)}")
+                raise YamlError(f"a merge key (<<) takes mappings{_format_position(event)}")
             parent.merged += mappings
         else:
             parent.value[parent.key] = value
@@ -188,23 +190,25 @@ class _Reader:
             raise self._too_large(event)
 
     def _too_large(self, event: Any) -> YamlTooLarge:
-        said = f"more than {self._values} values or {self._levels} levels{_at(event)}"
+        said = f"more than {self._values} values or {self._levels} levels{_format_position(event)}"
         return YamlTooLarge(said + (", its aliases and merge keys unfolded" if self._named else ""))
 
 
-def _scalar(event: Any) -> Any:
+def _read_scalar(event: Any) -> Any:
     tag, text = event.tag, event.value
     if tag in _TEXTS or (tag is None and not event.implicit[0]):
         return text
     if tag not in _PLAIN:
-        raise YamlError(f"the tag {_shown(tag)} stands for no JSON value{_at(event)}")
+        raise YamlError(
+            f"the tag {_format_tag(tag)} stands for no JSON value{_format_position(event)}"
+        )
     if _NULL.fullmatch(text):
         return None
     if text in _TRUTH:
         return _TRUTH[text]
     if _INTEGER.fullmatch(text):
         if len(text) > _DIGITS:
-            raise YamlError(f"a number of {len(text)} digits{_at(event)}")
+            raise YamlError(f"a number of {len(text)} digits{_format_position(event)}")
         return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
     if _NUMBER.fullmatch(text):
         number = float(text)
@@ -212,9 +216,9 @@ def _scalar(event: Any) -> Any:
     return None if _NO_NUMBER.fullmatch(text) else text
 
 
-def _shown(tag: str) -> str:
+def _format_tag(tag: str) -> str:
     return repr(tag.replace(_TAG, "!!")[:60])
 
 
-def _at(event: Any) -> str:
+def _format_position(event: Any) -> str:
     return f" at line {event.start_mark.line + 1}"

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import JsonObject
-from callwright.tools.python.conversion import dump
+from callwright.tools.python.conversion import dump_value
 from callwright.tools.python.docstrings import parse_docstring
 from callwright.tools.python.shapes import (
     MAPPINGS,
@@ -27,7 +27,7 @@ from callwright.tools.python.shapes import (
     Field,
     fields_of,
     member_value,
-    unaliased,
+    resolve_alias,
 )
 
 PLAIN: dict[Any, JsonObject] = {
@@ -92,17 +92,17 @@ class SchemaWriter:
     _written: dict[Any, str] = dataclasses.field(default_factory=dict)
 
     def schema(self, annotation: Any) -> JsonObject:
-        annotation = unaliased(annotation)
-        plain = _plain(annotation)
+        annotation = resolve_alias(annotation)
+        plain = _get_plain_schema(annotation)
         if plain is not None:
             return plain
         origin, args = get_origin(annotation), get_args(annotation)
         if origin is typing.Annotated:
-            return annotated(self.schema(args[0]), args[1:])
+            return add_annotations(self.schema(args[0]), args[1:])
         if origin in (typing.Required, typing.NotRequired, typing.ClassVar, typing.Final):
             return self.schema(args[0])
         if origin is Literal:
-            return _of_values(list(args))
+            return _build_enum_schema(list(args))
         if origin in UNIONS:
             return _any_of([self.schema(arg) for arg in args])
         if isinstance(origin, type) and not args and origin is not annotation:
@@ -113,7 +113,11 @@ class SchemaWriter:
             )
         if isinstance(origin, type):
             return self._generic(annotation, origin, args)
-        return self._named(annotation) if isinstance(annotation, type) else _no_form(annotation)
+        return (
+            self._named(annotation)
+            if isinstance(annotation, type)
+            else _raise_no_json_form(annotation)
+        )
 
     def _generic(self, annotation: Any, origin: type, args: tuple[Any, ...]) -> JsonObject:
         if origin is tuple and args[-1:] != (...,):
@@ -165,7 +169,7 @@ class SchemaWriter:
 
     def _class(self, annotation: Any, cls: type) -> JsonObject:
         if issubclass(cls, enum.Enum):
-            return _of_values([member_value(member) for member in cls])
+            return _build_enum_schema([member_value(member) for member in cls])
         if hasattr(annotation, "model_json_schema"):
             return self._pydantic(annotation)
         if cls in SEQUENCES or cls in MAPPINGS or cls in SETS:
@@ -175,11 +179,11 @@ class SchemaWriter:
             for base in (str, bool, int, float, pathlib.PurePath, list, dict, tuple):
                 if issubclass(cls, base):
                     return dict(PLAIN[base])
-            return _no_form(annotation)
+            return _raise_no_json_form(annotation)
         return self._object(cls, fields)
 
     def _object(self, cls: type, fields: tuple[Field, ...]) -> JsonObject:
-        about = parse_docstring(_own_doc(cls))
+        about = parse_docstring(_get_own_doc(cls))
         properties: JsonObject = {}
         for f in fields:
             schema = self.schema(f.annotation)
@@ -201,19 +205,21 @@ class SchemaWriter:
         schema: JsonObject = model.model_json_schema()
         inner: JsonObject = schema.pop("$defs", {})
         recursive: JsonObject = {}
-        made = _inlined(schema, inner, recursive, ())
+        made = _inline_references(schema, inner, recursive, ())
         names: dict[str, str] = {}
         own = self._open.pop(model)
         for name in recursive:
             names[name] = self._free_name(name)
             self.defs[names[name]] = {}
         self._open[model] = own
-        self.defs |= {names[name]: _renamed(part, names) for name, part in recursive.items()}
-        renamed: JsonObject = _renamed(made, names)
+        self.defs |= {
+            names[name]: _rename_references(part, names) for name, part in recursive.items()
+        }
+        renamed: JsonObject = _rename_references(made, names)
         return renamed
 
 
-def annotated(schema: JsonObject, metadata: tuple[Any, ...]) -> JsonObject:
+def add_annotations(schema: JsonObject, metadata: tuple[Any, ...]) -> JsonObject:
     """``Annotated[T, …]``: a str or an object with ``description`` describes; bounds come by their
     usual names.
     """
@@ -226,7 +232,7 @@ def annotated(schema: JsonObject, metadata: tuple[Any, ...]) -> JsonObject:
         if isinstance(text, str) and text:
             schema["description"] = text
         for part in (item, *(getattr(item, "metadata", None) or ())):
-            _bound(schema, part)
+            _add_bounds(schema, part)
         examples = getattr(item, "examples", None)
         if isinstance(examples, list) and examples:
             schema["examples"] = examples
@@ -235,7 +241,7 @@ def annotated(schema: JsonObject, metadata: tuple[Any, ...]) -> JsonObject:
     return schema
 
 
-def _plain(annotation: Any) -> JsonObject | None:
+def _get_plain_schema(annotation: Any) -> JsonObject | None:
     try:
         found = PLAIN.get(annotation)
     except TypeError:  # ``Annotated`` may hold what cannot be hashed
@@ -243,10 +249,10 @@ def _plain(annotation: Any) -> JsonObject | None:
     return None if found is None else dict(found)
 
 
-def described(annotation: Any) -> bool:
-    """Whether ``Annotated`` itself says what the value means."""
+def is_described(annotation: Any) -> bool:
+    """Return True if ``Annotated`` itself describes the value."""
     is_annotated = get_origin(annotation) is typing.Annotated
-    return is_annotated and "description" in annotated({}, get_args(annotation)[1:])
+    return is_annotated and "description" in add_annotations({}, get_args(annotation)[1:])
 
 
 def with_default(schema: JsonObject, default: Any) -> JsonObject:
@@ -254,12 +260,12 @@ def with_default(schema: JsonObject, default: Any) -> JsonObject:
     if default is NOTHING or default is None:
         return schema
     try:
-        return {**schema, "default": dump(default)}
+        return {**schema, "default": dump_value(default)}
     except ValueError:
         return schema
 
 
-def _bound(schema: JsonObject, part: Any) -> None:
+def _add_bounds(schema: JsonObject, part: Any) -> None:
     for attribute, keyword in _BOUNDS.items():
         value = getattr(part, attribute, None)
         if isinstance(value, int | float):
@@ -274,13 +280,13 @@ def _bound(schema: JsonObject, part: Any) -> None:
         schema["pattern"] = pattern
 
 
-def _own_doc(cls: type) -> str:
+def _get_own_doc(cls: type) -> str:
     """The class docstring, unless the standard library generated it."""
     text = cls.__dict__.get("__doc__") or ""
     return "" if text.startswith(f"{cls.__name__}(") else text
 
 
-def _of_values(values: list[Any]) -> JsonObject:
+def _build_enum_schema(values: list[Any]) -> JsonObject:
     values = [member_value(v) if isinstance(v, enum.Enum) else v for v in values]
     kinds = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
     found = list(dict.fromkeys(kinds.get(type(v), "") for v in values))
@@ -305,36 +311,36 @@ def _any_of(schemas: list[JsonObject]) -> JsonObject:
     return {"anyOf": unique}
 
 
-def _inlined(node: Any, inner: JsonObject, out: JsonObject, path: tuple[str, ...]) -> Any:
+def _inline_references(node: Any, inner: JsonObject, out: JsonObject, path: tuple[str, ...]) -> Any:
     if isinstance(node, list):
-        return [_inlined(part, inner, out, path) for part in node]
+        return [_inline_references(part, inner, out, path) for part in node]
     if not isinstance(node, dict):
         return node
     name = str(node.get("$ref", "")).removeprefix("#/$defs/")
     if name not in inner:
-        return {key: _inlined(value, inner, out, path) for key, value in node.items()}
+        return {key: _inline_references(value, inner, out, path) for key, value in node.items()}
     if name in path or name in out:
         out.setdefault(name, {})
         return node
-    made = _inlined(inner[name], inner, out, (*path, name))
+    made = _inline_references(inner[name], inner, out, (*path, name))
     if name in out:
         out[name] = made
         return node
     return {**made, **{k: v for k, v in node.items() if k != "$ref"}}
 
 
-def _renamed(node: Any, names: dict[str, str]) -> Any:
+def _rename_references(node: Any, names: dict[str, str]) -> Any:
     """References under the names that were free."""
     if isinstance(node, list):
-        return [_renamed(part, names) for part in node]
+        return [_rename_references(part, names) for part in node]
     if not isinstance(node, dict):
         return node
     name = str(node.get("$ref", "")).removeprefix("#/$defs/")
     changed = {"$ref": f"#/$defs/{names[name]}"} if name in names else {}
-    return {**{key: _renamed(value, names) for key, value in node.items()}, **changed}
+    return {**{key: _rename_references(value, names) for key, value in node.items()}, **changed}
 
 
-def _no_form(annotation: Any) -> JsonObject:
+def _raise_no_json_form(annotation: Any) -> JsonObject:
     name = getattr(annotation, "__qualname__", str(annotation))
     raise NoJsonForm(
         f"{name} has no JSON form",

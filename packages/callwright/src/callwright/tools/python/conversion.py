@@ -25,7 +25,7 @@ from callwright.tools.python.shapes import (
     UNIONS,
     fields_of,
     member_value,
-    unaliased,
+    resolve_alias,
 )
 
 _MAX_DEPTH = 200
@@ -35,27 +35,27 @@ class NotConvertible(ValueError):
     """A value does not fit the annotation, or has no JSON form."""
 
 
-def load(annotation: Any, value: Json) -> Any:
+def load_value(annotation: Any, value: Json) -> Any:
     """``value`` as the annotated type. Raises NotConvertible; unknown annotations take the value as
     it is.
     """
-    annotation = unaliased(annotation)
+    annotation = resolve_alias(annotation)
     origin, args = get_origin(annotation), get_args(annotation)
     if origin in (typing.Annotated, typing.Required, typing.NotRequired, typing.Final):
-        return load(args[0], value)
+        return load_value(args[0], value)
     if origin is Literal:
-        return _literal(args, value)
+        return _load_literal(args, value)
     if origin in UNIONS:
-        return _union(args, value)
+        return _load_union(args, value)
     cls = origin if isinstance(origin, type) else annotation
     if not isinstance(cls, type) or cls is object:
         return value
     if cls in _READERS:
         return _READERS[cls](value)
-    return _contained(annotation, cls, args, value)
+    return _load_container(annotation, cls, args, value)
 
 
-def dump(value: Any, _depth: int = 0) -> Json:
+def dump_value(value: Any, _depth: int = 0) -> Json:
     """The JSON form of what a function returned. Raises NotConvertible naming the type that has
     none.
     """
@@ -77,22 +77,26 @@ def _dump_container(value: Any, depth: int) -> Json:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: dump(getattr(value, f.name), depth) for f in dataclasses.fields(value)}
+        return {
+            f.name: dump_value(getattr(value, f.name), depth) for f in dataclasses.fields(value)
+        }
     if hasattr(value, "_asdict"):
-        return dump(value._asdict(), depth)
+        return dump_value(value._asdict(), depth)
     if isinstance(value, abc.Mapping):
-        return {_key(k): dump(v, depth) for k, v in value.items()}
+        return {_to_key_text(k): dump_value(v, depth) for k, v in value.items()}
     if isinstance(value, abc.Set):
-        return sorted((dump(v, depth) for v in value), key=lambda v: (type(v).__name__, str(v)))
+        return sorted(
+            (dump_value(v, depth) for v in value), key=lambda v: (type(v).__name__, str(v))
+        )
     if isinstance(value, abc.Iterable) and not isinstance(value, type):
-        return [dump(v, depth) for v in value]
+        return [dump_value(v, depth) for v in value]
     if hasattr(value, "item") and callable(value.item):  # numpy scalars
-        return dump(value.item(), depth)
+        return dump_value(value.item(), depth)
     raise NotConvertible(f"a {type(value).__qualname__} has no JSON form")
 
 
-def _key(key: Any) -> str:
-    plain = dump(key)
+def _to_key_text(key: Any) -> str:
+    plain = dump_value(key)
     if isinstance(plain, str):
         return plain
     return (
@@ -102,31 +106,35 @@ def _key(key: Any) -> str:
     )
 
 
-def _contained(annotation: Any, cls: type, args: tuple[Any, ...], value: Json) -> Any:
+def _load_container(annotation: Any, cls: type, args: tuple[Any, ...], value: Json) -> Any:
     if issubclass(cls, enum.Enum):
-        return _member(cls, value)
+        return _load_enum_member(cls, value)
     if hasattr(annotation, "model_validate"):
         return annotation.model_validate(value)
     if cls is tuple and args and args[-1] is not ...:
-        _expect(list, "an array", value)
-        return tuple(load(arg, v) for arg, v in zip(args, value, strict=True))
+        _expect_type(list, "an array", value)
+        return tuple(load_value(arg, v) for arg, v in zip(args, value, strict=True))
     if cls in SETS or cls in SEQUENCES:
-        _expect(list, "an array", value)
-        items = [load(args[0], v) for v in value] if args else value
+        _expect_type(list, "an array", value)
+        items = [load_value(args[0], v) for v in value] if args else value
         if cls in _COLLECTORS:
             return _COLLECTORS[cls](items)
         if cls in SETS:
             return set(items)
         return items
     if cls in MAPPINGS:
-        _expect(dict, "an object", value)
-        return {load(args[0], k): load(args[1], v) for k, v in value.items()} if args else value
+        _expect_type(dict, "an object", value)
+        return (
+            {load_value(args[0], k): load_value(args[1], v) for k, v in value.items()}
+            if args
+            else value
+        )
     fields = fields_of(annotation)
-    return value if fields is None else _object(cls, fields, value)
+    return value if fields is None else _load_object(cls, fields, value)
 
 
-def _object(cls: type, fields: tuple[Any, ...], value: Json) -> Any:
-    _expect(dict, "an object", value)
+def _load_object(cls: type, fields: tuple[Any, ...], value: Json) -> Any:
+    _expect_type(dict, "an object", value)
     known = {f.name: f for f in fields}
     missing = [f.name for f in fields if f.required and f.name not in value]
     if missing or set(value) - set(known):
@@ -134,43 +142,43 @@ def _object(cls: type, fields: tuple[Any, ...], value: Json) -> Any:
     loaded: dict[str, Any] = {}
     for name, item in value.items():
         try:
-            loaded[name] = load(known[name].annotation, item)
+            loaded[name] = load_value(known[name].annotation, item)
         except ValueError as error:
             raise NotConvertible(f"{name}: {error}") from None
     return loaded if typing.is_typeddict(cls) else cls(**loaded)
 
 
-def _union(args: tuple[Any, ...], value: Json) -> Any:
+def _load_union(args: tuple[Any, ...], value: Json) -> Any:
     """The first alternative that takes the value; one that leaves it as it is comes before one that
     converts.
     """
     found: list[Any] = []
     for arg in args:
         try:
-            loaded = load(arg, value)
+            loaded = load_value(arg, value)
         except (ValueError, TypeError):
             continue
         if type(loaded) is type(value) and loaded == value:
-            return _preferred(args, value, loaded)
+            return _prefer_richer_type(args, value, loaded)
         found.append(loaded)
     if not found:
         raise NotConvertible(f"{value!r} fits none of {', '.join(map(str, args))}")
     return found[0]
 
 
-def _preferred(args: tuple[Any, ...], value: Json, loaded: Any) -> Any:
+def _prefer_richer_type(args: tuple[Any, ...], value: Json, loaded: Any) -> Any:
     """In ``date | str`` a date's text is a date: text is tried as every richer type that stands before ``str``."""
     if not isinstance(value, str) or str not in args:
         return loaded
     for arg in args[: args.index(str)]:
         try:
-            return load(arg, value)
+            return load_value(arg, value)
         except (ValueError, TypeError):
             continue
     return loaded
 
 
-def _literal(args: tuple[Any, ...], value: Json) -> Any:
+def _load_literal(args: tuple[Any, ...], value: Json) -> Any:
     for arg in args:
         plain = member_value(arg) if isinstance(arg, enum.Enum) else arg
         if plain == value and isinstance(plain, bool) == isinstance(value, bool):
@@ -178,7 +186,7 @@ def _literal(args: tuple[Any, ...], value: Json) -> Any:
     raise NotConvertible(f"{value!r} is none of {list(args)}")
 
 
-def _member(cls: type[enum.Enum], value: Json) -> enum.Enum:
+def _load_enum_member(cls: type[enum.Enum], value: Json) -> enum.Enum:
     for member in cls:
         plain = member_value(member)
         if plain == value and isinstance(plain, bool) == isinstance(value, bool):
@@ -186,36 +194,36 @@ def _member(cls: type[enum.Enum], value: Json) -> enum.Enum:
     raise NotConvertible(f"{value!r} is none of {[member_value(m) for m in cls]}")
 
 
-def _expect(kind: type, what: str, value: Any) -> None:
+def _expect_type(kind: type, what: str, value: Any) -> None:
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise NotConvertible(f"{what} is expected, not {value!r}"[:200])
 
 
-def _only(kind: type, what: str) -> Callable[[Any], Any]:
+def _make_type_reader(kind: type, what: str) -> Callable[[Any], Any]:
     def read(value: Any) -> Any:
-        _expect(kind, what, value)
+        _expect_type(kind, what, value)
         return value
 
     return read
 
 
-def _int(value: Any) -> int:
+def _load_int(value: Any) -> int:
     """JSON has one number type: 3.0 is an integer."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    _expect(int, "a whole number", value)
+    _expect_type(int, "a whole number", value)
     return int(value)
 
 
-def _float(value: Any) -> float:
+def _load_float(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise NotConvertible(f"a number is expected, not {value!r}"[:200])
     return float(value)
 
 
-def _text(make: Callable[[str], Any], what: str) -> Callable[[Any], Any]:
+def _make_text_reader(make: Callable[[str], Any], what: str) -> Callable[[Any], Any]:
     def read(value: Any) -> Any:
-        _expect(str, what, value)
+        _expect_type(str, what, value)
         try:
             return make(value)
         except ValueError:
@@ -224,12 +232,12 @@ def _text(make: Callable[[str], Any], what: str) -> Callable[[Any], Any]:
     return read
 
 
-def _decimal(value: Any) -> decimal.Decimal:
+def _load_decimal(value: Any) -> decimal.Decimal:
     try:
         return decimal.Decimal(
             value
             if isinstance(value, str)
-            else repr(_float(value) if isinstance(value, float) else _int(value))
+            else repr(_load_float(value) if isinstance(value, float) else _load_int(value))
         )
     except decimal.InvalidOperation:
         raise NotConvertible(f"{value!r} is not a number") from None
@@ -238,21 +246,23 @@ def _decimal(value: Any) -> decimal.Decimal:
 _COLLECTORS: dict[type, Callable[[Any], Any]] = {tuple: tuple, set: set, frozenset: frozenset}
 
 _READERS: dict[type, Callable[[Any], Any]] = {
-    bool: _only(bool, "true or false"),
-    int: _int,
-    float: _float,
-    str: _only(str, "text"),
-    type(None): _only(type(None), "null"),
-    decimal.Decimal: _decimal,
-    bytes: _text(lambda v: base64.b64decode(v, validate=True), "base64"),
-    bytearray: _text(lambda v: bytearray(base64.b64decode(v, validate=True)), "base64"),
-    datetime.datetime: _text(datetime.datetime.fromisoformat, "a date and time (ISO 8601)"),
-    datetime.date: _text(datetime.date.fromisoformat, "a date (YYYY-MM-DD)"),
-    datetime.time: _text(datetime.time.fromisoformat, "a time (HH:MM)"),
-    datetime.timedelta: lambda v: datetime.timedelta(seconds=_float(v)),
-    uuid.UUID: _text(uuid.UUID, "a UUID"),
-    pathlib.Path: _text(pathlib.Path, "a path"),
-    pathlib.PurePath: _text(pathlib.PurePath, "a path"),
+    bool: _make_type_reader(bool, "true or false"),
+    int: _load_int,
+    float: _load_float,
+    str: _make_type_reader(str, "text"),
+    type(None): _make_type_reader(type(None), "null"),
+    decimal.Decimal: _load_decimal,
+    bytes: _make_text_reader(lambda v: base64.b64decode(v, validate=True), "base64"),
+    bytearray: _make_text_reader(lambda v: bytearray(base64.b64decode(v, validate=True)), "base64"),
+    datetime.datetime: _make_text_reader(
+        datetime.datetime.fromisoformat, "a date and time (ISO 8601)"
+    ),
+    datetime.date: _make_text_reader(datetime.date.fromisoformat, "a date (YYYY-MM-DD)"),
+    datetime.time: _make_text_reader(datetime.time.fromisoformat, "a time (HH:MM)"),
+    datetime.timedelta: lambda v: datetime.timedelta(seconds=_load_float(v)),
+    uuid.UUID: _make_text_reader(uuid.UUID, "a UUID"),
+    pathlib.Path: _make_text_reader(pathlib.Path, "a path"),
+    pathlib.PurePath: _make_text_reader(pathlib.PurePath, "a path"),
 }
 
 _WRITERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Json]], ...] = (

@@ -1,4 +1,4 @@
-"""What a docstring says of a function: Google, NumPy and reST style, or plain prose."""
+"""Parses the docstring of a function: Google, NumPy and reST style, or plain prose."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ def parse_docstring(text: str | None) -> Docstring:
     """Never fails: what no style explains is prose."""
     lines = cleandoc(text or "").splitlines()
     found = Docstring()
-    prose, sections = _sections(lines)
-    found.summary = _prose(_rest(prose, found))
+    prose, sections = _split_sections(lines)
+    found.summary = _unwrap_prose(_extract_rest_fields(prose, found))
     for title, underlined, body in sections:
         if title in _PARAMETERS:
-            found.parameters |= _items(body, underlined)
+            found.parameters |= _read_items(body, underlined)
         elif title in _RETURNS and not found.returns:
-            found.returns = _returned(body, underlined)
+            found.returns = _read_returns(body, underlined)
     return found
 
 
-def _sections(lines: list[str]) -> tuple[list[str], list[tuple[str, bool, list[str]]]]:
+def _split_sections(lines: list[str]) -> tuple[list[str], list[tuple[str, bool, list[str]]]]:
     """The lines before the first header, and (title, underlined as in NumPy, lines) of every
     section.
     """
@@ -66,7 +66,7 @@ def _sections(lines: list[str]) -> tuple[list[str], list[tuple[str, bool, list[s
     sections: list[tuple[str, bool, list[str]]] = []
     place = 0
     while place < len(lines):
-        title, underlined = _header(lines, place)
+        title, underlined = _read_header(lines, place)
         if title:
             sections.append((title, underlined, []))
             place += 1 + underlined
@@ -76,7 +76,7 @@ def _sections(lines: list[str]) -> tuple[list[str], list[tuple[str, bool, list[s
     return prose, sections
 
 
-def _header(lines: list[str], place: int) -> tuple[str, bool]:
+def _read_header(lines: list[str], place: int) -> tuple[str, bool]:
     line = lines[place]
     name = line.strip().lower()
     if name in _HEADERS and place + 1 < len(lines) and _UNDERLINE.match(lines[place + 1]):
@@ -85,7 +85,7 @@ def _header(lines: list[str], place: int) -> tuple[str, bool]:
     return (match[1].lower(), False) if match and match[1].lower() in _HEADERS else ("", False)
 
 
-def _items(body: list[str], underlined: bool) -> dict[str, str]:
+def _read_items(body: list[str], underlined: bool) -> dict[str, str]:
     """Items stand at the smallest indentation; deeper lines continue the item above."""
     pattern = _NUMPY_ITEM if underlined else _GOOGLE_ITEM
     margin = min((len(line) - len(line.lstrip()) for line in body if line.strip()), default=0)
@@ -104,14 +104,14 @@ def _items(body: list[str], underlined: bool) -> dict[str, str]:
         else:
             for name in names:
                 items[name].append(line.strip())
-    return {name: _joined(parts) for name, parts in items.items()}
+    return {name: _join_lines(parts) for name, parts in items.items()}
 
 
-def _returned(body: list[str], underlined: bool) -> str:
+def _read_returns(body: list[str], underlined: bool) -> str:
     lines = [line.strip() for line in body if line.strip()]
     if underlined:
-        return _joined(lines[1:] or lines)
-    text = _joined(lines)
+        return _join_lines(lines[1:] or lines)
+    text = _join_lines(lines)
     head, colon, tail = text.partition(": ")
     return (
         tail
@@ -120,7 +120,7 @@ def _returned(body: list[str], underlined: bool) -> str:
     )
 
 
-def _rest(lines: list[str], found: Docstring) -> list[str]:
+def _extract_rest_fields(lines: list[str], found: Docstring) -> list[str]:
     """Take ``:param x:`` fields out of the prose."""
     prose: list[str] = []
     taken: list[str] | None = None
@@ -137,17 +137,17 @@ def _rest(lines: list[str], found: Docstring) -> list[str]:
             prose.append(line)
     for kind, name, parts in fields:
         if kind in ("param", "parameter", "arg", "argument", "key", "keyword") and name:
-            found.parameters[name.split()[-1].lstrip("*")] = _joined(parts)
+            found.parameters[name.split()[-1].lstrip("*")] = _join_lines(parts)
         elif kind in ("return", "returns"):
-            found.returns = _joined(parts)
+            found.returns = _join_lines(parts)
     return prose
 
 
-def _joined(parts: list[str]) -> str:
+def _join_lines(parts: list[str]) -> str:
     return " ".join(part for part in parts if part).strip()
 
 
-def _prose(lines: list[str]) -> str:
+def _unwrap_prose(lines: list[str]) -> str:
     """Paragraphs unwrapped, one blank line between them."""
     text = "\n".join(line.rstrip() for line in lines).strip()
     return "\n\n".join(

@@ -22,11 +22,11 @@ from callwright.nouns.types import UNKNOWN, Effects, JsonObject, Tool, ToolOutpu
 from callwright.tools.python.annotations import (
     NoJsonForm,
     SchemaWriter,
-    described,
+    is_described,
     schema_of,
     with_default,
 )
-from callwright.tools.python.conversion import NotConvertible, dump, load
+from callwright.tools.python.conversion import NotConvertible, dump_value, load_value
 from callwright.tools.python.docstrings import Docstring, parse_docstring
 from callwright.tools.python.raised import Ended, failure_of, is_interrupt
 from callwright.tools.python.shapes import hints_of
@@ -39,7 +39,9 @@ _MESSAGE_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What ``@tool`` says of a function. Empty fields are read from the function itself."""
+    """Declarations of ``@tool`` about a function. Empty fields are read from the function
+    itself.
+    """
 
     name: str = ""
     description: str = ""
@@ -96,18 +98,18 @@ class FunctionTool:
     outcome: Callable[..., Any] | None = None
 
     async def ask(self, key: str, arguments: JsonObject) -> ToolOutput | NotDone | None:
-        """What became of a call; None where the function cannot tell, or fails."""
+        """Return the outcome of a call; None if the function cannot tell, or fails."""
         if self.outcome is None:
             return None
         try:
             if _is_async(self.outcome):
                 found = await self.outcome(key, **arguments)
             else:
-                found = await in_thread(functools.partial(self.outcome, key, **arguments))
+                found = await run_in_thread(functools.partial(self.outcome, key, **arguments))
             return (
                 found
                 if found is None or isinstance(found, ToolOutput | NotDone)
-                else ToolOutput(dump(found))
+                else ToolOutput(dump_value(found))
             )
         except Exception:  # a question that fails leaves the call in doubt
             return None
@@ -116,12 +118,14 @@ class FunctionTool:
         try:
             bound = self._bind(arguments)
         except (ValueError, TypeError) as error:
-            return _failed(f"the arguments do not fit: {error}")
+            return _build_failure(f"the arguments do not fit: {error}")
         try:
             result = await self._call(bound)
-            return result if isinstance(result, ToolOutput) else ToolOutput(dump(result))
+            return result if isinstance(result, ToolOutput) else ToolOutput(dump_value(result))
         except NotConvertible as error:
-            return _failed(f"the tool ran, but its result cannot be written as JSON: {error}")
+            return _build_failure(
+                f"the tool ran, but its result cannot be written as JSON: {error}"
+            )
         except (
             Exception,
             SystemExit,
@@ -134,7 +138,7 @@ class FunctionTool:
     async def _call(self, bound: inspect.BoundArguments) -> Any:
         if _is_async(self.function):
             return await self.function(*bound.args, **bound.kwargs)
-        result = await in_thread(functools.partial(self.function, *bound.args, **bound.kwargs))
+        result = await run_in_thread(functools.partial(self.function, *bound.args, **bound.kwargs))
         return await result if inspect.isawaitable(result) else result
 
     def _bind(self, arguments: JsonObject) -> inspect.BoundArguments:
@@ -180,12 +184,12 @@ class FunctionTool:
             hint = self.hints.get(parameter, Any)
             if self.signature.parameters[parameter].kind is inspect.Parameter.VAR_POSITIONAL:
                 hint = list[hint]  # type: ignore[valid-type]
-            return load(hint, value)
+            return load_value(hint, value)
         except ValueError as error:
             raise NotConvertible(f"{key!r}: {error}") from None
 
 
-async def in_thread(work: Callable[[], T]) -> T:
+async def run_in_thread(work: Callable[[], T]) -> T:
     """Run a blocking function in a thread of its own, with this context.
 
     Unlike ``asyncio.to_thread`` it does not keep the process from ending: after Ctrl-C nobody waits
@@ -226,8 +230,8 @@ def tool_from_function(function: Callable[..., Any], *, source: str = "") -> Fun
     name = declared.name or _name_of(function)
     about = parse_docstring(inspect.getdoc(function))
     try:
-        signature = _signature(function)
-        hints = hints_of(_hinted(function))
+        signature = _get_signature(function)
+        hints = hints_of(_find_annotated(function))
         made = Tool(
             name=name,
             description=declared.description or about.summary,
@@ -330,7 +334,7 @@ class FunctionSource:
         """Nothing is held."""
 
 
-def _signature(function: Any) -> inspect.Signature:
+def _get_signature(function: Any) -> inspect.Signature:
     try:
         return inspect.signature(function)
     except (ValueError, TypeError) as error:
@@ -339,7 +343,7 @@ def _signature(function: Any) -> inspect.Signature:
         ) from None
 
 
-def _failed(message: str) -> ToolOutput:
+def _build_failure(message: str) -> ToolOutput:
     return ToolOutput(failure=Failure("tool_error", message[:_MESSAGE_CHARS], not_done=True))
 
 
@@ -351,8 +355,10 @@ def _is_async(function: Any) -> bool:
     )
 
 
-def _hinted(function: Any) -> Any:
-    """Where the annotations are: behind partials, and in ``__call__`` of callable objects."""
+def _find_annotated(function: Any) -> Any:
+    """Return the object that holds the annotations: behind partials, and in ``__call__`` of
+    callable objects.
+    """
     while isinstance(function, functools.partial):
         function = function.func
     if inspect.isfunction(function) or inspect.ismethod(function):
@@ -386,7 +392,7 @@ def _input_schema(
             extra = schema or True
             continue
         text = about.parameters.get(parameter.name)
-        if text and not described(hints.get(parameter.name)):
+        if text and not is_described(hints.get(parameter.name)):
             schema["description"] = text
         properties[parameter.name] = schema
         if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL:

@@ -26,11 +26,11 @@ def load_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # annotations are resolved through sys.modules
     try:
-        with _importable(path.parent):
+        with _prepend_import_path(path.parent):
             spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise _broken(str(path), error) from error
+        raise _build_import_error(str(path), error) from error
     return module
 
 
@@ -39,13 +39,13 @@ def load_module(name: str) -> ModuleType:
     missing.
     """
     try:
-        with _importable(Path.cwd()):
+        with _prepend_import_path(Path.cwd()):
             return importlib.import_module(name)
     except Exception as error:
-        raise _broken(name, error) from error
+        raise _build_import_error(name, error) from error
 
 
-def attribute(module: ModuleType, path: str, spec: str) -> Any:
+def get_attribute(module: ModuleType, path: str, spec: str) -> Any:
     """``module.a.b`` for ``path`` "a.b"."""
     found: Any = module
     for part in path.split("."):
@@ -56,17 +56,17 @@ def attribute(module: ModuleType, path: str, spec: str) -> Any:
     return found
 
 
-def _broken(what: str, error: Exception) -> CatalogError:
+def _build_import_error(what: str, error: Exception) -> CatalogError:
     if isinstance(error, CatalogError):
         return error
     missing = isinstance(error, ModuleNotFoundError)
-    hint = f"mend it there: {_place(error)}"
+    hint = f"mend it there: {_find_error_place(error)}"
     if missing and isinstance(error, ImportError):
         hint = f"pip install the package that holds {error.name!r}"
     return CatalogError(f"{what} cannot be imported: {type(error).__name__}: {error}", hint=hint)
 
 
-def _place(error: Exception) -> str:
+def _find_error_place(error: Exception) -> str:
     """The file and the line that an import stopped at."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}, line {error.lineno}"
@@ -75,7 +75,7 @@ def _place(error: Exception) -> str:
 
 
 @contextmanager
-def _importable(folder: Path) -> Iterator[None]:
+def _prepend_import_path(folder: Path) -> Iterator[None]:
     """``folder`` first on the import path, for the length of the block."""
     sys.path.insert(0, str(folder))
     try:

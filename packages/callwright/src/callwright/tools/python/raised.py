@@ -1,10 +1,9 @@
-"""What a function raised, as a failure: it refused the values that it was given, or it broke down
-over its own code.
+"""Converts an exception of a function into a failure: it refused its values, or it broke in its own
+code.
 
-Python says which by the class of an exception, and only for its own classes: ``ValueError`` is what
-a function raises that was given a wrong value, whoever broke off with ``NameError`` or
-``SystemExit`` never got as far as judging one. Where a class leaves it open, a message that names
-an argument or its value is about that.
+The class of an exception decides this for Python's own classes. A function raises ``ValueError``
+for a wrong value; with ``NameError`` or ``SystemExit`` it never got as far as judging one. If a
+class leaves it open, a message that names an argument or its value concerns that argument.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from callwright.nouns.errors import Failure, FailureKind, ToolError
-from callwright.nouns.types import JsonObject, scalars
+from callwright.nouns.types import JsonObject, iter_scalars
 
 _MESSAGE_CHARS = 500
 _REFUSING = (ValueError, AssertionError)
@@ -58,9 +57,9 @@ def failure_of(
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Whether somebody pressed Ctrl-C, and not the function raised the same: signals come to the
-    main thread alone, and there through a handler, which stands in the traceback unless it is
-    Python's own.
+    """Return True if the user pressed Ctrl-C, rather than the function raising the same exception.
+    Signals reach only the main thread, through a handler. The handler stands in the traceback
+    unless it is Python's own.
     """
     if (
         not isinstance(error, KeyboardInterrupt)
@@ -80,8 +79,8 @@ def is_interrupt(error: BaseException) -> bool:
 
 
 def _is_refusal(error: BaseException, function: Callable[..., Any], arguments: JsonObject) -> bool:
-    """Whether an exception may be about the values: there must be some, and its kind must be one
-    that judges them.
+    """Return True if an exception may concern the values of the call. There must be values, and the
+    kind of exception must be one that judges them.
     """
     if not arguments or not isinstance(error, Exception) or isinstance(error, _NEVER):
         return False
@@ -90,15 +89,15 @@ def _is_refusal(error: BaseException, function: Callable[..., Any], arguments: J
     if isinstance(error, _REFUSING) or _is_its_own(type(error), function):
         return True
     if isinstance(error, _OF_NUMBERS) and any(
-        isinstance(value, int | float) for value in scalars(arguments)
+        isinstance(value, int | float) for value in iter_scalars(arguments)
     ):
         return True
     return _names_any(str(error), arguments)
 
 
 def _is_its_own(kind: type[BaseException], function: Callable[..., Any]) -> bool:
-    """Whether the class was made for what this function has to say: defined where it is, not in a
-    library.
+    """Return True if the exception class belongs to this function: it is defined in the same
+    package, not in a library.
     """
     while isinstance(function, functools.partial):
         function = function.func
@@ -112,21 +111,23 @@ def _is_its_own(kind: type[BaseException], function: Callable[..., Any]) -> bool
 def _is_of_text(
     error: json.JSONDecodeError | SyntaxError | NameError, arguments: JsonObject
 ) -> bool:
-    """Whether what could not be read as JSON, or as a program, stands in a text of the call."""
+    """Return True if the text that could not be read as JSON or as a program stands in an
+    argument.
+    """
     if isinstance(error, NameError):
         read = error.name or ""
     else:
         read = (error.doc if isinstance(error, json.JSONDecodeError) else error.text) or ""
     return bool(read.strip()) and any(
-        isinstance(v, str) and read.strip() in v for v in scalars(arguments)
+        isinstance(v, str) and read.strip() in v for v in iter_scalars(arguments)
     )
 
 
 def _names_any(said: str, arguments: JsonObject) -> bool:
-    """Whether a message names an argument or a value of the call, as a whole word."""
+    """Return True if a message names an argument or a value of the call, as a whole word."""
     values = (
         str(value)
-        for value in scalars(arguments)
+        for value in iter_scalars(arguments)
         if not isinstance(value, bool) and value is not None
     )
     names = [*arguments, *(value for value in values if value.strip())]

@@ -1,4 +1,6 @@
-"""How Python types are built: their fields, hints and origins. Shared by schemas and conversion."""
+"""Describes the structure of Python types: their fields, hints and origins. Shared by schemas and
+conversion.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def fields_of(annotation: Any) -> tuple[Field, ...] | None:
     """The fields of a class that has named, typed fields; None for any other."""
     cls = get_origin(annotation) or annotation
     known = dict(zip(getattr(cls, "__parameters__", ()), get_args(annotation), strict=False))
-    hints = {name: _filled(hint, known) for name, hint in hints_of(cls).items()}
+    hints = {name: _fill_type_variables(hint, known) for name, hint in hints_of(cls).items()}
     if dataclasses.is_dataclass(cls):
         return tuple(_dataclass_field(f, hints[f.name]) for f in dataclasses.fields(cls) if f.init)
     if typing.is_typeddict(cls):
@@ -85,7 +87,7 @@ def hints_of(owner: Any) -> dict[str, Any]:
         return {}
 
 
-def unaliased(annotation: Any) -> Any:
+def resolve_alias(annotation: Any) -> Any:
     """``NewType``, ``type X = …`` and TypeVars stand for another type."""
     for _ in range(20):
         if hasattr(annotation, "__supertype__"):
@@ -103,7 +105,9 @@ def unaliased(annotation: Any) -> Any:
 
 
 def member_value(member: enum.Enum) -> Any:
-    """How an enum member is written: its value, or its name where JSON cannot carry the value."""
+    """Return the JSON form of an enum member: its value, or its name if JSON cannot carry the
+    value.
+    """
     return (
         member.value
         if isinstance(member.value, str | int | float) or member.value is None
@@ -122,7 +126,7 @@ def _dataclass_field(f: dataclasses.Field[Any], hint: Any) -> Field:
     return Field(f.name, hint, required, default, str(f.metadata.get("description", "")))
 
 
-def _filled(hint: Any, known: dict[Any, Any]) -> Any:
+def _fill_type_variables(hint: Any, known: dict[Any, Any]) -> Any:
     """A generic class's field with its type variables replaced."""
     if isinstance(hint, TypeVar):
         return known.get(hint, hint)

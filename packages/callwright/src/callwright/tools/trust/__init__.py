@@ -1,22 +1,28 @@
-"""What the user has confirmed, by digest: files, documents, servers and journals that came from
-somewhere else.
+"""Stores the user's confirmations by digest: files, documents, servers and journals of foreign
+origin.
 
-Nothing that came with a folder or from the net is trusted before the user says so, once, with
-``callwright trust``. What that means for keys, addresses, effects and code is one table in
-docs/trust.md.
+Nothing that came with a folder or from the net is trusted before the user confirms it, once, with
+``callwright trust``. One table in docs/trust.md says what that means for keys, addresses, effects
+and code.
 """
 
-from callwright.tools.trust.definitions import Change, changes, plain_json, printable, readable
-from callwright.tools.trust.store import Confirmed, TrustStore, digest_of, location
+from callwright.tools.trust.definitions import (
+    Change,
+    escape_terminal_text,
+    find_changes,
+    plain_json,
+    render_changes,
+)
+from callwright.tools.trust.store import Confirmed, TrustStore, digest_of, normalize_location
 
 __all__ = [
     "Change",
     "Confirmed",
     "TrustStore",
-    "changes",
     "digest_of",
-    "location",
+    "escape_terminal_text",
+    "find_changes",
+    "normalize_location",
     "plain_json",
-    "printable",
-    "readable",
+    "render_changes",
 ]

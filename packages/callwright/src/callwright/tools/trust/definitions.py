@@ -1,4 +1,6 @@
-"""How a tool's definition changed, as lines that a person can read on any terminal. Pure."""
+"""Describes changes of a tool's definition as lines that a person can read on any terminal.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from itertools import islice
 from math import isfinite
 
 from callwright.nouns.control_characters import escape_controls
-from callwright.nouns.types import Json, JsonObject, canonical
+from callwright.nouns.types import Json, JsonObject, to_canonical_json
 
 WIDTH = 76  # of one line: two columns stay free for whoever indents it, of eighty
 _CONTEXT = 24  # characters that stay in front of the first difference of two texts
@@ -25,7 +27,7 @@ class Change:
     after: JsonObject
 
 
-def changes(
+def find_changes(
     pinned: Mapping[str, JsonObject], offered: Mapping[str, JsonObject]
 ) -> tuple[Change, ...]:
     """The tools that stand on both sides with different definitions. New and missing tools are no
@@ -34,18 +36,18 @@ def changes(
     return tuple(
         Change(name, pinned[name], now)
         for name, now in offered.items()
-        if name in pinned and canonical(pinned[name]) != canonical(now)
+        if name in pinned and to_canonical_json(pinned[name]) != to_canonical_json(now)
     )
 
 
-def readable(found: Sequence[Change], most: int = 40) -> list[str]:
+def render_changes(found: Sequence[Change], most: int = 40) -> list[str]:
     """The differences as lines of at most ``WIDTH`` columns, ``most`` lines and one that says how
     many are left out.
 
     A value is shown from shortly before its first difference. Characters that would steer a
     terminal are escaped.
     """
-    lines = [line for change in found for line in _lines(change)]
+    lines = [line for change in found for line in _iter_change_lines(change)]
     left = len(lines) - most
     return lines if left <= 0 else [*lines[:most], f"… {left} more lines"]
 
@@ -63,28 +65,30 @@ def plain_json(value: Json) -> Json:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def printable(text: str) -> str:
+def escape_terminal_text(text: str) -> str:
     """A text on one line that steers no terminal; blanks stay as they are, so that a path is still
     one.
     """
     return escape_controls(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def _lines(change: Change) -> Iterator[str]:
-    yield _cut(printable(change.tool))
-    before, after = dict(_leaves(change.before, "")), dict(_leaves(change.after, ""))
-    if canonical(before) == canonical(after):  # an array became an object with its numbers as keys
+def _iter_change_lines(change: Change) -> Iterator[str]:
+    yield _cut_line(escape_terminal_text(change.tool))
+    before, after = dict(_iter_leaves(change.before, "")), dict(_iter_leaves(change.after, ""))
+    if to_canonical_json(before) == to_canonical_json(
+        after
+    ):  # an array became an object with its numbers as keys
         before, after = {"": change.before}, {"": change.after}
     for path in dict.fromkeys((*before, *after)):
         old, new = before.get(path, _ABSENT), after.get(path, _ABSENT)
-        if old is _ABSENT or new is _ABSENT or canonical(old) != canonical(new):
-            yield _cut(f"  {printable(path) or 'the whole definition'}")
+        if old is _ABSENT or new is _ABSENT or to_canonical_json(old) != to_canonical_json(new):
+            yield _cut_line(f"  {escape_terminal_text(path) or 'the whole definition'}")
             start = _first_difference(old, new)
-            yield from _side("-", old, start)
-            yield from _side("+", new, start)
+            yield from _iter_side_lines("-", old, start)
+            yield from _iter_side_lines("+", new, start)
 
 
-def _leaves(value: Json, path: str) -> Iterator[tuple[str, Json]]:
+def _iter_leaves(value: Json, path: str) -> Iterator[tuple[str, Json]]:
     """(JSON Pointer, value) of every leaf; an empty object or array is one."""
     inner: Collection[tuple[str | int, Json]] = ()
     if isinstance(value, dict):
@@ -94,11 +98,13 @@ def _leaves(value: Json, path: str) -> Iterator[tuple[str, Json]]:
     if not inner:
         yield path, value
     for key, part in inner:
-        yield from _leaves(part, f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}")
+        yield from _iter_leaves(part, f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}")
 
 
 def _first_difference(old: object, new: object) -> int:
-    """Where two texts begin to differ; 0 where either is no text."""
+    """Return the position from which to show the first difference of two texts; 0 if either is no
+    text.
+    """
     if not (isinstance(old, str) and isinstance(new, str)):
         return 0
     same = next(
@@ -108,15 +114,15 @@ def _first_difference(old: object, new: object) -> int:
     return max(0, same - _CONTEXT)
 
 
-def _side(sign: str, value: object, start: int) -> Iterator[str]:
+def _iter_side_lines(sign: str, value: object, start: int) -> Iterator[str]:
     if value is _ABSENT:
         return
-    text = value if isinstance(value, str) else canonical(value)
-    shown = ("…" if start else "") + printable(text[start:])
+    text = value if isinstance(value, str) else to_canonical_json(value)
+    shown = ("…" if start else "") + escape_terminal_text(text[start:])
     wrapped = textwrap.wrap(shown, WIDTH - 6) or ['""']
     yield f"    {sign} {wrapped[0]}"
     yield from (f"      {line}" for line in islice(wrapped, 1, None))
 
 
-def _cut(line: str) -> str:
+def _cut_line(line: str) -> str:
     return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"

@@ -19,9 +19,9 @@ from filelock import FileLock, Timeout
 
 from callwright.jsontext import JsonError, parse, write
 from callwright.nouns.errors import TrustError
-from callwright.nouns.types import JsonObject, canonical
+from callwright.nouns.types import JsonObject, to_canonical_json
 from callwright.storage.database import state_dir
-from callwright.tools.trust.definitions import changes, plain_json, readable
+from callwright.tools.trust.definitions import find_changes, plain_json, render_changes
 from callwright.tools.trust.shipped import SHIPPED
 
 Kind: TypeAlias = Literal["settings", "document", "journal", "tools"]
@@ -45,18 +45,20 @@ class Confirmed:
 
 
 class TrustStore:
-    """What the user confirmed, in a folder that only the user reads: ``CALLWRIGHT_TRUST``, else in
-    the user's folder for state (XDG base directories). Several processes may share it; a file is
-    replaced whole or not at all.
+    """Store of the user's confirmations, in a folder that only the user reads. It is
+    ``CALLWRIGHT_TRUST``, else in the user's folder for state (XDG base directories). Several
+    processes may share it; a file is replaced whole or not at all.
 
-    Raises TrustError where it cannot be read, cannot be written, or may be written by others.
+    Raises TrustError if it cannot be read, cannot be written, or may be written by others.
     """
 
     def __init__(self, folder: Path | str | None = None) -> None:
         self.folder = Path(folder or os.environ.get(VARIABLE) or state_dir() / "trust").expanduser()
 
     def is_trusted(self, kind: Kind, where: str, digest: str) -> bool:
-        """Whether the user confirmed this content at this place, or it came with Callwright."""
+        """Return True if the user confirmed this content at this place, or if it came with
+        Callwright.
+        """
         return digest in SHIPPED or any(
             (c.kind, c.where, c.digest) == (kind, where, digest) for c in self.confirmed()
         )
@@ -119,7 +121,7 @@ class TrustStore:
         Raises TrustError with a diff where a definition is not what it was.
         """
         known, definitions = self.pinned(source), plain_json(definitions)
-        found = changes(known, definitions)
+        found = find_changes(known, definitions)
         if found:
             names = (
                 f"the definition of {found[0].tool!r}"
@@ -127,7 +129,9 @@ class TrustStore:
                 else f"{len(found)} definitions"
             )
             raise TrustError(
-                "\n  ".join([f"{names} of {source} changed since first use:", *readable(found)]),
+                "\n  ".join(
+                    [f"{names} of {source} changed since first use:", *render_changes(found)]
+                ),
                 hint=hint or f"if that is right: callwright trust {source}",
             )
         new = {name: said for name, said in definitions.items() if name not in known}
@@ -139,8 +143,8 @@ class TrustStore:
         return ""
 
     def seal(self, value: JsonObject) -> str:
-        """What only this user can make of a value (HMAC-SHA256, RFC 2104): tells an own file from
-        one that somebody else made; "" where no key can be kept.
+        """Return a seal that only this user can make for a value (HMAC-SHA256, RFC 2104); "" if no
+        key can be kept. It distinguishes the user's own file from a foreign one.
         """
         try:
             return self._mac(value, self._key() or self._new_key())
@@ -148,7 +152,9 @@ class TrustStore:
             return ""
 
     def is_sealed(self, value: JsonObject, seal: object) -> bool:
-        """Whether :meth:`seal` made this of this very value, here."""
+        """Return True if :meth:`seal` made this seal for exactly this value with the present
+        key.
+        """
         key = self._key()
         return (
             key != b""
@@ -201,7 +207,7 @@ class TrustStore:
     def _write(self, path: Path, said: Mapping[str, Any]) -> None:
         part = path.with_suffix(f".{os.getpid()}.part")
         try:
-            with open(part, "xb", opener=_private) as file:
+            with open(part, "xb", opener=_open_private) as file:
                 file.write(write({"callwright_trust": _FORMAT, **said}))
                 file.flush()
                 os.fsync(file.fileno())
@@ -243,12 +249,12 @@ class TrustStore:
 def digest_of(content: bytes | str | JsonObject) -> str:
     """The sha256 of a file's bytes, of a text, or of a JSON value's canonical form, in hex."""
     if not isinstance(content, bytes | str):
-        content = canonical(content)
+        content = to_canonical_json(content)
     raw = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
     return hashlib.sha256(raw).hexdigest()
 
 
-def location(named: str | Path) -> str:
+def normalize_location(named: str | Path) -> str:
     """One name for a place, however it is written: the absolute path of a file, or a URL whose
     login and query, which may hold secrets, are a digest.
     """
@@ -280,5 +286,5 @@ def _own_bytes(path: Path) -> bytes:
         return file.read()
 
 
-def _private(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
