@@ -94,7 +94,7 @@ def constrain_layers(
     layers: Mapping[str, int], found: Sequence[Claim]
 ) -> tuple[dict[str, int], tuple[Move, ...]]:
     """Layers in which every claim holds, and what moved. ``found`` must be free of cycles, see
-    :func:`claims`.
+    :func:`find_claims`.
 
     Tools only ever move to later layers, so the result is the least fixed point above ``layers``.
     """

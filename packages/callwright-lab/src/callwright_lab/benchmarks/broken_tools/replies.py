@@ -114,7 +114,7 @@ def shape_reply(tool: str, held: JsonObject, echo: Mapping[str, str]) -> Json:
 
 
 def dress_schema(tool: str, gives: Sequence[str], echo: Sequence[str]) -> JsonObject:
-    """The schema of :func:`dressed`."""
+    """The schema of :func:`shape_reply`."""
     types = {
         name: "number" if kind == "n" else "string"
         for name, _, kind in (m.partition(":") for m in gives)

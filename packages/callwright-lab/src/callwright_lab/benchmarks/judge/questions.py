@@ -1,8 +1,8 @@
 """Judging with a model: six questions, each a generator without I/O, asked of any chat model.
 
-``solvable_pass`` and ``better`` ask as ToolEval does for StableToolBench (Guo et al. 2024:
-check_answer_status, parse_answer_status, select_better_answer); ``passed``, ``won`` and
-``recovered`` as Tool-MVR does (Tables 5, 6, 7). Replies are held to a schema where the model can
+``ask_solvable_pass`` and ``ask_better_run`` ask as ToolEval does for StableToolBench (Guo et al. 2024:
+check_answer_status, parse_answer_status, select_better_answer); ``ask_pass``, ``ask_winner`` and
+``ask_recovery`` as Tool-MVR does (Tables 5, 6, 7). Replies are held to a schema where the model can
 be; what cannot be read is asked for once more and is then no verdict at all: it counts as neither
 pass nor fail.
 """

@@ -1,4 +1,4 @@
-"""``callwright train ranker``: the learned ranker of mode ``ranked``, from queries and the tools
+"""``callwright train ranker``: the learned ranker of mode ``rank_candidates``, from queries and the tools
 that each needs.
 
 LambdaMART over :mod:`callwright.retrieval.candidates`: for every query the hundred best tools of

@@ -35,7 +35,7 @@ def flatten_tools(tools: Json) -> list[Json]:
 
 
 def build_names(tools: Json) -> Names:
-    """Return the client's own names for the functions of :func:`offered`."""
+    """Return the client's own names for the functions of :func:`flatten_tools`."""
     found = [
         (join_namespace(space, str(tool.get("name"))), space, tool)
         for space, tool in _iter_functions(tools)

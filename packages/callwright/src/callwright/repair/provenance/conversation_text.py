@@ -164,7 +164,7 @@ def trim_name(name: str) -> str:
 
 
 def extract_name(m: re.Match[str]) -> str:
-    """:func:`trimmed` of a match of :data:`NAME`; a possessive stays where nothing follows that it
+    """:func:`trim_name` of a match of :data:`NAME`; a possessive stays where nothing follows that it
     could own.
     """
     name = trim_name(m[0])
