@@ -24,7 +24,8 @@ from callwright_lab.training.refiner.corruption import KINDS, Corrupted, corrupt
 
 ROOT = Path(__file__).resolve().parent.parent
 UNNEEDED = ("benchmarks", "explore", "training", "verify", "viewer", "__pycache__")
-PLANTED = "\n\ndef coerce(arguments, schema):\n    return arguments, []\n"  # no value is converted
+# no value is converted
+PLANTED = "\n\ndef coerce_value(arguments, schema):\n    return arguments, []\n"
 
 TOOLS = (
     Tool(

@@ -132,7 +132,7 @@ def test_a_connection_has_a_file_for_itself_and_one_for_its_upstream(
 @pytest.mark.parametrize("flags", [["-I"], ["-E", "-s", "-B"], ["-S"], []])
 def test_a_process_that_starts_over_keeps_what_restricts_it(flags: list[str]) -> None:
     path = "import sys; sys.path.extend(sys.argv[1].split(':'));"
-    code = f"{path} from callwright.cli.proxy import restrictions; print(*restrictions())"
+    code = f"{path} from callwright.cli.proxy import list_python_options; print(*list_python_options())"
     command = [sys.executable, *flags, "-P", "-c", code, ":".join(sys.path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={})
     assert set(flags) <= set(done.stdout.split())
