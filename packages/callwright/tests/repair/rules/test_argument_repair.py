@@ -89,6 +89,7 @@ RENDER = Tool(
             "city": {"type": "string"},
             "name": {"type": "string"},
             "template": {"type": "string"},
+            "footer": {"type": "string"},
         },
         "required": ["city"],
     },
@@ -107,6 +108,16 @@ def test_a_mark_around_its_own_name_gives_way_to_what_was_said(mark: str) -> Non
     assert [d.candidate for d in made.diagnostics if d.severity == "hint"] == ["Oslo"]
 
 
+def test_an_optional_mark_gives_way_only_to_what_was_said_for_it() -> None:
+    arguments: JsonObject = {"city": "Rome", "footer": "<footer>"}
+    made = rendered(arguments, "A page of Rome, footer: 'Ann'")
+    assert made.arguments == {"city": "Rome", "footer": "Ann"}
+
+
+def test_a_required_mark_gives_way_to_the_only_quoted_text() -> None:
+    assert rendered({"city": "<city>"}, "A page of 'oslo'").arguments == {"city": "oslo"}
+
+
 def test_a_mark_around_its_own_name_is_reported_where_nothing_was_said() -> None:
     made = rendered({"city": "<city>"}, "A page please")
     assert made.arguments == {"city": "<city>"}
@@ -118,6 +129,7 @@ def test_a_mark_around_its_own_name_is_reported_where_nothing_was_said() -> None
     ("arguments", "query"),
     [
         ({"city": "<town>"}, "A page, city: Oslo"),
+        ({"city": "Rome", "footer": "<footer>"}, "A page of Rome with 'Ann' in it"),
         ({"city": "$city"}, "A page, city: Oslo"),
         ({"city": "your_city_here"}, "A page, city: Oslo"),
         ({"city": "<city>"}, "A page with <city> in it, city: Oslo"),

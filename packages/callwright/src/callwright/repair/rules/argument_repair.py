@@ -158,7 +158,7 @@ class ArgumentRepair:
                 continue
             if not self._accepts(key, value):
                 self._take_back(key, PLACEHOLDER)
-            elif self._is_own_mark(key, value) and (found := self._stated(key)):
+            elif self._is_own_mark(key, value) and (found := self._stated_for(key)):
                 self._take(key, found)
             else:
                 self._doubt(key)
@@ -447,6 +447,13 @@ class ArgumentRepair:
             self._abstain(key, sure, found.value, said)
             return None
         return found
+
+    def _stated_for(self, key: str) -> extracted.Candidate | None:
+        """Return the stated value that an accepted argument may give way to. An optional parameter
+        takes only what was said for it, since its call can go without a value.
+        """
+        found = self._stated(key)
+        return None if found is not None and found.is_leftover and not self.needs(key) else found
 
     def _take(self, key: str, found: extracted.Candidate) -> None:
         """Fill in what was said, and say that it was taken from there: one in ten such values may
