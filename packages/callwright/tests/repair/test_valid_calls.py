@@ -1,5 +1,5 @@
 """A call whose arguments satisfy its tool's schema comes back as it is, whatever its values look
-like.
+like. The one exception is a mark around its own parameter's name, where the value is stated.
 """
 
 from __future__ import annotations
@@ -54,6 +54,27 @@ def test_a_value_that_looks_like_a_placeholder_stays_where_the_schema_takes_it(
 ) -> None:
     (made,) = refine([ToolCall("c", "add_column", arguments)], [COLUMN], query=query).calls
     assert made.arguments == arguments
+
+
+@pytest.mark.parametrize(
+    ("value", "query", "wanted"),
+    [
+        ("<user_city>", "Add it, user city: Rome", "Rome"),
+        ("YOUR_USER_CITY", "Add it, user city: Rome", "Rome"),
+        ("<user_city>", "Add it", "<user_city>"),
+        ("<user_city>", "Add it with <user_city>, user city: Rome", "<user_city>"),
+        ("<city_name>", "Add it, user city: Rome", "<city_name>"),
+        ("user_city_here", "Add it, user city: Rome", "user_city_here"),
+    ],
+)
+def test_only_a_mark_around_its_own_name_gives_way_and_only_to_what_was_said(
+    value: str, query: str, wanted: str
+) -> None:
+    tool = Tool(
+        "f", "", {"properties": {"user_city": {"type": "string"}}, "required": ["user_city"]}
+    )
+    (made,) = refine([ToolCall("c", "f", {"user_city": value})], [tool], query=query).calls
+    assert made.arguments == {"user_city": wanted}
 
 
 def test_what_the_schema_refuses_still_gives_way() -> None:

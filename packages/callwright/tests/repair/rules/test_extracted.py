@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from callwright.repair.provenance.conversation_text import ConversationText
-from callwright.repair.rules.extracted import extract_value
+from callwright.repair.rules.extracted import Candidate, extract_value
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
@@ -80,3 +80,20 @@ def test_the_first_of_several_quoted_values_is_not_the_value() -> None:
     )
     assert one is not None
     assert one.value == "Ann and Bo"
+
+
+@pytest.mark.parametrize(
+    ("kind", "leftover"),
+    [
+        ("only_quoted", True),
+        ("only_date", True),
+        ("named", True),
+        ("money", True),
+        ("labelled", False),
+        ("option", False),
+        ("after_label", False),
+        ("place", False),
+    ],
+)
+def test_a_leftover_was_said_for_no_parameter(kind: str, leftover: bool) -> None:
+    assert Candidate("Oslo", kind).is_leftover is leftover

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.nouns.types import Tool
+from callwright.nouns.types import Json, Tool
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rules import schema_echo as echoes
 from callwright.schema.value_spellings import NONE
@@ -63,6 +63,52 @@ def test_the_value_inside_an_echo_is_found() -> None:
 )
 def test_placeholders_are_seen(text: str) -> None:
     assert echoes.is_placeholder("city", text, CITY, ProvenanceIndex("weather please"))
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("city", "<city>"),
+        ("city", " {city} "),
+        ("city", "{{ city }}"),
+        ("city", "[CITY]"),
+        ("from_city", "YOUR_FROM_CITY"),
+        ("hotelName", "YOUR_HOTELNAME"),
+        ("user_id", "<user id>"),
+        ("place", "<The city.>"),
+    ],
+)
+def test_a_mark_around_the_parameters_own_name_or_text_is_its_own(key: str, text: str) -> None:
+    assert echoes.is_own_mark(key, text, CITY)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("city", "<town>"),
+        ("city", "<city"),
+        ("city", "{city}}"),
+        ("city", "<city> in <country>"),
+        ("city", "city"),
+        ("city", "CITY"),
+        ("city", "your_city_here"),
+        ("city", "$city"),
+        ("city", "$1"),
+        ("city", "<>"),
+        ("city", "<br>"),
+        ("name", "<name>"),
+        ("id", "{id}"),
+        ("input_string", "[input_string]"),
+        ("city", 5),
+    ],
+)
+def test_other_marks_and_general_names_prove_nothing(key: str, text: Json) -> None:
+    assert not echoes.is_own_mark(key, text, CITY)
+
+
+def test_a_description_of_general_words_proves_nothing() -> None:
+    assert not echoes.is_own_mark("city", "<string>", {"description": "string"})
+    assert not echoes.is_own_mark("city", "<string>", None)
 
 
 def test_what_was_said_is_no_placeholder() -> None:

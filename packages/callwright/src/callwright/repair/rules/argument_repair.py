@@ -156,14 +156,26 @@ class ArgumentRepair:
                 or not self._placeholder(key, value, part)
             ):
                 continue
-            if self._accepts(key, value):
-                self._doubt(key)
-            else:
+            if not self._accepts(key, value):
                 self._take_back(key, PLACEHOLDER)
+            elif self._is_own_mark(key, value) and (found := self._stated_for(key)):
+                self._take(key, found)
+            else:
+                self._doubt(key)
+
+    def _is_own_mark(self, key: str, value: str) -> bool:
+        """Return True if a value is a mark around its own parameter's name (``<city>``), and
+        neither the tool's description nor another argument, such as a template, uses that mark.
+        """
+        if not schema_echo.is_own_mark(key, value, self.tool.properties.get(key)):
+            return False
+        others = {k: v for k, v in self.arguments.items() if k != key}
+        used = f"{self.tool.description} {to_canonical_json(others)}".lower()
+        return value.strip().lower() not in used
 
     def _doubt(self, key: str) -> None:
-        """A value that looks like a placeholder but satisfies its schema stays: somebody may mean
-        just that.
+        """A value that looks like a placeholder but satisfies its schema stays, unless its mark
+        holds the parameter's own name and the value is stated: somebody may mean just that.
 
         It is reported; a required one in marks (``<id>``) counts as unknown where nothing says what
         is meant.
@@ -435,6 +447,13 @@ class ArgumentRepair:
             self._abstain(key, sure, found.value, said)
             return None
         return found
+
+    def _stated_for(self, key: str) -> extracted.Candidate | None:
+        """Return the stated value that an accepted argument may give way to. An optional parameter
+        takes only what was said for it, since its call can go without a value.
+        """
+        found = self._stated(key)
+        return None if found is not None and found.is_leftover and not self.needs(key) else found
 
     def _take(self, key: str, found: extracted.Candidate) -> None:
         """Fill in what was said, and say that it was taken from there: one in ten such values may

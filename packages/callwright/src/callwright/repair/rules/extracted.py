@@ -76,6 +76,11 @@ class Candidate:
         """
         return CONFIDENCE[self.kind][0 if alone else 1]
 
+    @property
+    def is_leftover(self) -> bool:
+        """True if the value is only what nothing else takes: said, but for no parameter."""
+        return self.kind.startswith("only_") or self.kind in ("named", "money")
+
 
 def extract_value(
     key: str,

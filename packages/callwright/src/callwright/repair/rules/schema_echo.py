@@ -4,6 +4,7 @@ one wrapper too many.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -12,6 +13,7 @@ from callwright.language import ENGLISH
 from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.provenance.grounding import classify_value, looks_unfilled
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.schema.keys import split_words
 from callwright.schema.value_spellings import NONE
 
 _KEYWORDS = frozenset(
@@ -37,6 +39,10 @@ _WRAPPERS = (
     "tool_input",
 )
 _PLACEHOLDER = ENGLISH.pattern("placeholders.marked")
+_OWN_MARK = re.compile(
+    r"<([^<>\n]+)>|\{([^{}\n]+)\}|\{\{([^{}\n]+)\}\}|\[([^\[\]\n]+)\]|YOUR_([A-Z0-9_]+)"
+)
+_SAYS_NOTHING = ENGLISH.words("keys.neutral") | ENGLISH.words("keys.generic")
 _NO_NUMBER = ENGLISH.words("placeholders.no_number")
 _NO_TOOL = ENGLISH.words("calls.no_tool")
 
@@ -99,6 +105,29 @@ def is_marked(value: str) -> bool:
     its words.
     """
     return _PLACEHOLDER.match(value.strip()) is not None
+
+
+def is_own_mark(key: str, value: Json, part: Any = None) -> bool:
+    """Return True if a text is a mark around its own parameter's name, title or description and
+    nothing else: ``<city>``, ``{city}``, ``[city]``, ``YOUR_CITY`` for ``city``.
+
+    A name of general words only (``name``, ``id``, ``value``) proves nothing. ``$city`` does not
+    either: shells and templates write a variable so.
+    """
+    if not isinstance(value, str) or len(value) > 200:
+        return False
+    mark = _OWN_MARK.fullmatch(value.strip())
+    if mark is None:
+        return False
+    own = part if isinstance(part, dict) else {}
+    inside = _squash(mark[mark.lastindex or 0])
+    texts = (t for t in (key, own.get("title"), own.get("description")) if isinstance(t, str))
+    return any(_squash(t) == inside and set(split_words(t)) - _SAYS_NOTHING for t in texts)
+
+
+def _squash(text: str) -> str:
+    """The letters and figures of a text, lower case."""
+    return "".join(filter(str.isalnum, text)).lower()
 
 
 def extract_echoed_value(value: Json, part: Any) -> Json:
