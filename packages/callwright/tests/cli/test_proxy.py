@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.proxy import ProxySetup, explain_unreachable, open_socket, serve
+from callwright.cli.proxy import ProxySetup, explain_unreachable, open_socket, render_host, serve
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.nouns.errors import ConfigError
 from tests.cli.endpoint import keyed
@@ -63,6 +63,16 @@ def test_an_address_that_cannot_be_listened_on_is_refused_with_a_hint(
     with pytest.raises(ConfigError, match=said) as caught:
         open_socket(host, port)
     assert caught.value.hint
+
+
+def test_a_host_is_printed_as_a_browser_takes_it() -> None:
+    hosts = ("127.0.0.1", "::1", "192.0.2.1", "tools.example")
+    assert [render_host(host) for host in hosts] == [
+        "localhost",
+        "[::1]",
+        "192.0.2.1",
+        "tools.example",
+    ]
 
 
 def test_an_upstream_is_looked_at_before_the_first_request() -> None:

@@ -258,7 +258,11 @@ async def probe_schemas(ask: Ask) -> Finding:
 
 
 def _describe_obedience(obeyed: bool, found: Answered) -> str:
-    return f"refused ({found.problem})" if found.problem else "followed" if obeyed else "ignored"
+    if found.problem:
+        return f"refused ({found.problem})"
+    if obeyed:
+        return "followed"
+    return "ignored"
 
 
 def _is_object(found: Answered) -> bool:
