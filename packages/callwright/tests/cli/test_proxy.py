@@ -142,7 +142,8 @@ def test_a_connection_has_a_file_for_itself_and_one_for_its_upstream(
 @pytest.mark.parametrize("flags", [["-I"], ["-E", "-s", "-B"], ["-S"], []])
 def test_a_process_that_starts_over_keeps_what_restricts_it(flags: list[str]) -> None:
     path = "import sys; sys.path.extend(sys.argv[1].split(':'));"
-    code = f"{path} from callwright.cli.proxy import restrictions; print(*restrictions())"
+    code = f"{path} from callwright.proxy.server.lane import list_python_options as options"
+    code += "; print(*options())"
     command = [sys.executable, *flags, "-P", "-c", code, ":".join(sys.path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={})
     assert set(flags) <= set(done.stdout.split())

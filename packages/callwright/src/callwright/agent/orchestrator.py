@@ -264,7 +264,7 @@ class Orchestrator:
             start = ledger.start
             if start is None:
                 raise JournalError(
-                    f"the run {journal.run} ended before it began", hint="start it anew"
+                    f"the run {journal.run} ended before it began", hint="start a new run"
                 )
             how = _resumption(self, self._catalog, self._model, ledger, journal, changed)
             if how.mode == "continue" and not ledger.is_new_segment:
