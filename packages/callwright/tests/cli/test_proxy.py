@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.proxy import ProxySetup, explain_unreachable, open_socket, serve
+from callwright.cli.proxy import ProxySetup, explain_unreachable, open_socket, render_host, serve
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.nouns.errors import ConfigError
 from tests.cli.endpoint import keyed
@@ -63,6 +63,16 @@ def test_an_address_that_cannot_be_listened_on_is_refused_with_a_hint(
     with pytest.raises(ConfigError, match=said) as caught:
         open_socket(host, port)
     assert caught.value.hint
+
+
+def test_a_host_is_printed_as_a_browser_takes_it() -> None:
+    hosts = ("127.0.0.1", "::1", "192.0.2.1", "tools.example")
+    assert [render_host(host) for host in hosts] == [
+        "localhost",
+        "[::1]",
+        "192.0.2.1",
+        "tools.example",
+    ]
 
 
 def test_an_upstream_is_looked_at_before_the_first_request() -> None:
@@ -132,7 +142,8 @@ def test_a_connection_has_a_file_for_itself_and_one_for_its_upstream(
 @pytest.mark.parametrize("flags", [["-I"], ["-E", "-s", "-B"], ["-S"], []])
 def test_a_process_that_starts_over_keeps_what_restricts_it(flags: list[str]) -> None:
     path = "import sys; sys.path.extend(sys.argv[1].split(':'));"
-    code = f"{path} from callwright.cli.proxy import list_python_options; print(*list_python_options())"
+    code = f"{path} from callwright.proxy.server.lane import list_python_options as options"
+    code += "; print(*options())"
     command = [sys.executable, *flags, "-P", "-c", code, ":".join(sys.path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={})
     assert set(flags) <= set(done.stdout.split())

@@ -52,7 +52,7 @@ def test_a_found_file_is_confirmed_listed_and_confirmed_no_longer(
         ("callwright.toml", 'modle = "text"', "has no key 'modle'"),
         ("callwright.toml", "x = [", "is not TOML"),
         ("notes.txt", "x", "is no document of tools"),
-        ("list.json", '[{"name": "a"}]', "is nothing that can be confirmed"),
+        ("list.json", '[{"name": "a"}]', "cannot be trusted by digest"),
     ],
 )
 def test_what_makes_no_sense_is_not_confirmed(

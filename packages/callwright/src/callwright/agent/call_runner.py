@@ -563,7 +563,7 @@ class CallRunner:
             "why": why,
             "origins": proposal.origins,
         }
-        shown |= {"offer": offer.shown, "digest": offer.digest}
+        shown |= {"offer": offer.reference, "digest": offer.digest}
         turn = before["turn"] if before else self.shared.ledger.turn(self.id)
         return {
             "id": self.id,

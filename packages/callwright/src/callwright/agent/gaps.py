@@ -204,15 +204,15 @@ def _count_changed_arguments(made: tuple[ToolCall, ...], takers: Sequence[ToolRe
     """Return how many arguments a call by analogy takes from the other record. If it takes all of
     them, no records are mixed.
     """
-    return max(
-        (
-            sum(c.arguments[k] != v for k, v in t.arguments.items())
-            for c in made
-            for t in takers[:1]
-            if isinstance(c.arguments, dict) and c.arguments.keys() == t.arguments.keys()
-        ),
-        default=0,
-    )
+    if not takers:
+        return 0
+    model = takers[0].arguments
+    changed = [
+        sum(call.arguments[key] != value for key, value in model.items())
+        for call in made
+        if isinstance(call.arguments, dict) and call.arguments.keys() == model.keys()
+    ]
+    return max(changed, default=0)
 
 
 def _find_telling_field(value: Json, record: JsonObject) -> str | None:
@@ -244,11 +244,8 @@ def _find_unused_names(query: str, results: Sequence[ToolResult]) -> list[Gap]:
     form was taken.
     """
     good = [r for r in results if r.ok]
-    seen = fold_text(
-        " ".join(
-            text for r in good for value in (r.arguments, r.content) for text in _list_texts(value)
-        )
-    )
+    taken_or_returned = [value for r in good for value in (r.arguments, r.content)]
+    seen = fold_text(" ".join(text for value in taken_or_returned for text in _list_texts(value)))
     said = {**{name: name for name in find_names(query)}, **dict(_list_dates(query))}
     left = [name for name, written in said.items() if fold_text(written) not in seen]
     found = _find_uncovered_siblings(query, {n: w for n, w in said.items() if n not in left}, good)

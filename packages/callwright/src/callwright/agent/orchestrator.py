@@ -264,7 +264,7 @@ class Orchestrator:
             start = ledger.start
             if start is None:
                 raise JournalError(
-                    f"the run {journal.run} ended before it began", hint="start it anew"
+                    f"the run {journal.run} ended before it began", hint="start a new run"
                 )
             how = _resumption(self, self._catalog, self._model, ledger, journal, changed)
             if how.mode == "continue" and not ledger.is_new_segment:
@@ -637,17 +637,19 @@ def _add_certain_facts(answer: Answer, executor: Executor) -> Answer:
     return replace(answer, text=text, missing=(*answer.missing, *told))
 
 
+def _classify_status(answer: Answer, *, found: bool, limit: str) -> Status:
+    if not found:
+        return "abstained"
+    if answer.missing or answer.assumed or limit:
+        return "partial"
+    return "answered"
+
+
 def _build_run(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:
     executor = job.executor
     unanswered = job.as_written and job.given_up is not None  # then not even what was found is told
     found = bool(executor.succeeded) and not unanswered
-    status: Status = (
-        "abstained"
-        if not found
-        else "partial"
-        if answer.missing or answer.assumed or limit
-        else "answered"
-    )
+    status = _classify_status(answer, found=found, limit=limit)
     cost = Cost(
         budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs)
     )

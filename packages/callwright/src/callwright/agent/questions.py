@@ -156,7 +156,7 @@ class Questions:
         self._trace.add(
             "model",
             purpose=request.purpose,
-            mode="schema" if request.schema else "native" if request.tools else "text",
+            mode=_get_mode(request),
             prompt=self._trace.blob(_render_request(request)),
             schema=self._trace.blob(to_canonical_json(request.schema)) if request.schema else None,
             reply=self._trace.blob(reply.text),
@@ -172,6 +172,13 @@ class Questions:
             actor=actor,
             turn=turn,
         )
+
+
+def _get_mode(request: ChatRequest) -> str:
+    """Return how the reply is constrained, in the words of the trace's ``model`` event."""
+    if request.schema:
+        return "schema"
+    return "native" if request.tools else "text"
 
 
 def _render_request(request: ChatRequest) -> str:

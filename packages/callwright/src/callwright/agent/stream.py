@@ -269,7 +269,12 @@ class Stream:
         owner = self._owners.get(same)
         if owner is not None and owner is not step:
             await owner.finished.wait()
-        known = self._before if owner is None else [] if owner is step else owner.results
+        if owner is None:
+            known = self._before
+        elif owner is step:
+            known = []
+        else:
+            known = owner.results
         return [result for result in known if result.id == same]
 
     async def _rescue(self, step: Step) -> None:

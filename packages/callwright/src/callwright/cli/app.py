@@ -85,7 +85,7 @@ class PlanSelectionOptions:
         str | None,
         typer.Option(
             "--retrieval",
-            help="How they are found; see retrieve --mode [ranked, or lexical without vectors].",
+            help="How tools are found; see retrieve --mode [ranked, or lexical without vectors].",
         ),
     ] = None
 
@@ -130,13 +130,13 @@ class PipelineOptions:
             help="Leave out optional values that nothing in the conversation supports.",
         ),
     ] = False
-    rungs: Annotated[str, typer.Option(help="Rungs of the ladder, comma-separated.")] = (
+    rungs: Annotated[str, typer.Option(help="Rule groups to apply, comma-separated.")] = (
         "rules,sequence"
     )
     model_rung: Annotated[
         str,
         typer.Option(
-            "--model-rung", help="Also the model rung, asked of this model (local:PATH, URL#MODEL)."
+            "--model-rung", help="Also ask this model to repair replies (local:PATH, URL#MODEL)."
         ),
     ] = ""
     prompt: Annotated[
@@ -180,7 +180,7 @@ def run_command(
     config: ConfigOptions,
     limits: LimitOptions,
 ) -> None:
-    """Answer a request with tools: plan, call, mend, answer."""
+    """Answer a request with tools: plan, call, repair, answer."""
     from callwright.cli.run import RunRequest, run_query
     from callwright.cli.settings.settings import resolve_settings
 
@@ -205,9 +205,7 @@ def runs_command(
     config: Config = None,
     profile: Profile = None,
 ) -> None:
-    """List the runs that were kept: how they ended, which can be resumed, which calls are in
-    doubt.
-    """
+    """List recorded runs: how they ended, which can be resumed, which calls are in doubt."""
     from callwright.cli.runs import list_runs
     from callwright.cli.settings.settings import Given, resolve_settings
 
@@ -222,14 +220,14 @@ def runs_command(
 )
 def resume_command(
     run: Annotated[
-        str, typer.Argument(help="Its id, the end of its id, or the path of its journal.")
+        str, typer.Argument(help="The run's id, the end of that id, or the path of its journal.")
     ],
     tools: Tools = None,
     model: Model = None,
     journal: Journals = None,
     changed: Annotated[
         bool,
-        typer.Option("--changed", help="Although version, prompts or tools have changed since."),
+        typer.Option("--changed", help="Resume although version, prompts or tools have changed."),
     ] = False,
     allow: Allow = None,
     *,
@@ -237,9 +235,7 @@ def resume_command(
     kept: EvidenceOptions,
     config: ConfigOptions,
 ) -> None:
-    """Go on with a run that was ended in the middle: nothing that is on record is done or asked
-    again.
-    """
+    """Resume an interrupted run. No recorded call or question is repeated."""
     from callwright.cli.runs import Resumption, get_start_model, resume_run
     from callwright.cli.settings.settings import Given, resolve_settings
 
@@ -271,16 +267,18 @@ def resume_command(
 def resolve_command(
     run: Annotated[str, typer.Argument(help="The run's id.")],
     call: Annotated[str, typer.Argument(help="The call in doubt, as callwright runs names it.")],
-    result: Annotated[str | None, typer.Option(help="It took effect: its result, as JSON.")] = None,
+    result: Annotated[
+        str | None, typer.Option(help="The call took effect: its result, as JSON.")
+    ] = None,
     not_done: Annotated[
-        bool, typer.Option("--not-done", help="It did not: make it again.")
+        bool, typer.Option("--not-done", help="The call had no effect: make it again.")
     ] = False,
-    failed: Annotated[str | None, typer.Option(help="It failed: why.")] = None,
+    failed: Annotated[str | None, typer.Option(help="The call failed: the reason.")] = None,
     journal: Journals = None,
     config: Config = None,
     profile: Profile = None,
 ) -> None:
-    """Say what became of a call whose outcome was lost in a crash."""
+    """Record the outcome of a call that a crash left in doubt."""
     from callwright.cli.runs import resolve_call
     from callwright.cli.settings.settings import Given, resolve_settings
 
@@ -295,9 +293,7 @@ def demo(
     model: Model = None,
     html: Annotated[Path, typer.Option(help="Where the run page goes.")] = Path("runs/demo.html"),
 ) -> None:
-    """Run one task of examples/desk on the embedded model and open nothing, download what is
-    needed.
-    """
+    """Run one task of examples/desk on the embedded model. Missing weights are downloaded."""
     from callwright.cli.demo import run_demo
 
     raise typer.Exit(run_demo(model, html))
@@ -320,9 +316,7 @@ def plan(
     selection: PlanSelectionOptions,
     config: ConfigOptions,
 ) -> None:
-    """Show what a request would be answered with: which tools, in which order. Nothing is
-    called.
-    """
+    """Show which tools a request needs, and in which order. No tool is called."""
     from callwright.cli.plan import PlanRequest, plan_lines, print_plan
     from callwright.cli.settings.settings import resolve_settings
 
@@ -349,8 +343,8 @@ def check(
     config: Config = None,
     profile: Profile = None,
 ) -> None:
-    """Hold a tool call against its tool's schema, mend what can be mended without loss, list every
-    edit.
+    """Check a tool call against its tool's schema, repair what can be repaired without loss, and
+    list every edit.
     """
     from callwright.cli.check import check_lines, check_one
     from callwright.cli.settings.settings import resolve_settings
@@ -366,8 +360,10 @@ def check(
 @add_strict_option
 @group_options("query tools overlay k mode encoder cache saved jsonl as_json config profile")
 def retrieve_command(
-    query: Annotated[str | None, typer.Argument(help="What the tools are wanted for.")] = None,
-    k: Annotated[int, typer.Option("--k", "-k", help="How many tools at most.", min=1)] = 10,
+    query: Annotated[
+        str | None, typer.Argument(help="The request that the tools are needed for.")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", "-k", help="Maximum number of tools.", min=1)] = 10,
     mode: Annotated[
         str,
         typer.Option(
@@ -411,7 +407,10 @@ def refine_command(
         ),
     ] = None,
     query: Annotated[
-        str, typer.Option("--query", help="What the model was asked: values come from there.")
+        str,
+        typer.Option(
+            "--query", help="The request that the model answered; values are taken from it."
+        ),
     ] = "",
     jsonl: Jsonl = False,
     *,
@@ -419,8 +418,8 @@ def refine_command(
     pipeline: PipelineOptions,
     config: ConfigOptions,
 ) -> None:
-    """Make the calls of model replies right: of one, or on --jsonl {"id", "text", "tools", "query"}
-    a line.
+    """Repair the calls in a model reply; with --jsonl, one {"id", "text", "tools", "query"} a
+    line.
     """
     from callwright.cli.refine import Pipeline, refine_lines, refine_one
     from callwright.cli.settings.settings import resolve_settings
@@ -440,7 +439,7 @@ def config_command(
     profile: Profile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """Show the settings that hold here, and where each was said."""
+    """Show the settings in effect here, and where each was set."""
     from callwright.cli.settings.settings import Given, render_settings, resolve_settings
 
     print(
@@ -455,14 +454,14 @@ def config_command(
 def trust_command(
     places: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATH|URL]…", help="What to trust, as it is now; read it first."),
+        typer.Argument(metavar="[PATH|URL]…", help="What to trust, as it is now. Read it first."),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List what is trusted.")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Trust it no longer.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Stop trusting it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="List it as JSON.")] = False,
 ) -> None:
-    """Confirm what came from elsewhere, by digest: a callwright.toml, a tool document, a server, a
-    run's journal.
+    """Trust a file or server by its digest: a callwright.toml, a tool document, a server, a run's
+    journal.
     """
     from callwright.cli.trust import forget_places, list_trusted, trust_all
 
@@ -475,14 +474,14 @@ def trust_command(
 def doctor_command(
     upstream: Annotated[str, typer.Option(help="The endpoint: http://host:8000/v1.")],
     model: Annotated[
-        str | None, typer.Option(help="Its model; default: the first it lists.")
+        str | None, typer.Option(help="The endpoint's model; default: the first listed.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     context: Annotated[
         int, typer.Option(help="Tokens of the long prompt; coding agents send 10,000 to 30,000.")
     ] = 8000,
 ) -> None:
-    """Find out what an endpoint does with tool calls and what the proxy would mend there."""
+    """Test how an endpoint handles tool calls, and what the proxy would repair there."""
     from callwright.cli.doctor.command import run_doctor
 
     raise typer.Exit(run_doctor(upstream, model, as_json=as_json, context=context))

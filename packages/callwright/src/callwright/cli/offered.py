@@ -62,6 +62,11 @@ def _join_arguments(tool: Tool) -> str:
 
 def render_effects(effects: Effects) -> str:
     """``read``, ``write`` or ``destructive``, with what softens or widens it."""
-    kind = "read" if effects.read_only else "destructive" if effects.destructive else "write"
+    if effects.read_only:
+        kind = "read"
+    elif effects.destructive:
+        kind = "destructive"
+    else:
+        kind = "write"
     idempotent = " idempotent" if effects.idempotent and not effects.read_only else ""
     return kind + idempotent + (" open-world" if effects.open_world else "")

@@ -121,20 +121,20 @@ def print_plan(request: PlanRequest, form: str, html: Path | None = None) -> Non
             hint='callwright plan "…" --tools SOURCE, or --jsonl for a stream',
         )
     plan, left_out = _make_plan(query, request)
-    layered = request.strategy == "layered"
-    shown = render_text if layered else render_graph
-    print(
-        render_json(plan)
-        if form == "json"
-        else render_mermaid(plan, layered)
-        if form == "mermaid"
-        else shown(plan)
-    )
+    print(_render_plan(plan, form, layered=request.strategy == "layered"))
     if left_out:
         print(left_out, file=sys.stdout if form == "text" else sys.stderr)
     if html is not None:
         write_html(render_plan_page(query, plan), html)
         print(f"plan page: {html}", file=sys.stderr)
+
+
+def _render_plan(plan: Plan, form: str, *, layered: bool) -> str:
+    if form == "json":
+        return render_json(plan)
+    if form == "mermaid":
+        return render_mermaid(plan, layered)
+    return render_text(plan) if layered else render_graph(plan)
 
 
 def _make_plan(query: str, request: PlanRequest) -> tuple[Plan, str]:

@@ -293,6 +293,15 @@ def explain_unreachable(base: str) -> str:
     return ""
 
 
+def render_host(host: str) -> str:
+    """Return a host as it stands in a URL that a person opens: ``localhost`` for 127.0.0.1, an IPv6
+    address in brackets.
+    """
+    if host == "127.0.0.1":
+        return "localhost"
+    return f"[{host}]" if ":" in host else host
+
+
 def _run_server(proxy: Proxy, listening: socket.socket, warning: str = "", *, quiet: bool) -> None:
     host, port = listening.getsockname()[:2]
     proxy.log = log = None if quiet else RequestLog(sys.stderr.fileno())
@@ -305,7 +314,7 @@ def _run_server(proxy: Proxy, listening: socket.socket, warning: str = "", *, qu
     gc.collect()
     gc.freeze()
     gc.set_threshold(2_000, 10, 10)
-    shown = "localhost" if host == "127.0.0.1" else f"[{host}]" if ":" in host else host
+    shown = render_host(host)
     print(
         f"proxy:    http://{shown}:{port}/v1  (OpenAI; Anthropic and Ollama clients:"
         f" http://{shown}:{port})\nupstream: {proxy.upstream.base}\npage:    "

@@ -285,15 +285,14 @@ def _compute_status(path: Path, meta: Mapping[str, Any], events: Sequence[Event]
         else Ledger(events).doubts
     )
     doubts = tuple(dict.fromkeys(describe_doubts(open_)))
-    status = (
-        ended[-1]
-        if ended
-        else "running"
-        if is_owned(path)
-        else "in doubt"
-        if doubts
-        else "interrupted"
-    )
+    if ended:
+        status = ended[-1]
+    elif is_owned(path):
+        status = "running"
+    elif doubts:
+        status = "in doubt"
+    else:
+        status = "interrupted"
     return Listed(
         path.stem, meta["created"], status, start["query"], () if status == "running" else doubts
     )

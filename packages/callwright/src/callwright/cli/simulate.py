@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from callwright.agent.safety.approvals import OfferedTools, find_approved
 from callwright.agent.safety.clear import ClearanceState, ClearedCall, Denied, clear
 from callwright.agent.safety.consent import Consent
-from callwright.cli.proxy import open_socket
+from callwright.cli.proxy import open_socket, render_host
 from callwright.cli.settings.options import EVERY_SOURCE
 from callwright.models import open_model
 from callwright.nouns.control_characters import one_line
@@ -158,7 +158,7 @@ def _record_answers(answer: Answer, catalog: Catalog, sink: JsonlSink) -> Answer
 
 def _print_addresses(listening: socket.socket, catalog: Catalog, recording: Recording) -> None:
     host, port = listening.getsockname()[:2]
-    shown = "localhost" if host == "127.0.0.1" else f"[{host}]" if ":" in host else host
+    shown = render_host(host)
     for problem in (*recording.problems, *catalog.problems):
         print(f"note:     {one_line(problem)}", file=sys.stderr)
     url = f"http://{shown}:{port}/openapi.json"

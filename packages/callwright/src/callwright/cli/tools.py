@@ -119,13 +119,13 @@ class SearchOptions:
     k: Annotated[
         int,
         typer.Option(
-            "--k", "-k", help="How many to show; trials end where they are settled.", min=1
+            "--k", "-k", help="How many tools to show; trials stop when these are known.", min=1
         ),
     ] = 5
-    candidates: Annotated[
-        int, typer.Option(help="How many tools that fit are looked at.", min=1)
-    ] = 20
-    mode: Annotated[str, typer.Option(help="How they are found; see retrieve --mode.")] = "lexical"
+    candidates: Annotated[int, typer.Option(help="How many matching tools to consider.", min=1)] = (
+        20
+    )
+    mode: Annotated[str, typer.Option(help="How tools are found; see retrieve --mode.")] = "lexical"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class ProbeOptions:
     trials: Annotated[
         TrialModes,
         typer.Option(
-            help="What may be called: read-only, or any tool as in a sandbox; off: nothing."
+            help="Tools that may be called: read-only ones, any tool in a sandbox, or none (off)."
         ),
     ] = TrialModes.read_only
     thorough: Annotated[bool, typer.Option("--thorough", help="Try every candidate.")] = False
@@ -147,12 +147,14 @@ class ProbeOptions:
     ] = None
     simulate: Annotated[
         Simulate,
-        typer.Option(help="With --model: what it makes up a reply for; every is the paper's rule."),
+        typer.Option(
+            help="With --model: failures that get a simulated reply; every is the paper's rule."
+        ),
     ] = Simulate.transient
     order: Annotated[
         RankBy,
         typer.Option(
-            help="Successes first: where a tool failed (doubt), everywhere (proof), or nowhere."
+            help="Rank successes first: where a tool failed (doubt), always (proof), or never."
         ),
     ] = RankBy.doubt
 
@@ -178,7 +180,7 @@ class ProbeOptions:
     no_evidence as_json config profile"""
 )
 def try_command(
-    query: Annotated[str, typer.Argument(help="What the tools are wanted for.")],
+    query: Annotated[str, typer.Argument(help="The request that the tools are needed for.")],
     tools: SourceOptions,
     search: SearchOptions,
     probes: ProbeOptions,

@@ -133,7 +133,7 @@ async def _trust_source(place: str, store: TrustStore) -> None:
         async with open_catalog([place], trust=noted) as catalog:
             if not noted.asked:
                 raise TrustError(
-                    f"{place!r} is nothing that can be confirmed",
+                    f"{place!r} cannot be trusted by digest",
                     hint=(
                         f"a {NAME}, an OpenAPI document, an mcpServers file, a server's URL or a"
                         f" {SUFFIX} can be"

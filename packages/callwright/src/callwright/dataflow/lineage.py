@@ -30,12 +30,11 @@ def collect_inherited(results: Sequence[ToolResult]) -> dict[str, list[JsonObjec
     held = [_collect_telling_values(r.content) if r.ok else frozenset() for r in results]
     for place, result in enumerate(results):
         own = _collect_telling_values(result.arguments)
-        told[result.id] = [
-            arguments
-            for i, earlier in enumerate(results[:place])
-            if earlier.tool != result.tool and _find_unique_values(i, place, held) & own
-            for arguments in (earlier.arguments, *told.get(earlier.id, ()))
-        ]
+        made_of: list[JsonObject] = []
+        for i, earlier in enumerate(results[:place]):
+            if earlier.tool != result.tool and _find_unique_values(i, place, held) & own:
+                made_of += (earlier.arguments, *told.get(earlier.id, ()))
+        told[result.id] = made_of
     return told
 
 

@@ -147,17 +147,23 @@ class Prerequisites:
         """All links to an input, best first (ties by name), each with its producer."""
         key = (need.consumer.name, need.field.path)
         if key not in self._links:
-            found = [
-                (link, tool)
-                for tool in self._pool(need)
-                if tool.name != need.consumer.name
-                and _is_safe_to_add(tool)
-                and _may_share_source(need, tool)
-                for link in _iter_links(tool, need)
-                if link.score >= LEAST and (link.told or _is_looked_up(link.output))
-            ]
+            found: list[tuple[Link, Tool]] = []
+            for tool in self._pool(need):
+                if _may_produce(tool, need):
+                    found += [(x, tool) for x in _iter_links(tool, need) if _is_usable(x)]
             self._links[key] = sorted(found, key=lambda one: (-one[0].score, one[0].producer))
         return self._links[key]
+
+
+def _may_produce(tool: Tool, need: Need) -> bool:
+    """Return True if a tool may be called for an input of another one."""
+    return (
+        tool.name != need.consumer.name and _is_safe_to_add(tool) and _may_share_source(need, tool)
+    )
+
+
+def _is_usable(link: Link) -> bool:
+    return link.score >= LEAST and (link.told or _is_looked_up(link.output))
 
 
 def _iter_links(tool: Tool, need: Need) -> Iterator[Link]:

@@ -79,13 +79,12 @@ def describe_leaf(leaf: Leaf) -> str:
 def render_value(figure: Figure) -> str:
     """A value as its result tells it, with the unit that the result names."""
     value = figure.leaf.part or figure.leaf.value
-    text = (
-        value
-        if isinstance(value, str)
-        else format(value, ",")
-        if isinstance(value, int | float)
-        else str(value)
-    )
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, int | float):
+        text = format(value, ",")
+    else:
+        text = str(value)
     unit = figure.leaf.unit
     return f"{text[:80]} {unit}".rstrip() if not isinstance(value, str) else text[:80]
 
@@ -97,13 +96,12 @@ def _rewrite_value(claim: Number | Moment, figure: Figure) -> str:
         return value if isinstance(value, str) and len(value) <= 40 and not figure.leaf.part else ""
     if figure.leaf.part or (isinstance(value, str) and len(value) > 24):
         return ""
-    digits = (
-        value
-        if isinstance(value, str)
-        else f"{value:,}"
-        if isinstance(value, int) and value >= 10_000
-        else str(value)
-    )
+    if isinstance(value, str):
+        digits = value
+    elif isinstance(value, int) and value >= 10_000:
+        digits = f"{value:,}"
+    else:
+        digits = str(value)
     if isinstance(value, str) and figure.number.span != (0, len(value)):
         return value if figure.number.span[0] <= 1 and not value.isalpha() else ""
     unit = figure.unit or claim.unit

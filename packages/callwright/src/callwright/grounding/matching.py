@@ -239,6 +239,17 @@ def weekday_fits(m: Moment) -> bool:
     return real is None or real == m.weekday
 
 
+def _convert_offset_to_minutes(value: float) -> int:
+    """Return an offset from UTC in minutes. Its size tells whether it is given in seconds, hours or
+    minutes.
+    """
+    if abs(value) > 900:
+        return round(value / 60)
+    if abs(value) <= 14:
+        return round(value * 60)
+    return round(value)
+
+
 def offsets_in(facts: Facts) -> tuple[int, ...]:
     """Offsets from UTC, in minutes, that the results name."""
     found: list[int] = []
@@ -246,13 +257,7 @@ def offsets_in(facts: Facts) -> tuple[int, ...]:
         key = figure.leaf.key.lower()
         if figure.number is not None and ("offset" in key or key in ("timezone", "utc", "gmtoff")):
             value = figure.number.value
-            found.append(
-                round(value / 60)
-                if abs(value) > 900
-                else round(value * 60)
-                if abs(value) <= 14
-                else round(value)
-            )
+            found.append(_convert_offset_to_minutes(value))
         elif figure.moment is not None and figure.moment.offset is not None:
             found.append(figure.moment.offset)
     for leaf in facts.leaves[:4000]:

@@ -138,13 +138,11 @@ def _of_object(value: dict[str, Any], ids: Sequence[str]) -> Drafts | None:
 
 
 def _list_texts(value: Json) -> list[str]:
-    return (
-        [v for v in value if isinstance(v, str)]
-        if isinstance(value, list)
-        else [value]
-        if isinstance(value, str)
-        else []
-    )
+    if isinstance(value, list):
+        return [v for v in value if isinstance(v, str)]
+    if isinstance(value, str):
+        return [value]
+    return []
 
 
 def _build_draft(value: Any, ids: Sequence[str]) -> Draft | None:

@@ -145,13 +145,11 @@ def _thin_value(
 
 
 def _shorten_scalar(value: Any) -> str:
-    return (
-        value[:80]
-        if isinstance(value, str)
-        else ""
-        if isinstance(value, dict | list)
-        else str(value)
-    )
+    if isinstance(value, str):
+        return value[:80]
+    if isinstance(value, dict | list):
+        return ""
+    return str(value)
 
 
 def _select_nearest(texts: Sequence[str], wanted: frozenset[str], count: int) -> list[int]:

@@ -197,13 +197,9 @@ def _is_asked_moment(m: Moment, asked: Moment) -> bool:
 
 
 def _moment_in_arguments(m: Moment, facts: Facts) -> bool:
-    return any(
-        _is_asked_moment(m, other)
-        for result in facts.results
-        for value in result.arguments.values()
-        if isinstance(value, str) and len(value) < 200
-        for other in find_moments(value)
-    )
+    values = (value for result in facts.results for value in result.arguments.values())
+    texts = (value for value in values if isinstance(value, str) and len(value) < 200)
+    return any(_is_asked_moment(m, asked) for text in texts for asked in find_moments(text))
 
 
 def _check_identifier(

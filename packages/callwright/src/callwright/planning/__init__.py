@@ -48,7 +48,12 @@ def open_planner(spec: str | Planner | None = None, encoder: str | None = None) 
         and spec not in READ_VECTORS
         and (not isinstance(spec, str) or spec in PLANNERS)
     ):
-        named = spec if isinstance(spec, str) else "default" if spec is None else spec.name
+        if isinstance(spec, str):
+            named = spec
+        elif spec is None:
+            named = "default"
+        else:
+            named = spec.name
         reading = " or ".join(f"--planner {name}" for name in READ_VECTORS)
         raise ConfigError(
             f"the planner {named!r} reads no vectors: the encoder {encoder!r} would go unused",

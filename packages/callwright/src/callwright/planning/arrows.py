@@ -172,13 +172,12 @@ def _build_item_pattern(count: int) -> str:
             n: "".join(str(m) for m in range(1, count + 1) if m != n) for n in range(1, count + 1)
         }
         return "(" + "|".join(f"{n}(->[{rest}])?" for n, rest in others.items()) + ")"
-    number = (
-        f"[1-{count}]"
-        if count < 10
-        else f"([1-9]|1[0-{count - 10}])"
-        if count <= _LISTED
-        else "[1-9][0-9]{0,2}"
-    )
+    if count < 10:
+        number = f"[1-{count}]"
+    elif count <= _LISTED:
+        number = f"([1-9]|1[0-{count - 10}])"
+    else:
+        number = "[1-9][0-9]{0,2}"
     return f"{number}(->{number})?"
 
 

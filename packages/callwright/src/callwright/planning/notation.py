@@ -236,7 +236,12 @@ def _of_step(step: Json, place: int) -> Written | None:
     if not isinstance(tool, str) or not tool:
         return None
     label, after = _get_first(step, _LABEL), _get_first(step, _AFTER)
-    waits = after if isinstance(after, list) else [] if after is None else [after]
+    if isinstance(after, list):
+        waits = after
+    elif after is None:
+        waits = []
+    else:
+        waits = [after]
     reason = step.get("reason")
     return Written(
         str(place if label is None else label),

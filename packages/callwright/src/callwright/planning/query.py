@@ -138,9 +138,7 @@ class QueryView:
         made = {w: 0.3 * self.rarity.get(w, 1.0) for w in tool.about}
         for w in split_words(tool.name):
             if w not in STOP and not w.isdigit():
-                made[w] = (
-                    0.4 if w in GENERIC else 1.0 if w in tool.subject else 0.8
-                ) * self.rarity.get(w, 1.0)
+                made[w] = _weigh_name_word(w, tool) * self.rarity.get(w, 1.0)
         return made
 
     def _divide(self, tools: Sequence[Profile]) -> list[Part]:
@@ -250,14 +248,12 @@ class QueryView:
         named = len(hits) / max(1, len(telling))
         fits = _FITS[kind_of(wanted)]
         fitting = [i for k, i in self.values if k in fits]
-        near = max(
-            (1.0 / (1 + abs(i - j) / 3) for at in hits for i in at for j in fitting), default=0.0
-        )
+        places = [i for at in hits for i in at]
+        near = max((1.0 / (1 + abs(i - j) / 3) for i in places for j in fitting), default=0.0)
         enum = float(any(len(v) > 1 and f" {v.lower()}" in self.lower for v in wanted.enum))
         inside = [i for i in fitting if part.start <= i < part.stop]
-        named_inside = sum(any(part.start <= i < part.stop for i in at) for at in hits) / max(
-            1, len(telling)
-        )
+        hits_inside = [at for at in hits if any(part.start <= i < part.stop for i in at)]
+        named_inside = len(hits_inside) / max(1, len(telling))
         local = max(
             enum,
             0.7 * bool(inside),
@@ -286,6 +282,15 @@ def _assign_clauses(scores: dict[tuple[int, int], float]) -> dict[int, int]:
             (k, c): v * worth if c == clause else v for (k, c), v in left.items() if k not in chosen
         }
     return chosen
+
+
+def _weigh_name_word(word: str, tool: Profile) -> float:
+    """Return the weight of a word of a tool's name, before its rarity counts."""
+    if word in GENERIC:
+        return 0.4
+    if word in tool.subject:
+        return 1.0
+    return 0.8
 
 
 def kind_of(wanted: Field) -> str:

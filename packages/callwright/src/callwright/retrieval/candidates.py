@@ -101,7 +101,7 @@ class Candidates:
         )
 
     @cached_property
-    def said(self) -> Sequence[frozenset[str]]:
+    def term_sets(self) -> Sequence[frozenset[str]]:
         """All terms of each tool."""
         return [frozenset(text.split()) for text in self.tool_terms]
 
@@ -118,8 +118,10 @@ class Candidates:
     @cached_property
     def weight(self) -> Mapping[str, float]:
         """Return the weight of each term: the fewer candidates contain it, the higher."""
-        holding = Counter(term for said in self.said for term in said)
-        return {term: log((len(self.said) + 1) / (count + 0.5)) for term, count in holding.items()}
+        holding = Counter(term for said in self.term_sets for term in said)
+        return {
+            term: log((len(self.term_sets) + 1) / (count + 0.5)) for term, count in holding.items()
+        }
 
 
 def candidate_features(found: Candidates) -> Array:
@@ -217,10 +219,10 @@ def _build_word_columns(found: Candidates) -> dict[str, Array]:
             found.called, lambda name: max(_weigh_share(name, c, weight) for c in found.clauses)
         ),
         "request_covered": _map_to_array(
-            found.said, lambda said: _weigh_share(request, said, weight)
+            found.term_sets, lambda said: _weigh_share(request, said, weight)
         ),
         "clause_covered": _map_to_array(
-            found.said, lambda said: max(_weigh_share(c, said, weight) for c in found.clauses)
+            found.term_sets, lambda said: max(_weigh_share(c, said, weight) for c in found.clauses)
         ),
         "clause_in_name": _map_to_array(
             found.called, lambda name: max(_weigh_share(c, name, weight) for c in found.clauses)
@@ -230,7 +232,7 @@ def _build_word_columns(found: Candidates) -> dict[str, Array]:
             own, lambda name: max(_weigh_share(name, c, {}) for c in found.clauses)
         ),
         "name_terms": _map_to_array(found.called, len),
-        "tool_terms": _map_to_array(found.said, len),
+        "tool_terms": _map_to_array(found.term_sets, len),
     }
 
 

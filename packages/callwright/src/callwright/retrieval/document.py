@@ -48,7 +48,12 @@ class Document:
     def tool(self) -> Tool:
         """The tool with its schemas in outline and without its description."""
         taken, given, reads = parse(self.shape)
-        effects = UNKNOWN if reads is None else READ if reads else DESTRUCTIVE
+        if reads is None:
+            effects = UNKNOWN
+        elif reads:
+            effects = READ
+        else:
+            effects = DESTRUCTIVE
         return Tool(self.name, "", taken or {}, given, effects, self.parent)
 
 

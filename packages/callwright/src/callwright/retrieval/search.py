@@ -116,7 +116,7 @@ def find_prerequisites(
     def tool(i: int) -> Tool:
         return _get_tool(documents, i)
 
-    def alike(need: Need, places: Array, count: int) -> list[int]:
+    def select_similar(need: Need, places: Array, count: int) -> list[int]:
         if len(places) > count:
             said = fields.tools.scores(query_terms(need.words))[places]
             places = places[select_highest(said, count)]
@@ -125,8 +125,8 @@ def find_prerequisites(
 
     def pool(need: Need) -> Iterable[Tool]:
         parent = fields.parent_of[documents.place[need.consumer.name]]
-        beside = alike(need, np.flatnonzero(fields.parent_of == parent), BESIDE)
-        near = alike(need, np.asarray(others[:MOST], np.int64), NEAR)
+        beside = select_similar(need, np.flatnonzero(fields.parent_of == parent), BESIDE)
+        near = select_similar(need, np.asarray(others[:MOST], np.int64), NEAR)
         return [tool(i) for i in dict.fromkeys([*near, *beside])]
 
     links = link_prerequisites([tool(i) for i in found], request, pool, most)

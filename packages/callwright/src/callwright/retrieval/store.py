@@ -76,7 +76,7 @@ def load(folder: Path, encoder: Encoder | None = None, *, exact: int = EXACT) ->
     with convert_errors(
         ConfigError,
         f"the index {folder} cannot be read",
-        hint="delete the folder and build it anew",
+        hint="delete the folder and build the index again",
     ):
         documents = Documents.load(data)
         words = Fields(
@@ -137,7 +137,8 @@ def _read_head(folder: Path) -> JsonObject:
         ) from None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ConfigError(
-            f"the index {folder} is of another version", hint="delete the folder and build it anew"
+            f"the index {folder} is of another version",
+            hint="delete the folder and build the index again",
         )
     return head
 

@@ -154,12 +154,12 @@ async def test_what_was_asked_says_whose_tool_it_was_and_of_which_definition(
 ) -> None:
     got.clear()
     seen: list[str] = []
-    run = await setup([], approve=lambda proposal: bool(seen.append(proposal.offer.shown))).run(
+    run = await setup([], approve=lambda proposal: bool(seen.append(proposal.offer.reference))).run(
         "Send mail to Ann."
     )  # type: ignore[union-attr, func-returns-value]
     async with open_catalog([Evil(), send_mail]) as catalog:
         offers = OfferedTools(catalog)
-    assert seen == [offers["send_mail"].shown, offers["test_approvals_send_mail"].shown]
+    assert seen == [offers["send_mail"].reference, offers["test_approvals_send_mail"].reference]
     asked = [event.data for event in run.events if event.kind == "approval"]
     assert [a["digest"] for a in asked] == [offers[a["tool"]].digest for a in asked]
     assert [a["offer"].partition("#")[0] for a in asked] == [

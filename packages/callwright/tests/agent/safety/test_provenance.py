@@ -54,7 +54,7 @@ def test_every_result_that_holds_a_value_is_named_and_whether_it_is_a_field_of_i
 
 
 def test_the_request_says_what_it_says_and_a_part_is_a_part() -> None:
-    assert seen().said("Ann")
+    assert seen().is_in_request("Ann")
     assert seen().of("Ann") is None
     assert str(seen().of("Dear Ann, I wrote to bob@desk.example.")) == "r1 of read_mail, in part"
     assert seen().of("Dear Ann, all is well.") is None

@@ -272,7 +272,7 @@ async def test_as_written_only_the_model_repeats_a_call(strategy: str, failure: 
     "strategy", [*AS_WRITTEN, *UNCHECKED, *PROGRAMS, *FREE_PROGRAMS, "layered-no-repair"]
 )
 def test_what_mends_nothing_is_given_no_other_repair(strategy: str) -> None:
-    with pytest.raises(ConfigError, match="mends no call"):
+    with pytest.raises(ConfigError, match="repairs no calls"):
         open_strategy(f"{strategy}+reflect")
 
 

@@ -45,7 +45,7 @@ def test_findings_are_printed_in_columns_with_the_next_step(
     lines = out.splitlines()
     assert (
         lines[0]
-        == "mended   tool calls                 the call is left in the text, in the format hermes"
+        == "repaired tool calls                 the call is left in the text, in the format hermes"
     )
     assert max(map(len, lines)) <= 110
     assert any(

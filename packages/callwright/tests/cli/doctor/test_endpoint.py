@@ -103,4 +103,4 @@ async def test_reasoning_is_read_from_streams_and_under_both_its_names() -> None
         endpoint = Endpoint(client, up.url, "m")
         for stream in (True, False):
             found = await endpoint.ask("x", stream=stream)
-            assert (found.said, found.finish) == ("hm", "stop")
+            assert (found.text_or_reasoning, found.finish) == ("hm", "stop")

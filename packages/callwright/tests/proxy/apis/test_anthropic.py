@@ -55,9 +55,11 @@ def test_what_is_no_conversation_is_refused() -> None:
 
 def test_thoughts_are_shown_to_those_who_asked_for_them() -> None:
     delta = Delta(text="a", reasoning="hm")
-    asked = json.loads(Messages({"thinking": {"type": "enabled"}}).whole(delta))
+    asked = json.loads(Messages({"thinking": {"type": "enabled"}}).render_completion(delta))
     assert [b["type"] for b in asked["content"]] == ["thinking", "text"]
-    assert [b["type"] for b in json.loads(Messages({}).whole(delta))["content"]] == ["text"]
+    assert [b["type"] for b in json.loads(Messages({}).render_completion(delta))["content"]] == [
+        "text"
+    ]
 
 
 def test_errors_and_counts_have_anthropics_shape() -> None:

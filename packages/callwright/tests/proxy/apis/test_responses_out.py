@@ -39,7 +39,7 @@ def test_the_events_of_a_message_come_in_their_order() -> None:
 
 
 def test_an_answer_that_was_cut_off_is_incomplete() -> None:
-    made = json.loads(Output({}).whole(Delta(text="a", finish="length")))
+    made = json.loads(Output({}).render_completion(Delta(text="a", finish="length")))
     assert made["status"] == "incomplete"
     assert made["incomplete_details"] == {"reason": "max_output_tokens"}
 
@@ -58,14 +58,16 @@ def test_thoughts_are_an_item_of_their_own_before_what_is_said() -> None:
         "response.output_item.done",
         "response.output_item.added",
     ]
-    whole = json.loads(Output({}).whole(Delta(reasoning="hm", text="a")))
+    whole = json.loads(Output({}).render_completion(Delta(reasoning="hm", text="a")))
     assert [i["type"] for i in whole["output"]] == ["reasoning", "message"]
     assert whole["output"][0]["content"] == [{"type": "reasoning_text", "text": "hm"}]
 
 
 def test_a_call_of_a_grouped_tool_names_its_namespace() -> None:
     out = Output({}, Names(grouped={"mcp__time__now": ("mcp__time", "now")}))
-    (item,) = json.loads(out.whole(Delta(calls=((0, "c1", "mcp__time__now", "{}"),))))["output"]
+    (item,) = json.loads(out.render_completion(Delta(calls=((0, "c1", "mcp__time__now", "{}"),))))[
+        "output"
+    ]
     assert (item["namespace"], item["name"], item["call_id"]) == ("mcp__time", "now", "c1")
 
 

@@ -87,4 +87,4 @@ def test_the_process_answers_and_ends_with_its_input() -> None:
     answers = io.BytesIO(done.stdout)
     made = list(iter(lambda: read_frame(answers), None))
     assert b"tool_calls" in sent(made)
-    assert made[-1].held == 0
+    assert made[-1].unsent_size == 0

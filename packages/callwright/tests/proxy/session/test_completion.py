@@ -17,7 +17,7 @@ def through(data: bytes) -> bytes:
     if not answer.readable:
         return data
     try:
-        next(decide_calls(answer.found(), answer.said, answer.finish, CONTEXT))
+        next(decide_calls(answer.found(), answer.text_beside_calls, answer.finish, CONTEXT))
     except StopIteration as end:
         settled: Decision = end.value
     return answer.write(settled)

@@ -69,7 +69,7 @@ def test_an_overlay_documents_the_tools_of_a_request_for_the_gate_and_for_the_up
     )
     toolsets = Toolsets(overlay=Overlay({"get_weather": ToolOverlay(documented(weather), changes)}))
     asked = body()
-    laid = toolsets.laid(asked)
+    laid = toolsets.apply_overlay(asked)
     assert laid["tools"][1] is SEND, "of which it says nothing"
     told = laid["tools"][0]["function"]
     assert (told["description"], told["parameters"]["properties"]["days"]["maximum"]) == (
@@ -88,8 +88,8 @@ def test_a_request_of_which_an_overlay_says_nothing_stays_the_very_same() -> Non
     toolsets = Toolsets(overlay=Overlay({"get_weather": ToolOverlay("another version")}))
     for more in ({}, {"tools": "x"}, {"tools": [{"type": "web_search"}, None, {"function": 5}]}):
         asked = {**body(), **more}
-        assert toolsets.laid(asked) is asked
-    assert Toolsets().laid(asked) is asked
+        assert toolsets.apply_overlay(asked) is asked
+    assert Toolsets().apply_overlay(asked) is asked
 
 
 def test_an_overlay_that_fits_nothing_of_a_list_is_said_once_and_what_is_not_offered_is_no_matter() -> (
@@ -104,6 +104,6 @@ def test_an_overlay_that_fits_nothing_of_a_list_is_said_once_and_what_is_not_off
         told: list[str] = []
         toolsets = Toolsets(overlay=Overlay(entries), tell=told.append)
         for asked in (body(), {**body(), "tools": []}, body()):
-            toolsets.laid(asked)
+            toolsets.apply_overlay(asked)
         assert len(told) == bool(said)
         assert said in "".join(told)

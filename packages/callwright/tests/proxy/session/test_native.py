@@ -51,7 +51,7 @@ def test_arguments_that_are_an_object_become_its_text() -> None:
 def test_whole_calls_without_or_with_the_same_id_are_not_sound() -> None:
     calls = NativeCalls()
     function = {"name": "f", "arguments": "{}"}
-    calls.whole(
+    calls.add_message_calls(
         [
             {"id": "a", "function": function},
             {"id": "a", "function": function},

@@ -35,7 +35,9 @@ def through(stream: bytes, cuts: list[int]) -> bytes:
     out += streamed.end()
     if streamed.ready:
         try:
-            next(decide_calls(streamed.found(), streamed.said, streamed.finish, CONTEXT))
+            next(
+                decide_calls(streamed.found(), streamed.text_beside_calls, streamed.finish, CONTEXT)
+            )
         except StopIteration as end:
             out += streamed.write(end.value)
     return out

@@ -59,7 +59,7 @@ def _keep_knowable_arguments(
     made: JsonObject = {}
     feeds: set[int] = set()
     for key, value in arguments.items():
-        unsaid = [leaf for _, leaf in iter_leaves(value) if not seen.said(leaf)]
+        unsaid = [leaf for _, leaf in iter_leaves(value) if not seen.is_in_request(leaf)]
         found = {int(origin.result) for leaf in unsaid for origin in seen.all_of(leaf)}
         parts = [
             leaf

@@ -64,7 +64,7 @@ def _reference_value(
     """A value as the plan has it: said, referred to, or left open; and the places of the steps it
     comes from.
     """
-    unsaid = [leaf for _, leaf in iter_leaves(value) if not seen.said(leaf)]
+    unsaid = [leaf for _, leaf in iter_leaves(value) if not seen.is_in_request(leaf)]
     found = {int(origin.result) for leaf in unsaid for origin in seen.all_of(leaf)[:1]}
     found |= {
         int(origin.result) for leaf in unsaid if not seen.all_of(leaf) and (origin := seen.of(leaf))

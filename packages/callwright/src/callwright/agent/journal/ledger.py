@@ -239,7 +239,8 @@ class Ledger:
         """A text that an answer names by its digest."""
         if digest not in self._texts:
             raise JournalError(
-                f"the journal lacks the text {digest}", hint="it is damaged: start the run anew"
+                f"the journal lacks the text {digest}",
+                hint="the journal is damaged: start a new run",
             )
         return self._texts[digest]
 
@@ -260,10 +261,7 @@ def build_divergence_error(what: str) -> JournalError:
     """The error of a replay that does not meet what was recorded."""
     return JournalError(
         f"the run cannot be resumed as it was: {what}",
-        hint=(
-            "what it depends on has changed (code, prompts, tools, settings): undo that, or start"
-            " the run anew"
-        ),
+        hint=("code, prompts, tools or settings have changed since: undo that, or start a new run"),
     )
 
 

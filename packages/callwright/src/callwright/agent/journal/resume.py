@@ -48,7 +48,7 @@ _REPLAY_CHANGED = (
     " first question that is not the recorded one."
 )
 _CONTINUE = (
-    "Continue: {changed}, so the run goes on from its recorded facts: it asks anew, and sends no"
+    "Continue: {changed}, so the run goes on from its recorded facts: it asks new questions, and sends no"
     " recorded write again."
 )
 _ENDED = "The run has ended, and {changed}: this is its recorded answer, and nobody is asked."
@@ -130,9 +130,9 @@ def _refused(changed: Iterable[str], run: str) -> JournalError:
     return JournalError(
         f"the run {run} was started with something else: {'; '.join(changed)}",
         hint=(
-            f"put that back and resume; or callwright resume {run} --changed, which replays as"
-            " far as the same questions are asked and stops where they differ; or start the"
-            " run anew"
+            f"undo the change and resume; or callwright resume {run} --changed, which replays"
+            " as long as the same questions are asked and stops where they differ; or start a"
+            " new run"
         ),
     )
 

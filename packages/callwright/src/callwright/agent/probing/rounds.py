@@ -353,4 +353,8 @@ class Rounds:
 
 def _rate_looseness(draft: Draft) -> int:
     """A look-up of what was said stands before a list of everything, and that before a guess."""
-    return 2 if draft.guessed else 0 if draft.arguments else 1
+    if draft.guessed:
+        return 2
+    if draft.arguments:
+        return 0
+    return 1

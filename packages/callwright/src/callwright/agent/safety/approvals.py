@@ -37,7 +37,7 @@ class OfferedTool:
     place: int = 0
 
     @property
-    def shown(self) -> str:
+    def reference(self) -> str:
         return one_line(f"{self.source}:{self.name}#{self.digest[:_LEAST_DIGITS]}")
 
 
@@ -116,7 +116,7 @@ def _find_clashes(
 
 
 def _raise_ambiguous(pattern: str, names: Sequence[str], offers: Mapping[str, OfferedTool]) -> None:
-    listed = [offers[name].shown for name in names][:_SHOWN]
+    listed = [offers[name].reference for name in names][:_SHOWN]
     more = f"\n  … {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     raise ConfigError(
         f"--allow {one_line(pattern)} names tools of more than one source:\n  "

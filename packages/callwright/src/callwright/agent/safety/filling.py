@@ -140,22 +140,24 @@ class _Judge:
         its origins counts.
         """
         assert self.rule is not None
-        if ANY in self.rule or (self.seen.said(value) and REQUEST in self.rule):
+        if ANY in self.rule or (self.seen.is_in_request(value) and REQUEST in self.rule):
             return (
-                REQUEST if self.seen.said(value) else _describe_origin(self.seen.all_of(value))
+                REQUEST
+                if self.seen.is_in_request(value)
+                else _describe_origin(self.seen.all_of(value))
             ), ""
         found = self.seen.all_of(value)
         for origin in found:
             if any(_is_match(origin, source) for source in self.rule):
                 return str(origin), ""
-        if not found and not self.seen.said(value) and MODEL in self.rule:
+        if not found and not self.seen.is_in_request(value) and MODEL in self.rule:
             return MODEL, ""
-        told = REQUEST if self.seen.said(value) else _describe_origin(found)
+        told = REQUEST if self.seen.is_in_request(value) else _describe_origin(found)
         return told, f"it is from {told}, and the rule wants {' or '.join(self.rule)}"
 
     def usual(self, value: Json, tool: Tool, path: str) -> tuple[str, str]:
         """The same by the built-in rules."""
-        if self.seen.said(value):
+        if self.seen.is_in_request(value):
             return REQUEST, ""
         found = self.seen.all_of(value)
         told = _describe_origin(found)
@@ -181,7 +183,7 @@ class _Judge:
         world; "" if it may.
         """
         for word in find_addresses(value) if isinstance(value, str) else ():
-            found = [] if self.seen.said(word) else self.seen.all_of(word)
+            found = [] if self.seen.is_in_request(word) else self.seen.all_of(word)
             if found and not any(o.field or self._trusts(o) for o in found):
                 return (
                     f"{_shorten_value(word)} is a piece of what {found[0]} said, which somebody else may"

@@ -57,7 +57,7 @@ class Provenance:
         self._said = ProvenanceIndex(sources.query)
         self._tools = {result.id: result.tool for result in sources.results}
 
-    def said(self, value: Json) -> bool:
+    def is_in_request(self, value: Json) -> bool:
         """Return True if the request holds a value."""
         return self._said.holds(value)
 
@@ -65,7 +65,7 @@ class Provenance:
         """The first result that gave a value, or something that stands in it; None for what the
         request says, and for what nothing says.
         """
-        if self.said(value):
+        if self.is_in_request(value):
             return None
         leaf = self._whole(value)
         if leaf is not None:

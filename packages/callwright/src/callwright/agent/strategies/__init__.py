@@ -67,7 +67,7 @@ def open_strategy(spec: str | Strategy) -> Strategy:
     made = STRATEGIES[name]()
     if repair and hasattr(made, "prepare"):
         raise ConfigError(
-            f"the strategy {name} mends no call, so none of them by +{repair}",
+            f"the strategy {name} repairs no calls, so +{repair} cannot be added",
             hint=f"--strategy {name}",
         )
     return wrap_with_repair(made, REFLECT[repair]) if repair else made
@@ -82,7 +82,7 @@ def require_freezable(strategy: Strategy, level: Level) -> Level:
             name for name, made in STRATEGIES.items() if level in getattr(made, "freezes", ())
         )
         raise ConfigError(
-            f"--freeze {level} is nothing that the strategy {strategy.name} can do",
+            f"--freeze {level} is not supported by the strategy {strategy.name}",
             hint=(
                 "it needs a strategy that plans before it calls:"
                 f" {able or 'levels are plan and arguments'}"

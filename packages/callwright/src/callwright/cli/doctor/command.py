@@ -1,4 +1,4 @@
-"""``callwright doctor``: what an endpoint does with tool calls, and what the proxy will mend
+"""``callwright doctor``: what an endpoint does with tool calls, and what the proxy will repair
 there.
 """
 
@@ -11,14 +11,16 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from typing import Final, get_args
 
 from callwright.cli.doctor.endpoint import Endpoint
-from callwright.cli.doctor.probes import Finding, iter_findings
+from callwright.cli.doctor.probes import Finding, Verdict, iter_findings
 from callwright.http import Egress, HttpClient, Timeout
 from callwright.nouns.errors import ConfigError
 
 CONTEXT = 8_000  # tokens: more than the windows that servers open without being told
 _SMALLEST, _WIDTH, _INDENT = 1_000, 110, 36
+_LABELS: Final[dict[str, str]] = {"mended": "repaired"}  # programs read the verdict in --json
 
 
 def run_doctor(
@@ -78,12 +80,10 @@ async def probe_endpoint(
 def render_summary(found: Sequence[Finding], upstream: str) -> str:
     """The counts and the next step."""
     counted = Counter(f.verdict for f in found)
-    told = ", ".join(
-        f"{counted[v]} {v}" for v in ("good", "mended", "setting", "unclear", "bad") if counted[v]
-    )
+    told = ", ".join(f"{counted[v]} {_LABELS.get(v, v)}" for v in get_args(Verdict) if counted[v])
     if counted["mended"]:
         return (
-            f"{told}. What is marked mended, the proxy mends:\n    callwright proxy --upstream"
+            f"{told}. The proxy repairs what is marked repaired:\n    callwright proxy --upstream"
             f" {upstream}"
         )
     return (
@@ -93,7 +93,10 @@ def render_summary(found: Sequence[Finding], upstream: str) -> str:
 
 
 def _print_finding(found: Finding) -> None:
-    print(_wrap_text(f"{found.verdict:8} {found.about:27}", found.said), flush=True)
+    print(
+        _wrap_text(f"{_LABELS.get(found.verdict, found.verdict):8} {found.about:27}", found.said),
+        flush=True,
+    )
     if found.advice:
         print(_wrap_text(f"{'->':>{_INDENT - 1}} ", found.advice), flush=True)
 

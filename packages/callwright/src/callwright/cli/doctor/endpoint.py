@@ -36,7 +36,7 @@ class Answered:
     sound: bool = True
 
     @property
-    def said(self) -> str:
+    def text_or_reasoning(self) -> str:
         return self.text or self.reasoning
 
 
@@ -142,7 +142,7 @@ def _read_completion(body: bytes) -> Answered:
         return Answered(200, problem="the answer is no chat completion")
     message = choice.get("message") or {}
     native = NativeCalls()
-    native.whole(message.get("tool_calls"))
+    native.add_message_calls(message.get("tool_calls"))
     return Answered(
         200,
         chat.content_text(message.get("content")),

@@ -108,7 +108,7 @@ def _judge_calls(about: str, found: Answered) -> Finding:
         )
     if found.calls:
         return _judge_native(about, found)
-    mended = refine(found.said, OFFER, query=ONE)
+    mended = refine(found.text_or_reasoning, OFFER, query=ONE)
     if [(c.tool, c.arguments) for c in mended.calls] == [("switch_lamp", ARGUMENTS)]:
         where = "text" if found.text else "reasoning"
         said = f"the call is left in the {where}, in the format {mended.dialect}"
@@ -118,12 +118,15 @@ def _judge_calls(about: str, found: Answered) -> Finding:
         )
     if mended.calls:
         return Finding(
-            about, "bad", f"a wrong call came back: {_shorten_text(found.said)}", "a larger model"
+            about,
+            "bad",
+            f"a wrong call came back: {_shorten_text(found.text_or_reasoning)}",
+            "a larger model",
         )
     return Finding(
         about,
         "bad",
-        f"no call came back: {_shorten_text(found.said)}",
+        f"no call came back: {_shorten_text(found.text_or_reasoning)}",
         "a model that was trained on tools",
     )
 
@@ -159,7 +162,7 @@ async def probe_several_calls(ask: Ask) -> Finding:
     found = await ask(TWO, tools=[LAMP, BELL])
     if len(found.calls) == 2:
         return Finding(about, "good", "both arrive")
-    left = refine(found.said, OFFER, query=TWO).calls if not found.problem else ()
+    left = refine(found.text_or_reasoning, OFFER, query=TWO).calls if not found.problem else ()
     if len(left) + len(found.calls) >= 2:
         return Finding(
             about, "mended", f"{len(found.calls)} arrive as calls, {len(left)} are left in the text"
@@ -196,7 +199,7 @@ async def probe_choices(ask: Ask) -> list[Finding]:
 def _count_calls(found: Answered) -> int:
     """Return the number of calls in an answer, native or in the text."""
     return len(found.calls) or (
-        0 if found.problem else len(refine(found.said, OFFER, query=TWO).calls)
+        0 if found.problem else len(refine(found.text_or_reasoning, OFFER, query=TWO).calls)
     )
 
 
@@ -230,11 +233,14 @@ async def probe_results(ask: Ask) -> Finding:
         return Finding(
             about, "setting", f"a conversation with a result is refused ({found.problem})", advice
         )
-    if "7431" in found.said.replace(",", ""):
+    if "7431" in found.text_or_reasoning.replace(",", ""):
         return Finding(about, "good", "the model is shown them")
     advice = "if it never uses results: is there a chat template with tools? (llama.cpp: --jinja)"
     return Finding(
-        about, "unclear", f"the result was not used: {_shorten_text(found.said)}", advice
+        about,
+        "unclear",
+        f"the result was not used: {_shorten_text(found.text_or_reasoning)}",
+        advice,
     )
 
 
@@ -258,7 +264,11 @@ async def probe_schemas(ask: Ask) -> Finding:
 
 
 def _describe_obedience(obeyed: bool, found: Answered) -> str:
-    return f"refused ({found.problem})" if found.problem else "followed" if obeyed else "ignored"
+    if found.problem:
+        return f"refused ({found.problem})"
+    if obeyed:
+        return "followed"
+    return "ignored"
 
 
 def _is_object(found: Answered) -> bool:
@@ -328,10 +338,10 @@ def _classify_outcome(found: Answered) -> str:
     right = ("switch_lamp", ARGUMENTS)
     if [(c.tool, c.arguments) for c in found.calls] == [right]:
         return "read by the server"
-    parsed = parse_calls(found.said, OFFER)
+    parsed = parse_calls(found.text_or_reasoning, OFFER)
     if [(c.tool, c.arguments) for c in refine(list(parsed.calls), OFFER).calls] == [right]:
         return "left in the text"
-    tried = "switch_lamp" in found.said and "kitchen" in found.said
+    tried = "switch_lamp" in found.text_or_reasoning and "kitchen" in found.text_or_reasoning
     return "garbled" if tried or found.calls else ""
 
 
@@ -383,11 +393,11 @@ async def probe_long_context(ask: Ask, plain: Answered, tokens: int) -> Finding:
             " word"
         )
         return Finding(about, "setting", said, advice)
-    missing = [word for word in (FIRST, MIDDLE) if word not in long.said.lower()]
+    missing = [word for word in (FIRST, MIDDLE) if word not in long.text_or_reasoning.lower()]
     size = f"{long.prompt_tokens or tokens:,} tokens"
     if not missing:
         return Finding(about, "good", f"{size} were read whole")
-    if any(word not in short.said.lower() for word in (FIRST, MIDDLE)):
+    if any(word not in short.text_or_reasoning.lower() for word in (FIRST, MIDDLE)):
         return Finding(
             about, "unclear", f"{size}: the model does not find the words in a short prompt either"
         )

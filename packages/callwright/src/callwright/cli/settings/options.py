@@ -94,8 +94,8 @@ Allow = Annotated[
     typer.Option(
         "--allow",
         help=(
-            "Tools that may write or destroy unasked: send_*, or SOURCE:TOOL where two sources have"
-            " one name."
+            "Tools that may write or destroy without approval: send_*, or SOURCE:TOOL if two"
+            " sources share a name."
         ),
     ),
 ]
@@ -103,7 +103,7 @@ Shortlist = Annotated[
     int | None,
     typer.Option(
         "--shortlist",
-        help="Show the model only so many tools, those found for the request [8].",
+        help="Show the model at most this many tools, chosen for the request [8].",
         min=1,
     ),
 ]
@@ -111,7 +111,7 @@ Trials = Annotated[
     TrialModes | None,
     typer.Option(
         "--trials",
-        help="Try what was found first: read-only, or sandbox (all changes are thrown away).",
+        help="Try the found tools first: read-only, or sandbox (all changes are discarded).",
     ),
 ]
 Retrieval = Annotated[
@@ -131,22 +131,22 @@ Repair = Annotated[
     Repairs | None,
     typer.Option(
         help=(
-            "How a failed call is mended: plain, reflect (say why first), reflect-after (where"
-            " plain did not help)."
+            "How a failed call is repaired: plain, reflect (explain the failure first), or"
+            " reflect-after (only if plain did not help)."
         )
     ),
 ]
 PlanFile = Annotated[
     Path | None,
     typer.Option(
-        "--plan", help="Carry out the plan in this file; callwright plan --format json gives one."
+        "--plan", help="Execute the plan in this file; callwright plan --format json writes one."
     ),
 ]
 Frozen = Annotated[
     FreezeLevels | None,
     typer.Option(
         "--freeze",
-        help="Call nothing outside the plan (plan), nor with other arguments (arguments).",
+        help="Only call what is planned (plan), and only with planned arguments (arguments).",
     ),
 ]
 MayFill = Annotated[
@@ -176,21 +176,23 @@ Journals = Annotated[
 Evidence = Annotated[
     Path | None,
     typer.Option(
-        "--evidence", help="File of what is known of tools; default: in the user's state."
+        "--evidence", help="File of what is known about tools; default: in the user's state."
     ),
 ]
 NoEvidence = Annotated[
-    bool, typer.Option("--no-evidence", help="Learn nothing of tools, and use nothing learned.")
+    bool, typer.Option("--no-evidence", help="Do not record or use what is known about tools.")
 ]
-NoJournal = Annotated[bool, typer.Option("--no-journal", help="Keep nothing to resume from.")]
+NoJournal = Annotated[
+    bool, typer.Option("--no-journal", help="Do not record a journal; the run cannot be resumed.")
+]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Show what would be called; only what reads is called."),
+    typer.Option("--dry-run", help="Show what would be called; only read-only tools are called."),
 ]
 SandboxRun = Annotated[
     bool,
     typer.Option(
-        "--sandbox", help="What the tools change is thrown away: dfsdt may try writes too."
+        "--sandbox", help="All changes of the tools are discarded, so dfsdt may try writes too."
     ),
 ]
 TraceFile = Annotated[Path | None, typer.Option(help="Write the trace here (JSON lines).")]
@@ -208,7 +210,7 @@ Config = Annotated[
 _STRICT = Annotated[
     bool,
     typer.Option(
-        "--strict", help="End where a tool source cannot be opened, instead of going on without it."
+        "--strict", help="Stop if a tool source cannot be opened, instead of continuing without it."
     ),
 ]
 Profile = Annotated[

@@ -25,28 +25,29 @@ def simulate_command(
         list[Path] | None,
         typer.Option(
             "--recorded",
-            help="Replies to give: a trace, a journal, ToolBench's runs. May be repeated.",
+            help="Recorded replies: a trace, a journal, ToolBench's runs. May be repeated.",
         ),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", "-m", help="Imitates the tools where nothing is on record."),
+        typer.Option("--model", "-m", help="Imitates the tools if no reply is recorded."),
     ] = None,
     nearest: Annotated[
         bool,
-        typer.Option("--nearest", help="Also give the reply to the most similar call on record."),
+        typer.Option("--nearest", help="Also use the reply to the most similar recorded call."),
     ] = False,
     live: Annotated[
-        bool, typer.Option("--live", help="Ask the tools themselves where nothing is on record.")
+        bool, typer.Option("--live", help="Call the tools themselves if no reply is recorded.")
     ] = False,
     allow: Annotated[
         list[str] | None,
         typer.Option(
-            "--allow", help="With --live: tools that may write and are called, like add_*."
+            "--allow",
+            help="With --live: tools that may be called although they may write, like add_*.",
         ),
     ] = None,
     record: Annotated[
-        Path | None, typer.Option("--record", help="Keep every answer here, as a recording.")
+        Path | None, typer.Option("--record", help="Record every answer in this file.")
     ] = None,
     host: Annotated[
         str,
@@ -70,10 +71,10 @@ class UpstreamOptions:
     """What the proxy stands in front of, and where it listens."""
 
     upstream: Annotated[
-        str | None, typer.Option(help="The endpoint behind: http://host:8000/v1.")
+        str | None, typer.Option(help="The upstream endpoint: http://host:8000/v1.")
     ] = None
     model: Annotated[
-        str | None, typer.Option(help="local or local:PATH: the embedded model behind.")
+        str | None, typer.Option(help="local or local:PATH: the embedded model as upstream.")
     ] = None
     port: Annotated[int | None, typer.Option(help="Port to listen on [8787].")] = None
     host: Annotated[
@@ -93,11 +94,12 @@ class RepairOptions:
         str | None, typer.Option(help="Ask for calls by JSON schema: auto (default), on or off.")
     ] = None
     reasks: Annotated[
-        int | None, typer.Option(help="Upstream questions beyond the client's own, per request.")
+        int | None,
+        typer.Option(help="Extra upstream questions per request, beside the client's own."),
     ] = None
     strict: Annotated[
         bool | None,
-        typer.Option("--strict", help="Say refused calls in words instead of passing them on."),
+        typer.Option("--strict", help="Report refused calls as text instead of passing them on."),
     ] = None
     overlay: Overlay = None
 
@@ -122,7 +124,7 @@ class ServingOptions:
             help="A name under which clients reach the proxy, beside localhost. May be repeated."
         ),
     ] = None
-    quiet: Annotated[bool, typer.Option("--quiet", help="No line on stderr for every request.")] = (
+    quiet: Annotated[bool, typer.Option("--quiet", help="Do not log every request on stderr.")] = (
         False
     )
 

@@ -66,7 +66,7 @@ class Settings:
         named, laid = self.get("tools", []), self.get("overlay")
         if laid and not named and say:
             print(
-                f"warning: {laid} is of no use here: it says more of the tools of --tools",
+                f"warning: {laid} is of no use here: it describes tools, and --tools names none",
                 file=sys.stderr,
             )
         return [*named, laid] if named and laid else [*named]

@@ -25,7 +25,7 @@ def make_terminal_approval(live: Live, read: Callable[[], str] = input) -> Appro
     one_at_a_time = asyncio.Lock()
 
     async def approve(proposal: Proposal) -> bool:
-        tool = (proposal.call.tool.name, proposal.offer.shown if proposal.offer else "")
+        tool = (proposal.call.tool.name, proposal.offer.reference if proposal.offer else "")
         async with one_at_a_time:
             if tool in always:
                 return True
@@ -43,7 +43,7 @@ def make_terminal_approval(live: Live, read: Callable[[], str] = input) -> Appro
 
 def render_proposal(proposal: Proposal) -> str:
     """The call as it is put to the user, values from results marked."""
-    whose = f" ({proposal.offer.shown})" if proposal.offer else ""
+    whose = f" ({proposal.offer.reference})" if proposal.offer else ""
     lines = [f"\n{one_line(proposal.call.tool.name)}{whose}: {proposal.why}"]
     for key, value in proposal.call.arguments.items():
         path = "/" + key.replace("~", "~0").replace("/", "~1")

@@ -125,7 +125,7 @@ class Messages:
         out.append(encode_named_event("message_stop", {"type": "message_stop"}))
         return b"".join(out)
 
-    def whole(self, delta: Delta) -> bytes:
+    def render_completion(self, delta: Delta) -> bytes:
         content: list[Json] = []
         if delta.reasoning and self._thinks:
             content.append({"type": "thinking", "thinking": delta.reasoning, "signature": ""})

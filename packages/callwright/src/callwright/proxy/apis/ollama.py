@@ -93,7 +93,7 @@ class Lines:
         )
         return calls + self._line({"content": ""}, self._done())
 
-    def whole(self, delta: Delta) -> bytes:
+    def render_completion(self, delta: Delta) -> bytes:
         self.delta(delta)
         message: JsonObject = {"content": delta.text}
         if delta.reasoning:

@@ -81,7 +81,7 @@ class Output:
         out.append(self._event(f"response.{status}", response=self._response(status)))
         return b"".join(out)
 
-    def whole(self, delta: Delta) -> bytes:
+    def render_completion(self, delta: Delta) -> bytes:
         self.delta(delta)
         self.close()
         return json_bytes(self._response("incomplete" if delta.finish == "length" else "completed"))

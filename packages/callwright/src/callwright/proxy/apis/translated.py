@@ -43,7 +43,7 @@ class Translation(Protocol):
     def close(self) -> bytes:
         """The end of the stream."""
 
-    def whole(self, delta: Delta) -> bytes:
+    def render_completion(self, delta: Delta) -> bytes:
         """The whole answer at once."""
 
     def error(self, status: int, message: str) -> bytes:
@@ -94,7 +94,7 @@ class Translated:
             return self._into.error(self._status, _get_error_message(document, body))
         delta = whole_delta(document)
         if not self._into.streams:
-            return self._into.whole(delta)
+            return self._into.render_completion(delta)
         return self._into.delta(delta) + self._into.close()
 
     def _event(self, event: bytes) -> bytes:
@@ -134,7 +134,7 @@ def whole_delta(document: Mapping[str, Any]) -> Delta:
     message = choice.get("message")
     message = message if isinstance(message, Mapping) else {}
     native = NativeCalls()
-    native.whole(message.get("tool_calls"))
+    native.add_message_calls(message.get("tool_calls"))
     return Delta(
         chat.content_text(message.get("content")),
         str(message.get("reasoning_content") or message.get("reasoning") or ""),

@@ -118,7 +118,7 @@ class Placement:
         self._generation = self._lane.generation
         self._at.note(event)
         self._at.commit(made.commands, own=made.own)
-        self._at.tape.keep(made.held)
+        self._at.tape.keep(made.unsent_size)
         if self._at.over or isinstance(event, ClientGone):
             self._lane.forget(self.number)
         self._wake = made.wake

@@ -51,7 +51,7 @@ class Stepped:
 
     commands: list[Command]
     wake: float | None = None
-    held: int = 0
+    unsent_size: int = 0
     own: bool = False  # what is sent upstream is the client's own request
     asking: str = ""
 
@@ -59,7 +59,7 @@ class Stepped:
 def run_step(session: Session, event: Event, now: float) -> Stepped:
     """A step of a session, wherever it is."""
     commands = session.handle(event, now)
-    return Stepped(commands, session.wake, session.held, session.asks_own, session.asking)
+    return Stepped(commands, session.wake, session.unsent_size, session.asks_own, session.asking)
 
 
 READY = Stepped([])

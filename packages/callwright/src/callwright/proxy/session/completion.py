@@ -32,7 +32,7 @@ class Whole:
         self.truncated = False
         self.text = chat.content_text(self._message.get("content"))
         self._native = NativeCalls()
-        self._native.whole(self._message.get("tool_calls"))
+        self._native.add_message_calls(self._message.get("tool_calls"))
         self._calls: list[CallPiece] = []
         self._kept = self.text
         self._read()
@@ -46,7 +46,7 @@ class Whole:
         return self._reasoning() + self.text
 
     @property
-    def said(self) -> str:
+    def text_beside_calls(self) -> str:
         """The text beside the calls."""
         return self._kept
 

@@ -53,7 +53,7 @@ class Toolsets:
         self._overlay, self._tell = overlay, tell
         self._told: set[str] = set()
 
-    def laid(self, body: JsonObject) -> JsonObject:
+    def apply_overlay(self, body: JsonObject) -> JsonObject:
         """The request with its tools documented as the overlay has it; itself where that says
         nothing of them.
         """

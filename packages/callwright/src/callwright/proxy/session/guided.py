@@ -10,6 +10,7 @@ those that seem to want several calls or whose calls were refused
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import TypeGuard
 
 from callwright import prompts
 from callwright.jsontext import JsonError, parse_lenient
@@ -148,10 +149,18 @@ def read_guided_calls(text: str, names: Container[str]) -> tuple[ToolCall, ...] 
     made = [
         ToolCall("", entry["name"], entry["arguments"])
         for entry in (entries[:-1] if found.truncated else entries)
-        if isinstance(entry, dict) and entry.get("name") in names
-        if isinstance(entry.get("arguments"), dict)
+        if _is_call(entry, names)
     ]
     return None if found.truncated and not made else tuple(made)
+
+
+def _is_call(entry: Json, names: Container[str]) -> TypeGuard[JsonObject]:
+    """Return True if an entry calls one of these tools with an object of arguments."""
+    return (
+        isinstance(entry, dict)
+        and entry.get("name") in names
+        and isinstance(entry.get("arguments"), dict)
+    )
 
 
 def _render_instructions(context: Context) -> str:

@@ -140,7 +140,7 @@ def pair_messages(raw: Json) -> tuple[list[Json], tuple[Edit, ...]]:
     work = _Pairing()
     for place, message in enumerate(raw):
         work.add(place, message)
-    work.settle()
+    work.answer_waiting_calls()
     return work.made, tuple(work.edits)
 
 
@@ -164,12 +164,12 @@ class _Pairing:
         elif message.get("role") == "tool":
             self._result(place, message)
         else:
-            self.settle()
+            self.answer_waiting_calls()
             self.made.append(message)
             if message.get("role") == "assistant":
                 self._open(place, message)
 
-    def settle(self) -> None:
+    def answer_waiting_calls(self) -> None:
         """Give every call that still waits a result that says that there is none."""
         for called, place in self._waiting.items():
             answer = {"role": "tool", "tool_call_id": called, "content": NOT_CALLED}

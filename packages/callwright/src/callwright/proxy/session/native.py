@@ -49,7 +49,7 @@ class NativeCalls:
             if isinstance(delta, dict):
                 self._piece(delta)
 
-    def whole(self, entries: Json) -> None:
+    def add_message_calls(self, entries: Json) -> None:
         """``message.tool_calls`` of an answer that was not streamed."""
         for place, entry in enumerate(entries if isinstance(entries, list) else ()):
             function = entry.get("function") if isinstance(entry, dict) else None

@@ -179,7 +179,7 @@ class Session:
         return self._phase in ("answer", "pass")
 
     @property
-    def held(self) -> int:
+    def unsent_size(self) -> int:
         """Return the number of last bytes of the answer that have not been sent. Only the answer to
         the client's own request counts.
         """
@@ -278,7 +278,7 @@ class Session:
             self._writer, self._bare = writer, self._outbound.chat(raw)
         if (items := count_items(body)) > self._allowance.items:
             raise OverBudget(f"{items} items")
-        body = self._toolsets.laid(body)
+        body = self._toolsets.apply_overlay(body)
         mended, edits = history.pair_messages(body.get("messages"))
         if edits:
             body = {**body, "messages": mended}
@@ -395,19 +395,19 @@ class Session:
             raise OverBudget("the answer is too long to be read", everywhere=True)
         return []
 
-    def _body(self, data: bytes, held: int = 0) -> list[Command]:
-        """A piece of the answer for the client; ``held`` bytes of what has come are still to
+    def _body(self, data: bytes, unsent_size: int = 0) -> list[Command]:
+        """A piece of the answer for the client; ``unsent_size`` bytes of what has come are still to
         follow.
         """
         data = self._writer.feed(data) if data else b""
         made: list[Command] = [SendBody(data)] if data else []
         self._emitted += made
         if data or self._front is None:  # else its translation waits for more of it
-            self._at.tape.keep(held)
+            self._at.tape.keep(unsent_size)
         return made
 
     def _stream_out(self, streamed: Streamed, ready: bytes) -> list[Command]:
-        made = self._body(ready, streamed.held)
+        made = self._body(ready, streamed.unsent_size)
         streamed.commit()
         return made
 
@@ -481,7 +481,7 @@ class Session:
         self._bound(found)
         self.record.parsed = tuple(f.call for f in found)
         self.record.raw = answer.raw()
-        self._settling = decide_calls(found, answer.said, answer.finish, self._context)
+        self._settling = decide_calls(found, answer.text_beside_calls, answer.finish, self._context)
         return self._step(None, now)
 
     def _step(self, reply: Reply | None, now: float) -> list[Command]:
@@ -533,7 +533,9 @@ class Session:
             or (answer is None and not made.calls)
         ):
             return []
-        message = compose.compose_message(made, answer.said if answer is not None else "")
+        message = compose.compose_message(
+            made, answer.text_beside_calls if answer is not None else ""
+        )
         return [Keep(context.body, message, tuple(made.repaired))]
 
     # the rest

@@ -267,7 +267,7 @@ class Streamed:
         return bool(self._outbox.queue) or bool(self._outbox.after)
 
     @property
-    def held(self) -> int:
+    def unsent_size(self) -> int:
         """Return the number of last input bytes that have not been handed out. Bytes left out at
         their beginning count too.
         """
@@ -337,7 +337,7 @@ class Streamed:
         return collect_calls(self._native, self._answer.calls)
 
     @property
-    def said(self) -> str:
+    def text_beside_calls(self) -> str:
         """The text beside the calls."""
         return self._answer.text
 
