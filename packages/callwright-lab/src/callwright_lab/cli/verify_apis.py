@@ -191,12 +191,12 @@ async def _verify_apis(
 
 def _build_report(made: Any, offered: Any, extent: Any) -> Any:
     """The page; documentation before and after is not folded."""
-    from callwright_lab.verify.evidence import (
+    from callwright_lab.verify.reporting.evidence import (
         iter_documentation_parts,
         iter_tool_evidence,
         tool_reasons,
     )
-    from callwright_lab.verify.page import Stage, build_sweep_report
+    from callwright_lab.verify.reporting.page import Stage, build_sweep_report
 
     tools = {tool.name: tool for tool in offered}
     stage = Stage(

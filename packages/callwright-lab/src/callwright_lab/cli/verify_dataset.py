@@ -109,8 +109,8 @@ def _print_rates(name: str, made: Sweep, extent: Extent) -> None:
 def _build_report(name: str, found: Read, made: Sweep, extent: Extent) -> Report:
     from callwright.viewer import Table
     from callwright_lab.verify.dataset.rows import make_transcript_key
-    from callwright_lab.verify.evidence import iter_row_evidence, row_reasons
-    from callwright_lab.verify.page import Stage, build_sweep_report
+    from callwright_lab.verify.reporting.evidence import iter_row_evidence, row_reasons
+    from callwright_lab.verify.reporting.page import Stage, build_sweep_report
 
     rows = {
         make_transcript_key(transcript): transcript.trajectory

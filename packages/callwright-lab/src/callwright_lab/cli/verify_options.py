@@ -160,7 +160,7 @@ def print_report(
     """
     from callwright.nouns.errors import ConfigError
     from callwright.viewer import render_report_page
-    from callwright_lab.verify.report import render_markdown
+    from callwright_lab.verify.reporting.report import render_markdown
 
     if extent.as_json:
         _print_lines(made)
@@ -268,7 +268,7 @@ class _Progress:
 
 def _print_table(made: Sweep) -> None:
     from callwright.cli.terminal.console import print_table, shorten_text
-    from callwright_lab.verify.report import count_categories, summarize_sweep
+    from callwright_lab.verify.reporting.report import count_categories, summarize_sweep
 
     rows = [
         (

@@ -122,8 +122,8 @@ async def _verify_requests(
 
 def _build_report(made: Any, rows: Any, least: int, extent: Any) -> Any:
     """The page, with how often each quality was given."""
-    from callwright_lab.verify.evidence import iter_request_evidence, request_reasons
-    from callwright_lab.verify.page import Stage, build_histogram, build_sweep_report
+    from callwright_lab.verify.reporting.evidence import iter_request_evidence, request_reasons
+    from callwright_lab.verify.reporting.page import Stage, build_histogram, build_sweep_report
 
     known = {row.key: row.item for row in rows}
     scores = [one.found["quality"] for one in made.findings if "quality" in one.found]

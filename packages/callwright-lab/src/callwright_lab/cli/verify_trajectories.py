@@ -433,8 +433,11 @@ def _read_requests(path: Path) -> list[dict[str, Any]]:
 
 
 def _build_report(made: Sweep, extent: Extent) -> Report:
-    from callwright_lab.verify.evidence import iter_trajectory_evidence, trajectory_reasons
-    from callwright_lab.verify.page import Stage, build_sweep_report
+    from callwright_lab.verify.reporting.evidence import (
+        iter_trajectory_evidence,
+        trajectory_reasons,
+    )
+    from callwright_lab.verify.reporting.page import Stage, build_sweep_report
     from callwright_lab.verify.trajectories import collect_votes
 
     stage = Stage(
