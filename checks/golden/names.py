@@ -121,7 +121,7 @@ from callwright.tools.lists.tools import (
 )
 from callwright.tools.mcp.source import MCPSource
 from callwright.tools.openapi import names as _openapi_names
-from callwright.tools.openapi.source import OpenAPISource
+from callwright.tools.openapi.source import OpenAPIOptions, OpenAPISource
 from callwright.tools.overlay import Change as _OverlayChanges
 from callwright.tools.overlay import Overlay, OverlayChange, ToolOverlay, documented
 from callwright.tools.python.functions import FunctionSource
@@ -140,7 +140,7 @@ from callwright_lab.verify import sweep as _sweep
 from callwright_lab.verify.budget import Cost
 from callwright_lab.verify.dataset.account import DefectKind
 from callwright_lab.verify.memory import make_question_key
-from callwright_lab.verify.report import render_markdown
+from callwright_lab.verify.reporting.report import render_markdown
 from callwright_lab.verify.requests import Asked
 from callwright_lab.verify.steps import StepFaultKind
 from callwright_lab.verify.trajectories import Checker as _Checker
@@ -287,7 +287,7 @@ def tools_of_functions(functions: Sequence[Callable[..., Any]]) -> Any:
 
 def tools_of_document(document: dict[str, Any]) -> Any:
     """Return the source of an OpenAPI document."""
-    return OpenAPISource(document, base_url="https://api.example")
+    return OpenAPISource(document, OpenAPIOptions(base_url="https://api.example"))
 
 
 def tools_of_list(listed: Json) -> Any:

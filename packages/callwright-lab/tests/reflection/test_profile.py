@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from callwright_lab.reflection.profile import profile_errors
-from callwright_lab.verify.report import render_markdown
+from callwright_lab.verify.reporting.report import render_markdown
 from callwright_lab.verify.sweep import Finding, Sweep
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from callwright.http import Egress, HttpClient
+from callwright.http import Egress, HttpClient, Surroundings
 from callwright.nouns.types import JsonObject
 from callwright.tools.catalog import open_catalog
 from callwright.tools.openapi.source import OpenAPISource
 from callwright_lab.verify.apis import ApiVerifier, Watch
 from callwright_lab.verify.budget import Budget
-from callwright_lab.verify.report import summarize_sweep
+from callwright_lab.verify.reporting.report import summarize_sweep
 from callwright_lab.verify.sweep import Journal, Sweep, open_journal, run_sweep
 
 CITY = {"name": "city", "in": "query", "required": True, "schema": {"type": "string"}}
@@ -62,7 +62,10 @@ async def no_sleep(_: float) -> None: ...
 
 
 async def verified(service: Service, journal: Journal, budget: Budget, each: int = 2) -> Sweep:
-    async with served(service) as url, HttpClient(Egress.any(), sleep=no_sleep) as http:
+    async with (
+        served(service) as url,
+        HttpClient(Egress.any(), surroundings=Surroundings(sleep=no_sleep)) as http,
+    ):
         source = OpenAPISource(DOCUMENT, base_url=url, http=http)
         async with open_catalog([source]) as catalog:
             verifier = ApiVerifier(

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from callwright.http import Egress, HttpClient, HttpResponse, HttpStream, Retry, Timeout
+from callwright.http import (
+    Egress,
+    HttpClient,
+    HttpResponse,
+    HttpStream,
+    Retry,
+    Surroundings,
+    Timeout,
+)
 from callwright.nouns.errors import Failure
 from callwright.nouns.protocols import MAY_REPEAT
 from tests.certificates import certified
@@ -112,7 +120,9 @@ class Naps:
 
 @pytest.fixture
 async def client() -> AsyncIterator[HttpClient]:
-    async with HttpClient(Egress.any(), sleep=Naps(), chance=lambda: 1.0, now=lambda: 0.0) as made:
+    async with HttpClient(
+        Egress.any(), surroundings=Surroundings(sleep=Naps(), chance=lambda: 1.0, now=lambda: 0.0)
+    ) as made:
         yield made
 
 
@@ -166,7 +176,9 @@ async def test_nothing_is_repeated_unless_the_caller_says_so(
 
 async def test_a_repeatable_request_waits_and_succeeds(server: Server) -> None:
     naps = Naps()
-    async with HttpClient(Egress.any(), sleep=naps, chance=lambda: 1.0) as client:
+    async with HttpClient(
+        Egress.any(), surroundings=Surroundings(sleep=naps, chance=lambda: 1.0)
+    ) as client:
         answer = await client.request("GET", f"{server.url}/fail/2", repeat=True)
     assert isinstance(answer, HttpResponse)
     assert answer.status == 200
@@ -179,7 +191,9 @@ async def test_whoever_counts_the_calls_is_asked_before_a_request_is_sent_again(
     left = [True, False]
     before = MAY_REPEAT.set(lambda: left.pop(0))
     try:
-        async with HttpClient(Egress.any(), sleep=Naps(), chance=lambda: 0.0) as client:
+        async with HttpClient(
+            Egress.any(), surroundings=Surroundings(sleep=Naps(), chance=lambda: 0.0)
+        ) as client:
             answer = await client.request("GET", f"{server.url}/status/503", repeat=True)
     finally:
         MAY_REPEAT.reset(before)
@@ -190,12 +204,16 @@ async def test_whoever_counts_the_calls_is_asked_before_a_request_is_sent_again(
 async def test_retry_after_decides_how_long_to_wait(server: Server) -> None:
     naps = Naps()
     async with HttpClient(
-        Egress.any(), sleep=naps, chance=lambda: 0.0, retry=Retry(attempts=2)
+        Egress.any(),
+        retry=Retry(attempts=2),
+        surroundings=Surroundings(sleep=naps, chance=lambda: 0.0),
     ) as client:
         await client.request("GET", f"{server.url}/status/429", repeat=True)
     assert naps.seconds == [2.0]
     naps = Naps()
-    async with HttpClient(Egress.any(), sleep=naps, retry=Retry(longest=1.0)) as client:
+    async with HttpClient(
+        Egress.any(), retry=Retry(longest=1.0), surroundings=Surroundings(sleep=naps)
+    ) as client:
         await client.request("GET", f"{server.url}/status/429", repeat=True)
     assert naps.seconds == []
 
@@ -280,7 +298,7 @@ async def test_a_resolver_that_answers_nonsense_is_a_failure() -> None:
         async def lookup(_: str, __: int, found: list[str] = nonsense) -> list[str]:
             return found
 
-        async with HttpClient(lookup=lookup) as client:
+        async with HttpClient(surroundings=Surroundings(lookup=lookup)) as client:
             answer = await client.request("GET", "http://name.test/", params={"\ud800": "\ud800"})
         assert isinstance(answer, Failure)
         assert answer.kind == "unavailable"
@@ -304,10 +322,12 @@ async def test_tls_is_checked_against_the_name_that_was_asked_for(tmp_path: Path
         return ["127.0.0.1"]
 
     egress = Egress.allow(["name.test", "other.test"])
-    async with HttpClient(egress, lookup=lookup, ssl_context=trust) as client:
+    async with HttpClient(
+        egress, ssl_context=trust, surroundings=Surroundings(lookup=lookup)
+    ) as client:
         good = await client.request("GET", f"https://name.test:{port}/")
         bad = await client.request("GET", f"https://other.test:{port}/")
-    async with HttpClient(egress, lookup=lookup) as client:
+    async with HttpClient(egress, surroundings=Surroundings(lookup=lookup)) as client:
         untrusted = await client.request("GET", f"https://name.test:{port}/")
     await runner.cleanup()
     assert isinstance(good, HttpResponse)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from callwright.http import Egress, HttpClient, HttpResponse, Timeout
+from callwright.http import Egress, HttpClient, HttpResponse, Surroundings, Timeout
 from callwright.http.egress import Target, parse_target
 from callwright.nouns.errors import ConfigError, Failure
 
@@ -249,7 +249,9 @@ def refused(result: object, url: str) -> bool:
 async def test_no_url_form_reaches_an_address_that_is_not_public(canary: Canary) -> None:
     forms = urls(canary.port)
     assert len(set(forms)) >= 500
-    async with HttpClient(lookup=lookup, timeout=Timeout(connect=0.5, total=2)) as client:
+    async with HttpClient(
+        timeout=Timeout(connect=0.5, total=2), surroundings=Surroundings(lookup=lookup)
+    ) as client:
         escapes = [u for u in forms if not refused(await client.request("GET", u), u)]
     assert escapes == []
     assert canary.hits == []
@@ -261,7 +263,9 @@ async def test_no_redirect_leads_to_an_address_that_is_not_public(canary: Canary
     forms = [u for u in urls(canary.port) if "\n" not in u and u and u != "127.0.0.1" and ":/" in u]
     assert len(set(forms)) >= 500
     escapes = []
-    async with HttpClient(egress, lookup=lookup, timeout=Timeout(connect=0.5, total=2)) as client:
+    async with HttpClient(
+        egress, timeout=Timeout(connect=0.5, total=2), surroundings=Surroundings(lookup=lookup)
+    ) as client:
         for index, form in enumerate(forms):
             canary.location, canary.status = form, (301, 302, 303, 307, 308)[index % 5]
             result = await client.request("GET", entry, headers={"authorization": "Bearer canary"})
@@ -283,7 +287,9 @@ async def test_a_name_that_changes_its_address_after_the_check_is_not_followed(
         asked.append(host)
         return ["127.0.0.1"] if len(asked) > 1 else ["203.0.114.1", "127.0.0.1"]
 
-    async with HttpClient(lookup=rebinding, timeout=Timeout(connect=0.5, total=2)) as client:
+    async with HttpClient(
+        timeout=Timeout(connect=0.5, total=2), surroundings=Surroundings(lookup=rebinding)
+    ) as client:
         for _ in range(20):
             result = await client.request("GET", f"http://rebind.test:{canary.port}/")
             assert isinstance(result, Failure)
@@ -300,7 +306,9 @@ async def test_the_connection_goes_to_the_very_address_that_was_checked(canary: 
         asked += 1
         return await lookup("entry.test", port)
 
-    async with HttpClient(Egress.allow([f"name.test:{canary.port}"]), lookup=once) as client:
+    async with HttpClient(
+        Egress.allow([f"name.test:{canary.port}"]), surroundings=Surroundings(lookup=once)
+    ) as client:
         for _ in range(5):
             result = await client.request("GET", f"http://name.test:{canary.port}/x")
             assert isinstance(result, HttpResponse)
@@ -312,7 +320,7 @@ async def test_a_connection_that_was_allowed_for_one_name_does_not_serve_another
     canary: Canary,
 ) -> None:
     egress = Egress.allow([f"entry.test:{canary.port}"])
-    async with HttpClient(egress, lookup=lookup) as client:
+    async with HttpClient(egress, surroundings=Surroundings(lookup=lookup)) as client:
         assert isinstance(
             await client.request("GET", f"http://entry.test:{canary.port}/"), HttpResponse
         )
@@ -353,14 +361,16 @@ async def test_the_last_gate_refuses_a_socket_to_an_unchecked_address(canary: Ca
 
 
 async def test_what_is_allowed_is_reached_and_nothing_beside_it(canary: Canary) -> None:
-    async with HttpClient(Egress.allow([f"127.0.0.1:{canary.port}"]), lookup=lookup) as client:
+    async with HttpClient(
+        Egress.allow([f"127.0.0.1:{canary.port}"]), surroundings=Surroundings(lookup=lookup)
+    ) as client:
         assert isinstance(
             await client.request("GET", f"http://127.0.0.1:{canary.port}/"), HttpResponse
         )
         other = await client.request("GET", f"http://127.0.0.1:{canary.entry_port}/")
         assert isinstance(other, Failure)
         assert "allow it with" in other.message
-    async with HttpClient(Egress.any(), lookup=lookup) as client:
+    async with HttpClient(Egress.any(), surroundings=Surroundings(lookup=lookup)) as client:
         assert isinstance(
             await client.request("GET", f"http://127.0.0.1:{canary.port}/"), HttpResponse
         )

@@ -3,10 +3,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from callwright.models import LocalModel, OpenAIModel, open_model
+from callwright.models import LocalModel, ModelOptions, OpenAIModel, open_model
 from callwright.nouns.errors import ConfigError
 from callwright.testing import ScriptedModel
 
@@ -17,6 +18,41 @@ def test_the_default_is_the_embedded_model_and_nothing_is_loaded_yet() -> None:
         assert isinstance(model, LocalModel)
         assert model.name == "qwen2.5-coder-1.5b"
     assert open_model("local:smollm2-135m").name == "smollm2-135m"
+
+
+async def test_options_go_to_the_constructor_in_one_object_or_one_by_one(tmp_path: Path) -> None:
+    memory = tmp_path / "endpoints.json"
+    for model in (
+        open_model("http://localhost:8000/v1#m", ModelOptions(context=1024, mode="text")),
+        open_model(
+            "http://localhost:8000/v1#m", ModelOptions(context=9), context=1024, mode="text"
+        ),
+        open_model("http://localhost:8000/v1#m", mode="text", context=1024, memory=memory),
+    ):
+        found = await model.capabilities()
+        assert (found.mode, found.context) == ("text", 1024)
+        await model.aclose()
+
+
+@pytest.mark.parametrize(
+    ("spec", "wrong"),
+    [("local", {"api_key": "k"}), ("http://h/v1", {"threads": 1}), ("local", {"colour": 1})],
+)
+def test_an_option_that_the_model_does_not_have_is_refused(
+    spec: str, wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(TypeError):
+        open_model(spec, **wrong)
+
+
+async def test_no_key_means_no_key_whatever_the_environment_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k1")
+    model = open_model("http://localhost:8000/v1#m", api_key=None)
+    assert isinstance(model, OpenAIModel)
+    assert model.secrets == ()
+    await model.aclose()
 
 
 def test_a_path_opens_that_file(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from callwright.http import Egress, HttpClient, Retry, Surroundings
 from callwright.models import LocalModel, OpenAIModel, Secret
 from callwright.models.openai import is_strict
 from callwright.nouns.errors import ConfigError, ModelError
@@ -47,12 +48,18 @@ async def served(handler: Handler) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
+def client_with(waits: Waits) -> HttpClient:
+    """A client that retries as a model's own does, and whose waits are recorded."""
+    surroundings = Surroundings(sleep=waits)
+    return HttpClient(Egress.any(), retry=Retry(attempts=4), surroundings=surroundings)
+
+
 @asynccontextmanager
 async def model_at(url: str, tmp_path: Path, **more: Any) -> AsyncIterator[OpenAIModel]:
     options = {
         "api_key": Secret(KEY),
         "memory": tmp_path / "endpoints.json",
-        "sleep": Waits(),
+        "client": client_with(Waits()),
         **more,
     }
     model = OpenAIModel(url, "m", **options)
@@ -160,7 +167,10 @@ async def test_429_and_503_are_tried_again_after_the_time_the_server_asks_for(
     for watch in (None, never):
         answers[:] = [(429, {"Retry-After": "7"}), (503, {}), (200, {})]
         waits = Waits()
-        async with served(handler) as url, model_at(url, tmp_path, sleep=waits) as model:
+        async with (
+            served(handler) as url,
+            model_at(url, tmp_path, client=client_with(waits)) as model,
+        ):
             assert (await model.complete(ask("Hi"), watch)).text == "hello"
         assert len(waits.seconds) == 2
         assert 7 <= waits.seconds[0] <= 8
@@ -198,7 +208,7 @@ async def test_a_refusal_is_not_tried_again(tmp_path: Path, status: int, hint: s
 
 async def test_nobody_listening_is_an_error_that_names_the_address(tmp_path: Path) -> None:
     waits = Waits()
-    async with model_at("http://127.0.0.1:9/v1", tmp_path, sleep=waits) as model:
+    async with model_at("http://127.0.0.1:9/v1", tmp_path, client=client_with(waits)) as model:
         with pytest.raises(ModelError, match="cannot connect") as caught:
             await model.complete(ask("Hi"))
     assert "http://127.0.0.1:9/v1" in caught.value.hint

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from callwright.http import Egress, HttpClient, HttpResponse
+from callwright.proxy.server.app import UpstreamFacts
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import JSON, assembled, body, call, cut_at, events
 from tests.proxy.servers import LMSTUDIO_REST, OLLAMA, REFUSED, SERVERS, Server
@@ -45,7 +46,10 @@ async def through(
     memory: Path | None = None,
 ) -> tuple[HttpResponse, list[Asked]]:
     """What the client gets for a request, and what the upstream was asked."""
-    async with upstream(answer) as up, proxy(up.url, settings, memory=memory) as (address, _):
+    async with (
+        upstream(answer) as up,
+        proxy(up.url, settings, facts=UpstreamFacts(memory=memory)) as (address, _),
+    ):
         given = await http.request("POST", address + path, json=asked)
     assert isinstance(given, HttpResponse)
     return given, up.asked

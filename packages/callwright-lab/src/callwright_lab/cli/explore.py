@@ -14,31 +14,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from callwright.cli.settings.options import (
-    Config,
+    ConfigOptions,
     Model,
-    Overlay,
-    Profile,
-    Tools,
+    SourceOptions,
     add_strict_option,
+    group_options,
 )
 from callwright.nouns.control_characters import one_line
-from callwright_lab.cli.verify_options import (
-    Anew,
-    AsJson,
-    Calls,
-    Concurrency,
-    JournalFile,
-    Minutes,
-    ModelCalls,
-    ReportFile,
-)
+from callwright_lab.cli.verify_options import Extent
 
 if TYPE_CHECKING:
     from callwright.nouns.protocols import ChatModel
     from callwright.nouns.trajectory import Trajectory
     from callwright.simulation.recording import Recording
     from callwright.tools.catalog import Catalog
-    from callwright_lab.cli.verify_options import Extent
     from callwright_lab.reflection.attempts import Trying
     from callwright_lab.reflection.privacy import Filters
     from callwright_lab.reflection.row import Reflected
@@ -129,41 +118,78 @@ Held = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class SamplingOptions:
+    """Which steps are explored, and how actions are sampled there."""
+
+    points: Points = 2
+    samples: Samples = 4
+    temperature: Temperature = 1.0
+    seed: Seed = 0
+    form: As = Form.auto
+
+    def to_sampling(self) -> dict[str, Any]:
+        """Return the arguments of a ``Sampling``."""
+        return {
+            "points": self.points,
+            "samples": self.samples,
+            "temperature": self.temperature,
+            "seed": self.seed,
+            "form": None if self.form is Form.auto else self.form.value,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class HelperOptions:
+    """What answers for tools, and which models reflect and judge."""
+
+    sandbox: Sandbox = None
+    recorded: Recorded = None
+    imitate: Imitate = None
+    reflector: Reflector = None
+    judge: ServesJudge = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilterOptions:
+    """Which harvested rows are kept, and what is renamed in them."""
+
+    keep: Keep = None
+    drop: Drop = None
+    longest: Longest = 2_000
+    pseudonyms: Pseudonyms = True
+
+    def to_filters(self) -> Filters:
+        from callwright_lab.reflection.privacy import Filters
+
+        kept, dropped = tuple(self.keep or ()), tuple(self.drop or ())
+        return Filters(kept, dropped, self.longest, self.pseudonyms)
+
+
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    """Where the rows go, in which layout, and how many."""
+
+    out: Out = None
+    to: To = Layout.toolbench_vr
+    each: Each = None
+    held: Held = 1 / 6
+
+
 @add_strict_option
+@group_options()
 def explore_command(
     trajectories: Verified = None,
     runs: Runs = None,
-    tools: Tools = None,
-    overlay: Overlay = None,
+    *,
+    sources: SourceOptions,
     model: Model = None,
-    points: Points = 2,
-    samples: Samples = 4,
-    temperature: Temperature = 1.0,
-    seed: Seed = 0,
-    form: As = Form.auto,
-    sandbox: Sandbox = None,
-    recorded: Recorded = None,
-    imitate: Imitate = None,
-    reflector: Reflector = None,
-    judge: ServesJudge = None,
-    keep: Keep = None,
-    drop: Drop = None,
-    longest: Longest = 2_000,
-    pseudonyms: Pseudonyms = True,
-    out: Out = None,
-    to: To = Layout.toolbench_vr,
-    each: Each = None,
-    held: Held = 1 / 6,
-    concurrency: Concurrency = 4,
-    calls: Calls = None,
-    model_calls: ModelCalls = None,
-    minutes: Minutes = None,
-    journal: JournalFile = None,
-    anew: Anew = False,
-    report: ReportFile = None,
-    as_json: AsJson = False,
-    config: Config = None,
-    profile: Profile = None,
+    sampled: SamplingOptions,
+    helpers: HelperOptions,
+    filtered: FilterOptions,
+    written: RowOptions,
+    extent: Extent,
+    where: ConfigOptions,
 ) -> None:
     """Make reflection data: error, what was wrong, right call, from a learner's own errors or from
     your runs.
@@ -172,8 +198,6 @@ def explore_command(
 
     from callwright.cli.settings.settings import Given, resolve_settings
     from callwright.nouns.errors import ConfigError
-    from callwright_lab.cli.verify_options import Extent
-    from callwright_lab.reflection.privacy import Filters
 
     if not (trajectories or runs):
         raise ConfigError(
@@ -183,34 +207,33 @@ def explore_command(
                 " --runs FILE…"
             ),
         )
-    settings = resolve_settings(
-        Given({"tools": tools, "overlay": overlay, "model": model}), config=config, profile=profile
+    given = Given({**sources.to_settings(), "model": model})
+    settings = resolve_settings(given, config=where.config, profile=where.profile)
+    wanted = Wanted(
+        layout=written.to.value,
+        learner=settings.get("model"),
+        reflector=helpers.reflector,
+        judge=helpers.judge,
+        imitator=helpers.imitate,
+        recorded=tuple(helpers.recorded or ()),
+        sandbox=tuple(helpers.sandbox or ()),
+        sampling=sampled.to_sampling(),
+        each=written.each,
+        held=written.held,
     )
-    extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
-    how: dict[str, Any] = {
-        "points": points,
-        "samples": samples,
-        "temperature": temperature,
-        "seed": seed,
-    }
-    how["form"] = None if form is Form.auto else form.value
-    learner, given = settings.get("model"), (tuple(recorded or ()), tuple(sandbox or ()))
-    wanted = Wanted(to.value, learner, reflector, judge, imitate, *given, how, each, held)
-    if runs and overlay is not None:
+    if runs and sources.overlay is not None:
         print(
-            f"warning: {overlay} is of no use here: no tool is called when runs are harvested",
+            f"warning: {sources.overlay} is of no use here: no tool is called when runs are"
+            " harvested",
             file=sys.stderr,
         )
     if runs:
-        filters = Filters(tuple(keep or ()), tuple(drop or ()), longest, pseudonyms)
-        made = asyncio.run(_harvest_runs([*runs, *(trajectories or ())], filters, wanted, extent))
+        paths = [*runs, *(trajectories or ())]
+        made = asyncio.run(_harvest_runs(paths, filtered.to_filters(), wanted, extent))
     else:
-        made = asyncio.run(
-            _explore_trajectories(
-                _read_trajectories(trajectories or ()), settings.sources(), wanted, extent
-            )
-        )
-    _write_results(made, extent, wanted, out)
+        found = _read_trajectories(trajectories or ())
+        made = asyncio.run(_explore_trajectories(found, settings.sources(), wanted, extent))
+    _write_results(made, extent, wanted, written.out)
 
 
 def _read_trajectories(paths: Any) -> list[Trajectory]:

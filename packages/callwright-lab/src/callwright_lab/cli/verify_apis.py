@@ -5,38 +5,30 @@ documentation lacks.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from callwright.cli.settings.options import (
-    Config,
-    Evidence,
-    NoEvidence,
-    Profile,
+    ConfigOptions,
+    EvidenceOptions,
     Tools,
     add_strict_option,
+    group_options,
 )
-from callwright_lab.cli.verify_options import (
-    Anew,
-    AsJson,
-    Calls,
-    Concurrency,
-    JournalFile,
-    Minutes,
-    ModelCalls,
-    ReportFile,
-)
+from callwright_lab.cli.verify_options import Extent
 
 
-@add_strict_option
-def verify_apis(
-    tools: Tools = None,
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """Which tools are called, and how often."""
+
     only: Annotated[
         list[str] | None, typer.Option("--only", help="Only these tools, like find_*.")
-    ] = None,
-    each: Annotated[int, typer.Option(help="Calls of each tool at most.", min=1)] = 3,
+    ] = None
+    each: Annotated[int, typer.Option(help="Calls of each tool at most.", min=1)] = 3
     sandbox: Annotated[
         list[str] | None,
         typer.Option(
@@ -45,45 +37,58 @@ def verify_apis(
                 "Tools that may write and are called, like git_*: what they change is thrown away."
             ),
         ),
-    ] = None,
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Which models help to verify tools."""
+
     model: Annotated[
         str | None,
         typer.Option(
             "--model", "-m", help="Writes example calls and documentation; imitates the dead."
         ),
-    ] = None,
+    ] = None
     judge: Annotated[
         list[str] | None,
         typer.Option(
             "--judge",
             help="One more model that says which tools are valid, by majority. May be repeated.",
         ),
-    ] = None,
+    ] = None
     stand_in: Annotated[
         bool,
         typer.Option(
             "--stand-in", help="With --model: it imitates what is dead or may not be called."
         ),
-    ] = False,
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayOptions:
+    """Where the documentation that was found goes."""
+
     apply: Annotated[
         Path | None,
         typer.Option("--apply", help="Write what was found here, for --overlay; the source stays."),
-    ] = None,
+    ] = None
     diff: Annotated[
         bool, typer.Option("--diff/--no-diff", help="Show the documentation before and after.")
-    ] = True,
-    concurrency: Concurrency = 4,
-    calls: Calls = None,
-    model_calls: ModelCalls = None,
-    minutes: Minutes = None,
-    journal: JournalFile = None,
-    anew: Anew = False,
-    report: ReportFile = None,
-    as_json: AsJson = False,
-    evidence: Evidence = None,
-    no_evidence: NoEvidence = False,
-    config: Config = None,
-    profile: Profile = None,
+    ] = True
+
+
+@add_strict_option
+@group_options()
+def verify_apis(
+    tools: Tools = None,
+    *,
+    called: CallOptions,
+    models: ModelOptions,
+    found: OverlayOptions,
+    extent: Extent,
+    kept: EvidenceOptions,
+    where: ConfigOptions,
 ) -> None:
     """Call the tools of a catalogue: which are alive, what do their schemas lack, where do they
     drift from them.
@@ -93,22 +98,27 @@ def verify_apis(
     from callwright.cli.evidence import open_evidence
     from callwright.cli.settings.settings import Given, resolve_settings
     from callwright.nouns.errors import ConfigError
-    from callwright_lab.cli.verify_options import Extent, print_agreement, print_report
+    from callwright_lab.cli.verify_options import print_agreement, print_report
 
-    given = {"tools": tools, "evidence": False if no_evidence else evidence}
-    settings = resolve_settings(Given(given), config=config, profile=profile)
+    given = Given({"tools": tools, **kept.to_settings()})
+    settings = resolve_settings(given, config=where.config, profile=where.profile)
     sources = settings.get("tools", [])
     if not sources:
         raise ConfigError("verify apis needs tools", hint="callwright verify apis --tools SOURCE")
-    extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
-    wanted = {"only": only or [], "each": each, "sandbox": sandbox or [], "model": model, "judges": judge or [],
-              "stand_in": stand_in}  # fmt: skip
+    wanted = {
+        "only": called.only or [],
+        "each": called.each,
+        "sandbox": called.sandbox or [],
+        "model": models.model,
+        "judges": models.judge or [],
+        "stand_in": models.stand_in,
+    }
     with open_evidence(settings.evidence()) as store:
         made, offered = asyncio.run(_verify_apis(sources, wanted, extent, store))
     print_report(made, extent, lambda: _build_report(made, offered, extent))
     _print_hints(made)
     print_agreement([one.found.get("votes", {}) for one in made.findings])
-    _write_overlay(made, offered, wanted, apply, diff and not as_json)
+    _write_overlay(made, offered, wanted, found.apply, found.diff and not extent.as_json)
 
 
 def _print_hints(made: Any) -> None:
@@ -181,12 +191,12 @@ async def _verify_apis(
 
 def _build_report(made: Any, offered: Any, extent: Any) -> Any:
     """The page; documentation before and after is not folded."""
-    from callwright_lab.verify.evidence import (
+    from callwright_lab.verify.reporting.evidence import (
         iter_documentation_parts,
         iter_tool_evidence,
         tool_reasons,
     )
-    from callwright_lab.verify.page import Stage, build_sweep_report
+    from callwright_lab.verify.reporting.page import Stage, build_sweep_report
 
     tools = {tool.name: tool for tool in offered}
     stage = Stage(

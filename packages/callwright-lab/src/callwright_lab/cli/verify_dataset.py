@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from callwright.cli.settings.options import group_options
 from callwright.nouns.control_characters import one_line
-from callwright_lab.cli.verify_options import (
-    Anew,
-    AsJson,
-    Concurrency,
-    JournalFile,
-    Minutes,
-    ModelCalls,
-    ReportFile,
-)
+from callwright_lab.cli.verify_options import ModelExtent
 
 if TYPE_CHECKING:
     from callwright.viewer import Report
@@ -29,6 +22,7 @@ if TYPE_CHECKING:
     from callwright_lab.verify.sweep import Sweep
 
 
+@group_options()
 def verify_dataset(
     source: Annotated[
         Path,
@@ -52,24 +46,19 @@ def verify_dataset(
             help="Judges the six criteria beside the rules. May be repeated: a majority.",
         ),
     ] = None,
-    concurrency: Concurrency = 4,
-    model_calls: ModelCalls = None,
-    minutes: Minutes = None,
-    journal: JournalFile = None,
-    anew: Anew = False,
-    report: ReportFile = None,
-    as_json: AsJson = False,
+    *,
+    sweep: ModelExtent,
 ) -> None:
     """Score a data set by Table 1's criteria, by rule; name every defect; write a cleaned copy."""
     import asyncio
 
-    from callwright_lab.cli.verify_options import Extent, print_report
+    from callwright_lab.cli.verify_options import print_report
     from callwright_lab.transcripts import read_files
 
     found = read_files(source, layout)
     for problem in found.left_out[:10]:
         print(f"left out: {one_line(problem)}", file=sys.stderr)
-    extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
+    extent = sweep.to_extent()
     made = asyncio.run(_verify_rows(found, model or [], strict, extent))
     print_report(made, extent, lambda: _build_report(source.stem, found, made, extent))
     _print_rates(source.stem, made, extent)
@@ -120,8 +109,8 @@ def _print_rates(name: str, made: Sweep, extent: Extent) -> None:
 def _build_report(name: str, found: Read, made: Sweep, extent: Extent) -> Report:
     from callwright.viewer import Table
     from callwright_lab.verify.dataset.rows import make_transcript_key
-    from callwright_lab.verify.evidence import iter_row_evidence, row_reasons
-    from callwright_lab.verify.page import Stage, build_sweep_report
+    from callwright_lab.verify.reporting.evidence import iter_row_evidence, row_reasons
+    from callwright_lab.verify.reporting.page import Stage, build_sweep_report
 
     rows = {
         make_transcript_key(transcript): transcript.trajectory

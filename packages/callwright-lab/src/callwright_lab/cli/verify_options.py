@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -57,16 +57,18 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print every finding as JSO
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Settings of a sweep: its pace, its budget, its journal and its report."""
+    """Settings of a sweep, as options of its command: its pace, its budget, its journal and its
+    report.
+    """
 
-    concurrency: int = 4
-    calls: int | None = None
-    model_calls: int | None = None
-    minutes: float | None = None
-    journal: Path | None = None
-    anew: bool = False
-    report: Path | None = None
-    as_json: bool = False
+    concurrency: Concurrency = 4
+    calls: Calls = None
+    model_calls: ModelCalls = None
+    minutes: Minutes = None
+    journal: JournalFile = None
+    anew: Anew = False
+    report: ReportFile = None
+    as_json: AsJson = False
 
     @property
     def budget(self) -> Budget:
@@ -79,6 +81,23 @@ class Extent:
     def wants_page(self) -> bool:
         """Return True if the report is an HTML page."""
         return self.report is not None and self.report.suffix.lower() in (".html", ".htm")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelExtent:
+    """Settings of a sweep that calls no tool, as options of its command."""
+
+    concurrency: Concurrency = 4
+    model_calls: ModelCalls = None
+    minutes: Minutes = None
+    journal: JournalFile = None
+    anew: Anew = False
+    report: ReportFile = None
+    as_json: AsJson = False
+
+    def to_extent(self) -> Extent:
+        """Return the settings of the sweep, without a budget of calls."""
+        return Extent(**{one.name: getattr(self, one.name) for one in fields(self)})
 
 
 async def run_verify_sweep(
@@ -141,7 +160,7 @@ def print_report(
     """
     from callwright.nouns.errors import ConfigError
     from callwright.viewer import render_report_page
-    from callwright_lab.verify.report import render_markdown
+    from callwright_lab.verify.reporting.report import render_markdown
 
     if extent.as_json:
         _print_lines(made)
@@ -249,7 +268,7 @@ class _Progress:
 
 def _print_table(made: Sweep) -> None:
     from callwright.cli.terminal.console import print_table, shorten_text
-    from callwright_lab.verify.report import count_categories, summarize_sweep
+    from callwright_lab.verify.reporting.report import count_categories, summarize_sweep
 
     rows = [
         (

@@ -10,19 +10,17 @@ from typing import Annotated, Any
 
 import typer
 
-from callwright.cli.settings.options import Config, Overlay, Profile, Tools, add_strict_option
-from callwright_lab.cli.verify_options import (
-    Anew,
-    AsJson,
-    Concurrency,
-    JournalFile,
-    Minutes,
-    ModelCalls,
-    ReportFile,
+from callwright.cli.settings.options import (
+    ConfigOptions,
+    SourceOptions,
+    add_strict_option,
+    group_options,
 )
+from callwright_lab.cli.verify_options import ModelExtent
 
 
 @add_strict_option
+@group_options()
 def verify_queries(
     requests: Annotated[
         Path,
@@ -30,8 +28,8 @@ def verify_queries(
             help="JSON lines of id, query, tools and needed; ToolBench's query files; a folder."
         ),
     ],
-    tools: Tools = None,
-    overlay: Overlay = None,
+    sources: SourceOptions,
+    *,
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -54,15 +52,8 @@ def verify_queries(
         Path | None,
         typer.Option("--out", help="Write the kept requests here, as JSON lines."),
     ] = None,
-    concurrency: Concurrency = 4,
-    model_calls: ModelCalls = None,
-    minutes: Minutes = None,
-    journal: JournalFile = None,
-    anew: Anew = False,
-    report: ReportFile = None,
-    as_json: AsJson = False,
-    config: Config = None,
-    profile: Profile = None,
+    sweep: ModelExtent,
+    where: ConfigOptions,
 ) -> None:
     """Find the requests that can be answered with the tools on offer, and are good ones; say why
     others are not.
@@ -70,12 +61,12 @@ def verify_queries(
     import asyncio
 
     from callwright.cli.settings.settings import Given, resolve_settings
-    from callwright_lab.cli.verify_options import Extent, print_agreement, print_report
+    from callwright_lab.cli.verify_options import print_agreement, print_report
 
     settings = resolve_settings(
-        Given({"tools": tools, "overlay": overlay}), config=config, profile=profile
+        Given(sources.to_settings()), config=where.config, profile=where.profile
     )
-    extent = Extent(concurrency, None, model_calls, minutes, journal, anew, report, as_json)
+    extent = sweep.to_extent()
     made, rows = asyncio.run(
         _verify_requests(requests, settings, judge or [], least, _parse_day(today), limit, extent)
     )
@@ -131,8 +122,8 @@ async def _verify_requests(
 
 def _build_report(made: Any, rows: Any, least: int, extent: Any) -> Any:
     """The page, with how often each quality was given."""
-    from callwright_lab.verify.evidence import iter_request_evidence, request_reasons
-    from callwright_lab.verify.page import Stage, build_histogram, build_sweep_report
+    from callwright_lab.verify.reporting.evidence import iter_request_evidence, request_reasons
+    from callwright_lab.verify.reporting.page import Stage, build_histogram, build_sweep_report
 
     known = {row.key: row.item for row in rows}
     scores = [one.found["quality"] for one in made.findings if "quality" in one.found]

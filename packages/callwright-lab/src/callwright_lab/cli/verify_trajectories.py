@@ -13,18 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from callwright.cli.settings.options import Config, Model, Overlay, Profile, Tools
+from callwright.cli.settings.options import ConfigOptions, Model, SourceOptions, group_options
 from callwright.nouns.control_characters import one_line
-from callwright_lab.cli.verify_options import (
-    Anew,
-    AsJson,
-    Calls,
-    Concurrency,
-    JournalFile,
-    Minutes,
-    ModelCalls,
-    ReportFile,
-)
+from callwright_lab.cli.verify_options import Extent
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -35,7 +26,6 @@ if TYPE_CHECKING:
     from callwright.tools.catalog import Catalog
     from callwright.viewer import Report
     from callwright_lab.cli.solving import Solver
-    from callwright_lab.cli.verify_options import Extent
     from callwright_lab.verify.budget import Meter
     from callwright_lab.verify.sweep import Row, Sweep
     from callwright_lab.verify.trajectories import Checked
@@ -132,6 +122,74 @@ class Answering:
         return find_dead_tools(catalog.overlays) if self.imitate else frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class SolvingOptions:
+    """Which model solves requests, and in whose words it is asked."""
+
+    model: Model = None
+    strategy: Annotated[
+        Asked, typer.Option(help="With --requests: which prompt asks the agent.")
+    ] = Asked.code
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """How strictly trajectories are judged, and by whom."""
+
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--judge",
+            help="A model that judges what the rules let pass (Table 18). May be repeated.",
+        ),
+    ] = None
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Drop what the rules only suspect, too.")
+    ] = False
+    prune: Annotated[
+        bool,
+        typer.Option(
+            "--prune", help="Take out rounds that only repeat, instead of dropping for them."
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentOptions:
+    """Which tools may be called for a request."""
+
+    allow: Annotated[
+        list[str] | None,
+        typer.Option("--allow", help="With --requests: tools that need no leave, like send_*."),
+    ] = None
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --requests: nothing that may write.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweringOptions:
+    """What answers in place of tools."""
+
+    recorded: Recorded = None
+    simulator: Simulator = None
+    imitate: Imitate = None
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutOptions:
+    """Where the kept trajectories go, and the layouts that are read and written."""
+
+    out: Annotated[Path | None, typer.Option(help="Write the kept ones here: .jsonl or .json.")] = (
+        None
+    )
+    to: Annotated[Written, typer.Option("--to", help="The layout of --out.")] = Written.toolbench_vr
+    layout: Annotated[
+        str, typer.Option("--from", help="The layout of SOURCE; else each record's is recognised.")
+    ] = ""
+
+
+@group_options()
 def verify_trajectories(
     source: Annotated[
         Path | None,
@@ -143,57 +201,15 @@ def verify_trajectories(
             help="Or requests to solve with the tools: one a line, as text or {query, id, tools}."
         ),
     ] = None,
-    tools: Tools = None,
-    overlay: Overlay = None,
-    model: Model = None,
-    strategy: Annotated[
-        Asked, typer.Option(help="With --requests: which prompt asks the agent.")
-    ] = Asked.code,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--judge",
-            help="A model that judges what the rules let pass (Table 18). May be repeated.",
-        ),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Drop what the rules only suspect, too.")
-    ] = False,
-    prune: Annotated[
-        bool,
-        typer.Option(
-            "--prune", help="Take out rounds that only repeat, instead of dropping for them."
-        ),
-    ] = False,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option("--allow", help="With --requests: tools that need no leave, like send_*."),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --requests: nothing that may write.")
-    ] = False,
-    recorded: Recorded = None,
-    simulator: Simulator = None,
-    imitate: Imitate = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the kept ones here: .jsonl or .json.")
-    ] = None,
-    to: Annotated[
-        Written, typer.Option("--to", help="The layout of --out.")
-    ] = Written.toolbench_vr,
-    layout: Annotated[
-        str, typer.Option("--from", help="The layout of SOURCE; else each record's is recognised.")
-    ] = "",
-    concurrency: Concurrency = 4,
-    calls: Calls = None,
-    model_calls: ModelCalls = None,
-    minutes: Minutes = None,
-    journal: JournalFile = None,
-    anew: Anew = False,
-    report: ReportFile = None,
-    as_json: AsJson = False,
-    config: Config = None,
-    profile: Profile = None,
+    *,
+    sources: SourceOptions,
+    solving: SolvingOptions,
+    checks: CheckOptions,
+    consent: ConsentOptions,
+    answers: AnsweringOptions,
+    files: LayoutOptions,
+    extent: Extent,
+    where: ConfigOptions,
 ) -> None:
     """Check trajectories by rule, then by model: format, execution, meaning; each dropped one with
     its reason.
@@ -202,7 +218,7 @@ def verify_trajectories(
 
     from callwright.cli.settings.settings import Given, resolve_settings
     from callwright.nouns.errors import ConfigError
-    from callwright_lab.cli.verify_options import Extent, print_report
+    from callwright_lab.cli.verify_options import print_report
 
     if (source is None) == (requests is None):
         raise ConfigError(
@@ -212,14 +228,19 @@ def verify_trajectories(
                 " MODEL"
             ),
         )
-    settings = resolve_settings(
-        Given({"tools": tools, "overlay": overlay, "model": model}), config=config, profile=profile
-    )
-    wanted = {"judges": judge or [], "strict": strict, "prune": prune, "to": to.value}
-    answering = Answering(tuple(recorded or ()), simulator, imitate, settings.get("overlay"))
-    if requests is None and overlay is not None:
+    given = Given({**sources.to_settings(), "model": solving.model})
+    settings = resolve_settings(given, config=where.config, profile=where.profile)
+    wanted = {
+        "judges": checks.judge or [],
+        "strict": checks.strict,
+        "prune": checks.prune,
+        "to": files.to.value,
+    }
+    recorded = tuple(answers.recorded or ())
+    answering = Answering(recorded, answers.simulator, answers.imitate, settings.get("overlay"))
+    if requests is None and sources.overlay is not None:
         print(
-            f"warning: {overlay} is of no use here: no tool is called without --requests",
+            f"warning: {sources.overlay} is of no use here: no tool is called without --requests",
             file=sys.stderr,
         )
     if requests is not None:
@@ -227,17 +248,21 @@ def verify_trajectories(
             raise ConfigError(
                 "trajectories are made with tools", hint="--requests FILE --tools SOURCE"
             )
-        wanted |= {"model": settings.get("model"), "strategy": strategy.value, "allow": allow or [],
-                   "dry_run": dry_run, "tools": settings.sources(say=False)}  # fmt: skip
+        wanted |= {
+            "model": settings.get("model"),
+            "strategy": solving.strategy.value,
+            "allow": consent.allow or [],
+            "dry_run": consent.dry_run,
+            "tools": settings.sources(say=False),
+        }
         wanted |= answering.about
-    extent = Extent(concurrency, calls, model_calls, minutes, journal, anew, report, as_json)
     made = asyncio.run(
-        _verify_trajectories(source, requests, layout, settings, wanted, answering, extent)
+        _verify_trajectories(source, requests, files.layout, settings, wanted, answering, extent)
     )
     print_report(made, extent, lambda: _build_report(made, extent))
     _print_agreement(made)
-    if out is not None:
-        _write_kept(made, out)
+    if files.out is not None:
+        _write_kept(made, files.out)
 
 
 async def _verify_trajectories(
@@ -408,8 +433,11 @@ def _read_requests(path: Path) -> list[dict[str, Any]]:
 
 
 def _build_report(made: Sweep, extent: Extent) -> Report:
-    from callwright_lab.verify.evidence import iter_trajectory_evidence, trajectory_reasons
-    from callwright_lab.verify.page import Stage, build_sweep_report
+    from callwright_lab.verify.reporting.evidence import (
+        iter_trajectory_evidence,
+        trajectory_reasons,
+    )
+    from callwright_lab.verify.reporting.page import Stage, build_sweep_report
     from callwright_lab.verify.trajectories import collect_votes
 
     stage = Stage(

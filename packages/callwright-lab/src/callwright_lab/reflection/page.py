@@ -15,8 +15,8 @@ from callwright_lab.reflection.profile import profile_errors
 from callwright_lab.reflection.reflection import render_feedback
 from callwright_lab.reflection.row import parse_row
 from callwright_lab.verify.budget import Budget, Cost
-from callwright_lab.verify.evidence import describe_value
-from callwright_lab.verify.page import Stage, build_sweep_report
+from callwright_lab.verify.reporting.evidence import describe_value
+from callwright_lab.verify.reporting.page import Stage, build_sweep_report
 from callwright_lab.verify.sweep import Finding, Sweep
 from callwright_lab.verify.trajectories import render_process
 

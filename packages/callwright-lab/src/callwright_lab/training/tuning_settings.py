@@ -14,13 +14,8 @@ Loss = Literal["dapo", "grpo"]
 
 
 @dataclass(frozen=True, slots=True)
-class Tuning:
-    """Supervised warm start and reinforcement by groups of replies. Lengths are in tokens.
-
-    ``batch`` counts prompts an optimiser step, ``group`` replies a prompt, ``attempts`` prompts
-    sampled at most for one step; with as many attempts as prompts nothing is sampled again, which
-    is GRPO. ``micro`` is how many replies are in one forward pass.
-    """
+class Optimisation:
+    """Which model is trained, and the objective of its reinforcement."""
 
     model: str = "Qwen/Qwen3-1.7B"
     rate: float = 1e-6
@@ -34,6 +29,17 @@ class Tuning:
     # averaged over all tokens of a batch (dapo) or over each reply first (grpo)
     loss: Loss = "dapo"
     beta: float = 0.0  # weight of the KL divergence from where the run began
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning(Optimisation):
+    """Supervised warm start and reinforcement by groups of replies. Lengths are in tokens.
+
+    ``batch`` counts prompts an optimiser step, ``group`` replies a prompt, ``attempts`` prompts
+    sampled at most for one step; with as many attempts as prompts nothing is sampled again, which
+    is GRPO. ``micro`` is how many replies are in one forward pass.
+    """
+
     longest: int = 4096  # a reply ends here
     context: int = 4096  # longer prompts are left out
     temperature: float = 1.0

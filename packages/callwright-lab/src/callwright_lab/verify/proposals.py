@@ -154,24 +154,24 @@ def _pick_alternative(part: JsonObject) -> JsonObject:
 
 
 def _combine_arguments(
-    tool: Tool, options: Mapping[str, Sequence[Json]], most: int
+    tool: Tool, values: Mapping[str, Sequence[Json]], most: int
 ) -> list[JsonObject]:
     made = []
-    for turn in range(most + len(options)):
+    for turn in range(most + len(values)):
         call: JsonObject = {}
         used: dict[str, int] = {}
         for key in tool.properties:
             required = key in tool.required
-            if key not in options or (
+            if key not in values or (
                 not required and (turn == 0 or (turn > 1 and (turn + len(call)) % 2))
             ):
                 continue
             kind = to_canonical_json(
-                options[key]
+                values[key]
             )  # two of one kind are given different values: from here to there
             place = turn + used.get(kind, 0)
             used[kind] = used.get(kind, 0) + 1
-            call[key] = options[key][place % len(options[key])]
+            call[key] = values[key][place % len(values[key])]
         made.append(call)
     return made
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from callwright.agent.invoke import Caller
 from callwright.agent.journal.ledger import Answer, Ledger, build_divergence_error
-from callwright.agent.probing import TrialPolicy, Trials, try_tools
+from callwright.agent.probing import ProbingContext, TrialPolicy, Trials, try_tools
 from callwright.agent.safety.policy import select_withheld
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError
@@ -174,9 +174,15 @@ class CatalogSearch:
         if trying:
             policy = self._policy(budget, dry_run)
             made = await try_tools(
-                self.query, hits, self.tools.values(), invoker=caller, evidence=evidence, policy=policy,
-                conversation=self.conversation, secrets=secrets, trace=self.trace, ledger=self.ledger,
-            )  # fmt: skip
+                self.query,
+                hits,
+                self.tools.values(),
+                invoker=caller,
+                evidence=evidence,
+                policy=policy,
+                conversation=self.conversation,
+                context=ProbingContext(secrets, trace=self.trace, ledger=self.ledger),
+            )
             names, more = _fill_places(made, size), {"calls": made.calls, "problems": made.problems}
             failed = {one.name for one in made.ranking if one.failed}
             _spend_tool_calls(budget, made.calls)

@@ -20,7 +20,7 @@ from callwright.jsontext import parse
 from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.proxy.server.access import Access, host_name
-from callwright.proxy.server.app import Proxy
+from callwright.proxy.server.app import Observers, Proxy, UpstreamFacts
 from callwright.proxy.server.lane import list_python_options
 from callwright.proxy.server.meter import process_meter
 from callwright.proxy.server.placement import warm_up
@@ -135,11 +135,10 @@ def _serve_local(setup: ProxySetup) -> None:
                 address,
                 settings,
                 access=access,
-                known=known,
-                local=True,
+                facts=UpstreamFacts(known, local=True),
                 overlay=laid,
                 keeper=keeper,
-                warn=_print_warning,
+                observers=Observers(_print_warning),
             ),
             listening,
             quiet=setup.quiet,
@@ -153,7 +152,12 @@ def _build_proxy(upstream: str, setup: ProxySetup) -> Proxy:
     access, settings = _build_access(setup), _build_settings(setup)
     laid, keeper = _read_overlay(setup.overlay), _open_training_log(setup.keep)
     return Proxy(
-        upstream, settings, access=access, overlay=laid, keeper=keeper, warn=_print_warning
+        upstream,
+        settings,
+        access=access,
+        overlay=laid,
+        keeper=keeper,
+        observers=Observers(_print_warning),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from callwright.agent.probing import Ranked, TrialPolicy, Trials, try_tools
+from callwright.agent.probing import ProbingContext, Ranked, TrialPolicy, Trials, try_tools
 from callwright.cli.opened import open_sources
 from callwright.cli.terminal.console import print_table
 from callwright.models import open_model
@@ -84,7 +84,7 @@ async def _probe_tools(wanted: Wanted, evidence: EvidenceStore | None) -> Trials
             ),
             evidence=evidence,
             policy=wanted.policy,
-            secrets=catalog.secrets,
+            context=ProbingContext(catalog.secrets),
         )
 
 

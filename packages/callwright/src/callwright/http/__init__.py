@@ -3,7 +3,7 @@
 aiohttp is loaded with the first request, not with this package.
 """
 
-from callwright.http.client import HttpClient, Timeout
+from callwright.http.client import HttpClient, Surroundings, Timeout
 from callwright.http.egress import Egress
 from callwright.http.response import HttpResponse, failure_for_status, retry_after
 from callwright.http.retry import Retry
@@ -15,6 +15,7 @@ __all__ = [
     "HttpResponse",
     "HttpStream",
     "Retry",
+    "Surroundings",
     "Timeout",
     "failure_for_status",
     "retry_after",

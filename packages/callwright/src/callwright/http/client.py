@@ -44,6 +44,18 @@ class Timeout:
     total: float | None = 120.0
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a client takes from outside: name resolution (None: the system's), waiting, randomness
+    and wall-clock time. Tests replace them.
+    """
+
+    lookup: Callable[[str, int], Awaitable[Sequence[str]]] | None = None
+    sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep
+    chance: Callable[[], float] = random.random
+    now: Callable[[], float] = time.time
+
+
 class HttpClient:
     """Sends requests under egress rules. Use as an async context manager, or call ``aclose`` when
     done.
@@ -51,8 +63,6 @@ class HttpClient:
     What the world does wrong comes back as a Failure; only misuse raises. ``repeat=True`` says that
     sending the request twice does no harm; without it nothing is ever sent twice, and with it only
     where whoever counts the calls lets it be (:data:`callwright.nouns.protocols.MAY_REPEAT`).
-    ``lookup``, ``sleep``, ``chance`` and ``now`` replace name resolution, waiting, randomness and
-    wall-clock time.
     """
 
     def __init__(
@@ -66,10 +76,7 @@ class HttpClient:
         headers: Mapping[str, str] | None = None,
         connections: int = 100,
         ssl_context: ssl.SSLContext | None = None,
-        lookup: Callable[[str, int], Awaitable[Sequence[str]]] | None = None,
-        sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
-        chance: Callable[[], float] = random.random,
-        now: Callable[[], float] = time.time,
+        surroundings: Surroundings | None = None,
     ) -> None:
         self.egress = egress or Egress()
         self.timeout = timeout or Timeout()
@@ -80,8 +87,7 @@ class HttpClient:
         self._headers = {"user-agent": "callwright", **_lower_header_names(headers)}
         self._limit = connections
         self._ssl_context = ssl_context
-        self._lookup = lookup
-        self._sleep, self._chance, self._now = sleep, chance, now
+        self.surroundings = surroundings or Surroundings()
         self._connections: Connections | None = None
 
     async def __aenter__(self) -> HttpClient:
@@ -136,18 +142,18 @@ class HttpClient:
                 result = _mark_acted(result)
             acted = not (isinstance(result, Failure) and result.not_done)
             asked = (
-                retry_after(result.headers, self._now())
+                retry_after(result.headers, self.surroundings.now())
                 if isinstance(result, HttpResponse)
                 else None
             )
-            wait = policy.wait(attempt, result, asked, self._chance())
+            wait = policy.wait(attempt, result, asked, self.surroundings.chance())
             if wait is None or (
                 deadline is not None and asyncio.get_running_loop().time() + wait >= deadline
             ):
                 return result
             if not MAY_REPEAT.get()():
                 return result
-            await self._sleep(wait)
+            await self.surroundings.sleep(wait)
 
     @asynccontextmanager
     async def stream(
@@ -241,7 +247,7 @@ class HttpClient:
 
         loop = asyncio.get_running_loop()
         if self._connections is None or self._connections.loop is not loop:
-            lookup = self._lookup or system_lookup
+            lookup = self.surroundings.lookup or system_lookup
             self._connections = Connections(self.egress, lookup, self._ssl_context, self._limit)
         return self._connections
 

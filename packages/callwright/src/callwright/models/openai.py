@@ -6,7 +6,7 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -60,7 +60,6 @@ class OpenAIModel:
         timeout: Timeout | None = None,
         client: HttpClient | None = None,
         memory: Path | None = None,
-        sleep: Callable[[float], Awaitable[Any]] = asyncio.sleep,
     ) -> None:
         self.base_url = _check_base_url(base_url)
         self._model = model
@@ -68,13 +67,11 @@ class OpenAIModel:
         self._declared = _declare_capabilities(mode, context)
         self._context = context
         self._retry = retry or Retry(attempts=4)
-        self._sleep = sleep
         self._client = client or HttpClient(
             Egress.any(),
             timeout=timeout or Timeout(connect=10, idle=300, total=900),
             max_bytes=MAX_BYTES,
             retry=self._retry,
-            sleep=sleep,
         )
         self._memory = memory
         self._known: Capabilities | None = None
@@ -225,7 +222,7 @@ class OpenAIModel:
             wait = self._retry.wait(attempt, answer, asked, random.random())
             if wait is None:
                 raise self._refusal(answer)
-            await self._sleep(wait)
+            await self._client.surroundings.sleep(wait)
 
     def _adapted(self, body: JsonObject) -> JsonObject:
         """The body without what this endpoint refused before; newer ones call max_tokens

@@ -56,10 +56,9 @@ def compile_schema(
     ``formats``: assert ``format`` (the gate does; by default the specification only annotates).
     Raises BadSchema.
     """
-    options = _build_options(formats)
     try:
-        if registry:
-            options["registry"] = _build_registry(schema, registry)
+        found = _build_registry(schema, registry) if registry else None
+        options = ValidatorOptions(formats, found)
         return _compile_checked(schema, options)
     except (ValueError, TypeError, jsonschema_rs.ReferencingError) as exc:
         raise BadSchema(_first_line(exc)) from None
@@ -69,7 +68,7 @@ def compile_relaxed(schema: Json) -> Compiled:
     """A schema ready to check values, whatever it is: what the validator refuses of it asserts
     nothing and is named in ``unasserted`` (:mod:`callwright.schema.relaxed`). Never raises.
     """
-    options = _build_options(formats=True)
+    options = ValidatorOptions()
     try:
         return _compile_checked(schema, options)
     except (ValueError, TypeError, jsonschema_rs.ReferencingError):
@@ -77,12 +76,22 @@ def compile_relaxed(schema: Json) -> Compiled:
         return _compile_checked(made, options, unasserted)
 
 
-def _build_options(formats: bool) -> dict[str, Any]:
-    return {"offline": True, "validate_formats": formats, "pattern_options": _PATTERNS}
+@dataclass(frozen=True, slots=True)
+class ValidatorOptions:
+    """How a schema is compiled. ``registry`` holds further schemas."""
+
+    formats: bool = True
+    registry: Any = None
+
+    def to_keywords(self, patterns: Any = _PATTERNS) -> dict[str, Any]:
+        """Return the keyword arguments of jsonschema-rs."""
+        more = {} if self.registry is None else {"registry": self.registry}
+        fixed = {"offline": True, "validate_formats": self.formats, "pattern_options": patterns}
+        return {**fixed, **more}
 
 
 def _compile_checked(
-    schema: Json, options: dict[str, Any], unasserted: tuple[str, ...] = ()
+    schema: Json, options: ValidatorOptions, unasserted: tuple[str, ...] = ()
 ) -> Compiled:
     """Raises what :func:`_explain_refusal` tells of."""
     if not isinstance(schema, dict | bool):
@@ -90,7 +99,7 @@ def _compile_checked(
     problem = find_size_problem(schema)
     if problem:
         raise BadSchema(problem)
-    validator = jsonschema_rs.validator_for(schema, **options)
+    validator = jsonschema_rs.validator_for(schema, **options.to_keywords())
     return Compiled(
         schema,
         validator,
@@ -101,7 +110,7 @@ def _compile_checked(
     )
 
 
-def _explain_refusal(schema: Json, options: dict[str, Any]) -> str:
+def _explain_refusal(schema: Json, options: ValidatorOptions) -> str:
     """Return the reason why a schema cannot be compiled; "" if it can."""
     try:
         _compile_checked(schema, options)
@@ -110,12 +119,12 @@ def _explain_refusal(schema: Json, options: dict[str, Any]) -> str:
     return ""
 
 
-def _has_slow_patterns(schema: Json, options: dict[str, Any]) -> bool:
+def _has_slow_patterns(schema: Json, options: ValidatorOptions) -> bool:
     """Return True if a pattern looks around or back. On a long text, each position is then tried
     many times.
     """
     try:
-        jsonschema_rs.validator_for(schema, **{**options, "pattern_options": _LINEAR})
+        jsonschema_rs.validator_for(schema, **options.to_keywords(_LINEAR))
     except ValueError:
         return True
     return False
@@ -142,7 +151,7 @@ class Compiled:
 
     schema: Json
     validator: Any
-    options: dict[str, Any]
+    options: ValidatorOptions
     visits: Visits
     unasserted: tuple[str, ...] = ()
     slow_patterns: bool = False
@@ -218,7 +227,7 @@ class Compiled:
 
     @cached_property
     def _parts(self) -> Any:
-        return jsonschema_rs.validator_map_for(self.schema, **self.options)
+        return jsonschema_rs.validator_map_for(self.schema, **self.options.to_keywords())
 
     @cached_property
     def root(self) -> Node:

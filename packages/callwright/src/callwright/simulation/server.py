@@ -96,9 +96,9 @@ class ToolServer:
             return await self._registered(route, body)
         return await self._called(unquote(path[len(PREFIX) :]), body)
 
-    def _refusal(self, given: Mapping[bytes, bytes]) -> tuple[int, str] | None:
+    def _refusal(self, headers: Mapping[bytes, bytes]) -> tuple[int, str] | None:
         if not self._key:
-            host = given.get(b"host", b"").decode("latin-1")
+            host = headers.get(b"host", b"").decode("latin-1")
             name = (
                 host.partition("]")[0].removeprefix("[")
                 if host.startswith("[")
@@ -110,8 +110,8 @@ class ToolServer:
                 else (403, "without a key the tools are served under localhost only")
             )
         sent = (
-            given.get(b"authorization", b"").removeprefix(b"Bearer ").strip(),
-            given.get(b"x-api-key", b""),
+            headers.get(b"authorization", b"").removeprefix(b"Bearer ").strip(),
+            headers.get(b"x-api-key", b""),
         )
         fits = any(hmac.compare_digest(key, self._key) for key in sent)
         return None if fits else (401, "this server wants its key, as a bearer token or x-api-key")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from callwright.nouns.errors import CatalogError
@@ -27,6 +27,10 @@ from callwright.tools.overlays import OverlaySource
 from callwright.tools.python.functions import FunctionSource, functions_of
 from callwright.tools.python.modules import get_attribute, load_file, load_module
 from callwright.tools.trust import digest_of, normalize_location
+
+if TYPE_CHECKING:
+    from callwright.tools.openapi.source import OpenAPIOptions
+
 
 SourceSpec: TypeAlias = (
     "str | Path | ModuleType | Tool | ToolSource | Callable[..., Any] | Mapping[str, Any]"
@@ -93,7 +97,7 @@ def _of_text(spec: str) -> list[ToolSource]:
         return [MCPSource.http(spec.removeprefix("mcp+"))]
     if spec.startswith(("http://", "https://")):
         url, _, options = spec.rpartition("?") if "?" in spec else (spec, "", "")
-        return [_open_openapi(url, **_openapi_options(options, url))]
+        return [_open_openapi(url, _openapi_options(options, url))]
     if "?" in spec and not Path(spec).expanduser().exists():
         return _of_file_with_options(spec)
     path, colon, name = spec.rpartition(":")
@@ -117,13 +121,13 @@ def _of_file_with_options(spec: str) -> list[ToolSource]:
         raise CatalogError(
             f"{path!r} is no OpenAPI document, and only those take options behind a '?'", hint=FORMS
         )
-    return [_open_openapi(_require_file(path), **_openapi_options(options, path))]
+    return [_open_openapi(_require_file(path), _openapi_options(options, path))]
 
 
-def _openapi_options(text: str, document: str) -> dict[str, Any]:
-    """Return the options behind the ``?`` of a spec, as keyword arguments of OpenAPISource. ``+``
-    is read as a plus sign.
-    """
+def _openapi_options(text: str, document: str) -> OpenAPIOptions:
+    """Return the options behind the ``?`` of a spec, for OpenAPISource. ``+`` is read as a plus sign."""
+    from callwright.tools.openapi.source import OpenAPIOptions
+
     given: dict[str, Any] = {}
     document = document.partition("?")[0]  # its own query may hold secrets
     for part in filter(None, text.split("&")):
@@ -147,7 +151,7 @@ def _openapi_options(text: str, document: str) -> dict[str, Any]:
             raise CatalogError(f"{document!r}: the option {key!r} stands there twice")
         else:
             given[key] = _parse_option(key, value, document)
-    return given
+    return OpenAPIOptions(**given)
 
 
 def _parse_option(key: str, value: str, document: str) -> str | int | float:
@@ -262,10 +266,10 @@ def _read_json(path: Path) -> Any:
     return [json_value(line, f"{path}, line {number},") for number, line in lines if line.strip()]
 
 
-def _open_openapi(document: str | Path, **options: Any) -> ToolSource:
+def _open_openapi(document: str | Path, options: OpenAPIOptions | None = None) -> ToolSource:
     from callwright.tools.openapi.source import OpenAPISource
 
-    source: ToolSource = OpenAPISource(document, **options)
+    source: ToolSource = OpenAPISource(document, options)
     return source
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright.agent.journal.ledger import Ledger
-from callwright.agent.probing import TrialPolicy, Trials, try_tools
+from callwright.agent.probing import ProbingContext, TrialPolicy, Trials, try_tools
 from callwright.nouns.errors import Failure, ModelError
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import DESTRUCTIVE, READ, WRITE, Effects, ToolCall, ToolResult
@@ -41,8 +42,10 @@ async def tried(query: str, *tools: FakeTool, **given: Any) -> Trials:
     """Try scripted tools, best scored first."""
     async with open_catalog([fake_source(*tools)]) as catalog:
         found = hits([t.name for t in tools])
+        names = [one.name for one in fields(ProbingContext) if one.name in given]
+        context = ProbingContext(**{"now": lambda: SUNDAY, **{n: given.pop(n) for n in names}})
         return await try_tools(
-            query, found, catalog, invoker=catalog.call, now=lambda: SUNDAY, **given
+            query, found, catalog, invoker=catalog.call, context=context, **given
         )
 
 
@@ -350,7 +353,9 @@ async def test_what_is_remembered_is_not_tried_again_until_it_is_stale(tmp_path:
             async with open_catalog([fake_source(kayak)]) as catalog:
                 trials = await try_tools(
                     FLIGHT, hits(["kayak"]), catalog, invoker=catalog.call, evidence=store, policy=policy,
-                    now=lambda after=after: SUNDAY + after,  # type: ignore[misc]
+                    context=ProbingContext(
+                        now=lambda after=after: SUNDAY + after  # type: ignore[misc]
+                    ),
                 )  # fmt: skip
         assert trials.ranking[0].works
         assert len(kayak.calls) == calls

@@ -21,7 +21,7 @@ from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.models.secret import Secret
 from callwright.nouns.errors import Failure
 from callwright.proxy.server.access import Access
-from callwright.proxy.server.app import Proxy
+from callwright.proxy.server.app import Observers, Proxy, UpstreamFacts
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import JSON, SSE, body, chunk, cut_at, native_stream, text_stream, whole
@@ -192,7 +192,7 @@ async def test_guided_mode_is_found_out_once_per_model(tmp_path: Any) -> None:
     settings = Settings()
     async with (
         upstream(answer) as up,
-        proxy(up.url, settings, memory=tmp_path / "m.json") as (address, made),
+        proxy(up.url, settings, facts=UpstreamFacts(memory=tmp_path / "m.json")) as (address, made),
         asked_of(address) as client,
     ):
         for _ in range(2):
@@ -217,7 +217,7 @@ async def test_no_key_reaches_a_page_a_metric_a_log_or_a_disk(
 
     async with (
         upstream(given) as up,
-        proxy(up.url, settings, memory=tmp_path / "m.json") as (address, _),
+        proxy(up.url, settings, facts=UpstreamFacts(memory=tmp_path / "m.json")) as (address, _),
     ):
         headers = {
             "authorization": f"Bearer {KEY}",
@@ -251,7 +251,7 @@ async def test_there_is_a_line_for_every_request_and_no_secret_in_it(http: HttpC
     lines: list[str] = []
     async with (
         upstream(replies(Reply([whole(f"Sure. {HERMES}")], headers=JSON))) as up,
-        proxy(up.url, log=lines.append) as (address, _),
+        proxy(up.url, observers=Observers(log=lines.append)) as (address, _),
         asked_of(address) as client,
     ):
         await client.chat.completions.create(**message(False))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from callwright.http import Egress, HttpClient
+from callwright.http import Egress, HttpClient, Surroundings
 from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.nouns.protocols import CALL_KEY
 from callwright.nouns.types import Tool
@@ -267,7 +267,7 @@ async def test_error_statuses_are_failures_without_secrets(
 ) -> None:
     async def no_sleep(_: float) -> None: ...
 
-    async with HttpClient(Egress.any(), sleep=no_sleep) as http:
+    async with HttpClient(Egress.any(), surroundings=Surroundings(sleep=no_sleep)) as http:
         document = {**DOCUMENT, "security": [{"token": []}]}
         api = await opened(
             document, base_url=shop.url, http=http, environment={"SHOP_TOKEN": SECRET}
@@ -286,7 +286,7 @@ async def test_only_calls_that_may_be_repeated_are(shop: Shop) -> None:
         **DOCUMENT,
         "paths": {"/status/{code}": {"get": item, "post": {**item, "operationId": "make"}}},
     }
-    async with HttpClient(Egress.any(), sleep=no_sleep) as http:
+    async with HttpClient(Egress.any(), surroundings=Surroundings(sleep=no_sleep)) as http:
         api = await opened(document, base_url=shop.url, http=http)
         await api.call("status", code="503")
         await api.call("make", code="503")

@@ -152,10 +152,12 @@ async def open_world_catalog(world: World, rate: int, desk: Desk | None) -> Asyn
 
 
 def _build_api_source(spec: str) -> ToolSource:
-    from callwright.tools.openapi.source import OpenAPISource
+    from callwright.tools.openapi.source import OpenAPIOptions, OpenAPISource
 
     url, _, name = spec.partition("?name=")
-    return OpenAPISource(url, name=name, environment={f"{name.upper()}_API_KEY": FILM_KEY})
+    return OpenAPISource(
+        url, OpenAPIOptions(name=name, environment={f"{name.upper()}_API_KEY": FILM_KEY})
+    )
 
 
 @contextmanager

@@ -16,17 +16,17 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
-from typing import Any
 
 import orjson
 
 from callwright import __version__
 from callwright.agent.catalog_search import USUAL, Shortlisting
+from callwright.agent.options import Interaction
 from callwright.agent.orchestrator import Orchestrator, Run
 from callwright.models import open_model
 from callwright.nouns.errors import CallwrightError
 from callwright.nouns.limits import Limits
-from callwright.nouns.protocols import ChatModel
+from callwright.nouns.protocols import ChatModel, Planner
 from callwright.nouns.types import JsonObject, compute_digest, get_public_fields
 from callwright.tools.catalog import open_catalog
 from callwright_lab.benchmarks.comparison.comparison import (
@@ -50,7 +50,9 @@ async def measure_size(
     tasks: Sequence[Task],
     model: ChatModel,
     shortlist: Shortlisting | None,
-    **options: Any,
+    *,
+    planner: Planner | None = None,
+    interaction: Interaction | None = None,
 ) -> list[JsonObject]:
     """Run the tasks over so many tools. ``shortlist`` None: every tool is shown. Raises
     CallwrightError.
@@ -60,7 +62,12 @@ async def measure_size(
         file.write_bytes(orjson.dumps(build_server_config(size)))
         rows = []
         async with Orchestrator(
-            [str(file)], model=model, limits=LIMITS, selection=tool_selection(shortlist), **options
+            [str(file)],
+            model=model,
+            limits=LIMITS,
+            selection=tool_selection(shortlist),
+            planner=planner,
+            interaction=interaction,
         ) as orchestrator:
             for task in tasks:
                 rows.append(_build_row(size, task, await orchestrator.run(task.query)))

@@ -42,7 +42,18 @@ except ImportError:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Sizes:
+    """Sizes of a layer network."""
+
+    width: int = 256
+    heads: int = 8
+    blocks: int = 2
+    hidden: int = 1024
+    layers: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(Sizes):
     """Everything a run depends on besides the data. The defaults are the paper's (A.1) where it
     states a value.
 
@@ -50,11 +61,6 @@ class Settings:
     and the optimizer (Adam here); what else was tried stands in docs/lab.md.
     """
 
-    width: int = 256
-    heads: int = 8
-    blocks: int = 2
-    hidden: int = 1024
-    layers: int = 5
     dropout: float = 0.1
     rate: float = 1e-3
     epochs: int = 10

@@ -26,18 +26,13 @@ class Settings(Tuning):
     """
 
     model: str = "Qwen/Qwen3-8B"
-    rate: float = 1e-6
     epochs: float = 3.0
-    batch: int = 16
     group: int = 8
     attempts: int = 16  # as many as the batch: GRPO samples nothing again
-    low: float = 0.2
     high: float = 0.2
     loss: Loss = "grpo"
     beta: float = 0.04
     longest: int = 256
-    context: int = 4096
-    micro: int = 8
     sft_epochs: float = 3.0
     samples: int = 8
     connected: Connected = "paper"

@@ -9,6 +9,14 @@ back.
 from callwright.agent.probing.attempt import Remembers, Simulates
 from callwright.agent.probing.policy import TrialPolicy
 from callwright.agent.probing.result import Ranked, Trials
-from callwright.agent.probing.rounds_of_probes import try_tools
+from callwright.agent.probing.rounds_of_probes import ProbingContext, try_tools
 
-__all__ = ["Ranked", "Remembers", "Simulates", "TrialPolicy", "Trials", "try_tools"]
+__all__ = [
+    "ProbingContext",
+    "Ranked",
+    "Remembers",
+    "Simulates",
+    "TrialPolicy",
+    "Trials",
+    "try_tools",
+]

@@ -193,13 +193,13 @@ def is_wanted(key: str, tool: Tool) -> bool:
 
 
 def _iter_variants(
-    chosen: Mapping[str, Value], options: Mapping[str, Sequence[Value]]
+    chosen: Mapping[str, Value], alternatives: Mapping[str, Sequence[Value]]
 ) -> Iterator[Mapping[str, Value]]:
     """The best of all, then one value changed at a time: second bests first."""
     yield chosen
-    most = max(map(len, options.values()), default=0)
+    most = max(map(len, alternatives.values()), default=0)
     for place in range(1, most):
-        for key, found in options.items():
+        for key, found in alternatives.items():
             if place < len(found) and (
                 not found[0].sure or found[place].origin not in ("said", "guess")
             ):

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from callwright.agent.probing.policy import TrialPolicy
+from callwright.agent.probing.policy import TrialLimits, TrialPolicy
 from callwright.nouns.types import Tool
 
 
@@ -49,7 +49,7 @@ class Pacer:
 
     def __init__(
         self,
-        policy: TrialPolicy,
+        policy: TrialLimits,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,

@@ -18,7 +18,24 @@ Order = Literal["doubt", "proof", "retrieved"]
 
 
 @dataclass(frozen=True, slots=True)
-class TrialPolicy:
+class TrialLimits:
+    """How far probing goes. See :class:`TrialPolicy`, which holds these settings too."""
+
+    k: int = 5
+    thorough: bool = False
+    depth: int = 2
+    calls: int = 20
+    attempts: int = 2
+    seconds: float = 60.0
+    tool_seconds: float = 10.0
+    result_bytes: int = 1_000_000
+    concurrency: int = 8
+    per_host: int = 2
+    per_second: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPolicy(TrialLimits):
     """Settings of tool probing. Raises ConfigError for a number that limits nothing by mistake.
 
     Harm: only tools that are declared to read are called. ``sandbox`` are shell patterns on tool
@@ -48,17 +65,6 @@ class TrialPolicy:
     ``fresh`` and ``fresh_transient``: seconds for which a remembered probe replaces a new one.
     """
 
-    k: int = 5
-    thorough: bool = False
-    depth: int = 2
-    calls: int = 20
-    attempts: int = 2
-    seconds: float = 60.0
-    tool_seconds: float = 10.0
-    result_bytes: int = 1_000_000
-    concurrency: int = 8
-    per_host: int = 2
-    per_second: float = 5.0
     sandbox: tuple[str, ...] = ()
     prices: Mapping[str, float] = field(default_factory=dict)
     money: float = 0.0

@@ -125,10 +125,10 @@ class Rounds:
         return Ready(planned)
 
     async def _drafted(
-        self, one: Candidate, given: dict[str, list[Value]]
+        self, one: Candidate, values: dict[str, list[Value]]
     ) -> list[Draft] | Lacking:
         found = draft_calls(
-            one.tool, self._request, given, self._policy.attempts, chained=one.chained
+            one.tool, self._request, values, self._policy.attempts, chained=one.chained
         )
         if one.chained:
             return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 
 from callwright.agent.invoke import Caller
@@ -30,6 +30,22 @@ from callwright.retrieval import Hit
 from callwright.tools.evidence import Observation
 
 
+@dataclass(frozen=True, slots=True)
+class ProbingContext:
+    """Where a probing takes place: the secrets that are in nothing that comes back
+    (``Catalog.secrets``), the clock (Unix time), and the journalled run that it belongs to.
+
+    ``trace`` records each trial and their result, and ``ledger`` hands back what is on record;
+    ``actor`` must then name this call alone.
+    """
+
+    secrets: Sequence[str] = ()
+    now: Callable[[], float] = time.time
+    trace: Trace | None = None
+    ledger: Ledger | None = None
+    actor: str = "trials"
+
+
 async def try_tools(
     query: str,
     hits: Sequence[Hit],
@@ -41,11 +57,7 @@ async def try_tools(
     evidence: Remembers | None = None,
     policy: TrialPolicy | None = None,
     conversation: Sequence[Message] = (),
-    secrets: Sequence[str] = (),
-    now: Callable[[], float] = time.time,
-    trace: Trace | None = None,
-    ledger: Ledger | None = None,
-    actor: str = "trials",
+    context: ProbingContext | None = None,
 ) -> Trials:
     """Try the candidates ``hits`` of a request and rank them by what their trials proved.
 
@@ -53,20 +65,18 @@ async def try_tools(
     ``problems`` says. Of the others a few that give what a candidate needs and no candidate gives
     may join the candidates. ``invoker`` calls a tool (``Catalog.call``). Without a ``model`` all is
     done from the request, the schemas and the replies; with one, what ``policy`` says is asked of
-    it. ``secrets`` (``Catalog.secrets``) are in nothing that comes back. ``now`` is Unix time.
-
-    In a journalled run ``trace`` records each trial and their result, and ``ledger`` hands back
-    what is on record; ``actor`` must then name this call alone.
+    it. ``context`` holds secrets, clock and the run.
 
     Never raises for what a tool, a model or the store of evidence does: that is in ``problems``.
     Cancellation passes through, and what was observed until then is in the store.
     """
-    policy, ledger = policy or TrialPolicy(), ledger or Ledger()
+    policy, context = policy or TrialPolicy(), context or ProbingContext()
+    ledger, actor = context.ledger or Ledger(), context.actor
     if told := ledger.next(actor, "trials"):
         return _load_trials(told["trials"])
     began = time.monotonic()
-    forms = select_redactable(secrets)
-    trace = trace if trace is not None else Trace(secrets=forms)
+    forms = select_redactable(context.secrets)
+    trace = context.trace if context.trace is not None else Trace(secrets=forms)
     known = {tool.name: tool for tool in tools}
     candidates, problems = _build_candidates(hits, known)
     attempts = Attempts(
@@ -77,14 +87,16 @@ async def try_tools(
         evidence=evidence,
         simulator=simulator,
         secrets=forms,
-        now=now,
+        now=context.now,
         trace=trace,
         ledger=ledger,
         actor=actor,
         problems=problems,
     )
     asking = Asking(model, policy, f"{actor}:model", problems)
-    request = Request(query, date.fromtimestamp(now()), "\n".join(m.content for m in conversation))
+    request = Request(
+        query, date.fromtimestamp(context.now()), "\n".join(m.content for m in conversation)
+    )
     named = {one.tool.name for one in candidates}
     others = [tool for name, tool in known.items() if name not in named]
     rounds = Rounds(candidates, others, request, conversation, attempts, asking, policy)

@@ -65,24 +65,24 @@ class Access:
         """
         if scope["method"] in _NOT_SERVED:
             return 405, f"{scope['method']} is not served"
-        given = dict(scope["headers"])
-        refused = self._host_refusal(scope, given)
+        headers = dict(scope["headers"])
+        refused = self._host_refusal(scope, headers)
         if refused is not None or (own and scope["path"] in _OPEN):
             return refused
         if own and not _is_local_peer(scope):
             return 403, "the proxy's own pages are shown on this machine only, under localhost"
         if own and scope["path"] == LOGIN:
             return None
-        refused = None if own else self._origin_refusal(given)
+        refused = None if own else self._origin_refusal(headers)
         if refused is not None:
             return refused
-        if self.key and not self.is_known(given) and not (own and self._has_logged_in(given)):
+        if self.key and not self.is_known(headers) and not (own and self._has_logged_in(headers)):
             return 401, "this proxy wants its own key, as a bearer token or x-api-key"
         return None
 
-    def is_known(self, given: Mapping[bytes, bytes]) -> bool:
+    def is_known(self, headers: Mapping[bytes, bytes]) -> bool:
         """Return True if the headers hold the proxy's key."""
-        return bool(self.key) and any(_is_same(key, self.key) for key in _read_keys(given))
+        return bool(self.key) and any(_is_same(key, self.key) for key in _read_keys(headers))
 
     def opens(self, key: bytes) -> bool:
         """Return True if a login with this key succeeds."""
@@ -98,7 +98,7 @@ class Access:
         return (*kept, ("authorization", f"Bearer {self.upstream_key.reveal()}"))
 
     def _host_refusal(
-        self, scope: Mapping[str, Any], given: Mapping[bytes, bytes]
+        self, scope: Mapping[str, Any], headers: Mapping[bytes, bytes]
     ) -> Refusal | None:
         """Return the refusal of a foreign host name, or None. A client with the key is no web page
         and may use any name.
@@ -109,7 +109,7 @@ class Access:
         name = host_name(named[0].decode("latin-1")) if named else "localhost"
         if name is None:
             return 400, "the host of the request cannot be read"
-        if self._is_ours(name) or _is_address(name) or self.is_known(given):
+        if self._is_ours(name) or _is_address(name) or self.is_known(headers):
             return None
         return (
             403,
@@ -119,24 +119,24 @@ class Access:
     def _is_ours(self, name: str) -> bool:
         return name in self.hosts or name in LOOPBACK or name.endswith(".localhost")
 
-    def _origin_refusal(self, given: Mapping[bytes, bytes]) -> Refusal | None:
+    def _origin_refusal(self, headers: Mapping[bytes, bytes]) -> Refusal | None:
         """A page of another site needs a key of its own, also to make the upstream work. Programs
         with a page inside (``vscode-webview://…``) are sites only where the key of the upstream is
         ours to guard.
         """
-        origin = given.get(b"origin", b"").decode("latin-1").lower()
+        origin = headers.get(b"origin", b"").decode("latin-1").lower()
         scheme, _, rest = origin.partition("://")
         name, is_web = host_name(rest), scheme in ("http", "https", "null")
         if is_web and name is None and rest:
             return 400, "the origin of the request cannot be read"
         if not origin:
-            foreign = bool(self.upstream_key) and given.get(b"sec-fetch-site") == b"cross-site"
-        elif name is not None and (self._is_ours(name) or name == _host_of(given)):
+            foreign = bool(self.upstream_key) and headers.get(b"sec-fetch-site") == b"cross-site"
+        elif name is not None and (self._is_ours(name) or name == _host_of(headers)):
             foreign = False
         else:
-            asks_first = b"access-control-request-method" in given
+            asks_first = b"access-control-request-method" in headers
             foreign = bool(self.upstream_key) or (
-                is_web and not any(_read_keys(given)) and not asks_first
+                is_web and not any(_read_keys(headers)) and not asks_first
             )
         if not foreign:
             return None
@@ -148,8 +148,8 @@ class Access:
             ),
         )
 
-    def _has_logged_in(self, given: Mapping[bytes, bytes]) -> bool:
-        cookies = (part.strip().partition(b"=") for part in given.get(b"cookie", b"").split(b";"))
+    def _has_logged_in(self, headers: Mapping[bytes, bytes]) -> bool:
+        cookies = (part.strip().partition(b"=") for part in headers.get(b"cookie", b"").split(b";"))
         return any(
             name == COOKIE.encode() and _is_same(value, self.page_key) for name, _, value in cookies
         )
@@ -167,16 +167,16 @@ def host_name(host: str) -> str | None:
     return name if name and parts.netloc == host and "@" not in host else None
 
 
-def _host_of(given: Mapping[bytes, bytes]) -> str | None:
-    return host_name(given.get(b"host", b"").decode("latin-1"))
+def _host_of(headers: Mapping[bytes, bytes]) -> str | None:
+    return host_name(headers.get(b"host", b"").decode("latin-1"))
 
 
 def _is_same(given: bytes, key: Secret) -> bool:
     return hmac.compare_digest(given, key.reveal().encode())
 
 
-def _read_keys(given: Mapping[bytes, bytes]) -> tuple[bytes, bytes]:
-    return given.get(b"authorization", b"").removeprefix(b"Bearer ").strip(), given.get(
+def _read_keys(headers: Mapping[bytes, bytes]) -> tuple[bytes, bytes]:
+    return headers.get(b"authorization", b"").removeprefix(b"Bearer ").strip(), headers.get(
         b"x-api-key", b""
     )
 

@@ -9,7 +9,7 @@ import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,13 +81,35 @@ second task; a client that left in that time is noticed when they have passed.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class UpstreamFacts:
+    """What is known of the upstream before it is asked: what it can do (``known``), whether it is
+    our own embedded model (``local``), and the file that remembers what was found out (``memory``;
+    None: in the cache directory).
+    """
+
+    known: Probed | None = None
+    local: bool = False
+    memory: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observers:
+    """Who is told of what happens. ``warn`` is told what a user should know, a sentence each, once:
+    what of the overlay fits no tool of a request. ``log`` is given a line for every request; it
+    must not wait.
+    """
+
+    warn: Callable[[str], None] = lambda _: None
+    log: Callable[[str], None] | None = None
+
+
 class Proxy:
     """ASGI application in front of one upstream. Closes its connections at lifespan shutdown, or
     with ``aclose``.
 
-    ``warn`` is told what a user should know, a sentence each, once: what of ``overlay`` fits no
-    tool of a request. ``log`` is given a line for every request; it must not wait. ``meter`` ends
-    what takes too long on the event loop; a process that is the proxy's alone has one.
+    ``meter`` ends what takes too long on the event loop; a process that is the proxy's alone has
+    one.
     """
 
     def __init__(
@@ -96,16 +118,14 @@ class Proxy:
         settings: Settings | None = None,
         *,
         access: Access | None = None,
-        known: Probed | None = None,
-        local: bool = False,
-        memory: Path | None = None,
+        facts: UpstreamFacts | None = None,
         overlay: Overlay | None = None,
         keeper: Keeper | None = None,
-        warn: Callable[[str], None] = lambda _: None,
+        observers: Observers | None = None,
         clock: Callable[[], float] = time.monotonic,
         meter: Meter | None = None,
-        log: Callable[[str], None] | None = None,
     ) -> None:
+        facts, observers = facts or UpstreamFacts(), observers or Observers()
         self.upstream = Upstream(upstream)
         self.settings = replace(settings or Settings(), keep=keeper is not None)
         self.keeper = keeper
@@ -121,17 +141,19 @@ class Proxy:
         self.capability = Capability(
             self.upstream.base,
             self.client,
-            known=known,
-            memory=memory,
+            known=facts.known,
+            memory=facts.memory,
             budget=self.settings.budget,
             report=lambda error: self.fault(build_fault(error, "of a probe")),
         )
-        self.toolsets = Toolsets(overlay=overlay, tell=warn, most=self.settings.budget.cache_bytes)
-        self.local = local
+        self.toolsets = Toolsets(
+            overlay=overlay, tell=observers.warn, most=self.settings.budget.cache_bytes
+        )
+        self.local = facts.local
         self.meter = meter or Unmetered()
-        self.lane = Lane(Setup(self.settings, overlay, local))
+        self.lane = Lane(Setup(self.settings, overlay, facts.local))
         self.clock = clock
-        self.log = log
+        self.log = observers.log
         self._number = 0
         self._run = secrets.token_hex(3)
 

@@ -12,10 +12,8 @@ def _make_limit_field(default: float, unit: str, of: str, over: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """Limits in bytes, seconds and counts. ``rows`` lists what each limits and what happens above
-    it.
-    """
+class ConnectionBudget:
+    """Limits of a client's connection, its requests and their answers."""
 
     connections: int = _make_limit_field(
         1_000, "connections", "open client connections", "the longest idle one is closed, else 503"
@@ -43,6 +41,12 @@ class Budget:
     stalled_seconds: float = _make_limit_field(
         60.0, "seconds", "a client takes no byte of its answer", "both ends are closed"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingBudget(ConnectionBudget):
+    """Limits of reading requests and answers, on the event loop and in the worker process."""
+
     inline_bytes: int = _make_limit_field(
         128_000, "bytes", "request read on the event loop", "goes to the worker process"
     )
@@ -89,6 +93,14 @@ class Budget:
         "a request waits until it is known what its model can do",
         "goes on without guided mode",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Budget(ReadingBudget):
+    """Limits in bytes, seconds and counts. ``rows`` lists what each limits and what happens above
+    it.
+    """
+
     cache_bytes: int = _make_limit_field(
         4_000_000,
         "bytes",

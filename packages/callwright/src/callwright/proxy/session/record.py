@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from callwright.nouns.errors import Violation
@@ -20,8 +20,8 @@ _STEP = 8  # characters that every value costs, so that many small ones are cut 
 
 
 @dataclass(slots=True)
-class Record:
-    """One request as the page shows it. Bodies only; never a header."""
+class Exchange:
+    """One request, and how it ended."""
 
     id: str
     path: str
@@ -30,6 +30,12 @@ class Record:
     status: int = 0
     outcome: str = "passed"  # passed | untouched | edited | failed | gone
     tools: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Record(Exchange):
+    """One request as the page shows it. Bodies only; never a header."""
+
     dialect: str = ""
     raw: str = ""  # the model's text, and its native calls as JSON
     parsed: tuple[ToolCall, ...] = ()
@@ -97,7 +103,7 @@ class Record:
 
     def to_dict(self) -> JsonObject:
         """JSON-ready."""
-        made = {name: to_json(getattr(self, name)) for name in self.__slots__}
+        made = {one.name: to_json(getattr(self, one.name)) for one in fields(self)}
         made["seconds"], made["first_byte"] = round(self.seconds, 4), round(self.first_byte, 4)
         return made
 

@@ -345,7 +345,7 @@ class Session:
 
     # the answer
 
-    def _head(self, status: int, given: Mapping[str, str], now: float) -> list[Command]:
+    def _head(self, status: int, headers: Mapping[str, str], now: float) -> list[Command]:
         self._status, self._again = status, None
         if self._phase == "answer" and status in _UNSUPPORTED and self._can_do_without_tools:
             self._phase, self._refused = "refused", True
@@ -355,7 +355,7 @@ class Session:
         self.record.status = status
         if self._context is None or status != 200:
             self._phase = "pass"
-        streams = given.get("content-type", "").startswith("text/event-stream")
+        streams = headers.get("content-type", "").startswith("text/event-stream")
         if self._phase == "answer" and streams:
             self._streamed = Streamed(self._context, now)  # type: ignore[arg-type]
         elif self._phase == "answer":

@@ -99,9 +99,9 @@ def _iter_pairs(value: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     return ((str(k), v) for k, v in value.items() if v is not None)
 
 
-def _fill_path(binding: Binding, given: Mapping[str, tuple[Field, Any]]) -> str:
+def _fill_path(binding: Binding, values: Mapping[str, tuple[Field, Any]]) -> str:
     def fill(match: re.Match[str]) -> str:
-        f, value = given[match[1]]
+        f, value = values[match[1]]
         _refuse_ways_out(f, value)
         text = _path_value(f, value)
         if not text.strip(".;=,"):
@@ -244,12 +244,12 @@ def _format_header(f: Field, value: Any) -> str:
     return text
 
 
-def _encode_body(body: Body | None, given: Mapping[Field, Any]) -> tuple[bytes | None, str]:
-    if body is None or not (given or body.required):
+def _encode_body(body: Body | None, values: Mapping[Field, Any]) -> tuple[bytes | None, str]:
+    if body is None or not (values or body.required):
         return None, ""
-    value: Any = {f.name: v for f, v in given.items()}
+    value: Any = {f.name: v for f, v in values.items()}
     if body.whole:
-        value = next(iter(given.values()), None)
+        value = next(iter(values.values()), None)
     if body.kind == "json":
         media_type = "application/json" if "*" in body.media_type else body.media_type
         return _format_json(value).encode(), media_type

@@ -10,7 +10,7 @@ import re
 import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -61,13 +61,36 @@ class NotImported:
     reason: str
 
 
-class OpenAPISource:
-    """Tools from an OpenAPI 3.0 or 3.1 document: a dict, a path, or an http(s) URL; JSON or YAML.
+@dataclass(frozen=True, slots=True)
+class OpenAPIOptions:
+    """Options of an OpenAPI document.
 
     ``include`` and ``exclude`` take ``"GET"``, ``"tag:repos"``, ``"/repos/*"``, ``"GET /repos/*"``
     or the glob of an operationId or tool name; names do not depend on them. Credentials come from
     environment variables (see ``openapi_security``); ``credentials`` names another variable for a
     scheme, ``headers`` are sent with every call.
+    """
+
+    name: str = ""
+    base_url: str = ""
+    server: int | str = 0
+    server_variables: Mapping[str, str] | None = None
+    include: Iterable[str] = ()
+    exclude: Iterable[str] = ()
+    credentials: Mapping[str, str] | None = None
+    environment: Mapping[str, str] | None = None
+    headers: Mapping[str, str] | None = None
+    allow: Iterable[str] = ()
+    trusted: bool = False
+    timeout: float = 30.0
+    max_bytes: int = 2_000_000
+
+
+class OpenAPISource:
+    """Tools from an OpenAPI 3.0 or 3.1 document: a dict, a path, or an http(s) URL; JSON or YAML.
+
+    The fields of ``options`` are still taken as keyword arguments, which replace those of
+    ``options``; the next version takes them in ``options`` only.
 
     Requests go to public addresses only, plus the hosts of ``base_url`` and of the document's own
     URL, because the caller typed them, plus ``allow``. ``http`` is a client to share: its own
@@ -82,39 +105,30 @@ class OpenAPISource:
     def __init__(
         self,
         document: Mapping[str, Any] | str | Path,
+        options: OpenAPIOptions | None = None,
         *,
-        name: str = "",
-        base_url: str = "",
-        server: int | str = 0,
-        server_variables: Mapping[str, str] | None = None,
-        include: Iterable[str] = (),
-        exclude: Iterable[str] = (),
-        credentials: Mapping[str, str] | None = None,
-        environment: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
-        allow: Iterable[str] = (),
-        trusted: bool = False,
-        timeout: float = 30.0,
-        max_bytes: int = 2_000_000,
         http: HttpClient | None = None,
+        **deprecated: Any,
     ) -> None:
+        chosen = replace(options or OpenAPIOptions(), **deprecated)
+        environment = chosen.environment
         self._given = document
-        self._name = name or _default_name(document)
-        self._base_url = _checked_base(base_url)
-        self._server, self._server_variables = server, dict(server_variables or {})
-        self._include, self._exclude = tuple(include), tuple(exclude)
-        self._renamed = dict(credentials or {})
+        self._name = chosen.name or _default_name(document)
+        self._base_url = _checked_base(chosen.base_url)
+        self._server, self._server_variables = chosen.server, dict(chosen.server_variables or {})
+        self._include, self._exclude = tuple(chosen.include), tuple(chosen.exclude)
+        self._renamed = dict(chosen.credentials or {})
         self._environment = os.environ if environment is None else environment
-        self._keys = KeyRule(
-            _as_url(document), frozenset(self._renamed), bool(base_url) or environment is not None
-        )
-        self._headers = {k.lower(): v for k, v in (headers or {}).items()}
-        self._trusted = trusted
+        is_addressed = bool(chosen.base_url) or environment is not None
+        self._keys = KeyRule(_as_url(document), frozenset(self._renamed), is_addressed)
+        self._headers = {k.lower(): v for k, v in (chosen.headers or {}).items()}
+        self._trusted = chosen.trusted
         self._trust: Confirmations | None = None
-        self._timeout, self._max_bytes = timeout, max_bytes
+        self._timeout, self._max_bytes = chosen.timeout, chosen.max_bytes
         self._own_http = http is None
         typed = [u for u in (self._base_url, _as_url(document)) if u]
-        self._http = http or HttpClient(Egress.allow([*allow, *map(_origin_entry, typed)]))
+        allowed = [*chosen.allow, *map(_origin_entry, typed)]
+        self._http = http or HttpClient(Egress.allow(allowed))
         self._bindings: dict[str, Binding] = {}
         self._schemes: dict[str, Scheme] = {}
         self.not_imported: tuple[NotImported, ...] = ()

@@ -6,7 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright_lab.verify.budget import Cost
-from callwright_lab.verify.report import count_categories, render_markdown, summarize_sweep
+from callwright_lab.verify.reporting.report import (
+    count_categories,
+    render_markdown,
+    summarize_sweep,
+)
 from callwright_lab.verify.sweep import Finding, Sweep
 
 findings = st.lists(

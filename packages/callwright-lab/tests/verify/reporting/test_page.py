@@ -7,7 +7,7 @@ from __future__ import annotations
 from callwright.nouns.types import Usage
 from callwright.viewer import Bars, Lines, Table, render_report_page
 from callwright_lab.verify.budget import Budget, Cost
-from callwright_lab.verify.page import Stage, build_histogram, build_sweep_report
+from callwright_lab.verify.reporting.page import Stage, build_histogram, build_sweep_report
 from callwright_lab.verify.sweep import Finding, Sweep
 
 COST = Cost(2, 1, Usage(30, 4), 1.5)

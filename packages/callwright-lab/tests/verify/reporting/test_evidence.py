@@ -14,11 +14,11 @@ from callwright.tools.catalog import open_catalog
 from callwright.tools.python.functions import tool
 from callwright.viewer import Changes, Lines, Part, Table
 from callwright_lab.transcripts import read_record
-from callwright_lab.verify import evidence
 from callwright_lab.verify.apis import ApiVerifier, Watch
 from callwright_lab.verify.budget import Meter
 from callwright_lab.verify.dataset.rows import DatasetVerifier
 from callwright_lab.verify.queries import QueryVerifier
+from callwright_lab.verify.reporting import evidence
 from callwright_lab.verify.requests import Asked
 from callwright_lab.verify.sweep import Finding, Journal, run_sweep
 from callwright_lab.verify.trajectories import Checked, TrajectoryVerifier

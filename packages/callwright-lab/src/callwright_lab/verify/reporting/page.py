@@ -1,7 +1,7 @@
 """A sweep as a page: kept and dropped, reasons ranked, how far judges agree, what it cost, then
 every finding.
 
-What is told of a single finding is the stage's to say (:mod:`callwright_lab.verify.evidence`).
+What is told of a single finding is the stage's to say (:mod:`callwright_lab.verify.reporting.evidence`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from callwright.viewer import Bar, Bars, Item, Part, Report, Table
 from callwright_lab.verify.budget import Budget, Cost
 from callwright_lab.verify.committee import measure_agreement
-from callwright_lab.verify.report import count_categories
+from callwright_lab.verify.reporting.report import count_categories
 from callwright_lab.verify.sweep import Finding, Sweep
 
 _REASONS = 20  # that are ranked
