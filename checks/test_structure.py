@@ -14,21 +14,21 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 REACHED: dict[str, float] = {
-    "statements, core": 45_600,
-    "statements, all": 69_000,
+    "statements, core": 45_800,
+    "statements, all": 69_200,
     "largest room of the core, %": 17.2,
-    "files in the fullest folder": 26,
+    "files in the fullest folder": 25,
     "folders at the top": 22,
     "modules at the top": 0,
     "one-word function names, %": 3,
     "lines over 100 columns, %": 0.4,
     "classes that list edits, changes or diagnostics": 14,
-    "functions of more than 10 parameters": 10,
-    "options as a Mapping or **kwargs": 21,
-    "classes of more than 14 fields": 6,
-    "English words in lists and expressions": 600,
+    "functions of more than 10 parameters": 0,
+    "options as a Mapping or **kwargs": 0,
+    "classes of more than 14 fields": 0,
+    "English words in lists and expressions": 595,
     "data-set notation in the runtime": 0,
-    "identifiers of the old dictionary": 25,
+    "identifiers of the old dictionary": 9,
 }
 
 
