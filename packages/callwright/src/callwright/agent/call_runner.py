@@ -1,10 +1,10 @@
 """One call on its way: check -> (repair) -> invoke -> (diagnose -> repair -> invoke again).
 
 An error stays at its call (RETO, section 3.4): what cannot be repaired within the budget is
-recorded as skipped or failed. Calls on their way at the same time do not see each other. What one of
-them changes for the run (skips, what an error taught, calls that wait) is kept with it and merged by the
-executor in call order; the budget, where the first to ask is served, goes through the ledger. So a
-run does not depend on which call was faster, and can be replayed.
+recorded as skipped or failed. Calls on their way at the same time do not see each other. What one
+of them changes for the run (skips, what an error taught, calls that wait) is kept with it and
+merged by the executor in call order; the budget, where the first to ask is served, goes through the
+ledger. So a run does not depend on which call was faster, and can be replayed.
 """
 
 from __future__ import annotations
