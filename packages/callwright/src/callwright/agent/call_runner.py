@@ -1,10 +1,10 @@
 """One call on its way: check -> (repair) -> invoke -> (diagnose -> repair -> invoke again).
 
-An error stays at its call (RETO, section 3.4): what cannot be mended within the budget is recorded
-as skipped or failed. Calls on their way at the same time do not see each other. What one of them
-changes for the run (skips, what an error taught, calls that wait) is kept with it and merged by the
-executor in call order; the budget, where the first to ask is served, goes through the ledger. So a
-run does not depend on which call was faster, and can be replayed.
+An error stays at its call (RETO, section 3.4): what cannot be repaired within the budget is
+recorded as skipped or failed. Calls on their way at the same time do not see each other. What one
+of them changes for the run (skips, what an error taught, calls that wait) is kept with it and
+merged by the executor in call order; the budget, where the first to ask is served, goes through the
+ledger. So a run does not depend on which call was faster, and can be replayed.
 """
 
 from __future__ import annotations
@@ -301,7 +301,7 @@ class CallRunner:
         trace = self.shared.trace
         frozen = (
             self.shared.safety.freeze.arguments
-        )  # then nothing is filled in from results, and no model mends
+        )  # then nothing is filled in from results, and no model repairs
         verdict = self.gate.check(call, None if frozen else self.sources)
         if isinstance(verdict, Refusal):
             trace.add(
@@ -422,7 +422,7 @@ class CallRunner:
         return self.shared.spend(self.id, limit, purpose, spend)
 
     async def _run(self, call: CheckedCall) -> ToolResult | None:
-        """Invoke, and while the diagnosis allows it and the budget lasts, mend and invoke again."""
+        """Invoke; while the diagnosis allows it and the budget lasts, repair and invoke again."""
         attempt, approval = 1, None
         while True:
             origin = await self._origin_of_result(call, attempt, approval)

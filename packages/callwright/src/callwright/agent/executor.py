@@ -208,7 +208,7 @@ class Executor:
 
     @property
     def denied(self) -> list[Skip]:
-        """Calls that were not given leave and were not made after all, each once."""
+        """Calls that were not approved and were not made after all, each once."""
         made = {(r.tool, to_canonical_json(r.arguments)) for r in self.all_results if r.ok}
         last = {(one.tool, one.arguments): one.skip for one in self.state.lasting.denied}
         return [skip for call, skip in last.items() if call not in made]
@@ -245,16 +245,16 @@ class Executor:
         return self._shared.repairs
 
     def without_repair(self) -> None:
-        """Mend no call of this run (RETO, section 3.4): what a schema refuses is left out, what
+        """Repair no call of this run (RETO, section 3.4): what a schema refuses is left out, what
         fails has failed.
         """
         self._shared.handling.may_repair = False
 
     def as_written(self, *, unchecked: bool = False) -> None:
         """Make the calls of this run as the model writes them: one that is not offered, or that its
-        schema refuses, gives a failed result like a tool's own; nothing is mended or repeated, and
-        the same call may be made again. ``unchecked``: the schema refuses nothing, as in ToolLLM's
-        own code; the tool itself may.
+        schema refuses, gives a failed result like a tool's own; nothing is repaired or repeated,
+        and the same call may be made again. ``unchecked``: the schema refuses nothing, as in
+        ToolLLM's own code; the tool itself may.
         """
         handling = self._shared.handling
         handling.may_repair, handling.as_written, handling.unchecked = False, True, unchecked
@@ -356,7 +356,7 @@ class Executor:
         self, stale: Collection[str], by: str, reason: str, written: Collection[str] = ()
     ) -> None:
         """Results that no longer count: not shown, not cited, no source of a value; their calls may
-        be made anew.
+        be made again.
 
         ``by`` is the result that says better; ``written`` are writes that rested on the old ones
         and have happened.

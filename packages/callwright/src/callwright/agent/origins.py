@@ -1,4 +1,4 @@
-"""Calls that nothing could mend: which argument is to blame, which result it was taken from, what
+"""Calls that nothing could repair: which argument is to blame, which result it was taken from, what
 else rests on it.
 
 A tool that says "there is no order O-12" blames a value, and the value may be no invention of the

@@ -92,7 +92,7 @@ class RunState:
 
     ``tools`` may be called, each as it is known by now. ``results`` are all results, in call order;
     those of ``stale`` ids no longer count, and ``stale_writes`` rested on them. ``replaced`` are
-    tools of whose calls another gave what they should have given. ``refusals`` will not be mended
+    tools of whose calls another gave what they should have given. ``refusals`` will not be repaired
     by a later result, ``unrepaired`` were put to the model without success. ``assumed``: result ->
     values of its call that the model made up.
     """

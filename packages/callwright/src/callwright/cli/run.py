@@ -44,7 +44,7 @@ from callwright.viewer import page
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """What is to be run, and how. ``plan`` is the file of a plan to carry out; ``repair`` how a
-    failed call is mended.
+    failed call is repaired.
     """
 
     query: str
@@ -140,7 +140,7 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
 
 
 def _build_strategy(request: RunRequest) -> Strategy:
-    """The strategy, or the given plan; what mends its calls as it was asked for."""
+    """The strategy, or the given plan; what repairs its calls as it was asked for."""
     if request.plan is not None:
         return wrap_with_repair(Given(_read_plan_text(request.plan)), request.repair)
     return wrap_with_repair(open_strategy(request.strategy), request.repair)

@@ -53,7 +53,7 @@ _MAX_TOKENS = 400
 _QUOTED = 200  # characters of a result, or of a reply, that are shown as they stand
 _REASONS = 5  # that an answer gives for its having none
 _NAMED = 3  # tools that were left out for one reason
-_PLAIN = 3_000  # characters of the summary when the question is put anew
+_PLAIN = 3_000  # characters of the summary when the question is put again
 _WITHDRAWN = "answer.withdrawn"
 _OPEN = ENGLISH.words("statements.open_questions")
 _TELLING_NOTHING = ENGLISH.words("statements.telling_nothing")
@@ -71,7 +71,7 @@ def finish(
     char_limit: int = 6_000,
     mend: int = 1,
 ) -> Generator[ChatRequest, Reply, Answer]:
-    """Ask for the final answer, check every statement, mend or mark what no result confirms.
+    """Ask for the final answer, check every statement, repair or mark what no result confirms.
 
     ``char_limit`` bounds the execution summary; ``mend`` how many statements the model may be asked
     to restate; a reply without any statement costs one of them, and where none is left the answer
@@ -116,7 +116,7 @@ def finish_without_repair(
     query: str, results: Sequence[ToolResult], *, mode: ReplyMode = "text", char_limit: int = 6_000
 ) -> Generator[ChatRequest, Reply, Answer]:
     """The same question, asked once and whatever was found, and the model's answer in its own
-    words: statements are checked, so that their support is known, and none is mended, marked or
+    words: statements are checked, so that their support is known, and none is repaired, marked or
     withdrawn. For comparisons.
     """
     facts = facts_of(query, results, ())
@@ -150,7 +150,7 @@ def _check_drafts(drafts: Sequence[Draft], facts: Facts) -> tuple[Statement, ...
 def check_answer(
     text: str, query: str, results: Sequence[ToolResult], skips: Sequence[Skip] = ()
 ) -> Answer:
-    """Check an answer that somebody else wrote, mending what can be mended without a model.
+    """Check an answer that somebody else wrote, repairing what can be repaired without a model.
     Pure.
     """
     facts = facts_of(query, results, skips)
@@ -203,7 +203,7 @@ def _verify_statement(
     mend: int,
     place: tuple[int, int],
 ) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
-    """Check one statement; mend it by rule, else by one question, else mark it."""
+    """Check one statement; repair it by rule, else by one question, else mark it."""
     position = place[0]
     verdict = check_statement(draft.text, facts, draft.results)
     why = _explain_non_answer(draft.text, facts)
@@ -315,7 +315,7 @@ def _build_restate_request(
 
 
 def _build_plain_request(facts: Facts) -> ChatRequest:
-    """The question anew, without the reply that only repeated it: small models repeat that once
+    """The question again, without the reply that only repeated it: small models repeat that once
     more.
     """
     summary = summarise_results(facts.query, facts.results, facts.skips, _PLAIN)

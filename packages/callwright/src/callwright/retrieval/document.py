@@ -19,7 +19,7 @@ from callwright.nouns.types import (
 )
 from callwright.retrieval.terms import extract_terms, humanize_name
 
-# goes up whenever a tool's document would come out otherwise: old indexes are then made anew
+# goes up whenever a tool's document would come out otherwise: old indexes are then made again
 FORM = 2
 
 _MOST_DESCRIPTION = 2_000  # characters: some descriptions are whole manuals

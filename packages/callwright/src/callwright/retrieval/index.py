@@ -128,7 +128,7 @@ class ToolIndex:
         )
 
     def _changed(self, change: Change) -> ToolIndex:
-        """The index after a change; what can be searched already is updated, not made anew."""
+        """The index after a change; what can be searched already is updated, not made again."""
         vectors = self._vectors_after(change)
         fields = self._fields and fields_after(
             change, self.documents, self._fields, vectors, self.exact

@@ -4,7 +4,7 @@ made.
 Eager scoring is that of bm25s (Lù 2024, "BM25S: Orders of magnitude faster lexical search via eager
 sparse scoring"), the formula Lucene's (Robertson; k1 1.5, b 0.75). The counts are kept beside the
 scores: one new text changes every score, yet leaves the counts of the others as they are, so an
-update copies these and computes the scores anew.
+update copies these and computes the scores again.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Lexical:
         """The index of ``size`` texts: kept ones, renumbered, and fresh ones by their new number.
 
         ``moved`` holds each old text's new number, -1 where it is gone; kept texts stay in their
-        order. Only fresh texts are read; what is kept is copied and scored anew. Equals the index
+        order. Only fresh texts are read; what is kept is copied and scored again. Equals the index
         that is built of the same texts.
         """
         import numpy as np

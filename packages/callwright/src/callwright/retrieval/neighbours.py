@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXACT = 16_000  # vectors up to which all are compared: about 2 ms
 _DEPTH = 256  # how many candidates a walk keeps (HNSW's ef)
-_STALE = 0.25  # of the graph: with more of it gone from the index it is made anew
+_STALE = 0.25  # of the graph: with more of it gone from the index it is made again
 
 
 class Neighbours:
@@ -49,7 +49,7 @@ class Neighbours:
         return cls(graph, digests)
 
     def updated(self, digests: Sequence[str], vectors: Array) -> Neighbours:
-        """The graph for these documents: what it lacks is added. Made anew where too much of it is
+        """The graph for these documents: what it lacks is added. Made again where too much of it is
         gone.
         """
         keys = _digests_to_keys(digests)

@@ -64,7 +64,7 @@ def save(index: ToolIndex, folder: Path) -> None:
 
 def load(folder: Path, encoder: Encoder | None = None, *, exact: int = EXACT) -> ToolIndex:
     """Return the index that :func:`save` wrote. Stored vectors are used if ``encoder`` made them;
-    otherwise they are computed anew.
+    otherwise they are computed again.
 
     Without an encoder the index is searched by words only. Raises ConfigError if there is no
     readable index.

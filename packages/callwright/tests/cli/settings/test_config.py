@@ -126,7 +126,7 @@ def test_a_planner_may_be_the_address_of_a_model(tmp_path: Path) -> None:
         ("limits = 3", "limits is no table", "[limits] on a line of its own"),
         ("profiles = 3", "profiles is no table", "[profiles] on a line of its own"),
         ("[profiles]\na = 3", "[profiles.a] is no table", "on a line of its own"),
-        ("x = [", "is not TOML", "in quotes"),
+        ("x = [", "is not TOML", "needs quotes"),
         ('api_key = "s3cret"', "api_key: a secret does not belong in this file", "api_key_env = "),
         (
             '[profiles.a]\ntoken = "s3cret"',

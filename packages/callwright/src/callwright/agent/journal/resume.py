@@ -48,8 +48,8 @@ _REPLAY_CHANGED = (
     " first question that is not the recorded one."
 )
 _CONTINUE = (
-    "Continue: {changed}, so the run goes on from its recorded facts: it asks new questions, and sends no"
-    " recorded write again."
+    "Continue: {changed}, so the run goes on from its recorded facts: it asks new questions, and sends"
+    " no recorded write again."
 )
 _ENDED = "The run has ended, and {changed}: this is its recorded answer, and nobody is asked."
 

@@ -2,7 +2,7 @@
 (GRETEL).
 
 A shortlist from :mod:`callwright.retrieval` is a list of hypotheses. :func:`try_tools` plans a call
-of each from the request, makes it where that can do no harm, and ranks the tools anew by what came
+of each from the request, makes it where that can do no harm, and ranks the tools again by what came
 back.
 """
 

@@ -331,7 +331,7 @@ class Attempts:
         return self._without_secrets(Attempt(observation))
 
     def _store_failed(self, error: CallwrightError) -> None:
-        """The store is a help, not a condition: without it every trial is made anew."""
+        """The store is a help, not a condition: without it every trial is made again."""
         self.problems.append(f"trials go without remembered evidence: {error.message}")
         self.evidence = None
 

@@ -7,7 +7,7 @@ through
   time, from what the steps before returned and :mod:`agent.safety.filling` lets through; those that
   it says stay as they are;
 * ``arguments``: besides, only the arguments that the plan itself says, values and references to
-  earlier results. No model fills or mends any of them, and nothing is filled in from results.
+  earlier results. No model fills or repairs any of them, and nothing is filled in from results.
 
 This is the executor's policy, not a strategy's habit: whoever asks for another call gets a refusal.
 """

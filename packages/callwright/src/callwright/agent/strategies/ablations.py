@@ -96,10 +96,10 @@ class ReActAsWritten(_AsWritten, ReAct):
 
     A call of a tool that is not offered, or with arguments that its schema refuses, comes back as a
     failed result, as a tool's own error does; the model sees it and may try again in its next turn,
-    within the same limits. Nothing is mended, dropped, held back or repeated by the executor, the
-    same call may be made again, and the answer is the model's own words. Questions, limits, leave
-    to write and accounting are those of :class:`ReAct`; so is the reading of results (an error
-    inside a success is shown as a failure), which can only help it.
+    within the same limits. Nothing is repaired, dropped, held back or repeated by the executor, the
+    same call may be made again, and the answer is the model's own words. Questions, limits,
+    approval of writes and accounting are those of :class:`ReAct`; so is the reading of results (an
+    error inside a success is shown as a failure), which can only help it.
     """
 
     name = "react-no-repair"
@@ -132,7 +132,7 @@ class DFSDTUnchecked(DFSDTAsWritten):
 
 class CodeAsWritten(_AsWritten, Code):
     """The Python-call agent whose calls leave as they are written, like :class:`ReActAsWritten`:
-    one that the schema refuses returns ``{"error": why}`` to the program, and mending it is the
+    one that the schema refuses returns ``{"error": why}`` to the program, and repairing it is the
     model's part (Tool-MVR, 3.3).
     """
 

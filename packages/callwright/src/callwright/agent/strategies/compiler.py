@@ -235,7 +235,7 @@ class _Dispatch:
 
     def _finish(self, stream: Stream, reply: int, plan: Plan, wrong: Collection[str]) -> None:
         """Dispatch what is left of the plan: all of it, or its sound part, for it was not
-        mended.
+        repaired.
         """
         names = {tool.name for tool in self._asked.tools}
         part = keep_sound_part(plan, names, self._asked.finished)

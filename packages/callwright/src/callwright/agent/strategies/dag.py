@@ -8,8 +8,8 @@ then run as a stream (:mod:`agent.stream`): two questions to the model, the answ
 nothing fails and nothing was left open (the paper: 2.29 steps, its Table 4).
 
 What failed and could be neither repaired nor replaced stops what is downstream of it. The remainder
-is then planned anew, with the results so far in view, as the plan's next revision: twice at most,
-each time for one of the run's budget B. A frozen plan is not planned anew.
+is then planned again, with the results so far in view, as the plan's next revision: twice at most,
+each time for one of the run's budget B. A frozen plan is not planned again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ORDERED = (
 
 
 class DAG:
-    """Plans once, runs each step the moment its inputs exist, plans the remainder anew where
+    """Plans once, runs each step the moment its inputs exist, plans the remainder again where
     something failed.
     """
 

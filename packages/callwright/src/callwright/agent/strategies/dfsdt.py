@@ -5,8 +5,8 @@ As in ToolBench's ``DFS_tree_search`` without its filter (``DFS_woFilter_w2``, w
 with): all tools are in view; a step is a thought and one call, or an end; every node has at most
 two children (``tree_beam_size``), the second made with a prompt that shows what was tried there and
 asks for something else. The model may give up and restart: the search goes back two nodes from
-there, so that the step before is taken anew, and a model that gives up at the root ends the search.
-A node whose children are spent goes back one. Twelve steps at most lie below each other
+there, so that the step before is taken again, and a model that gives up at the root ends the
+search. A node whose children are spent goes back one. Twelve steps at most lie below each other
 (``single_chain_max_step``). The first answer ends everything, and so does the limit of model calls
 (``max_query_count``, 200 there). A call that fails or is refused is an observation like another.
 

@@ -98,7 +98,7 @@ class Job:
 
     @property
     def as_written(self) -> bool:
-        """Whether what the model writes is called and answered so: nothing is mended or taken
+        """Whether what the model writes is called and answered so: nothing is repaired or taken
         back.
         """
         return self.executor.handling.as_written

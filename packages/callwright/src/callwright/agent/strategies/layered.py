@@ -5,7 +5,7 @@ Beyond the paper: where more than a few tools are offered, the model first choos
 names, so that layers are not filled with what the request does not need (A.2 names retrieval as the
 next step). And a tool whose call lacked a value (the model wanted it and could not call it, or made
 the value up) is carried over into the next layer as long as new results come, so that a wrong order
-costs a layer and not the tool. What repair cannot mend goes to :mod:`agent.strategies.recovery`.
+costs a layer and not the tool. What repair cannot solve goes to :mod:`agent.strategies.recovery`.
 With ``second_pass``, what seems to be left of the request is looked up at the end
 (:mod:`agent.strategies.second_pass`).
 """

@@ -11,7 +11,7 @@ this order.
    all, the catalogue is searched once more, and what fits next best is offered. What may give a
    value that a call lacked is looked for there too.
 4. ``replan``: a tool that came before what feeds it is offered again after it. Only what is left is
-   layered anew, as the plan's next revision.
+   layered again, as the plan's next revision.
 
 Each step costs one of the run's budget B, each is an event ``recovery``, and all that it learns
 from outside goes through the ledger. Where no call fails, nothing here asks, calls or records
@@ -76,7 +76,7 @@ class Recovery:
         was.
 
         ``finished`` are the plan's finished slots; slots that were seen to here are added.
-        ``last``: no layer comes after this, nothing is layered anew.
+        ``last``: no layer comes after this, nothing is layered again.
         """
         left: list[Failed] = []
         while failed := self._failed():

@@ -1,4 +1,4 @@
-"""Any strategy whose failed calls are reflected on before they are mended (Tool-MVR, 3.3, at run
+"""Any strategy whose failed calls are reflected on before they are repaired (Tool-MVR, 3.3, at run
 time).
 
 The rest is the strategy's own, and so is the budget: a reflection takes the place of a plain repair
@@ -19,8 +19,8 @@ REFLECT: Mapping[str, Repairing] = {"reflect": "reflect", "reflect-after": "refl
 
 
 class Reflecting:
-    """``strategy``, its calls mended by reflection: in place of the plain repair, or where that had
-    not helped.
+    """``strategy``, its calls repaired by reflection: in place of the plain repair, or where that
+    had not helped.
     """
 
     def __init__(self, strategy: Strategy, how: Repairing = "reflect") -> None:
@@ -35,7 +35,7 @@ class Reflecting:
 
 
 def wrap_with_repair(strategy: Strategy, how: Repairing) -> Strategy:
-    """The strategy, its calls mended in this way; plainly is as it is. One that reflects already
+    """The strategy, its calls repaired in this way; plainly is as it is. One that reflects already
     reflects so.
     """
     if how == "plain":

@@ -1,4 +1,4 @@
-"""One endpoint as the doctor asks it: questions out, answers read as they are, nothing mended."""
+"""One endpoint as the doctor asks it: questions out, answers read as they are, nothing repaired."""
 
 from __future__ import annotations
 

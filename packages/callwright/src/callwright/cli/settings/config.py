@@ -196,7 +196,7 @@ def _parse_toml(path: Path, raw: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # ValueError: also a number too long
         said = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:300]
         raise ConfigError(
-            f"{path} is not TOML: {said}", hint='a text stands in quotes: model = "local"'
+            f"{path} is not TOML: {said}", hint='a text needs quotes: model = "local"'
         ) from None
     if is_deeper(table, _MOST_LEVELS):
         raise ConfigError(

@@ -18,7 +18,7 @@ _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "": False}
 
 
 def make_terminal_approval(live: Live, read: Callable[[], str] = input) -> Approve | None:
-    """Asks on the terminal; None where nobody sits there: then what needs leave is refused."""
+    """Asks on the terminal; None where nobody sits there: then what needs approval is refused."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     always: set[tuple[str, str]] = set()

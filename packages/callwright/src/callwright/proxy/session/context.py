@@ -130,7 +130,7 @@ class _Read:
 
 @dataclass(slots=True)
 class Context:
-    """One chat request. ``body`` is what goes upstream, history mended; ``questions`` what may
+    """One chat request. ``body`` is what goes upstream, history repaired; ``questions`` what may
     still be asked.
     """
 
@@ -225,7 +225,7 @@ class Context:
 def read_context(
     body: Mapping[str, Any], raw: bytes, toolsets: Toolsets, settings: Settings
 ) -> Context | None:
-    """The context of a chat request; None where there is nothing to mend: no tools, or several
+    """The context of a chat request; None where there is nothing to repair: no tools, or several
     answers asked for.
     """
     if (

@@ -99,7 +99,7 @@ class Guard:
                     else to_canonical_json(call.arguments)
                 )
             if message.role == "tool":
-                # strictly: mending a long reply takes longer than its sums are worth
+                # strictly: repairing a long reply takes longer than its sums are worth
                 with suppress(JsonError):
                     value = parse(message.content)
                     made.add_result(ToolResult(message.tool_call_id, message.name, {}, value))

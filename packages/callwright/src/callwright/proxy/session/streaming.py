@@ -31,7 +31,7 @@ _LEARN = 8  # attempts a stream to find what its events have in common
 class _Waiting:
     """An event that waits since ``since``. Its text is that from ``start`` to ``end`` of all the
     answer's text; ``own``: it also carries calls of the upstream's own, or the finish, which are
-    written anew if anything is; ``only``: it carries that text and nothing else.
+    written again if anything is; ``only``: it carries that text and nothing else.
     """
 
     raw: bytes
