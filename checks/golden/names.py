@@ -552,7 +552,7 @@ def _of_proxies() -> dict[str, Iterable[Any]]:
     return {
         "proxy settings keys": _PROXY_KEYS,
         "proxy counters": _COUNTERS,
-        "proxy records": _record.Record.__slots__,
+        "proxy records": [one.name for one in fields(_record.Record)],
         "proxy paths": proxy_paths(),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from callwright.http import Egress, HttpClient, Surroundings
 from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.nouns.protocols import CALL_KEY
 from callwright.nouns.types import Tool
-from callwright.tools.openapi.source import OpenAPISource
+from callwright.tools.openapi.source import OpenAPIOptions, OpenAPISource
 
 SECRET = "s3cr3t-canary"
 
@@ -127,6 +128,22 @@ class Opened:
 async def opened(document: Any, **options: Any) -> Opened:
     source = OpenAPISource(document, **{"environment": {}, "name": "shop", **options})
     return Opened(source, {t.name: t for t in await source.open()})
+
+
+async def test_options_in_one_object_are_the_same_as_one_by_one(shop: Shop) -> None:
+    options = OpenAPIOptions(name="other", base_url="http://elsewhere", environment={})
+    for source in (
+        OpenAPISource(DOCUMENT, replace(options, base_url=shop.url, include=("GET",))),
+        OpenAPISource(DOCUMENT, options, base_url=shop.url, include=("GET",)),
+        OpenAPISource(DOCUMENT, name="other", base_url=shop.url, include=["GET"], environment={}),
+    ):
+        api = Opened(source, {t.name: t for t in await source.open()})
+        assert source.name == "other"
+        got = (await api.call("getItem", id="a", **{"X-T": "t"})).content
+        assert got["method"] == "GET"
+        await source.aclose()
+    with pytest.raises(TypeError, match="colour"):
+        OpenAPISource(DOCUMENT, colour="red")
 
 
 async def test_a_call_arrives_as_the_document_says(shop: Shop) -> None:
