@@ -24,7 +24,7 @@ USES_A_DATA_SET_S_NOTATION = {
         "test_what_another_call_has_under_the_same_name_is_taken_if_the_request_holds_it",
         "test_what_is_not_plain_is_not_filled_in",
     },
-    "ordering/test_draft.py": {
+    "ordering/test_call_flow.py": {
         "test_fields_are_found_at_any_depth",
         "test_only_another_spelling_of_one_key_is_that_key",
     },
@@ -65,13 +65,23 @@ USES_A_DATA_SET_S_NOTATION = {
         "test_one_of_two_possible_producers_is_never_chosen",
         "test_shuffled_calls_are_sorted_and_the_move_is_listed",
     },
+    "rules/test_reply_context.py": {
+        "test_a_call_knows_the_values_of_the_others_as_they_were_read",
+    },
     "rules/test_calls.py": {
         "test_references_are_neither_converted_nor_doubted",
+    },
+    "test_registry.py": {
+        "test_an_example_does_what_it_says[sequence-field_respelled]",
+        "test_an_example_does_what_it_says[sequence-label_added]",
+        "test_an_example_does_what_it_says[sequence-producer_added]",
+        "test_an_example_does_what_it_says[sequence-reference_relabelled]",
+        "test_an_example_does_what_it_says[sequence-topological_order]",
     },
     "rules/test_reference_placeholders.py": {
         "test_references_of_any_type_are_set_aside_and_restored",
     },
-    "test_pipeline.py": {
+    "test_refinement.py": {
         "test_a_prompt_that_shows_the_notation_hides_no_reference",
         "test_an_added_call_bears_its_label_as_the_others_do",
         "test_labels_of_a_list_stay_with_their_calls_whatever_its_order",
@@ -85,5 +95,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             names = USES_A_DATA_SET_S_NOTATION.get(item.path.relative_to(HERE).as_posix(), ())
-            if item.name.partition("[")[0] in names:
+            if item.name in names or item.name.partition("[")[0] in names:
                 item.add_marker(pytest.mark.skip(reason=REASON))
