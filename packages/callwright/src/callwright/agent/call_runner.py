@@ -13,10 +13,10 @@ import asyncio
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, TypeAlias
 
 from callwright.agent.deadlines import Deadlines
 from callwright.agent.gaps import describe_ungrounded, names_another, unknown_keys
+from callwright.agent.handling import CallHandling
 from callwright.agent.invoke import Caller, idempotency_key, invoke
 from callwright.agent.journal.facts import EarlierCall
 from callwright.agent.journal.ledger import Answer, Ledger, build_doubt_error
@@ -55,11 +55,6 @@ from callwright.repair.provenance.invention import Invention, find_inventions
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 _DROPPED = "drop_unknown"
-Repairing: TypeAlias = Literal["plain", "reflect", "reflect-after"]
-"""How tier 2 asks: plainly, with a reflection instead, or with one where asking plainly did not
-help.
-"""
-
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
 _NEAR = 7  # days from a known one, within which a date may have been counted
 _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
@@ -74,20 +69,6 @@ class RunSafety:
     consent: Consent = field(default_factory=Consent)
     freeze: Freeze = field(default_factory=Freeze)
     is_sandbox: bool = False
-
-
-@dataclass(slots=True)
-class CallHandling:
-    """How the calls of a run are treated. ``as_written``: they leave as the model wrote them, or
-    fail as a tool's own do; ``unchecked``: and what their schema says decides nothing.
-    ``is_trusted``: values that stand nowhere else are somebody's own, not a model's.
-    """
-
-    may_repair: bool = True
-    as_written: bool = False
-    unchecked: bool = False
-    is_trusted: bool = False
-    repairing: Repairing = "plain"
 
 
 @dataclass(slots=True)

@@ -17,18 +17,15 @@ from collections.abc import (
     Coroutine,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
 )
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from callwright.agent.call_runner import (
-    CallHandling,
     CallOutcome,
     CallRunner,
     CallTask,
-    Repairing,
     RunSafety,
     RunServices,
 )
@@ -36,8 +33,7 @@ from callwright.agent.invoke import Caller
 from callwright.agent.journal.facts import RecordedFacts
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
-from callwright.agent.run_index import RunIndex
-from callwright.agent.safety.freeze import Freeze
+from callwright.agent.run_facts import RunFacts
 from callwright.agent.state import (
     Asked,
     DeferredCall,
@@ -50,22 +46,18 @@ from callwright.nouns.errors import CallwrightError
 from callwright.nouns.limits import Budget
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
-    Assumption,
-    CheckedCall,
     Skip,
     Tool,
     ToolCall,
     ToolResult,
-    get_public_fields,
     to_canonical_json,
 )
-from callwright.repair.gate import Gate, Refusal
+from callwright.repair.gate import Gate
 from callwright.repair.outcome import is_in_doubt
-from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.tools.evidence import Known
 
 
-class Executor:
+class Executor(RunFacts):
     """Executes calls for one run and keeps what came of them, in call order, in :attr:`state`."""
 
     def __init__(
@@ -80,14 +72,10 @@ class Executor:
         ledger: Ledger | None = None,
         safety: RunSafety | None = None,
     ) -> None:
-        self._state = RunState(asked, gate.tools)
-        # facts that are not in the state yet: results come one by one, and are many
-        self._new_results: list[ToolResult] = []
-        self._new_made: list[MadeCall] = []
-        self._trace = trace
         self._safety = safety or RunSafety()
-        self.freeze.filling.know(gate.tools)
-        self._index = RunIndex(self._state, gate)
+        super().__init__(
+            RunState(asked, gate.tools), gate=gate, trace=trace, freeze=self._safety.freeze
+        )
         self._shared = RunServices(
             caller,
             self._index,
@@ -97,24 +85,15 @@ class Executor:
             ledger or Ledger(),
             self._safety,
             tuple(tool.name for tool in gate.tools),
+            self.handling,
         )
         self._numbered = 0
         self._places = asyncio.Semaphore(budget.limits.concurrency)
 
-    @property
-    def state(self) -> RunState:
-        """The facts of the run so far."""
-        if self._new_results or self._new_made:
-            state, self._new_results, results = self._state, [], self._new_results
-            self._new_made, made = [], self._new_made
-            self._state = replace(
-                state, results=(*state.results, *results), made=(*state.made, *made)
-            )
-        return self._state
-
-    @state.setter
-    def state(self, state: RunState) -> None:
-        self._state = state
+    def admit(self, tools: Iterable[Tool]) -> None:
+        """More tools that calls of this run may name from now on."""
+        super().admit(tools)
+        self._shared.names = tuple(tool.name for tool in self.state.tools)
 
     @property
     def ledger(self) -> Ledger:
@@ -122,120 +101,9 @@ class Executor:
         return self._shared.ledger
 
     @property
-    def handling(self) -> CallHandling:
-        """How the calls of the run are treated."""
-        return self._shared.handling
-
-    @property
     def is_sandbox(self) -> bool:
         """Whether what calls change is thrown away."""
         return self._safety.is_sandbox
-
-    @property
-    def freeze(self) -> Freeze:
-        """What the run's plan allows, where it is frozen."""
-        return self._safety.freeze
-
-    @property
-    def all_results(self) -> tuple[ToolResult, ...]:
-        """Every result, stale ones too."""
-        return self.state.results
-
-    @property
-    def results(self) -> tuple[ToolResult, ...]:
-        """Those that count."""
-        return self.state.valid_results
-
-    @property
-    def skips(self) -> tuple[Skip, ...]:
-        return self.state.skips
-
-    def repeated_by(self, skip: Skip) -> str:
-        """The id of the call that the skipped one would have repeated, or ""."""
-        return next((one.same for one in self.state.repeated if one.skip is skip), "")
-
-    @property
-    def refusals(self) -> tuple[Refusal, ...]:
-        """Calls that the gate refused for good, whatever a later result may hold."""
-        return self.state.refusals
-
-    @property
-    def lacking(self) -> Mapping[str, int]:
-        """Tool -> results there were when its call lacked a value."""
-        return self.state.open.lacking
-
-    @property
-    def deferred(self) -> dict[str, tuple[CheckedCall, ...]]:
-        """Tool -> its calls that wait for a value from somewhere."""
-        deferred = self.state.open.deferred
-        return {tool: tuple(one.call for one in calls) for tool, calls in deferred.items()}
-
-    @property
-    def succeeded(self) -> set[str]:
-        """The tools that gave a result which counts."""
-        return {result.tool for result in self.results if result.ok}
-
-    @property
-    def outdated(self) -> list[Skip]:
-        """Writes that rested on what no longer counts, each once."""
-        told = (
-            "was done with a value that has since turned out to be another, and is not taken back"
-        )
-        return [
-            Skip(r.tool, f"{r.id} {told}", r.slot, refused=True)
-            for r in self.all_results
-            if r.id in self.state.stale_writes
-        ]
-
-    @property
-    def doubted(self) -> list[str]:
-        """Ids of the writes that are in doubt, in call order."""
-        return [*self.state.lasting.doubts]
-
-    @property
-    def in_doubt(self) -> list[Skip]:
-        """Writes that failed and may have happened all the same, each once, in call order."""
-        told = "failed, and may have been done all the same: find out before it is made again"
-        return [
-            Skip(
-                r.tool,
-                f"{r.id} {told} ({r.failure.message if r.failure else ''})",
-                r.slot,
-                refused=True,
-            )
-            for r in self.state.lasting.doubts.values()
-        ]
-
-    @property
-    def denied(self) -> list[Skip]:
-        """Calls that were not approved and were not made after all, each once."""
-        made = {(r.tool, to_canonical_json(r.arguments)) for r in self.all_results if r.ok}
-        last = {(one.tool, one.arguments): one.skip for one in self.state.lasting.denied}
-        return [skip for call, skip in last.items() if call not in made]
-
-    @property
-    def assumed(self) -> tuple[Assumption, ...]:
-        """The made-up values of the calls whose results count, in call order."""
-        return tuple(
-            Assumption(result.tool, one.key, one.value, result.id)
-            for result in self.results
-            for one in self.state.assumed.get(result.id, ())
-        )
-
-    @property
-    def missing(self) -> tuple[Skip, ...]:
-        """The skips an answer should know of: calls that were refused and that no later call made
-        good; where nothing was found at all, every skip.
-        """
-        found = self.succeeded
-        good = found | self.state.replaced
-        missing = (s for s in self.skips if not found or (s.refused and s.tool not in good))
-        return (*missing, *self.outdated, *self.in_doubt)
-
-    @property
-    def sources(self) -> ProvenanceIndex:
-        """Return the index of the values that calls may use."""
-        return self._index.sources
 
     @property
     def repairs(self) -> dict[str, int]:
@@ -243,45 +111,6 @@ class Executor:
         (repeat), and steps taken where all that did not help (recovery).
         """
         return self._shared.repairs
-
-    def without_repair(self) -> None:
-        """Repair no call of this run (RETO, section 3.4): what a schema refuses is left out, what
-        fails has failed.
-        """
-        self._shared.handling.may_repair = False
-
-    def as_written(self, *, unchecked: bool = False) -> None:
-        """Make the calls of this run as the model writes them: one that is not offered, or that its
-        schema refuses, gives a failed result like a tool's own; nothing is repaired or repeated,
-        and the same call may be made again. ``unchecked``: the schema refuses nothing, as in
-        ToolLLM's own code; the tool itself may.
-        """
-        handling = self._shared.handling
-        handling.may_repair, handling.as_written, handling.unchecked = False, True, unchecked
-
-    def trust_values(self) -> None:
-        """Take the values of this run's calls for those of whoever wrote its plan: none is called
-        made up.
-        """
-        self._shared.handling.is_trusted = True
-
-    def repair_by(self, how: Repairing) -> None:
-        """Set how a model is asked to repair the calls of this run."""
-        self._shared.handling.repairing = how
-
-    def mark(self) -> RunState:
-        """Return the present state of the run, for :meth:`rewind`."""
-        return self.state
-
-    def rewind(self, mark: RunState) -> None:
-        """Go on from a mark: what came after it is not known to the run any more, and stays spent
-        and recorded.
-
-        Calls keep their numbers, budgets their losses, the trace its events; the world stays as the
-        calls left it.
-        """
-        self.state = self.state.rewound_to(mark)
-        self._index.rebuild(self.state)
 
     def begin_with(self, facts: RecordedFacts, *, in_view: bool = True) -> None:
         """Begin with the facts that earlier segments of the run recorded: writes in doubt stay in
@@ -298,80 +127,11 @@ class Executor:
             self.bring_in(facts.results)
             self.skip(facts.skips)
 
-    def bring_in(self, results: Iterable[ToolResult]) -> None:
-        """Have results of earlier segments count, each once: what was asked and what came of it."""
-        known = {result.id for result in self.all_results}
-        new = [result for result in results if result.id not in known]
-        for result in new:
-            call = {"id": result.id, "tool": result.tool, "arguments": result.arguments}
-            self._trace.add("call.raw", **call, slot="", by="model")
-            told = {"judged": False, "earlier": result.id, "recorded": True}
-            self._trace.add("result", **get_public_fields(result), **told)
-        self.take_results(new)
-
-    def take_results(self, results: Sequence[ToolResult]) -> None:
-        """Have results count that no call of this run gave, without a record of them."""
-        self._keep_results(results)
-
-    def skip(self, skips: Iterable[Skip]) -> None:
-        """Record tools that were offered and not called."""
-        skips = [*skips]
-        self.state = self.state.with_skips(skips)
-        for skip in skips:
-            self._trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot)
-
-    def deny(self, call: ToolCall, reason: str) -> None:
-        """Record a call that may not be made in this run."""
-        skip = Skip(call.tool, reason, call.slot, refused=True)
-        self.skip([skip])
-        denied = DeniedCall(call.tool, to_canonical_json(call.arguments), skip)
-        self.state = self.state.with_denied(denied)
-
-    def note_lacking(self, tool: str) -> None:
-        """Note that a call of this tool lacks a value that later results may hold."""
-        self.state = self.state.with_lacking(tool)
-
-    def forget_lacking(self, tools: Iterable[str]) -> None:
-        """Note that these tools are offered again."""
-        self.state = self.state.without_lacking({*tools})
-
-    def mark_replaced(self, tool: str) -> None:
-        """Note that another tool gave what the calls of this one should have given."""
-        self.state = replace(self.state, replaced=self.state.replaced | {tool})
-
-    def admit(self, tools: Iterable[Tool]) -> None:
-        """More tools that calls of this run may name from now on."""
-        for tool in tools:
-            self._learn_tool(tool)
-        self.freeze.filling.know(self.state.tools)
-        self._shared.names = tuple(tool.name for tool in self.state.tools)
-
     def granted(self) -> bool:
         """One step of recovery, from the run's budget B."""
         granted = self._shared.spend("", "repairs", "recovery", self._shared.budget.spend_repair)
         self.repairs["recovery"] += granted
         return granted
-
-    def supersede(
-        self, stale: Collection[str], by: str, reason: str, written: Collection[str] = ()
-    ) -> None:
-        """Results that no longer count: not shown, not cited, no source of a value; their calls may
-        be made again.
-
-        ``by`` is the result that says better; ``written`` are writes that rested on the old ones
-        and have happened.
-        """
-        self._trace.add(
-            "stale", results=sorted(stale), by=by, reason=reason, written=sorted(written)
-        )
-        self.state = self.state.superseded(stale, written)
-        self._index.drop_results(stale)
-        self._index.reopen_calls(stale)
-
-    def reopen(self, calls: Container[str]) -> None:
-        """The same calls may be made once more."""
-        self.state = self.state.reopened(calls)
-        self._index.reopen_calls(calls)
 
     async def execute(
         self,
@@ -525,10 +285,6 @@ class Executor:
             if key and made.get(key) == runner.task.id:
                 yield MadeCall(key, runner.task.id)
 
-    def _keep_results(self, results: Sequence[ToolResult]) -> None:
-        self._new_results += results
-        self._index.add_results(results)
-
     def _note_writes(self, results: Sequence[ToolResult]) -> None:
         """After a write the same reads may say something else; after one in doubt its tool is not
         called again.
@@ -586,10 +342,6 @@ class Executor:
         self.state = self.state.without_calls(earlier)
         self._index.drop_results(earlier)
         self._index.take_doubts(self._state)
-
-    def _learn_tool(self, tool: Tool) -> None:
-        self.state = self.state.with_tool(tool)
-        self._index.take_tools(self.state.tools)
 
     def _number(self, call: ToolCall) -> ToolCall:
         self._numbered += 1

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from callwright.agent.call_runner import Repairing
+from callwright.agent.handling import Repairing
 from callwright.agent.journal.ledger import Answer, Ledger
 from callwright.agent.journal.resume import find_journal
 from callwright.agent.journal.store import read_journal

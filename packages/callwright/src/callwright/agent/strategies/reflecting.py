@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from callwright.agent.call_runner import Repairing
+from callwright.agent.handling import Repairing
 from callwright.agent.safety.freeze import Level
 from callwright.agent.strategies.job import Job, Strategy
 

@@ -1,0 +1,25 @@
+"""How the calls of a run are treated on their way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Repairing: TypeAlias = Literal["plain", "reflect", "reflect-after"]
+"""How tier 2 asks: plainly, with a reflection instead, or with one where asking plainly did not
+help.
+"""
+
+
+@dataclass(slots=True)
+class CallHandling:
+    """How the calls of a run are treated. ``as_written``: they leave as the model wrote them, or
+    fail as a tool's own do; ``unchecked``: and what their schema says decides nothing.
+    ``is_trusted``: values that stand nowhere else are somebody's own, not a model's.
+    """
+
+    may_repair: bool = True
+    as_written: bool = False
+    unchecked: bool = False
+    is_trusted: bool = False
+    repairing: Repairing = "plain"
