@@ -74,7 +74,11 @@ class Executor(RunFacts):
     ) -> None:
         self._safety = safety or RunSafety()
         super().__init__(
-            RunState(asked, gate.tools), gate=gate, trace=trace, freeze=self._safety.freeze
+            RunState(asked, gate.tools),
+            gate=gate,
+            trace=trace,
+            freeze=self._safety.freeze,
+            is_sandbox=self._safety.is_sandbox,
         )
         self._shared = RunServices(
             caller,
@@ -99,11 +103,6 @@ class Executor(RunFacts):
     def ledger(self) -> Ledger:
         """The answers from outside that are on record."""
         return self._shared.ledger
-
-    @property
-    def is_sandbox(self) -> bool:
-        """Whether what calls change is thrown away."""
-        return self._safety.is_sandbox
 
     @property
     def repairs(self) -> dict[str, int]:

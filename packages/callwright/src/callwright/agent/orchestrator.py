@@ -394,6 +394,8 @@ async def _run_query(
         query=query,
         tools=tools,
         planner=setup._planner or open_planner(getattr(setup._strategy, "planner", None)),
+        facts=executor,
+        mode=mode,
         executor=executor,
         questions=questions,
         limits=budget.limits,

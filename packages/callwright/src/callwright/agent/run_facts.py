@@ -39,7 +39,9 @@ class RunFacts:
         gate: Gate | None = None,
         trace: Trace | None = None,
         freeze: Freeze | None = None,
+        is_sandbox: bool = False,
     ) -> None:
+        """``is_sandbox``: what calls change is thrown away."""
         self._state = state
         # facts that are not in the state yet: results come one by one, and are many
         self._new_results: list[ToolResult] = []
@@ -49,6 +51,7 @@ class RunFacts:
         self.freeze.filling.know(state.tools)
         self._index = RunIndex(state, gate)
         self.handling = CallHandling()
+        self.is_sandbox = is_sandbox
 
     def granted(self) -> bool:
         """One step of recovery, where there is a budget for it: of these facts alone there is

@@ -17,8 +17,9 @@ from callwright import Limits, Orchestrator, Run
 from callwright.agent.journal.resume import find_journal
 from callwright.agent.journal.store import Journal, read_journal
 from callwright.agent.options import Interaction, Persistence, Safety
-from callwright.agent.strategies import Job
+from callwright.agent.step import StepContext, Steps
 from callwright.agent.strategies.dfsdt import NO_SANDBOX
+from callwright.agent.strategies.job import Stepwise
 from callwright.nouns.protocols import Capabilities, ChatRequest
 from callwright.nouns.types import READ_LOCAL, UNKNOWN, WRITE, ToolCall
 from callwright.testing import FakeTool, ScriptedModel, fake_source
@@ -98,17 +99,18 @@ async def test_nothing_that_a_dead_branch_returned_is_shown_later_or_counts_as_s
 
 
 async def test_what_was_superseded_on_a_dead_branch_counts_again_on_the_next() -> None:
-    class GoesBack:
+    class GoesBack(Stepwise):
         name = "goes-back"
 
-        async def run(self, job: Job) -> None:
-            (first,) = await job.step(ToolCall("", "look", {"q": "alpha"}), 1, {"look"})
-            here = job.executor.mark()
-            (second,) = await job.step(ToolCall("", "look", {"q": "beta"}), 2, {"look"})
-            job.executor.supersede([first.id], second.id, "it says better", [first.id])
-            assert job.executor.results == (second,)
-            job.executor.rewind(here)
-            assert job.executor.results == (first,)
+        def steps(self, context: StepContext) -> Steps[None]:
+            facts = context.facts
+            (first,) = yield from context.step(ToolCall("", "look", {"q": "alpha"}), 1, {"look"})
+            here = facts.mark()
+            (second,) = yield from context.step(ToolCall("", "look", {"q": "beta"}), 2, {"look"})
+            facts.supersede([first.id], second.id, "it says better", [first.id])
+            assert facts.results == (second,)
+            facts.rewind(here)
+            assert facts.results == (first,)
 
     done = await Orchestrator([fake_source(look())], model=steps(), strategy=GoesBack()).run(QUERY)
     assert [r.arguments["q"] for r in done.results] == ["alpha"]

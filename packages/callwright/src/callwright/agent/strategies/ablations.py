@@ -8,6 +8,7 @@ Each takes one thing away and leaves the rest as it is: executor, prompts, limit
 from __future__ import annotations
 
 from callwright.agent.safety.freeze import Level
+from callwright.agent.step import StepContext, Steps
 from callwright.agent.strategies.code import Code, ToolMVR
 from callwright.agent.strategies.dfsdt import DFSDT
 from callwright.agent.strategies.job import Job
@@ -32,20 +33,20 @@ class WithoutSketch(Layered):
     name = "layered-no-sketch"
     freezes: tuple[Level, ...] = ()  # there is no plan
 
-    async def run(self, job: Job) -> None:
-        job.plan = Plan.from_layers([[tool.name for tool in job.tools]])
-        job.record_plan()
+    def steps(self, context: StepContext) -> Steps[None]:
+        context.plan = Plan.from_layers([[tool.name for tool in context.tools]])
+        context.record_plan()
         recovery, finished = (
-            Recovery(job, self._recover - {"replan"}, self._layer),
-            {s.id for s in job.plan.slots},
+            Recovery(context, self._recover - {"replan"}, self._layer),
+            {s.id for s in context.plan.slots},
         )
         index, before = 0, -1
-        while index < _STEPS and len(job.executor.all_results) > before:
-            before = len(job.executor.all_results)
+        while index < _STEPS and len(context.facts.all_results) > before:
+            before = len(context.facts.all_results)
             index += 1
-            await self._layer(job, job.plan.slots, index, _STEPS)
-            await recovery.after((index, _STEPS), finished)
-        await self._end(job, index, recovery, finished)
+            yield from self._layer(context, context.plan.slots, index, _STEPS)
+            yield from recovery.after((index, _STEPS), finished)
+        yield from self._end(context, index, recovery, finished)
 
 
 class WithoutRecovery(Layered):

@@ -22,9 +22,11 @@ from typing import TypeAlias
 
 from callwright import prompts
 from callwright.agent.journal.ledger import Answer
+from callwright.agent.perform import perform
 from callwright.agent.render import render_signatures
 from callwright.agent.sandbox import LOST, ProgramError, Ran, Sandbox, require_sandbox
-from callwright.agent.strategies.job import Job, step_id
+from callwright.agent.step import step_id
+from callwright.agent.strategies.job import Job
 from callwright.jsontext import JsonError, parse_lenient, write
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest, ReplyMode
@@ -323,7 +325,7 @@ class _Calls:
         )
         before = len(job.executor.all_results)
         allowed = {tool.name for tool in job.tools}
-        self.found += len(await job.step(call, number, allowed, beside=self._ids))
+        self.found += len(await perform(job.step(call, number, allowed, beside=self._ids), job))
         came = job.executor.all_results[before:]
         self._ids += [result.id for result in came]
         value = get_result_value(came[0]) if came else self._not_made(call)

@@ -29,10 +29,11 @@ from typing import Any, TypeAlias
 
 from callwright import prompts
 from callwright.agent.journal.ledger import Answer
+from callwright.agent.perform import make_late_question, perform
 from callwright.agent.questions import LimitReached
 from callwright.agent.render import render_results, render_signatures
 from callwright.agent.safety.freeze import Level
-from callwright.agent.strategies.dag import known_before, make_late_question
+from callwright.agent.strategies.dag import known_before
 from callwright.agent.strategies.job import Job
 from callwright.agent.strategies.tool_choice import choose_tools
 from callwright.agent.stream import Stream
@@ -87,7 +88,7 @@ class Compiler:
 
     async def run(self, job: Job) -> None:
         job.plan, missing = Plan(), ""
-        tools = await choose_tools(job, self._choose_above)
+        tools = await perform(choose_tools(job, self._choose_above), job)
         for number in range(1, _REPLANS + 2):
             if not await _Dispatch(job, tools, number, missing).run():
                 job.trace.add("note", text="the model wrote no plan")

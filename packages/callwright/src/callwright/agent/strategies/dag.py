@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from callwright.agent.bind import Bound
 from callwright.agent.questions import LimitReached
 from callwright.agent.render import render_results, render_signatures
 from callwright.agent.safety.freeze import Level
-from callwright.agent.strategies.job import BindStep, Job
+from callwright.agent.step import Ran, RunSlots, Steps, converse
+from callwright.agent.strategies.job import Job, Stepwise
 from callwright.agent.strategies.tool_choice import choose_tools
-from callwright.agent.stream import Late, Stream
+from callwright.agent.stream import Stream
 from callwright.dataflow.prerequisites import add_producers
 from callwright.nouns.errors import ConfigError, PlanError
 from callwright.nouns.plan import Plan, Slot
@@ -45,7 +45,7 @@ _ORDERED = (
 )
 
 
-class DAG:
+class DAG(Stepwise):
     """Plans once, runs each step the moment its inputs exist, plans the remainder again where
     something failed.
     """
@@ -59,25 +59,25 @@ class DAG:
         """
         self._choose_above = choose_above
 
-    async def run(self, job: Job) -> None:
-        await self._plan(job)
+    def steps(self, job: Job) -> Steps[None]:  # type: ignore[override]  # it needs a stream
+        yield from self._plan(job)
         ran: set[str] = set()
         for _ in range(_REPLANS + 1):
-            stream = await run_plan(job, ran)
+            stream = yield from run_plan(job, ran)
             ran |= stream.steps.keys() - stream.blocked.keys()
-            if not await self._planned_anew(job, stream, ran):
+            if not (yield from self._planned_anew(job, stream, ran)):
                 break
 
-    async def _plan(self, job: Job) -> None:
-        tools = await choose_tools(job, self._choose_above)
-        plan = await request_plan(job, tools, known_before(job))
+    def _plan(self, job: Job) -> Steps[None]:
+        tools = yield from choose_tools(job, self._choose_above)
+        plan = yield from request_plan(job, tools, known_before(job))
         if plan is None:
             job.trace.add("note", text="the model wrote no plan: the planner's order is taken")
-            job.make_plan(tools)
+            yield from job.make_plan(tools)
         else:
-            job.adopt(plan)
+            yield from job.adopt(plan)
 
-    async def _planned_anew(self, job: Job, stream: Stream, ran: set[str]) -> bool:
+    def _planned_anew(self, job: Job, stream: Stream, ran: set[str]) -> Steps[bool]:
         """Return True if the model made another plan of the remaining work."""
         failed = [stream.steps[i] for i in stream.steps if i in stream.schedule.failed]
         bare = not stream.blocked and all(_has_no_result(step.results) for step in failed)
@@ -90,13 +90,13 @@ class DAG:
         )
         said = "\n".join(f"{step.slot.tool} failed." for step in failed)
         results = render_results(job.executor.results, job.limits.result_chars, job.executor.skips)
-        fresh = await request_plan(
+        fresh = yield from request_plan(
             job, job.tools, _ANEW.format(results=results, failed=said), frozenset(ran)
         )
         if fresh is None or not fresh.slots:
             job.trace.add("note", text="nothing is planned in the place of what failed")
             return False
-        job.revise(ran, lambda: fresh)
+        yield from job.revise(ran, lambda: fresh)
         return True
 
 
@@ -116,8 +116,9 @@ class Edges(DAG):
     name = "edges"
     planner = "edges"
 
-    async def _plan(self, job: Job) -> None:
-        job.make_plan(await choose_tools(job, self._choose_above), fixed=False)
+    def _plan(self, job: Job) -> Steps[None]:
+        chosen = yield from choose_tools(job, self._choose_above)
+        yield from job.make_plan(chosen, fixed=False)
         order = job.plan
         planned_for = {slot.tool for slot in order.slots}
         kept = tuple(tool for tool in job.tools if tool.name in planned_for)
@@ -127,11 +128,11 @@ class Edges(DAG):
         offered = add_producers(
             kept, job.tools
         )  # the model may plan without one of them, not with one left out
-        filled = await request_plan(job, offered, known) if kept else None
+        filled = (yield from request_plan(job, offered, known)) if kept else None
         if filled is None:
             job.executor.freeze.fix(order)
         else:
-            job.adopt(replace(order_plan(filled, order), revision=order.revision + 1))
+            yield from job.adopt(replace(order_plan(filled, order), revision=order.revision + 1))
 
 
 class Given(DAG):
@@ -148,7 +149,7 @@ class Given(DAG):
         super().__init__()
         self._given = plan
 
-    async def _plan(self, job: Job) -> None:
+    def _plan(self, job: Job) -> Steps[None]:
         job.executor.trust_values()
         recorded = job.ledger.facts.plan
         if self._given is None and recorded is None and not job.ledger.ahead(""):
@@ -164,7 +165,7 @@ class Given(DAG):
             raise PlanError(
                 "; ".join(p.message for p in wrong), hint=f"the tools of this run: {offered}"
             )
-        job.adopt(plan)
+        yield from job.adopt(plan)
 
 
 def known_before(job: Job) -> str:
@@ -178,21 +179,21 @@ def known_before(job: Job) -> str:
     return _ANEW.format(results=shown, failed="")
 
 
-async def request_plan(
+def request_plan(
     job: Job, tools: Sequence[Tool], known: str = "", finished: frozenset[str] = frozenset()
-) -> Plan | None:
+) -> Steps[Plan | None]:
     """The plan that the model writes, or None where it wrote none. Raises LimitReached."""
     asked = Asked(
         query=job.asked,
         tools=tuple(tools),
         shown=render_signatures(tools),
-        mode=job.questions.mode,
+        mode=job.mode,
         known=known,
         conversation=job.conversation,
         finished=finished,
         reply_tokens=job.limits.reply_tokens,
     )
-    draft: Draft = await job.questions.converse(plan_dialogue(asked), calls=None)
+    draft: Draft = yield from converse(plan_dialogue(asked), calls=None)
     if draft.problems:
         job.trace.add(
             "note",
@@ -201,32 +202,18 @@ async def request_plan(
     return draft.plan
 
 
-async def run_plan(job: Job, done: set[str]) -> Stream:
+def run_plan(job: Job, done: set[str]) -> Steps[Stream]:
     """Run what of the job's plan is not ``done``. Raises LimitReached when all has come, where a
     limit was hit.
     """
     slots = [slot for slot in job.plan.slots if slot.id not in done]
     job.trace.add("dispatch", slots=[slot.id for slot in slots], revision=job.plan.revision)
     job.ledger.commit()  # the plan cost a question: it is not asked for again
-    async with job.executor.stream(
-        done=done, late=make_late_question(job), known=job.known
-    ) as stream:
-        stream.add(*slots)
+    event: Ran = yield RunSlots(tuple(slots), frozenset(done))
+    stream = event.stream
     if stream.limit:
         raise LimitReached(stream.limit)
     return stream
-
-
-def make_late_question(job: Job) -> Late:
-    """One question for the arguments of one step, from what the step sees."""
-
-    async def late(slot: Slot, results: Sequence[ToolResult], actor: str, why: str) -> Bound:
-        tool = next(tool for tool in job.tools if tool.name == slot.tool)
-        points = [f"{slot.tool}: {why}"] if slot.arguments is not None else []
-        step = BindStep("layer", open_points=points)
-        return await job.bind((tool,), step, results=results, actor=actor)
-
-    return late
 
 
 def order_plan(plan: Plan, order: Plan) -> Plan:

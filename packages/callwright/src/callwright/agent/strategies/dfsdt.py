@@ -33,7 +33,8 @@ from dataclasses import dataclass, replace
 from callwright.agent.bind import Bound
 from callwright.agent.questions import LimitReached
 from callwright.agent.state import RunState
-from callwright.agent.strategies.job import BindStep, Job, step_id
+from callwright.agent.step import BindStep, StepContext, Steps, step_id
+from callwright.agent.strategies.job import Stepwise
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import Skip, ToolCall, ToolResult, to_canonical_json
 
@@ -45,7 +46,7 @@ _ANSWERED, _SPENT, _GIVEN_UP = 0, 1, 2  # nodes to go back from a child
 _SAID = 200  # characters of a reason
 
 
-class DFSDT:
+class DFSDT(Stepwise):
     """Searches depth first; in the end the plan holds the branch that the answer is made from."""
 
     name = "dfsdt"
@@ -54,20 +55,20 @@ class DFSDT:
         """``width``: how many children a node may have."""
         self._width = width
 
-    async def run(self, job: Job) -> None:
-        job.plan = Plan()
-        search = _Search(job, self._width)
+    def steps(self, context: StepContext) -> Steps[None]:
+        context.plan = Plan()
+        search = _Search(context, self._width)
         try:
-            if await search.expand(1) != _ANSWERED:
+            if (yield from search.expand(1)) != _ANSWERED:
                 search.take_the_best()
-                job.trace.add(
+                context.trace.add(
                     "note", text="no branch led to an answer: the one that found most is taken"
                 )
         except LimitReached:
             search.take_the_best()
             raise
         finally:
-            job.record_plan()
+            context.record_plan()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +93,20 @@ class _Child:
 
 @dataclass(slots=True)
 class _Search:
-    """One run's search. The executor and the plan of the job are always those of the branch being
+    """One run's search. The executor and the plan of the context are always those of the branch being
     taken.
     """
 
-    job: Job
+    context: StepContext
     width: int
     steps: int = 0  # of all branches
     best: _Node | None = None
 
-    async def expand(self, depth: int) -> int:
+    def expand(self, depth: int) -> Steps[int]:
         """Take steps from the node where the run is. Returns how many nodes to go back; 0: it was
         answered.
         """
-        job, most = self.job, self.job.limits.turns
+        context, most = self.context, self.context.limits.turns
         if depth > most:
             return self._dead(f"{most} steps are the most", _SPENT)
         here = self._node()
@@ -114,8 +115,8 @@ class _Search:
             step = BindStep(
                 "dfsdt", depth, most, may_finish=True, may_give_up=True, tried=tuple(tried)
             )
-            bound = await job.bind(job.tools, step)
-            child = await self._child(bound, depth, tried)
+            bound = yield from context.bind(context.tools, step)
+            child = yield from self._child(bound, depth, tried)
             if child.back != _SPENT:
                 return max(_ANSWERED, child.back - 1)
             self._return_to(here)
@@ -128,7 +129,7 @@ class _Search:
         if self.best is not None:
             self._return_to(self.best)
 
-    async def _child(self, bound: Bound, depth: int, tried: list[str]) -> _Child:
+    def _child(self, bound: Bound, depth: int, tried: list[str]) -> Steps[_Child]:
         if bound.malformed:
             return _Child(
                 self._dead("the reply could not be read", _SPENT), "a reply that could not be read"
@@ -136,7 +137,7 @@ class _Search:
         if bound.given_up:
             return _Child(self._dead("the model gave up", _GIVEN_UP))
         if not bound.calls:
-            self.job.trace.add("note", text="the model finished")
+            self.context.trace.add("note", text="the model finished")
             return _Child(_ANSWERED)
         call = bound.calls[0]
         shown = f"{call.tool}({to_canonical_json(call.arguments)})"
@@ -144,42 +145,46 @@ class _Search:
             return _Child(
                 self._dead(f"{shown}: it was tried here before", _SPENT), f"{shown}: tried twice"
             )
-        known = len(self.job.executor.skips)
-        results = await self._step(call)
+        known = len(self.context.facts.skips)
+        results = yield from self._step(call)
         if results:
             return _Child(
-                await self.expand(depth + 1), f"{shown}: {_describe_outcome(results[-1])}"
+                (yield from self.expand(depth + 1)), f"{shown}: {_describe_outcome(results[-1])}"
             )
-        before, skips = self.job.executor.skips[:known], self.job.executor.skips[known:]
+        before, skips = self.context.facts.skips[:known], self.context.facts.skips[known:]
         why = "; ".join(skip.reason for skip in skips) or "it brought nothing"
         told = f"{shown}: not executed: {why[:_SAID]}"
         if any(self._is_news(skip, before) for skip in skips):
-            return _Child(await self.expand(depth + 1), told)
+            return _Child((yield from self.expand(depth + 1)), told)
         return _Child(self._dead(f"{shown}: {why}", _SPENT), told)
 
-    async def _step(self, call: ToolCall) -> list[ToolResult]:
+    def _step(self, call: ToolCall) -> Steps[list[ToolResult]]:
         """Execute one call as the next step of the branch; outside a sandbox only if it only
         reads.
         """
-        job = self.job
+        context = self.context
         self.steps += 1
-        names = {tool.name for tool in job.tools}
-        allowed = {tool.name for tool in job.tools if job.sandbox or tool.effects.read_only}
+        names = {tool.name for tool in context.tools}
+        allowed = {
+            tool.name
+            for tool in context.tools
+            if context.facts.is_sandbox or tool.effects.read_only
+        }
         if call.tool in names - allowed:
-            job.executor.deny(replace(call, slot=step_id(call, self.steps)), NO_SANDBOX)
+            context.facts.deny(replace(call, slot=step_id(call, self.steps)), NO_SANDBOX)
             return []
-        return await job.step(call, self.steps, allowed)
+        return (yield from context.step(call, self.steps, allowed))
 
     def _is_news(self, skip: Skip, before: Sequence[Skip]) -> bool:
         """Return True if a refusal is an observation to continue from: the next question shows it,
         and no earlier one did.
         """
         known = {(other.tool, other.reason) for other in before}
-        shown = skip.refused and skip.tool in {tool.name for tool in self.job.tools}
+        shown = skip.refused and skip.tool in {tool.name for tool in self.context.tools}
         return shown and skip.reason != NO_SANDBOX and (skip.tool, skip.reason) not in known
 
     def _dead(self, why: str, back: int) -> int:
-        self.job.trace.add("note", text=f"this branch ends: {why}")
+        self.context.trace.add("note", text=f"this branch ends: {why}")
         self._remember()
         return back
 
@@ -189,11 +194,11 @@ class _Search:
             self.best = here
 
     def _node(self) -> _Node:
-        return _Node(self.job.executor.mark(), self.job.plan)
+        return _Node(self.context.facts.mark(), self.context.plan)
 
     def _return_to(self, node: _Node) -> None:
-        self.job.executor.rewind(node.mark)
-        self.job.plan = replace(node.plan, revision=self.job.plan.revision)
+        self.context.facts.rewind(node.mark)
+        self.context.plan = replace(node.plan, revision=self.context.plan.revision)
 
 
 def _describe_outcome(result: ToolResult) -> str:

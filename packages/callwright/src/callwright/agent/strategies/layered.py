@@ -17,7 +17,8 @@ from dataclasses import replace
 
 from callwright.agent.gaps import Gap
 from callwright.agent.safety.freeze import Level
-from callwright.agent.strategies.job import BindStep, Job
+from callwright.agent.step import BindStep, Release, StepContext, Steps, execute
+from callwright.agent.strategies.job import Stepwise
 from callwright.agent.strategies.recovery import WAYS, Recovery
 from callwright.agent.strategies.second_pass import close_gaps, narrow_tool
 from callwright.agent.strategies.tool_choice import choose_tools
@@ -26,7 +27,7 @@ from callwright.nouns.plan import Slot
 from callwright.nouns.types import Tool
 
 
-class Layered:
+class Layered(Stepwise):
     """Plans once, then asks one question per layer. Out-of-turn calls are impossible: other tools
     are not in view.
     """
@@ -56,42 +57,48 @@ class Layered:
         if second_pass and type(self) is Layered:
             self.name = LayeredWithSecondPass.name  # a resume opens the strategy by its name
 
-    async def run(self, job: Job) -> None:
-        tools = await choose_tools(job, self._choose_above)
-        job.make_plan(tools)
-        recovery = Recovery(job, self._recover, self._layer)
+    def steps(self, context: StepContext) -> Steps[None]:
+        tools = yield from choose_tools(context, self._choose_above)
+        yield from context.make_plan(tools)
+        recovery = Recovery(context, self._recover, self._layer)
         finished: set[str] = set()
         index = 0
-        while slots := (ready := job.plan.ready(finished)) + (late := _list_late_slots(job)):
+        while slots := (ready := context.plan.ready(finished)) + (
+            late := _list_late_slots(context)
+        ):
             index += 1
             finished |= {slot.id for slot in ready}
-            job.executor.forget_lacking(
+            context.facts.forget_lacking(
                 slot.tool for slot in late
             )  # unless it lacks a value now as well
-            total = max(len(job.plan.layers), index)
-            await self._layer(job, slots, index, total, recovery.reopened(slots), last=False)
-            await recovery.after((index, total), finished)
-        await self._end(job, index, recovery, finished)
+            total = max(len(context.plan.layers), index)
+            yield from self._layer(
+                context, slots, index, total, recovery.reopened(slots), last=False
+            )
+            yield from recovery.after((index, total), finished)
+        yield from self._end(context, index, recovery, finished)
 
-    async def _end(self, job: Job, index: int, recovery: Recovery, finished: set[str]) -> None:
+    def _end(
+        self, context: StepContext, index: int, recovery: Recovery, finished: set[str]
+    ) -> Steps[None]:
         """The second pass where it is wanted; then what still waits for a value goes as it is,
         unless it is known to write.
         """
         if self._second_pass:
-            await close_gaps(job, self._layer, index)
-        await recovery.after((index, index), finished, last=True)
-        out = job.executor.succeeded | {t.name for t in job.tools if _is_known_writer(t)}
-        await job.executor.release([name for name in job.executor.deferred if name not in out])
+            yield from close_gaps(context, self._layer, index)
+        yield from recovery.after((index, index), finished, last=True)
+        out = context.facts.succeeded | {t.name for t in context.tools if _is_known_writer(t)}
+        yield Release(tuple(name for name in context.facts.deferred if name not in out))
 
-    async def _layer(
+    def _layer(
         self,
-        job: Job,
+        context: StepContext,
         slots: tuple[Slot, ...],
         index: int,
         total: int,
         found: tuple[Gap, ...] = (),
         last: bool | None = None,
-    ) -> None:
+    ) -> Steps[None]:
         """One question and its calls. ``found``: the gaps that this layer is to close.
 
         ``last``: nothing comes after it that could give a value, so calls with a made-up one do not
@@ -99,19 +106,19 @@ class Layered:
         made-up value is not written.
         """
         last = bool(found) if last is None else last
-        job.trace.add("layer", index=index, total=total, slots=[s.id for s in slots])
-        by_name = {t.name: t for t in job.tools}
+        context.trace.add("layer", index=index, total=total, slots=[s.id for s in slots])
+        by_name = {t.name: t for t in context.tools}
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
         slot_of = {slot.tool: slot.id for slot in reversed(slots)}
-        shown = tuple(narrow_tool(job, tool) for tool in tools) if found else tools
+        shown = tuple(narrow_tool(context, tool) for tool in tools) if found else tools
         step = BindStep("layer", index, total, open_points=[gap.note for gap in found])
-        bound = await job.bind(shown, step)
-        job.executor.skip(replace(s, slot=slot_of.get(s.tool, "")) for s in bound.skips)
+        bound = yield from context.bind(shown, step)
+        context.facts.skip(replace(s, slot=slot_of.get(s.tool, "")) for s in bound.skips)
         for tool in bound.wanted:
-            job.executor.note_lacking(tool)
+            context.facts.note_lacking(tool)
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
         may_defer = [name for name in slot_of if not last or _is_known_writer(by_name[name])]
-        await job.executor.execute(calls, slot_of, may_defer=may_defer)
+        yield from execute(calls, slot_of, may_defer=may_defer)
 
 
 class LayeredWithSecondPass(Layered):
@@ -124,16 +131,14 @@ class LayeredWithSecondPass(Layered):
         super().__init__(choose_above, recover, second_pass=True)
 
 
-def _list_late_slots(job: Job) -> tuple[Slot, ...]:
+def _list_late_slots(context: StepContext) -> tuple[Slot, ...]:
     """Slots whose call lacked a value that results since then may hold."""
-    executor = job.executor
-    came = len(executor.all_results)
+    facts = context.facts
+    came = len(facts.all_results)
     waiting = {
-        name
-        for name, seen in executor.lacking.items()
-        if name not in executor.succeeded and came > seen
+        name for name, seen in facts.lacking.items() if name not in facts.succeeded and came > seen
     }
-    return tuple(slot for slot in job.plan.slots if slot.tool in waiting)
+    return tuple(slot for slot in context.plan.slots if slot.tool in waiting)
 
 
 def _is_known_writer(tool: Tool) -> bool:

@@ -32,7 +32,7 @@ from callwright.agent.origins import (
     find_origin,
     has_changed_value,
 )
-from callwright.agent.strategies.job import Job
+from callwright.agent.step import StepContext, Steps, execute
 from callwright.agent.strategies.second_pass import AskLayer
 from callwright.agent.substitutes import Substitute, find_substitutes, is_no_worse
 from callwright.nouns.plan import Slot
@@ -51,11 +51,11 @@ class Recovery:
     gone.
     """
 
-    def __init__(self, job: Job, ways: Collection[str], ask: AskLayer) -> None:
-        self._job = job
+    def __init__(self, context: StepContext, ways: Collection[str], ask: AskLayer) -> None:
+        self._context = context
         self._ways = frozenset(ways)
         self._ask = ask
-        self._asked = ProvenanceIndex(job.query, job.conversation)
+        self._asked = ProvenanceIndex(context.query, context.conversation)
         self._judged: set[str] = set()  # calls that were looked at
         self._repeated: set[str] = set()  # calls that were made again
         self._found_nothing: set[str] = set()  # tools that were content, and had nothing to give
@@ -69,9 +69,9 @@ class Recovery:
 
     @property
     def _tools(self) -> dict[str, Tool]:
-        return {tool.name: tool for tool in self._job.tools}
+        return {tool.name: tool for tool in self._context.tools}
 
-    async def after(self, layer: tuple[int, int], finished: set[str], last: bool = False) -> None:
+    def after(self, layer: tuple[int, int], finished: set[str], last: bool = False) -> Steps[None]:
         """See to the calls that failed since this was last asked. ``layer``: which of how many it
         was.
 
@@ -81,17 +81,21 @@ class Recovery:
         left: list[Failed] = []
         while failed := self._failed():
             for one in failed:
-                if not (
-                    await self._looked_up_again(one, layer)
-                    or await self._substituted(one, layer, finished)
-                    or await self._retrieved(one, layer, finished)
-                ):
+                if not (yield from self._go_round(one, layer, finished)):
                     left.append(one)
         self._made_good()
-        if last and not self._job.executor.succeeded:
-            await self._retrieved(None, layer, finished)
+        if last and not self._context.facts.succeeded:
+            yield from self._retrieved(None, layer, finished)
         if left and not last and "replan" in self._ways:
-            self._layered_anew(left, finished)
+            yield from self._layered_anew(left, finished)
+
+    def _go_round(self, failed: Failed, layer: tuple[int, int], finished: set[str]) -> Steps[bool]:
+        """The ways round one failed call, in their order, until one helps."""
+        if (yield from self._looked_up_again(failed, layer)):
+            return True
+        if (yield from self._substituted(failed, layer, finished)):
+            return True
+        return (yield from self._retrieved(failed, layer, finished))
 
     def reopened(self, slots: Sequence[Slot]) -> tuple[Gap, ...]:
         """Return the messages for the model if one of these tools is offered again, or may supply a
@@ -107,14 +111,12 @@ class Recovery:
         return tuple(_build_gap(failed) for failed in told)
 
     def _failed(self) -> list[Failed]:
-        executor = self._job.executor
+        facts = self._context.facts
         there = (
-            r for r in executor.results if r.tool in self._tools
+            r for r in facts.results if r.tool in self._tools
         )  # a run may begin with a call of what is not
         results = [self._fruitless(r) for r in there if r.id not in self._judged]
-        refused = [
-            build_refused_call(r) for r in executor.refusals if r.call.id not in self._judged
-        ]
+        refused = [build_refused_call(r) for r in facts.refusals if r.call.id not in self._judged]
         found = [one for one in (*results, *refused) if one is not None]
         self._judged |= {one.call.id for one in found}
         return found
@@ -134,87 +136,89 @@ class Recovery:
             return Failed(call, result.arguments, "it found nothing", empty=True)
         return build_failed_call(result, tool)
 
-    async def _looked_up_again(self, failed: Failed, layer: tuple[int, int]) -> bool:
+    def _looked_up_again(self, failed: Failed, layer: tuple[int, int]) -> Steps[bool]:
         """The producer of a blamed argument is called again. Whether it led to a call in the failed
         one's place.
         """
-        executor = self._job.executor
-        source = (
-            find_origin(failed, executor.sources, self._asked) if "retry" in self._ways else None
-        )
+        facts = self._context.facts
+        source = find_origin(failed, facts.sources, self._asked) if "retry" in self._ways else None
         if source is None or not self._tools[source.tool].effects.read_only:
             return False
         key = to_canonical_json([source.tool, source.arguments])
         if key in self._repeated or not self._step("retry", failed, producer=source.id):
             return False
         self._repeated.add(key)
-        again = await self._call(source, source.arguments)
+        again = yield from self._call(source, source.arguments)
         if again is None:
             return False
         if not again.ok or to_canonical_json(again.content) == to_canonical_json(source.content):
-            executor.supersede([again.id], source.id, "asked again, it says nothing else")
+            facts.supersede([again.id], source.id, "asked again, it says nothing else")
             return False
-        await self._renew(source, again, failed, layer)
+        yield from self._renew(source, again, failed, layer)
         return True
 
-    async def _renew(
+    def _renew(
         self, source: ToolResult, again: ToolResult, failed: Failed, layer: tuple[int, int]
-    ) -> None:
+    ) -> Steps[None]:
         """Supersede the old result and the read-only results that rest on it. Their calls are made
         again with the new values, the failed call last.
         """
-        executor = self._job.executor
+        facts = self._context.facts
         renewal = Renewal.of(source.content, again.content)
-        others = [r for r in executor.results if r.ok and r.id not in (source.id, again.id)]
-        executor.supersede(
+        others = [r for r in facts.results if r.ok and r.id not in (source.id, again.id)]
+        facts.supersede(
             [source.id], again.id, "asked again, it says something else", self._written(renewal)
         )
         for old in others:
-            now = [r for r in executor.results if r.ok and r.id != old.id]
+            now = [r for r in facts.results if r.ok and r.id != old.id]
             if not self._tools[old.tool].effects.read_only or not has_changed_value(
                 old, renewal, now, self._asked
             ):
                 continue
-            executor.supersede(
+            facts.supersede(
                 [old.id], again.id, f"made with what {source.id} said", self._written(renewal)
             )
             arguments = renewal.applied(old.arguments)
-            new = await self._call(old, arguments) if arguments and executor.granted() else None
+            new = None
+            if arguments and facts.granted():
+                new = yield from self._call(old, arguments)
             renewal.add(old.content, new.content if new is not None and new.ok else None)
-        if failed.call.id in {r.id for r in executor.results}:
-            executor.supersede([failed.call.id], again.id, f"made with what {source.id} said")
+        if failed.call.id in {r.id for r in facts.results}:
+            facts.supersede([failed.call.id], again.id, f"made with what {source.id} said")
         arguments = renewal.applied(failed.arguments) if renewal.touches(failed.arguments) else None
         if arguments is None:
             slot = Slot(failed.call.slot or failed.call.tool, failed.call.tool)
-            await self._ask(self._job, (slot,), *layer, (_build_gap(failed),))
-        elif executor.granted():
+            yield from self._ask(self._context, (slot,), *layer, (_build_gap(failed),))
+        elif facts.granted():
             call = ToolCall("", failed.call.tool, arguments, failed.call.slot)
-            await executor.execute([call], {call.tool}, by="retry")
+            yield from execute([call], {call.tool}, by="retry")
 
     def _written(self, renewal: Renewal) -> list[str]:
         """The writes that have happened with a value that is no longer so. Nothing takes them
         back.
         """
         good = (
-            r for r in self._job.executor.results if r.ok and self._tools[r.tool].effects.may_write
+            r for r in self._context.facts.results if r.ok and self._tools[r.tool].effects.may_write
         )
         return [r.id for r in good if has_changed_value(r, renewal, (), self._asked)]
 
-    async def _call(self, old: ToolResult, arguments: JsonObject) -> ToolResult | None:
+    def _call(self, old: ToolResult, arguments: JsonObject) -> Steps[ToolResult | None]:
         call = ToolCall("", old.tool, arguments, old.slot)
-        return next(iter(await self._job.executor.execute([call], {old.tool}, by="retry")), None)
+        return next(iter((yield from execute([call], {old.tool}, by="retry"))), None)
 
-    async def _substituted(
+    def _substituted(
         self, failed: Failed, layer: tuple[int, int], finished: set[str]
-    ) -> bool:
+    ) -> Steps[bool]:
         """Another tool's call in the failed one's place: the same arguments, or the model is asked,
         once a tool.
         """
         if "substitute" not in self._ways:
             return False
-        executor = self._job.executor
-        spent = frozenset({r.tool for r in executor.results if not r.ok} | self._found_nothing)
-        found = find_substitutes(failed, self._job.tools, spent, executor.sources, self._job.known)
+        facts = self._context.facts
+        spent = frozenset({r.tool for r in facts.results if not r.ok} | self._found_nothing)
+        found = find_substitutes(
+            failed, self._context.tools, spent, facts.sources, self._context.known
+        )
         found = found or self._beyond(failed, spent)
         direct = next((s for s in found if s.call is not None and s.tool.effects.read_only), None)
         if direct is not None and direct.call is not None:
@@ -222,44 +226,46 @@ class Recovery:
                 return False
             slot = self._put_beside(failed, [direct.tool], finished)[0]
             call = replace(direct.call, slot=slot.id)
-            results = await executor.execute([call], {direct.tool.name}, by="substitute")
+            results = yield from execute([call], {direct.tool.name}, by="substitute")
             return self._served(failed, results)
         if not found or failed.call.tool in self._replaced:
             return False
         self._replaced.add(failed.call.tool)
         if not self._step("substitute", failed, offered=[s.tool.name for s in found]):
             return False
-        before = len(executor.all_results)
+        before = len(facts.all_results)
         slots = self._put_beside(failed, [s.tool for s in found], finished)
-        await self._ask(self._job, slots, *layer, (_build_gap(failed),))
-        return self._served(failed, executor.all_results[before:])
+        yield from self._ask(self._context, slots, *layer, (_build_gap(failed),))
+        return self._served(failed, facts.all_results[before:])
 
     def _beyond(self, failed: Failed, spent: frozenset[str]) -> list[Substitute]:
         """Substitutes that only the whole catalogue has; looked for once a tool. They come into
         view.
         """
-        job, tool = self._job, self._tools[failed.call.tool]
-        if job.reserve is None or (tool.name, "twin") in self._sought:
+        context, tool = self._context, self._tools[failed.call.tool]
+        if context.reserve is None or (tool.name, "twin") in self._sought:
             return []
         self._sought.add((tool.name, "twin"))
-        others = job.reserve.find(f"{tool.name} {tool.description}", self._tools, _BEYOND)
-        found = find_substitutes(failed, (tool, *others), spent, job.executor.sources, job.known)
-        job.admit(one.tool for one in found)
+        others = context.reserve.find(f"{tool.name} {tool.description}", self._tools, _BEYOND)
+        found = find_substitutes(
+            failed, (tool, *others), spent, context.facts.sources, context.known
+        )
+        context.admit(one.tool for one in found)
         return found
 
-    async def _retrieved(
+    def _retrieved(
         self, failed: Failed | None, layer: tuple[int, int], finished: set[str]
-    ) -> bool:
+    ) -> Steps[bool]:
         """Offer the model the tools that fit the request next best, and return True if one served.
         They replace a failed tool, or follow an empty result.
         """
-        job = self._job
-        if job.reserve is None or "retrieve" not in self._ways or self._exhausted:
+        context = self._context
+        if context.reserve is None or "retrieve" not in self._ways or self._exhausted:
             return False
         if failed is not None and not failed.final:
             return False
         self._exhausted = True
-        others = job.reserve.find(job.query, self._tools, _BEYOND)
+        others = context.reserve.find(context.query, self._tools, _BEYOND)
         if failed is not None:
             others = tuple(
                 t for t in others if is_no_worse(t.effects, self._tools[failed.call.tool].effects)
@@ -267,16 +273,16 @@ class Recovery:
         others = others[:_OFFERED]
         if not others or not self._step("retrieve", failed, offered=[t.name for t in others]):
             return False
-        job.admit(others)
-        before = len(job.executor.all_results)
+        context.admit(others)
+        before = len(context.facts.all_results)
         slots = self._put_beside(failed, others, finished)
-        await self._ask(job, slots, *layer, (_build_gap(failed),) if failed else ())
-        return self._served(failed, job.executor.all_results[before:])
+        yield from self._ask(context, slots, *layer, (_build_gap(failed),) if failed else ())
+        return self._served(failed, context.facts.all_results[before:])
 
     def _providers(self, left: Sequence[Failed]) -> None:
         """Tools beyond the shortlist that may give the values which calls lacked come into view."""
-        job = self._job
-        for failed in left if job.reserve is not None else ():
+        context = self._context
+        for failed in left if context.reserve is not None else ():
             tool = self._tools[failed.call.tool]
             if (
                 failed.final
@@ -286,12 +292,12 @@ class Recovery:
             ):
                 continue
             self._sought.add((tool.name, "value"))
-            assert job.reserve is not None
-            others = job.reserve.find(
+            assert context.reserve is not None
+            others = context.reserve.find(
                 _describe_parameters(tool, failed.blamed), self._tools, _BEYOND
             )
             able = find_feeders(tool, failed.blamed, others)[:_OFFERED]
-            job.admit(t for t in others if t.name in able)
+            context.admit(t for t in others if t.name in able)
 
     def _served(self, failed: Failed | None, results: Sequence[ToolResult]) -> bool:
         good = [r for r in results if r.ok]
@@ -302,10 +308,10 @@ class Recovery:
         return bool(good)
 
     def _made_good_by(self, failed: Failed, result: ToolResult) -> None:
-        executor = self._job.executor
-        executor.mark_replaced(failed.call.tool)
-        if failed.call.id in {r.id for r in executor.results}:
-            executor.supersede([failed.call.id], result.id, f"made good by {result.tool}")
+        facts = self._context.facts
+        facts.mark_replaced(failed.call.tool)
+        if failed.call.id in {r.id for r in facts.results}:
+            facts.supersede([failed.call.id], result.id, f"made good by {result.tool}")
 
     def _put_beside(
         self, failed: Failed | None, tools: Sequence[Tool], finished: set[str]
@@ -313,40 +319,40 @@ class Recovery:
         """Slots for these tools where the failed one stands in the plan; those that it lacks are
         added to it.
         """
-        job = self._job
-        known = {slot.tool: slot for slot in job.plan.slots}
+        context = self._context
+        known = {slot.tool: slot for slot in context.plan.slots}
         at = failed.call.slot if failed else ""
-        place = next((s for s in job.plan.slots if s.id == at), Slot("", ""))
+        place = next((s for s in context.plan.slots if s.id == at), Slot("", ""))
         why = (
             f"stands in for {failed.call.tool}" if failed else "found when nothing else had helped"
         )
         made = [Slot(t.name, t.name, place.after, why) for t in tools if t.name not in known]
         if made:
-            job.plan = job.plan.grown(*made)
-            job.record_plan()
+            context.plan = context.plan.grown(*made)
+            context.record_plan()
             finished |= {slot.id for slot in made}
         known |= {slot.tool: slot for slot in made}
         return tuple(known[tool.name] for tool in tools)
 
     def _made_good(self) -> None:
         """Calls of tools that were offered again, where as many have succeeded since."""
-        executor = self._job.executor
+        facts = self._context.facts
         for name, failed in self._again.items():
             since = [
-                r for r in executor.results if r.ok and r.tool == name and r.id not in self._judged
+                r for r in facts.results if r.ok and r.tool == name and r.id not in self._judged
             ]
             if len(since) >= len(failed):
                 for one in failed:
                     self._made_good_by(one, since[0])
                 failed.clear()
 
-    def _layered_anew(self, left: Sequence[Failed], finished: set[str]) -> None:
+    def _layered_anew(self, left: Sequence[Failed], finished: set[str]) -> Steps[None]:
         """Tools that came too early are offered again, in a plan of what is left; each once in a
         run.
         """
-        job = self._job
+        context = self._context
         self._providers(left)
-        open_ = {slot.tool for slot in job.plan.slots if slot.id not in finished}
+        open_ = {slot.tool for slot in context.plan.slots if slot.id not in finished}
         waits: dict[str, tuple[str, ...]] = {}
         for failed in left:
             name = failed.call.tool
@@ -360,17 +366,18 @@ class Recovery:
             return
         self._waits |= waits
         self._again |= {name: [f for f in left if f.call.tool == name] for name in waits}
-        self._judged |= {r.id for r in job.executor.all_results}
-        job.executor.reopen({f.call.id for many in self._again.values() for f in many})
-        named = {tool for tools in waits.values() for tool in tools} - job.executor.succeeded
-        tools = [t for t in job.tools if t.name in open_ | named | waits.keys()]
+        self._judged |= {r.id for r in context.facts.all_results}
+        context.facts.reopen({f.call.id for many in self._again.values() for f in many})
+        named = {tool for tools in waits.values() for tool in tools} - context.facts.succeeded
+        tools = [t for t in context.tools if t.name in open_ | named | waits.keys()]
         names = [t.name for t in tools]
         why = {
             name: f"offered again, after {', '.join(sorted(set(w)))}: its call had failed"
             for name, w in waits.items()
         }
-        job.revise(
-            finished, lambda: relayer_plan(job.planner.plan(job.query, tools), names, waits, why)
+        yield from context.revise(
+            finished,
+            lambda: relayer_plan(context.planner.plan(context.query, tools), names, waits, why),
         )
 
     def _still_to_come(self, failed: Failed, open_: Collection[str]) -> tuple[str, ...]:
@@ -380,22 +387,22 @@ class Recovery:
         ``open_`` are the tools of slots that are not finished. None where the failure blames no
         value and names no tool: then an order was not what was wrong.
         """
-        job = self._job
+        context = self._context
         tool = self._tools[failed.call.tool]
         named = names_another(failed.message, tool.name, self._tools)
         may_help = dict.fromkeys(
-            (*named, *(find_feeders(tool, failed.blamed, job.tools) if failed.blamed else ()))
+            (*named, *(find_feeders(tool, failed.blamed, context.tools) if failed.blamed else ()))
         )
-        layer = _get_layer(job, failed.call.slot)
-        beside = {r.tool for r in job.executor.results if r.ok and r.slot in layer}
-        called = job.executor.succeeded
+        layer = _get_layer(context, failed.call.slot)
+        beside = {r.tool for r in context.facts.results if r.ok and r.slot in layer}
+        called = context.facts.succeeded
         return tuple(
             name for name in may_help if name in open_ or name in beside or name not in called
         )
 
     def _step(self, step: str, failed: Failed | None, **more: object) -> bool:
         """One step from the budget. What is tried and why is recorded."""
-        if not self._job.executor.granted():
+        if not self._context.facts.granted():
             return False
         told = {"tool": "", "failed": "", "message": ""}
         if failed is not None:
@@ -404,13 +411,13 @@ class Recovery:
                 "failed": failed.call.id,
                 "message": failed.message[:NOTE],
             }
-        self._job.trace.add("recovery", step=step, **told, **more)
+        self._context.trace.add("recovery", step=step, **told, **more)
         return True
 
 
-def _get_layer(job: Job, slot: str) -> frozenset[str]:
+def _get_layer(context: StepContext, slot: str) -> frozenset[str]:
     """The slots of the layer in which a slot stands."""
-    rows = (frozenset(s.id for s in layer) for layer in job.plan.layers)
+    rows = (frozenset(s.id for s in layer) for layer in context.plan.layers)
     return next((row for row in rows if slot in row), frozenset())
 
 

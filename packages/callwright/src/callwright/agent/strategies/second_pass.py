@@ -12,12 +12,12 @@ it looks up Oslo.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
 from callwright.agent.gaps import Gap, find_gaps, find_ungrounded
-from callwright.agent.strategies.job import Job
+from callwright.agent.step import StepContext, Steps, execute
 from callwright.agent.words import extract_stems
 from callwright.language.tokens import split_name
 from callwright.nouns.plan import Slot
@@ -26,8 +26,10 @@ from callwright.planning.schema_order import find_claims
 from callwright.schema.keys import split_words
 from callwright.schema.value_spellings import calendar_day
 
-AskLayer: TypeAlias = Callable[[Job, tuple[Slot, ...], int, int, tuple[Gap, ...]], Awaitable[None]]
-"""Puts the tools of some slots to the model: job, slots, number of the layer, of how many, what is
+AskLayer: TypeAlias = Callable[
+    [StepContext, tuple[Slot, ...], int, int, tuple[Gap, ...]], Steps[None]
+]
+"""Puts the tools of some slots to the model: context, slots, number of the layer, of how many, what is
 open.
 """
 
@@ -35,66 +37,66 @@ _ROUNDS, _AT_ONCE = 4, 8  # of calls by analogy
 _NOW = extract_stems("date day today clock time current calendar")
 
 
-async def close_gaps(job: Job, ask: AskLayer, index: int) -> None:
+def close_gaps(context: StepContext, ask: AskLayer, index: int) -> Steps[None]:
     """Once more through the layers that can close what is open, if anything is (see
     :mod:`agent.gaps`).
 
     By analogy first. Then ``ask`` puts the layers of the tools that can close the rest to the model
     once more, the last of which had the number ``index``; it stops as soon as nothing is open.
     """
-    await _call_by_analogy(job)
-    found = _list_open_gaps(job)
-    tools = _list_closing_tools(job, found)
+    yield from _call_by_analogy(context)
+    found = _list_open_gaps(context)
+    tools = _list_closing_tools(context, found)
     if not tools:
         return
-    job.trace.add("note", text="still open: " + "; ".join(gap.note for gap in found))
-    for slots in _group_by_layer(job, tools):
-        if not (found := _list_open_gaps(job)):
+    context.trace.add("note", text="still open: " + "; ".join(gap.note for gap in found))
+    for slots in _group_by_layer(context, tools):
+        if not (found := _list_open_gaps(context)):
             return
         index += 1
-        await ask(job, slots, index, index, found)
+        yield from ask(context, slots, index, index, found)
 
 
-async def _call_by_analogy(job: Job) -> None:
+def _call_by_analogy(context: StepContext) -> Steps[None]:
     """Calls by analogy, without a question: what was looked up for one name is looked up for the
     names beside it.
 
     And what tells the day is asked where a call waits for one. Reading tools only. What is found
     opens the next gap along the plan, so a few rounds are made.
     """
-    reads = {t.name for t in job.tools if t.effects.read_only}
+    reads = {t.name for t in context.tools if t.effects.read_only}
     for _ in range(_ROUNDS):
-        found = _list_open_gaps(job)
+        found = _list_open_gaps(context)
         like = [call for gap in found for call in gap.like if call.tool in reads]
-        like += [ToolCall("", name, {}) for name in _list_day_tools(job, found)]
-        before = len(job.executor.results)
+        like += [ToolCall("", name, {}) for name in _list_day_tools(context, found)]
+        before = len(context.facts.results)
         if like:
-            job.trace.add("note", text=f"by analogy: {', '.join(call.tool for call in like)}")
-            await job.executor.execute(like[:_AT_ONCE], {call.tool for call in like}, by="analogy")
-        if len(job.executor.results) == before:
+            context.trace.add("note", text=f"by analogy: {', '.join(call.tool for call in like)}")
+            yield from execute(like[:_AT_ONCE], {call.tool for call in like}, by="analogy")
+        if len(context.facts.results) == before:
             return
 
 
-def _list_open_gaps(job: Job) -> tuple[Gap, ...]:
-    tool = {slot.id: slot.tool for slot in job.plan.slots}
-    edges = ((tool[a], tool[b]) for a, b in job.plan.edges)
-    good = job.executor.succeeded
+def _list_open_gaps(context: StepContext) -> tuple[Gap, ...]:
+    tool = {slot.id: slot.tool for slot in context.plan.slots}
+    edges = ((tool[a], tool[b]) for a, b in context.plan.edges)
+    good = context.facts.succeeded
     waiting = [
-        Gap(f"{name} waits: {_find_wait_reason(job, name)}", name)
-        for name in job.executor.deferred
+        Gap(f"{name} waits: {_find_wait_reason(context, name)}", name)
+        for name in context.facts.deferred
         if name not in good
     ]
-    return (*waiting, *find_gaps(job.query, job.executor.results, job.tools, edges))
+    return (*waiting, *find_gaps(context.query, context.facts.results, context.tools, edges))
 
 
-def narrow_tool(job: Job, tool: Tool) -> Tool:
+def narrow_tool(context: StepContext, tool: Tool) -> Tool:
     """A tool whose call waits, as it is shown in the second pass: what is missing can only be one
     of the values that results hold under such a name, a missing day one of the days seen. The gate
     judges by the tool's own schema.
     """
-    sources = job.executor.sources
+    sources = context.facts.sources
     parts: dict[str, list[Json]] = {}
-    for call in job.executor.deferred.get(tool.name, ()):
+    for call in context.facts.deferred.get(tool.name, ()):
         for warning in call.warnings:
             key = warning.path.removeprefix("/")
             if isinstance(warning.got, str) and calendar_day(warning.got) is not None:
@@ -113,16 +115,16 @@ def narrow_tool(job: Job, tool: Tool) -> Tool:
     )
 
 
-def _list_day_tools(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
+def _list_day_tools(context: StepContext, found: tuple[Gap, ...]) -> tuple[str, ...]:
     """The tools that need nothing and tell the date or time, where a call waits with a date from
     nowhere.
     """
-    held = job.executor.deferred
-    waits = any(_is_missing_day(call, job) for gap in found for call in held.get(gap.tool, ()))
-    called = {r.tool for r in job.executor.results}
+    held = context.facts.deferred
+    waits = any(_is_missing_day(call, context) for gap in found for call in held.get(gap.tool, ()))
+    called = {r.tool for r in context.facts.results}
     tellers = (
         t
-        for t in job.tools
+        for t in context.tools
         if waits and t.effects.read_only and not t.properties and t.name not in called
     )
     return tuple(
@@ -132,21 +134,21 @@ def _list_day_tools(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
     )
 
 
-def _is_missing_day(call: CheckedCall, job: Job) -> bool:
+def _is_missing_day(call: CheckedCall, context: StepContext) -> bool:
     """Whether the call waits for a day."""
-    value = find_ungrounded(call, job.executor.sources)
+    value = find_ungrounded(call, context.facts.sources)
     got = value.got if value is not None else None
     return isinstance(got, str) and calendar_day(got) is not None
 
 
-def _find_wait_reason(job: Job, name: str) -> str:
+def _find_wait_reason(context: StepContext, name: str) -> str:
     return next(
-        (s.reason for s in reversed(job.executor.skips) if s.tool == name and s.refused),
+        (s.reason for s in reversed(context.facts.skips) if s.tool == name and s.refused),
         "a value is missing",
     )
 
 
-def _list_closing_tools(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
+def _list_closing_tools(context: StepContext, found: tuple[Gap, ...]) -> frozenset[str]:
     """The tools that may close these gaps, with what was called on their results.
 
     For a failed or waiting call: the tools that its error names, those that feed it (for a waiting
@@ -154,37 +156,41 @@ def _list_closing_tools(job: Job, found: tuple[Gap, ...]) -> frozenset[str]:
     there are none and nothing was found since, nothing could tell the model more than it knew. For
     anything else the tool itself.
     """
-    feeds = find_claims(job.tools)
-    good = job.executor.succeeded
+    feeds = find_claims(context.tools)
+    good = context.facts.succeeded
     wanted: set[str] = set()
     for gap in found:
         sources = {c.producer for c in feeds if c.consumer == gap.tool}
-        if gap.tool in job.executor.deferred:
-            sources |= {t.name for t in job.tools if t.effects.read_only and not t.required}
+        if gap.tool in context.facts.deferred:
+            sources |= {t.name for t in context.tools if t.effects.read_only and not t.required}
             sources -= good
         sources |= {*gap.named}
-        missed = gap.tool in job.executor.deferred or any(
-            not r.ok and r.tool == gap.tool for r in job.executor.results
+        missed = gap.tool in context.facts.deferred or any(
+            not r.ok and r.tool == gap.tool for r in context.facts.results
         )
-        came = len(job.executor.all_results)
-        since = job.executor.lacking.get(gap.tool, came) < came
+        came = len(context.facts.all_results)
+        since = context.facts.lacking.get(gap.tool, came) < came
         if sources or since or not missed:
             wanted |= {gap.tool, *(sources if missed else ())}
-    called = {r.tool for r in job.executor.results}
-    wanted |= {slot.tool for slot in job.plan.slots if slot.tool in called and slot.after & wanted}
+    called = {r.tool for r in context.facts.results}
+    wanted |= {
+        slot.tool for slot in context.plan.slots if slot.tool in called and slot.after & wanted
+    }
     done = {
-        t.name for t in job.tools if t.name in good and (t.effects.may_write or not t.properties)
+        t.name
+        for t in context.tools
+        if t.name in good and (t.effects.may_write or not t.properties)
     }
     return frozenset(
         wanted - done
     )  # what was written is not written again, and the same question has one answer
 
 
-def _group_by_layer(job: Job, names: frozenset[str]) -> list[tuple[Slot, ...]]:
+def _group_by_layer(context: StepContext, names: frozenset[str]) -> list[tuple[Slot, ...]]:
     """The slots of these tools, layer by layer; tools that were not in the plan stand first: they
     were missed.
     """
-    planned = {slot.tool for slot in job.plan.slots}
+    planned = {slot.tool for slot in context.plan.slots}
     missed = tuple(Slot(name, name) for name in sorted(names - planned))
-    rows = [tuple(s for s in layer if s.tool in names) for layer in job.plan.layers]
+    rows = [tuple(s for s in layer if s.tool in names) for layer in context.plan.layers]
     return [row for row in (missed, *rows) if row]
