@@ -20,7 +20,7 @@ class RunIndex:
 
     def __init__(self, state: RunState, gate: Gate | None = None) -> None:
         self.gate = gate or Gate(state.tools)
-        self.sources = build_sources(state.asked, state.valid_results)
+        self.sources = build_sources(state.asked, (*state.earlier, *state.valid_results))
         self.made = {made.key: made.id for made in state.made}
         self.unrepaired = {*state.unrepaired}
         # tool -> id of a write of which nobody knows, and for which it is not called
@@ -51,7 +51,7 @@ class RunIndex:
     def rebuild(self, state: RunState) -> None:
         """Follow a state that is no successor of the last one. What is in doubt stays so."""
         self.take_tools(state.tools)
-        self.sources = build_sources(state.asked, state.valid_results)
+        self.sources = build_sources(state.asked, (*state.earlier, *state.valid_results))
         self.made = {made.key: made.id for made in state.made}
         self.unrepaired = {*state.unrepaired}
 

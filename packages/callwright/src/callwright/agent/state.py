@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from callwright.agent.journal.facts import RecordedFacts
-from callwright.nouns.types import CheckedCall, Message, Skip, Tool, ToolResult
-from callwright.repair.gate import Refusal
-from callwright.repair.provenance.invention import Invention
+from callwright.nouns.types import CheckedCall, Message, Skip, Tool, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from callwright.agent.journal.facts import RecordedFacts
+    from callwright.repair.gate import Refusal
+    from callwright.repair.provenance.invention import Invention
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +60,13 @@ class DeferredCall:
 @dataclass(frozen=True, slots=True)
 class OpenCalls:
     """What is open. ``lacking``: tool -> results there were when its call lacked a value;
-    ``deferred``: tool -> its calls that wait.
+    ``deferred``: tool -> its calls that wait; ``in_flight``: calls that left and returned nothing
+    yet.
     """
 
     lacking: Mapping[str, int] = field(default_factory=dict)
     deferred: Mapping[str, tuple[DeferredCall, ...]] = field(default_factory=dict)
+    in_flight: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +96,17 @@ class RunState:
 
     ``tools`` may be called, each as it is known by now. ``results`` are all results, in call order;
     those of ``stale`` ids no longer count, and ``stale_writes`` rested on them. ``replaced`` are
-    tools of whose calls another gave what they should have given. ``refusals`` will not be repaired
-    by a later result, ``unrepaired`` were put to the model without success. ``assumed``: result ->
-    values of its call that the model made up.
+    tools of whose calls another gave what they should have given. ``earlier`` are results of before
+    the user last spoke: their values are known, their calls are none of this turn's. ``refusals``
+    will not be repaired by a later result, ``unrepaired`` were put to the model without success.
+    ``assumed``: result -> values of its call that the model made up.
     """
 
     asked: Asked = field(default_factory=Asked)
     tools: tuple[Tool, ...] = ()
     made: tuple[MadeCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
+    earlier: tuple[ToolResult, ...] = ()
     stale: frozenset[str] = frozenset()
     stale_writes: frozenset[str] = frozenset()
     replaced: frozenset[str] = frozenset()

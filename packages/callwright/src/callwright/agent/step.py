@@ -214,7 +214,7 @@ class StepContext:
         return View(
             query=self.asked,
             tools=tools,
-            results=tuple(self.facts.results if results is None else results),
+            results=self._shown() if results is None else tuple(results),
             refused=tuple(s for s in self.facts.skips if s.refused and s.tool in names),
             index=step.index,
             total=step.total,
@@ -227,6 +227,12 @@ class StepContext:
             result_chars=self.limits.result_chars,
             reply_tokens=self.limits.reply_tokens,
         )
+
+    def _shown(self) -> tuple[ToolResult, ...]:
+        """The results that a question shows: of earlier turns too, for the request may speak of
+        them.
+        """
+        return (*self.facts.state.earlier, *self.facts.results)
 
     def make_plan(self, tools: Sequence[Tool], *, fixed: bool = True) -> Steps[None]:
         """Set the plan: what the planner says of these tools. Not ``fixed``: another one follows,

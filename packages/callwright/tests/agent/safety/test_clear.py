@@ -234,7 +234,7 @@ def test_a_value_from_where_none_may_come_keeps_its_call_back() -> None:
 
 
 def test_a_write_that_has_succeeded_does_not_leave_again() -> None:
-    state = ClearanceState(consent=None, written={compute_write_key(checked(amount=5))})
+    state = ClearanceState(consent=None, made={compute_write_key(checked(amount=5)): "done"})
     verdict = denied(checked(amount=5.0, note=""), state)
     assert verdict.rule == "repeated_write"
     assert "has already succeeded" in verdict.reason

@@ -21,7 +21,7 @@ from callwright.proxy.session import guard
 from callwright.proxy.session.context import Context, Toolsets, read_context
 from callwright.proxy.session.decide import Decision, Found, decide_calls
 from callwright.proxy.session.history import NOT_CALLED
-from callwright.proxy.session.settings import Settings
+from callwright.proxy.session.settings import GuardMode, Settings
 from tests.proxy.playbook import JSON, chunk, text_stream, whole
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
 
@@ -97,15 +97,50 @@ def test_a_write_that_has_succeeded_is_not_made_again() -> None:
     "between",
     [
         [{"role": "user", "content": "Once more, please."}],
-        [called("pay", PAID), came("Error: the bank is closed")],
-        [called("pay", PAID), came(NOT_CALLED)],
-        [called("pay", PAID)],
         [called("pay", {**PAID, "to": "Bob"}), came("paid")],
     ],
 )
-def test_what_did_not_succeed_or_was_asked_for_again_may_be_made(between: list[Any]) -> None:
+def test_what_was_not_made_or_was_asked_for_again_may_be_made(between: list[Any]) -> None:
     before = [*DONE] if between[0]["role"] == "user" else []
     assert rules(context(*before, *between), pay()) == [""]
+
+
+@pytest.mark.parametrize(
+    "unclear",
+    [
+        [called("pay", PAID), came("Error: the bank is closed")],
+        [called("pay", PAID), came('{"error": "timed out"}')],
+        [called("pay", PAID), came(NOT_CALLED)],
+        [called("pay", PAID)],
+    ],
+)
+def test_a_write_without_a_clear_outcome_may_have_happened(unclear: list[Any]) -> None:
+    assert rules(context(*unclear), pay(), pay(to="Bob")) == ["repeated_write", ""]
+    bare = offered("pay", PAY["function"]["parameters"]["properties"])
+    assert rules(context(*unclear, tools=[bare]), pay()) == [""], "nobody said that it writes"
+
+
+def test_a_reminder_that_recurs_behind_results_opens_no_turn() -> None:
+    reminder = {"role": "user", "content": "Denk daran: antworte kurz."}
+    again = {"role": "user", "content": ASKED["content"]}
+    assert rules(context(reminder, *DONE, reminder), pay()) == ["repeated_write"]
+    told = {"role": "assistant", "content": "Paid."}
+    assert rules(context(*DONE, told, again), pay()) == [""], "the user asks for it once more"
+
+
+def test_of_unknown_effects_what_is_pending_may_be_asked_again() -> None:
+    bare = offered("pay", PAY["function"]["parameters"]["properties"])
+    still = (called("pay", PAID), came('{"status": "in_progress"}'))
+    assert rules(context(*still, tools=[bare], native=True), pay()) == [""]
+    assert rules(context(*still), pay()) == ["repeated_write"], "a write is on its way"
+
+
+def test_guarding_is_a_setting() -> None:
+    modes: list[tuple[GuardMode, str]] = [("act", "repeated_write"), ("off", "")]
+    for mode, expected in modes:
+        found = context(*DONE)
+        found.guard = mode
+        assert rules(found, pay()) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -154,13 +189,16 @@ def test_the_sum_of_what_a_tool_returned_is_stated() -> None:
     assert rules(found, pay(amount=49.5), pay(amount=61.2)) == ["", "unstated_write"]
 
 
-def test_tools_that_declare_nothing_count_as_writing_and_native_calls_are_left_alone() -> None:
+def test_of_tools_that_declare_nothing_native_calls_are_only_kept_from_being_repeated() -> None:
     bare = offered("pay", PAY["function"]["parameters"]["properties"])
     assert rules(context(*DONE, tools=[bare]), pay(), pay(amount=75)) == [
         "repeated_write",
         "unstated_write",
     ]
-    assert rules(context(*DONE, native=True), pay(), pay(amount=75)) == ["", ""]
+    native = context(*DONE, tools=[bare], native=True)
+    assert rules(native, pay(), pay(amount=75)) == ["repeated_write", ""]
+    declared = context(*DONE, native=True)
+    assert rules(declared, pay(), pay(amount=75)) == ["repeated_write", "unstated_write"]
 
 
 _AMOUNT = st.integers(0, 10**6) | st.floats(0.01, 1e6).map(lambda f: round(f, 2))
@@ -174,7 +212,9 @@ def test_a_first_write_that_was_stated_whole_always_leaves(
     tool = offered("pay", PAY["function"]["parameters"]["properties"], may)
     asked = {"role": "user", "content": f"Now pay {name} {amount}."}
     before = (
-        [called("pay", {"to": name, "amount": amount}), came("Error: closed")] if failed else []
+        [called("pay", {"to": name, "amount": amount}), came("Error: closed")]
+        if failed and may is None  # else it may have been done
+        else []
     )
     assert rules(context(asked, *before, tools=[tool]), pay(to=name, amount=amount)) == [""]
 

@@ -7,8 +7,6 @@ from callwright.proxy.session.history import (
     NOT_CALLED,
     count_questions,
     find_loops,
-    find_succeeded,
-    is_user_message,
     make_call_key,
     pair_messages,
 )
@@ -84,33 +82,3 @@ def test_questions_are_counted_by_message() -> None:
     asked = assistant("cwr000001", "cwr000002")
     odd: list[Any] = ["x", {"tool_calls": [3, {}]}, {"tool_calls": None}]
     assert count_questions([asked, assistant("cwp000001"), *odd, asked]) == 2
-
-
-def test_calls_that_succeeded_are_those_since_the_user_last_spoke_whose_result_is_no_failure() -> (
-    None
-):
-    assert [c.id for c in find_succeeded(talk("fine", "Error: busy", NOT_CALLED, ""))] == [
-        "c0",
-        "c3",
-    ]
-    assert find_succeeded([*talk("fine"), Message("user", "and now?")]) == ()
-
-
-def test_not_everything_in_the_users_turn_is_said_by_the_user() -> None:
-    lost, _ = pair_messages([USER, assistant("a"), result("x", "from x"), result("a")])
-    assert not is_user_message(Message("user", lost[3]["content"]))  # type: ignore[index,call-overload]
-    reminder = "<system-reminder>Be brief.</system-reminder>"
-    assert not is_user_message(Message("user", reminder))
-    assert is_user_message(Message("user", f"{reminder} Go on."))
-
-
-def test_results_find_their_calls_in_time_that_grows_with_their_number() -> None:
-    from time import process_time
-
-    calls = tuple(ToolCall(f"c{n}", "f", "{}") for n in range(20_000))
-    results = tuple(Message("tool", "done", tool_call_id=call.id) for call in calls)
-    began = process_time()
-    assert find_succeeded((Message("assistant", "", calls), *results)) == calls
-    assert process_time() - began < 5.0, (
-        "a look at every open call for every result takes ten times that"
-    )

@@ -9,7 +9,7 @@ driver asks whoever is to be asked, puts the answer among the facts, and calls :
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, final
@@ -17,11 +17,17 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, final
 from callwright.agent.safety.consent import Consent, describe_refusal
 from callwright.agent.safety.filling import Filled
 from callwright.agent.safety.freeze import Freeze
+from callwright.agent.safety.repeats import Before
 from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 DenialRule: TypeAlias = Literal[
-    "frozen", "filled", "repeated_write", "unstated_write", "approval", "refused"
+    "frozen",
+    "filled",
+    "repeated_write",
+    "unstated_write",
+    "approval",
+    "refused",
 ]
 """Why a call may not leave. ``approval``: nobody was asked yet, and a yes would let it leave."""
 
@@ -109,9 +115,10 @@ class ClearanceState(NamedTuple):
 
     ``sources`` is what was said and came back. ``consent`` None: whoever executes the call asks for
     approval, as a proxy's client does; by default nobody is there to be asked. ``is_planned``: the
-    frozen plan says this call, ``stated`` the arguments that are its own. ``written``: keys
-    (:func:`compute_write_key`) of the writes that have succeeded and are not to be made again. ``spoken``:
-    what the user said; then a write may not rest on a required value that nothing states.
+    frozen plan says this call, ``stated`` the arguments that are its own. ``made``: keys
+    (:func:`compute_write_key`) of the calls that are not to be made again, and what came of them.
+    ``spoken``: what the user said; then a write may not rest on a required value that nothing
+    states. ``looked_up``: the tools whose results give each tool's arguments.
     """
 
     sources: ProvenanceIndex = ProvenanceIndex()
@@ -120,8 +127,9 @@ class ClearanceState(NamedTuple):
     freeze: Freeze | None = None
     is_planned: bool = False
     stated: Mapping[str, Json] = MappingProxyType({})
-    written: Container[str] = ()
+    made: Mapping[str, Before] = MappingProxyType({})
     spoken: Sequence[str] | None = None
+    looked_up: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
 def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
@@ -130,44 +138,60 @@ def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
         raise TypeError("clear() takes a CheckedCall only: pass the call through the gate first")
     filled = _judge_filling(checked, state)
     denied = _deny_outside_plan(checked, state) or _deny_filling(filled)
+    denied = denied or deny_write(
+        checked.tool, checked.arguments, compute_write_key(checked, state), state
+    )
     if denied is None and checked.tool.effects.may_write:
-        denied = deny_write(
-            checked.tool, checked.arguments, compute_write_key(checked, state), state
-        ) or _deny_unapproved(checked, state, filled)
+        denied = _deny_unapproved(checked, state, filled)
     return denied or ClearedCall(checked, filled.told, _SEAL)
+
+
+_REPEATED: Mapping[Before, str] = {
+    "done": "it has already succeeded with the same arguments since the user's last message",
+    "unknown": "it was called with the same arguments since the user's last message, and whether"
+    " that was done is not known",
+}
 
 
 def deny_write(
     tool: Tool, arguments: JsonObject | str, key: str, state: ClearanceState
 ) -> Denied | None:
-    """Why this write may not leave, or None. For calls that a driver passes through without a
-    clearance, because the gate refused them, the same two rules hold.
+    """Why this write may not leave for what was done or said before, or None. For calls that a
+    driver passes through without a clearance, because the gate refused them, the same rules hold.
     """
     if not tool.effects.may_write:
         return None
-    if key and key in state.written:
-        said = (
-            f"'{tool.name}' was not called again: it has already succeeded with the same"
-            " arguments since the user's last message."
-        )
-        return Denied("repeated_write", said)
+    before = state.made.get(key) if key else None
+    if before is not None:
+        return Denied("repeated_write", f"'{tool.name}' was not called again: {_REPEATED[before]}.")
     if state.spoken is None or not isinstance(arguments, dict):
         return None
+    return _deny_unstated(tool, arguments, state, state.spoken)
+
+
+def _deny_unstated(
+    tool: Tool, arguments: JsonObject, state: ClearanceState, spoken: Sequence[str]
+) -> Denied | None:
     from callwright.repair.provenance.invention import find_inventions
 
-    found = find_inventions(arguments, tool, state.sources, state.spoken)
+    links = state.looked_up.get(tool.name, {})
+    found = find_inventions(arguments, tool, state.sources, spoken, looked_up=links)
     if not found:
         return None
     values = ", ".join(f"'{one.key}' = {to_canonical_json(one.value)[:_SHOWN]}" for one in found)
     said = f"'{tool.name}' was not called: nothing in this conversation states {values}."
-    return Denied("unstated_write", said)
+    givers = sorted({links[one.key] for one in found if one.key in links})
+    if givers:
+        said += f" It can be looked up with {' or '.join(givers)}."
+    paths = tuple(one.path for one in found)
+    return Denied("unstated_write", said, refused=paths)
 
 
 def compute_write_key(call: CheckedCall, state: ClearanceState | None = None) -> str:
     """Equal for calls that mean the same: as the gate has them, less what is there by default
-    anyway; "" where ``state`` names no write that it could equal.
+    anyway; "" where ``state`` names no call that it could equal.
     """
-    if state is not None and not state.written:
+    if state is not None and not state.made:
         return ""
     return to_canonical_json([call.tool.name, _drop_defaults(call.arguments, call.tool)])
 

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from callwright.agent.fold import fold_entries, read_messages
+from callwright.agent.state import RunState
 from callwright.nouns.types import Json, JsonObject, Message, Tool
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session import history, ids
-from callwright.proxy.session.settings import Settings
+from callwright.proxy.session.settings import GuardMode, Settings
 from callwright.proxy.session.sse import json_bytes
 from callwright.repair.gate import Gate
 from callwright.tools.lists import chat_messages as chat
@@ -124,6 +126,7 @@ class _Read:
     """
 
     messages: tuple[Message, ...] | None = None
+    state: RunState | None = None
     waiting: dict[str, str] | None = None
     said: list[str] = field(default_factory=list)
 
@@ -144,6 +147,7 @@ class Context:
     native: bool = True  # the upstream's own calls work, as far as is known
     schema: bool = False  # the upstream is known to follow a JSON schema
     local: bool = False  # the upstream is our own llama.cpp
+    guard: GuardMode = "act"  # what becomes of calls that must not be made
     leave_out: bool = False  # the reply was made to fill a schema: what nobody asked for goes
     questions: int = 0
     _read: _Read = field(default_factory=_Read, repr=False)
@@ -182,11 +186,11 @@ class Context:
         return self._read.waiting
 
     @property
-    def guarded(self) -> bool:
-        """Return True if the calls of the answer are the proxy's own reading. The upstream then
-        delivers no working calls.
-        """
-        return not self.native
+    def state(self) -> RunState:
+        """The facts of the conversation, folded when they are first needed."""
+        if self._read.state is None:
+            self._read.state = fold_entries(read_messages(self.messages), self.toolset.tools)
+        return self._read.state
 
     @property
     def loops(self) -> tuple[history.Loop, ...]:

@@ -438,11 +438,15 @@ def _drop_withheld(
     kept, problems = [], []
     cleared = guard.clear_calls(context, [w.call for w in work], [w.verdict for w in work])
     for place, (one, verdict) in enumerate(zip(work, cleared, strict=True)):
-        if isinstance(verdict, Denied):
+        if isinstance(verdict, Denied) and context.guard == "report":
+            made.notes.append(f"would be kept back: {verdict.reason}")
+        elif isinstance(verdict, Denied):
             made.edits.append(Edit(f"/{place}", _serialize_call(one.call), None, verdict.rule))
             problems.append(verdict.reason)
             continue
-        one.cleared = verdict
+        one.cleared = (
+            verdict if not isinstance(verdict, Denied) else guard.pass_through(one.verdict)
+        )
         kept.append(one)
     made.notes += problems
     return kept, " ".join(dict.fromkeys(problems))

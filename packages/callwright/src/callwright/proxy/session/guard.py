@@ -1,24 +1,23 @@
-"""Writes that do not leave in guided mode: those that have happened, and those with a value that
-nobody said.
+"""Calls that do not leave: those that were made already, and writes with a value that nobody said.
 
-Where the upstream's own calls do not work, the calls that a client gets are this proxy's reading of
-a reply, often of one that was held to a schema of calls. Such a reply calls too readily, and a
-client carries out what it gets. So a write is kept back where it is certain that it should not be
-made; the model then answers in words.
+A client carries out what it gets, and small models call too readily. So a call is kept back where
+it is certain that it should not be made; the model then answers in words.
 
-* **Repeated**: the same tool with the same arguments has succeeded since the user last spoke.
-* **Unstated**: a required number, date, address or identifier stands nowhere in the conversation
-  (:mod:`callwright.repair.provenance.invention` says what is judged at all, and what counts as
-  known).
+* **Repeated** (:mod:`callwright.agent.safety.repeats`): the same call was made since the user last
+  spoke, and it is done, may be done, or has given its result.
+* **Unstated**: a required number, date, address or identifier of a write stands nowhere in the
+  conversation (:mod:`callwright.repair.provenance.invention` says what is judged at all, and what
+  counts as known).
 
-What may write is what no annotation declares to be read-only, as everywhere in this project. Two
-equal calls in one reply are two wishes.
+Effects are what annotations, an overlay or ``--effects`` declare. Where the upstream's own calls
+work, a tool of unknown effects is only kept from being called again; where its calls are this
+proxy's reading of a reply, often of one that was held to a schema of calls, it counts as a write in
+both ways. Equal calls in one reply are all meant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 
 from callwright.agent.safety.clear import (
     ClearanceState,
@@ -28,21 +27,21 @@ from callwright.agent.safety.clear import (
     compute_write_key,
     deny_write,
 )
-from callwright.jsontext import JsonError, parse
-from callwright.nouns.types import CheckedCall, ToolCall, ToolResult, to_canonical_json
+from callwright.agent.safety.looked_up import find_looked_up
+from callwright.agent.safety.repeats import Before, find_made
+from callwright.agent.state import RunState
+from callwright.nouns.types import CheckedCall, Tool, ToolCall, to_canonical_json
 from callwright.proxy.session import history
 from callwright.proxy.session.context import Context
 from callwright.repair.gate import Refusal
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 UNGUARDED = ClearanceState(consent=None)
-"""Where the upstream's own calls work: they are the client's, who asks for approval and executes
-them.
-"""
+"""Where nobody guards: the calls are the client's, who asks for approval and executes them."""
 
 
 class Guard:
-    """Judges the calls of one answer. The conversation is read when a write is first judged."""
+    """Judges the calls of one answer. The conversation is read when a call is first judged."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -51,33 +50,41 @@ class Guard:
 
     def clear(self, call: ToolCall, verdict: CheckedCall | Refusal) -> ClearedCall | Denied | None:
         """The call, cleared for the client, or why it does not leave. None where the gate refuses
-        it: then it is passed through with a warning; the rules of writes hold for it too.
+        it: then it is passed through with a warning; the same rules hold for it.
         """
         if not isinstance(verdict, Refusal) and verdict.arguments is not call.arguments:
             verdict = self._context.toolset.gate.check(call)
         tool = self._tools.get(call.tool)
-        is_judged = self._context.guarded and tool is not None and tool.effects.may_write
+        is_judged = self._context.guard != "off" and tool is not None
+        state = self._state_for(tool) if is_judged and tool is not None else UNGUARDED
         if isinstance(verdict, CheckedCall):
-            return clear(verdict, self._state() if is_judged else UNGUARDED)
+            return clear(verdict, state)
         if tool is None or not is_judged:
             return None
-        return deny_write(tool, call.arguments, self._key(call, verdict), self._state())
+        return deny_write(tool, call.arguments, self._key(call, verdict), state)
+
+    def _state_for(self, tool: Tool) -> ClearanceState:
+        """What the conversation says, as far as it is judged for this tool."""
+        known = self._state()
+        is_declared = tool.effects.declared or not self._context.native
+        return known if is_declared else known._replace(spoken=None)
 
     def _state(self) -> ClearanceState:
-        """What the conversation says: the writes that have succeeded, and every value in it."""
         if self._known is None:
+            state = self._context.state
+            users = (m.content for m in state.asked.conversation if m.role == "user")
             self._known = ClearanceState(
-                self._seen(),
+                self._seen(state),
                 consent=None,
-                written=self._succeeded(),
-                spoken=[m.content for m in self._context.messages if history.is_user_message(m)],
+                made=self._made(state),
+                spoken=[*users, state.asked.query],
+                looked_up=find_looked_up(state.tools),
             )
         return self._known
 
-    def _succeeded(self) -> frozenset[str]:
-        good = history.find_succeeded(self._context.messages)
+    def _made(self, state: RunState) -> Mapping[str, Before]:
         gate = self._context.toolset.gate
-        return frozenset(self._key(c, gate.check(c)) for c in good if c.tool in self._tools)
+        return find_made(state, lambda call: self._key(call, gate.check(call)))
 
     def _key(self, call: ToolCall, verdict: CheckedCall | Refusal) -> str:
         """Equal for calls that mean the same, those that the gate refuses by what they say."""
@@ -85,12 +92,13 @@ class Guard:
             return compute_write_key(verdict)
         return to_canonical_json(history.make_call_key(call))
 
-    def _seen(self) -> ProvenanceIndex:
+    def _seen(self, state: RunState) -> ProvenanceIndex:
         """All that the conversation says: messages, the arguments of earlier calls, and what
         results hold.
         """
         messages = self._context.messages
-        made = ProvenanceIndex(self._context.query, messages)
+        results = (*state.earlier, *state.results)
+        made = ProvenanceIndex(state.asked.query, messages, results)
         for message in messages:
             for call in message.tool_calls:
                 made.add_text(
@@ -98,11 +106,6 @@ class Guard:
                     if isinstance(call.arguments, str)
                     else to_canonical_json(call.arguments)
                 )
-            if message.role == "tool":
-                # strictly: repairing a long reply takes longer than its sums are worth
-                with suppress(JsonError):
-                    value = parse(message.content)
-                    made.add_result(ToolResult(message.tool_call_id, message.name, {}, value))
         return made
 
 
@@ -114,3 +117,11 @@ def clear_calls(
     """
     guard = Guard(context)
     return [guard.clear(call, verdict) for call, verdict in zip(calls, verdicts, strict=True)]
+
+
+def pass_through(verdict: CheckedCall | Refusal) -> ClearedCall | None:
+    """The call, cleared although a rule speaks against it, for a client that only wants to be told
+    of that; None where the gate refuses it.
+    """
+    cleared = clear(verdict, UNGUARDED) if isinstance(verdict, CheckedCall) else None
+    return cleared if isinstance(cleared, ClearedCall) else None

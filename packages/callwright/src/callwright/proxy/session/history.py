@@ -6,21 +6,15 @@ Pure functions of the request's messages; the proxy itself remembers nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from callwright.agent.fold import LOST, NOT_CALLED, Spoke, read_messages
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.types import Edit, Json, JsonObject, Message, ToolCall, to_canonical_json
 from callwright.proxy.session import ids
 from callwright.repair.diagnose import failure_in
-
-NOT_CALLED = "[no result: this call was not carried out]"
-_LOST = "Earlier tool result"  # how a result without its call is told, in the user's turn
-_REMINDER = re.compile(
-    r"<system-reminder>.*?</system-reminder>", re.DOTALL
-)  # what agents say in the user's turn
 
 
 def count_questions(messages: Sequence[Any]) -> int:
@@ -84,37 +78,13 @@ def find_loops(messages: Sequence[Message], after: int) -> tuple[Loop, ...]:
     )
 
 
-def find_succeeded(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
-    """The calls since the user last spoke whose result is no failure, in the order of their
-    results.
-    """
-    good: list[ToolCall] = []
-    for call, said in _iter_results(messages):
-        if call is None:
-            good.clear()
-        elif said != NOT_CALLED and (
-            (failure := failure_in(said)) is None or failure.kind == "empty"
-        ):
-            good.append(call)
-    return tuple(good)
-
-
-def is_user_message(message: Message) -> bool:
-    """Return True if a message holds words of the user. Agents put reminders into the user's turn,
-    and also results whose call is missing.
-    """
-    if message.role != "user" or message.content.startswith(_LOST):
-        return False
-    return bool(_REMINDER.sub("", message.content).strip())
-
-
 def _iter_results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall | None, str]]:
     """Each result with its call, in order; (None, "") wherever the user speaks. A result without an
     id belongs to the oldest open call, of its tool where it names one.
     """
     waiting: dict[str, ToolCall] = {}
     for place, message in enumerate(messages):
-        if is_user_message(message):
+        if any(isinstance(entry, Spoke) and entry.text for entry in read_messages([message])):
             yield None, ""
         waiting |= {call.id or f"{place}.{n}": call for n, call in enumerate(message.tool_calls)}
         if message.role != "tool":
@@ -207,5 +177,5 @@ def _to_user_message(message: Mapping[str, Any]) -> JsonObject:
     content = message.get("content")
     name = f" of {message['name']}" if isinstance(message.get("name"), str) else ""
     if isinstance(content, list):
-        return {"role": "user", "content": [{"type": "text", "text": f"{_LOST}{name}:"}, *content]}
-    return {"role": "user", "content": f"{_LOST}{name}: {content}"}
+        return {"role": "user", "content": [{"type": "text", "text": f"{LOST}{name}:"}, *content]}
+    return {"role": "user", "content": f"{LOST}{name}: {content}"}

@@ -8,6 +8,12 @@ from typing import Literal
 from callwright.proxy.server.budget import Budget
 
 Guided = Literal["auto", "on", "off"]
+GuardSetting = Literal["auto", "on", "report", "off"]
+"""``auto``: as ``on``, unless the model is on record as right on write cases; then as ``report``."""
+GuardMode = Literal["act", "report", "off"]
+"""What becomes of a call that must not be made: it is kept back, named in the record, or not
+judged.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +23,7 @@ class Settings:
     guided: Guided = (  # ask for calls by JSON schema: where the upstream can and its native calls do not work
         "auto"
     )
+    guard: GuardSetting = "auto"
     # what becomes of a call that the gate refuses to the end
     refused: Literal["forward", "text"] = "forward"
     reasks: int = 1  # questions to the upstream beyond the first, per request; 0: never

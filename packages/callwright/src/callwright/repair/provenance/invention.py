@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from math import isclose
@@ -66,6 +66,7 @@ _DIGITS = re.compile(r"\d+")
 _DAY = ENGLISH.pattern("calendar.day")
 _MAIL = re.compile(r"[^\s@<>,;:]+@[^\s@<>,;:]+\.[A-Za-z]{2,}")
 _TEXT = "text"
+_LOOKED_UP = "looked up"
 _DATED = 100_000  # characters of a text in which dates are looked for
 
 
@@ -86,14 +87,17 @@ def find_inventions(
     sources: ProvenanceIndex,
     said: Sequence[str] = (),
     near: int = 31,
+    looked_up: Container[str] = (),
 ) -> tuple[Invention, ...]:
     """The required values of a valid call that stand nowhere, in order.
 
     ``said``: the user's words, by which it is told whether number words can be read; by default the
-    query. A date is known if it lies within ``near`` days of one that was named.
+    query. A date is known if it lies within ``near`` days of one that was named. ``looked_up``:
+    arguments that another tool's results give; a plain text there is no paraphrase, so it is judged
+    too.
     """
     root = compiled_for(tool).root
-    known = _Known(sources, said or (sources.query,), near)
+    known = _Known(sources, said or (sources.query,), near, looked_up)
     leaves = _iter_required(arguments, root, "", "", 0)
     return tuple(
         Invention(path, key, value)
@@ -129,10 +133,17 @@ def _iter_required(
 class _Known:
     """Possible sources of a value, read when first asked for."""
 
-    def __init__(self, sources: ProvenanceIndex, said: Sequence[str], near: int) -> None:
+    def __init__(
+        self,
+        sources: ProvenanceIndex,
+        said: Sequence[str],
+        near: int,
+        looked_up: Container[str] = (),
+    ) -> None:
         self._sources = sources
         self._said = said
         self._near = near
+        self._looked_up = looked_up
 
     def holds(self, key: str, value: Json, node: Node) -> bool:
         """Return True if a value has a source, could be derived, or cannot be judged."""
@@ -140,7 +151,7 @@ class _Known:
             return True
         role = _classify_schema(node)
         if role == _TEXT:
-            role = _classify_text(value)
+            role = _classify_text(value) or (_LOOKED_UP if key in self._looked_up else "")
         if not role or _is_schema_value(value, node):
             return True
         if role == "number":
@@ -148,6 +159,8 @@ class _Known:
             return not named or not isinstance(value, int | float) or self._number(float(value))
         if not isinstance(value, str) or not value or self._sources.holds(value):
             return True
+        if role == _LOOKED_UP:
+            return False
         if role in ("email", "idn-email", "uuid"):
             return self._sources.holds_whole(value)
         if role in ("date", "date-time"):
