@@ -42,12 +42,14 @@ T = TypeVar("T")
 
 class Ask(NamedTuple):
     """A question to the model. ``calls``: the reply may end after so many; None: whenever it
-    ends. ``actor``: who asks, "" for the policy itself, else the id of a call.
+    ends. ``actor``: who asks, "" for the policy itself, else the id of a call. ``tools``: a driver
+    that words its questions itself asks which of these to call, in the place of ``request``.
     """
 
     request: ChatRequest
     calls: int | None = 1
     actor: str = ""
+    tools: tuple[Tool, ...] = ()
 
 
 class Execute(NamedTuple):
@@ -290,9 +292,14 @@ class StepContext:
         )
 
 
-def ask(request: ChatRequest, calls: int | None = 1, actor: str = "") -> Steps[Reply]:
+def ask(
+    request: ChatRequest,
+    calls: int | None = 1,
+    actor: str = "",
+    tools: tuple[Tool, ...] = (),
+) -> Steps[Reply]:
     """One question to the model, and its reply."""
-    event: Replied = yield Ask(request, calls, actor)
+    event: Replied = yield Ask(request, calls, actor, tools)
     return event.reply
 
 

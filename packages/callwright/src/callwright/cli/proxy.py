@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlsplit
 
 from callwright.cli.terminal.ending import report_errors
@@ -27,7 +27,8 @@ from callwright.proxy.server.placement import warm_up
 from callwright.proxy.server.request_log import RequestLog
 from callwright.proxy.server.training_log import Keeper
 from callwright.proxy.session.events import Probed
-from callwright.proxy.session.settings import Guided, Settings
+from callwright.proxy.session.settings import GuardSetting, Guided, GuidedPart, Settings
+from callwright.tools.declared_effects import DeclaredEffects
 from callwright.tools.overlay import Overlay
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 UPSTREAM_KEY = "CALLWRIGHT_API_KEY"
 MODES: tuple[Guided, ...] = ("auto", "on", "off")
+GUARDS: tuple[GuardSetting, ...] = get_args(GuardSetting)
+PARTS: tuple[GuidedPart, ...] = get_args(GuidedPart)
 _BACKLOG = 2048
 _PORTS = 65_535
 _PACKAGES = str(
@@ -58,7 +61,8 @@ class ProxySetup:
     """What a proxy is told. ``keep``: a file for conversations with a repaired call;
     ``allow_host``: names under which the proxy is reached, beside localhost and its address;
     ``quiet``: no line for every request on stderr; ``key_variable``: the environment variable that
-    holds the upstream's key.
+    holds the upstream's key; ``effects``: what tools do, as
+    :class:`~callwright.tools.declared_effects.DeclaredEffects` reads it.
     """
 
     upstream: str | None = None
@@ -73,6 +77,9 @@ class ProxySetup:
     allow_host: Sequence[str] = ()
     quiet: bool = False
     key_variable: str = UPSTREAM_KEY
+    guard: str = "auto"
+    effects: Sequence[str] = ()
+    without: Sequence[str] = ()
 
 
 def start_proxy(setup: ProxySetup) -> None:
@@ -193,7 +200,19 @@ def _build_settings(setup: ProxySetup) -> Settings:
     mode = next((m for m in MODES if m == guided), None)
     if mode is None:
         raise ConfigError(f"there is no guided mode {guided!r}", hint="auto, on or off")
-    made = Settings(guided=mode, refused="text" if setup.strict else "forward")
+    guard = next((one for one in GUARDS if one == setup.guard), None)
+    if guard is None:
+        raise ConfigError(f"there is no guard {setup.guard!r}", hint=", ".join(GUARDS))
+    unknown = [part for part in setup.without if part not in PARTS]
+    if unknown:
+        raise ConfigError(f"guided mode has no part {unknown[0]!r}", hint=", ".join(PARTS))
+    made = Settings(
+        guided=mode,
+        without=frozenset(part for part in PARTS if part in setup.without),
+        guard=guard,
+        effects=DeclaredEffects.parse(setup.effects),
+        refused="text" if setup.strict else "forward",
+    )
     return made if reasks is None else replace(made, reasks=reasks)
 
 

@@ -21,11 +21,12 @@ from urllib.parse import unquote
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError, build_read_error
 from callwright.nouns.types import Json, JsonObject, Tool, compute_digest, to_json
+from callwright.tools.declared_effects import KINDS
 
 Keyword: TypeAlias = Literal[
     "description", "type", "enum", "pattern", "minimum", "maximum", "default", "examples"
 ]
-Change: TypeAlias = Literal["forbid", "require", "output_schema"] | Keyword
+Change: TypeAlias = Literal["forbid", "require", "output_schema", "effects"] | Keyword
 KEYWORDS: tuple[Keyword, ...] = get_args(Keyword)
 ALTERNATIVES = ("anyOf", "oneOf", "allOf")
 _HOPS = 16  # references that lead from one to the next
@@ -43,7 +44,8 @@ class OverlayChange:
 
     A part of a parameter is named by the JSON Pointer (RFC 6901) to its schema, from the parameters
     on and without the first slash: ``filter/properties/city``, ``stops/items/properties/name``. The
-    key "" is the tool itself: its ``description``, or its ``output_schema`` where it declares none.
+    key "" is the tool itself: its ``description``, its ``effects`` (a kind of
+    :data:`~callwright.tools.declared_effects.KINDS`), or its ``output_schema`` where it declares none.
     ``forbid`` and ``require`` a key are said by errors and hold for one run. ``because``: what was
     observed, for people.
     """
@@ -215,12 +217,14 @@ def apply_changes(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
     part is written out.
     """
     properties: JsonObject = dict(tool.properties)
-    description, output = tool.description, tool.output_schema
+    description, output, effects = tool.description, tool.output_schema, tool.effects
     for change in changes:
         if change.key == "" and change.change == "description":
             description = str(change.value)
         elif change.key == "" and change.change == "output_schema" and tool.output_schema is None:
             output = dict(change.value)
+        elif change.key == "" and change.change == "effects":
+            effects = KINDS[str(change.value)]
         elif change.key in properties and change.change in KEYWORDS:
             properties[change.key] = set_keyword(properties[change.key], change)
         elif "/" in change.key and change.change in KEYWORDS:
@@ -233,9 +237,15 @@ def apply_changes(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
         else:
             raise _build_change_error(change)
     if properties == tool.properties:
-        return replace(tool, description=description, output_schema=output)
+        return replace(tool, description=description, output_schema=output, effects=effects)
     schema = {**tool.input_schema, "properties": properties}
-    return replace(tool, description=description, input_schema=schema, output_schema=output)
+    return replace(
+        tool,
+        description=description,
+        input_schema=schema,
+        output_schema=output,
+        effects=effects,
+    )
 
 
 def _build_change_error(change: OverlayChange) -> ConfigError:
@@ -375,7 +385,7 @@ def _parse_tool(entry: Any, where: str) -> ToolOverlay:
 
 def _parse_change(one: Any, where: str) -> OverlayChange:
     key, change, value = str(one["key"]), one["change"], one["value"]
-    kinds = ("description", "output_schema") if key == "" else KEYWORDS
+    kinds = ("description", "output_schema", "effects") if key == "" else KEYWORDS
     if change not in kinds:
         said = f"{where}: {change!r} is nothing that an overlay may say of {key or 'a tool'!r}"
         raise ConfigError(said, hint=f"it may say: {', '.join(kinds)}")
@@ -397,6 +407,7 @@ def _is_number(value: Json) -> bool:
 _FITS: Mapping[str, Any] = {
     "description": lambda v: isinstance(v, str),
     "output_schema": lambda v: isinstance(v, dict),
+    "effects": lambda v: v in KINDS,
     "type": lambda v: v in _TYPES,
     "enum": lambda v: isinstance(v, list) and bool(v),
     "pattern": lambda v: isinstance(v, str),

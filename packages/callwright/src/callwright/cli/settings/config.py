@@ -19,7 +19,7 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import LIMITS
 from callwright.nouns.protocols import ReplyMode
 from callwright.planning import PLANNERS
-from callwright.proxy.session.settings import Guided
+from callwright.proxy.session.settings import GuardSetting, Guided, GuidedPart
 
 NAME = "callwright.toml"
 _SECRET = re.compile(r"(?i)(^|[_-])(key|api[_-]?key|token|secret|password|passwd|authorization)$")
@@ -84,6 +84,9 @@ PROXY: Mapping[str, Key] = {
     "host": Key("a text", "as --host"),
     "port": Key("a whole number", "as --port", most=_MOST_PORTS),
     "guided": Key("a text", "as --guided", lambda: get_args(Guided)),
+    "guard": Key("a text", "as --guard", lambda: get_args(GuardSetting)),
+    "effects": Key("a list of texts", "as --effects"),
+    "without": Key("a list of texts", "as --without", lambda: get_args(GuidedPart)),
     "reasks": Key("a whole number", "as --reasks", most=1_000),
     "strict": Key("true or false", "as --strict"),
     "overlay": Key("a text", "as --overlay", near=True),

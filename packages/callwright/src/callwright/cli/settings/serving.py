@@ -93,6 +93,26 @@ class RepairOptions:
     guided: Annotated[
         str | None, typer.Option(help="Ask for calls by JSON schema: auto (default), on or off.")
     ] = None
+    guard: Annotated[
+        str | None,
+        typer.Option(
+            help="Keep repeated and unstated writes back: auto (default), on, report or off."
+        ),
+    ] = None
+    effects: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What tools do: NAME=read, write, idempotent or destructive, or a TOML file."
+            " May be repeated."
+        ),
+    ] = None
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Leave a part of guided mode out: select, layers, prerequisites, wishes or"
+            " answer. May be repeated."
+        ),
+    ] = None
     reasks: Annotated[
         int | None,
         typer.Option(help="Extra upstream questions per request, beside the client's own."),
@@ -157,5 +177,8 @@ def proxy_command(
             serving.allow_host or [],
             serving.quiet,
             settings.key_variable(["proxy.upstream"]) or UPSTREAM_KEY,
+            settings.get("proxy.guard", "auto"),
+            settings.get("proxy.effects") or [],
+            settings.get("proxy.without") or [],
         )
     )

@@ -147,7 +147,10 @@ class Proxy:
             report=lambda error: self.fault(build_fault(error, "of a probe")),
         )
         self.toolsets = Toolsets(
-            overlay=overlay, tell=observers.warn, most=self.settings.budget.cache_bytes
+            overlay=overlay,
+            effects=self.settings.effects,
+            tell=observers.warn,
+            most=self.settings.budget.cache_bytes,
         )
         self.local = facts.local
         self.meter = meter or Unmetered()

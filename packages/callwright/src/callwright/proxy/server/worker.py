@@ -72,7 +72,11 @@ class Sessions:
 
     def __init__(self, setup: Setup, meter: Meter) -> None:
         self._setup, self._meter = setup, meter
-        self._toolsets = Toolsets(overlay=setup.overlay, most=setup.settings.budget.cache_bytes)
+        self._toolsets = Toolsets(
+            overlay=setup.overlay,
+            effects=setup.settings.effects,
+            most=setup.settings.budget.cache_bytes,
+        )
         self._open: dict[str, Session] = {}
 
     def step(self, step: Step) -> Stepped:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from callwright.agent.fold import fold_entries, read_messages
 from callwright.agent.state import RunState
-from callwright.nouns.types import Json, JsonObject, Message, Tool
+from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session import history, ids
 from callwright.proxy.session.settings import GuardMode, Settings
 from callwright.proxy.session.sse import json_bytes
 from callwright.repair.gate import Gate
+from callwright.tools.declared_effects import DeclaredEffects
 from callwright.tools.lists import chat_messages as chat
-from callwright.tools.overlay import Laid, Overlay
+from callwright.tools.overlay import Laid, Overlay, documented
 
 _MOST_TOLD = 100  # clients may send ever other lists
 
@@ -31,6 +32,8 @@ class Toolset:
     gate: Gate
     opaque: bool
     offer: ToolVocabulary
+    # digest of a request -> the tools that were chosen for it: a memory that may be lost
+    chosen: dict[bytes, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
 
 class Toolsets:
@@ -38,7 +41,8 @@ class Toolsets:
     remembered, at most ``size`` and as JSON at most ``most`` bytes long; in memory they are about
     twelve times as large.
 
-    ``overlay``: what is known of their tools beyond the documentation that they send; ``tell`` is
+    ``overlay``: what is known of their tools beyond the documentation that they send; ``effects``:
+    what a user declares of what they do; ``tell`` is
     given, once, what of it fits no tool of a list.
     """
 
@@ -46,6 +50,7 @@ class Toolsets:
         self,
         size: int = 64,
         overlay: Overlay | None = None,
+        effects: DeclaredEffects | None = None,
         tell: Callable[[str], None] = lambda _: None,
         most: int = Budget().cache_bytes,
     ) -> None:
@@ -53,7 +58,10 @@ class Toolsets:
         self._size, self._most = size, most
         self._bytes = 0  # of all that are known, as JSON
         self._overlay, self._tell = overlay, tell
+        self._effects = effects or DeclaredEffects()
         self._told: set[str] = set()
+        # documentation as the overlay has it -> effects that the overlay declares with it
+        self._laid_effects: dict[str, Effects] = {}
 
     def apply_overlay(self, body: JsonObject) -> JsonObject:
         """The request with its tools documented as the overlay has it; itself where that says
@@ -65,6 +73,7 @@ class Toolsets:
         found = [_read_tool(entry) for entry in tools]
         laid = self._overlay.apply(tool for tool in found if tool is not None)
         self._warn(laid)
+        self._note_effects(found, laid.tools)
         documented = iter(laid.tools)
         made = [
             entry if tool is None else _apply_documentation(entry, tool, next(documented))
@@ -75,6 +84,17 @@ class Toolsets:
             if any(a is not b for a, b in zip(made, tools, strict=True))
             else body
         )
+
+    def _note_effects(self, before: Sequence[Tool | None], after: Sequence[Tool]) -> None:
+        """A request's entry does not carry what an overlay says of a tool's effects."""
+        read = (tool for tool in before if tool is not None)
+        for old, new in zip(read, after, strict=True):
+            if new.effects != old.effects and len(self._laid_effects) < _MOST_TOLD:
+                self._laid_effects[documented(new)] = new.effects
+
+    def _with_laid_effects(self, tool: Tool) -> Tool:
+        effects = self._laid_effects.get(documented(tool)) if self._laid_effects else None
+        return replace(tool, effects=effects) if effects is not None else tool
 
     def _warn(self, laid: Laid) -> None:
         """A client need not offer all tools that an overlay knows; one of them as it is documented
@@ -90,9 +110,11 @@ class Toolsets:
         found = self._known.get(key)
         if found is None:
             offer = chat.read_tools(raw)
-            names = frozenset(t.name for t in offer.tools)
+            tools = self._effects.apply(offer.tools)
+            tools = tuple(map(self._with_laid_effects, tools))
+            names = frozenset(t.name for t in tools)
             found = self._known[key] = Toolset(
-                offer.tools, names, Gate(offer.tools), offer.opaque, ToolVocabulary(offer.tools)
+                tools, names, Gate(tools), offer.opaque, ToolVocabulary(tools)
             )
             self._bytes += len(key)
             while len(self._known) > self._size or self._bytes > self._most:

@@ -95,7 +95,7 @@ class Repaired:
 @dataclass(slots=True)
 class Decision:
     """The decision. ``text`` is added to the answer's text: refused calls, said in words or as they
-    were written.
+    were written. ``problems``: why calls are kept back.
     """
 
     calls: list[Sent] = field(default_factory=list)
@@ -103,6 +103,7 @@ class Decision:
     violations: list[Violation] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
     repaired: list[Repaired] = field(default_factory=list)
     asked: int = 0
     dialect: str = ""
@@ -130,9 +131,12 @@ class Decision:
         return said or "stop"
 
 
-def decide_calls(found: Sequence[Found], text: str, finish: str, context: Context) -> DecisionSteps:
+def decide_calls(
+    found: Sequence[Found], text: str, finish: str, context: Context, *, is_leading: bool = False
+) -> DecisionSteps:
     """Decide on every call of an answer; ``text`` is what else it says, ``finish`` the upstream's
-    finish_reason.
+    finish_reason. ``is_leading``: where no call is left nobody is asked for another one or for
+    words; whoever asked for these calls knows what comes next.
     """
     made = Decision(dialect=next((f.dialect for f in found if f.dialect), ""))
     repaired = _repair_calls(_drop_duplicates(found, made), made, context)
@@ -142,7 +146,10 @@ def decide_calls(found: Sequence[Found], text: str, finish: str, context: Contex
     work: list[AnswerCall] = _drop_disallowed(asked, made, context)
     work = _drop_loops(work, made, context)
     work, problem = _drop_withheld(work, made, context)
-    if not work and problem:
+    made.problems += [problem] if problem else []
+    if is_leading:
+        pass
+    elif not work and problem:
         work = yield from _ask_replacement(problem, text, made, context)
     elif not work and not text.strip() and any(e.rule == UNASKED for e in made.edits):
         yield from _ask_in_words(made, context)

@@ -9,14 +9,14 @@ those that seem to want several calls or whose calls were refused
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import TypeGuard
 
 from callwright import prompts
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.models.chat import messages_out
 from callwright.models.grammar import build_grammar
-from callwright.nouns.types import Json, JsonObject, ToolCall
+from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.proxy.session import followup
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.sse import json_bytes
@@ -27,15 +27,19 @@ _SEVERAL = (
     '"calls": [{"name": ..., "arguments": {...}}, one for each call that these wishes need]}'
 )
 _ONE = '{"calls": [{"name": ..., "arguments": {...}}, the one call that is needed next]}'
+_CALLS = '{"calls": [{"name": ..., "arguments": {...}}, one for each call that is needed next]}'
 _MOST_CALLS = 16
 _WISH = 100  # characters
 
 
-def build_body(context: Context, *, least: int = 1, problem: str = "") -> JsonObject:
+def build_body(
+    context: Context, *, least: int = 1, problem: str = "", tools: Sequence[Tool] = ()
+) -> JsonObject:
     """The request in guided form: tools told in words, the reply held to :func:`build_schema`, not
     streamed.
 
-    ``problem``: why the answer before this one cannot be used.
+    ``problem``: why the answer before this one cannot be used. ``tools``: those that may be called
+    now, by default all that do not wait for a value.
     """
     left_out = (
         "tools",
@@ -47,11 +51,13 @@ def build_body(context: Context, *, least: int = 1, problem: str = "") -> JsonOb
         "response_format",
     )
     made = {k: v for k, v in context.body.items() if k not in left_out}
-    made["messages"] = _add_instructions(context.body["messages"], _render_instructions(context))
+    made["messages"] = _add_instructions(
+        context.body["messages"], _render_instructions(context, tools)
+    )
     if problem:
         made["messages"] += messages_out(prompts.render("again", problem=problem))
     made.setdefault("temperature", 0)  # a reading, not a piece of prose
-    wanted = build_schema(context, least=least)
+    wanted = build_schema(context, least=least, offered=tools)
     if context.local:
         made["grammar"] = build_grammar(wanted)
     else:
@@ -89,12 +95,12 @@ def build_body_in_words(context: Context, problem: str = "") -> JsonObject:
     return made
 
 
-def build_schema(context: Context, *, least: int = 1) -> JsonObject:
+def build_schema(context: Context, *, least: int = 1, offered: Sequence[Tool] = ()) -> JsonObject:
     """``{"wishes": [...], "calls": [...]}`` of the tools that can be called now, or ``{"no_call":
     why}`` unless the client insists; without wishes where only one call is allowed. Wishes first: a
     small model that goes straight to the arguments stops after the first calls.
     """
-    tools = [
+    tools = offered or [
         t
         for t in context.toolset.tools
         if t.name == context.named or not (context.named or t.name in context.waiting)
@@ -107,14 +113,19 @@ def build_schema(context: Context, *, least: int = 1) -> JsonObject:
     }
     if context.parallel:
         length = {"type": "array", "minItems": 1, "maxItems": _MOST_CALLS}
-        wish = {"type": "string", "maxLength": _WISH}
         calls = {**length, "minItems": min(least, _MOST_CALLS), "items": one}
-        some = closed_object(wishes={**length, "items": wish}, calls=calls)
+        wishes: JsonObject = {"type": "string", "maxLength": _WISH}
+        told = {"wishes": {**length, "items": wishes}} if _asks_for_wishes(context) else {}
+        some = closed_object(**told, calls=calls)
     else:
         some = closed_object(calls={"type": "array", "minItems": 1, "maxItems": 1, "items": one})
     if context.demanded:
         return some
     return {"anyOf": [some, closed_object(no_call={"type": "string", "maxLength": 120})]}
+
+
+def _asks_for_wishes(context: Context) -> bool:
+    return "wishes" not in context.settings.without
 
 
 def _bound_lists(schema: JsonObject) -> JsonObject:
@@ -163,9 +174,9 @@ def _is_call(entry: Json, names: Container[str]) -> TypeGuard[JsonObject]:
     )
 
 
-def _render_instructions(context: Context) -> str:
+def _render_instructions(context: Context, offered: Sequence[Tool] = ()) -> str:
     lines = []
-    for tool in context.toolset.tools:
+    for tool in offered or context.toolset.tools:
         function = {
             "name": tool.name,
             "description": tool.description,
@@ -173,6 +184,8 @@ def _render_instructions(context: Context) -> str:
         }
         lines.append(json_bytes({"type": "function", "function": function}).decode())
     form = _SEVERAL if context.parallel else _ONE
+    if context.parallel and not _asks_for_wishes(context):
+        form = _CALLS
     return prompts.render("guided", tools="\n".join(lines), form=form)[0].content
 
 

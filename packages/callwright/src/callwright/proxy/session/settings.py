@@ -6,8 +6,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from callwright.proxy.server.budget import Budget
+from callwright.tools.declared_effects import DeclaredEffects
 
 Guided = Literal["auto", "on", "off"]
+GuidedPart = Literal["select", "layers", "prerequisites", "wishes", "answer"]
+"""Parts of guided mode. ``select``: the tools that the request needs are chosen first. ``layers``:
+only those of the current layer are offered. ``prerequisites``: what gives a needed value is called
+before. ``wishes``: as many calls as the request has wishes. ``answer``: written from the results
+alone, and checked against them.
+"""
 GuardSetting = Literal["auto", "on", "report", "off"]
 """``auto``: as ``on``, unless the model is on record as right on write cases; then as ``report``."""
 GuardMode = Literal["act", "report", "off"]
@@ -23,7 +30,10 @@ class Settings:
     guided: Guided = (  # ask for calls by JSON schema: where the upstream can and its native calls do not work
         "auto"
     )
+    without: frozenset[GuidedPart] = frozenset()  # parts of guided mode that are left out
     guard: GuardSetting = "auto"
+    # what tools do that do not say it themselves
+    effects: DeclaredEffects = field(default_factory=DeclaredEffects)
     # what becomes of a call that the gate refuses to the end
     refused: Literal["forward", "text"] = "forward"
     reasks: int = 1  # questions to the upstream beyond the first, per request; 0: never

@@ -1,0 +1,211 @@
+"""A client's agent led by our own engine: the step function decides what the upstream is asked, and
+the client carries the calls out.
+
+A generator without I/O: it yields the body of a question to the upstream, is sent the reply, and
+ends with calls for the client, or without any: then everything that can be called has had its turn,
+and the answer is due. The facts are those that the request's messages tell; with the client's next
+request it all begins again from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from callwright.agent.bind import Bound
+from callwright.agent.run_facts import RunFacts
+from callwright.agent.step import (
+    Action,
+    Ask,
+    BindStep,
+    Event,
+    Execute,
+    MakePlan,
+    Planned,
+    Replied,
+    Returned,
+    StepContext,
+    Steps,
+    ask,
+)
+from callwright.agent.strategies.for_client import ForClient, Parts
+from callwright.models.grammar import build_grammar
+from callwright.nouns.plan import Plan
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.trace import Trace
+from callwright.nouns.types import Answer, JsonObject, Reply, Skip, Tool, ToolResult
+from callwright.proxy.session import followup, guided
+from callwright.proxy.session.context import Context
+from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
+from callwright.proxy.session.sse import json_bytes
+
+_REMEMBERED = 256  # requests for each list of tools
+
+
+@dataclass(slots=True)
+class Lead:
+    """What the engine decided. ``decision``: calls for the client; None: the answer is due.
+    ``problems``: why calls that the model made are not sent. ``reply``: the upstream's last, from
+    which the calls were read. ``notes``: what was done, for the record: tools chosen, the round.
+    """
+
+    decision: Decision | None = None
+    problems: list[str] = field(default_factory=list)
+    reply: Reply = field(default_factory=lambda: Reply(""))
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _ClientContext(StepContext):
+    """The step function's context whose questions keep the client's own messages."""
+
+    def bind(
+        self,
+        tools: tuple[Tool, ...],
+        step: BindStep,  # noqa: ARG002 - the client's messages say how far it has come
+        results: Sequence[ToolResult] | None = None,  # noqa: ARG002
+        actor: str = "",
+    ) -> Steps[Bound]:
+        reply = yield from ask(ChatRequest((), purpose="bind"), None, actor, tools)
+        calls = guided.read_guided_calls(reply.text, {tool.name for tool in tools})
+        if calls is None:
+            self.trace.add("note", text="the reply could not be read")
+        called = {call.tool for call in calls or ()}
+        why = "the model saw no use for it here"
+        skips = tuple(Skip(tool.name, why) for tool in tools if tool.name not in called)
+        return Bound(calls or (), skips)
+
+
+def lead(context: Context) -> Generator[Question, Reply, Lead]:
+    """Take the engine's next step for this request of a client."""
+    made = Lead()
+    context.leave_out = True  # a reply that is held to a schema of calls calls too readily
+    policy = ForClient(_read_parts(context), _recall(context), single=not context.parallel)
+    steps = policy.steps(_build_context(context))
+    try:
+        action = next(steps)
+        while True:
+            event = yield from _carry_out(action, context, made)
+            if made.decision is not None:
+                break
+            action = steps.send(event)
+    except StopIteration:
+        pass
+    finally:
+        steps.close()
+    _remember(context, policy.chosen)
+    if policy.chosen is not None:
+        made.notes.append(f"chosen: {', '.join(policy.chosen) or 'no tool'}")
+    if made.decision is None and "answer" not in context.settings.without:
+        made.decision = yield from _write_answer(context, made)
+    return made
+
+
+def _write_answer(context: Context, made: Lead) -> Generator[Question, Reply, Decision | None]:
+    """The answer from the results of this turn, every statement of it checked; None where there is
+    no result to answer from, and the model speaks for itself.
+    """
+    state = context.state
+    if not any(result.ok for result in state.results):
+        return None
+    from callwright.grounding import finish
+
+    skips = [Skip("", problem, refused=True) for problem in dict.fromkeys(made.problems)]
+    dialogue = finish(state.asked.query, state.results, skips, mode="schema")
+    try:
+        request = next(dialogue)
+        while True:
+            body = _build_body(Ask(request), context)
+            made.reply = yield Question("words", body)
+            request = dialogue.send(made.reply)
+    except StopIteration as done:
+        answer: Answer = done.value
+    finally:
+        dialogue.close()
+    made.notes.append("answer: checked against the results")
+    return Decision(text=[answer.text], edits=[*answer.edits]) if answer.text.strip() else None
+
+
+def _build_context(context: Context) -> _ClientContext:
+    from callwright.planning import default_planner
+
+    state, gate = context.state, context.toolset.gate
+    trace = Trace()
+    return _ClientContext(
+        query=state.asked.query,
+        tools=context.toolset.tools,
+        planner=default_planner(),
+        facts=RunFacts(state, gate=gate, trace=trace),
+        mode="schema",
+        trace=trace,
+        conversation=state.asked.conversation,
+    )
+
+
+def _read_parts(context: Context) -> Parts:
+    without = context.settings.without
+    return Parts(
+        select="select" not in without,
+        layers="layers" not in without,
+        prerequisites="prerequisites" not in without,
+    )
+
+
+def _carry_out(action: Action, context: Context, made: Lead) -> Generator[Question, Reply, Event]:
+    """The client's part of an action: questions go to the upstream, calls to the client."""
+    match action:
+        case Ask():
+            made.reply = yield Question("guided", _build_body(action, context))
+            return Replied(made.reply)
+        case Execute(calls):
+            found = [Found(call, dialect="guided") for call in calls]
+            decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
+            if decision.calls:
+                made.decision = decision
+            made.problems += decision.problems
+            return Returned([])
+        case MakePlan(make):
+            return _plan(make(), made)
+        case _:
+            return Returned([])  # a stream of slots, calls that wait: the client's request has none
+
+
+def _plan(plan: Plan, made: Lead) -> Planned:
+    layers = (" + ".join(slot.tool for slot in layer) for layer in plan.layers)
+    made.notes.append(f"plan: {' > '.join(layers)}")
+    return Planned(plan)
+
+
+def _build_body(action: Ask, context: Context) -> JsonObject:
+    if action.tools:
+        return guided.build_body(context, tools=action.tools)
+    body = followup.build_question_body(action.request, context)
+    body.setdefault("temperature", 0)
+    if context.local and action.request.schema is not None:
+        body.pop("response_format", None)
+        body["grammar"] = build_grammar(action.request.schema)
+    return body
+
+
+def _recall(context: Context) -> tuple[str, ...] | None:
+    """The tools that were chosen for this very request before: a memory that may be lost at any
+    time, and then the question is asked again.
+    """
+    return context.toolset.chosen.get(_key(context))
+
+
+def _remember(context: Context, chosen: tuple[str, ...] | None) -> None:
+    if chosen is None:
+        return
+    known = context.toolset.chosen
+    known[_key(context)] = chosen
+    while len(known) > _REMEMBERED:
+        known.pop(next(iter(known)))
+
+
+def _key(context: Context) -> bytes:
+    asked = context.state.asked
+    said = [[message.role, message.content] for message in asked.conversation]
+    told = json_bytes([context.body.get("model"), asked.query, said])
+    return sha256(told).digest()
