@@ -56,6 +56,6 @@ def test_the_proxys_tools_have_the_effects_of_option_and_overlay() -> None:
     assert known.get(body["tools"]).tools[0].effects == READ
     changed = known.apply_overlay({"tools": [offered("get_part", "Deletes a part.")]})
     assert not known.get(changed["tools"]).tools[0].effects.declared, "it is another tool now"
+    said[0]["value"] = "harmless"
     with pytest.raises(ConfigError):
-        said[0]["value"] = "harmless"
         Overlay.of_json(document)

@@ -189,15 +189,12 @@ def test_the_sum_of_what_a_tool_returned_is_stated() -> None:
     assert rules(found, pay(amount=49.5), pay(amount=61.2)) == ["", "unstated_write"]
 
 
-def test_of_tools_that_declare_nothing_native_calls_are_only_kept_from_being_repeated() -> None:
+@pytest.mark.parametrize("native", [True, False])
+def test_tools_that_declare_nothing_are_only_kept_from_being_called_again(native: bool) -> None:
     bare = offered("pay", PAY["function"]["parameters"]["properties"])
-    assert rules(context(*DONE, tools=[bare]), pay(), pay(amount=75)) == [
-        "repeated_write",
-        "unstated_write",
-    ]
-    native = context(*DONE, tools=[bare], native=True)
-    assert rules(native, pay(), pay(amount=75)) == ["repeated_write", ""]
-    declared = context(*DONE, native=True)
+    unknown = context(*DONE, tools=[bare], native=native)
+    assert rules(unknown, pay(), pay(amount=75)) == ["repeated_write", ""]
+    declared = context(*DONE, native=native)
     assert rules(declared, pay(), pay(amount=75)) == ["repeated_write", "unstated_write"]
 
 

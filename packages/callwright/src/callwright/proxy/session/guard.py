@@ -9,10 +9,9 @@ it is certain that it should not be made; the model then answers in words.
   conversation (:mod:`callwright.repair.provenance.invention` says what is judged at all, and what
   counts as known).
 
-Effects are what annotations, an overlay or ``--effects`` declare. Where the upstream's own calls
-work, a tool of unknown effects is only kept from being called again; where its calls are this
-proxy's reading of a reply, often of one that was held to a schema of calls, it counts as a write in
-both ways. Equal calls in one reply are all meant.
+Effects are what annotations, an overlay or ``--effects`` declare. A tool of unknown effects is only
+kept from being called again: it may well be a read, and then a value from nowhere does no harm.
+Equal calls in one reply are all meant.
 """
 
 from __future__ import annotations
@@ -66,8 +65,7 @@ class Guard:
     def _state_for(self, tool: Tool) -> ClearanceState:
         """What the conversation says, as far as it is judged for this tool."""
         known = self._state()
-        is_declared = tool.effects.declared or not self._context.native
-        return known if is_declared else known._replace(spoken=None)
+        return known if tool.effects.declared else known._replace(spoken=None)
 
     def _state(self) -> ClearanceState:
         if self._known is None:

@@ -1,0 +1,63 @@
+"""Arguments of writes that an offered read returns."""
+
+from __future__ import annotations
+
+from callwright.agent.safety.clear import ClearanceState, ClearedCall, Denied, clear
+from callwright.agent.safety.looked_up import find_looked_up
+from callwright.nouns.types import READ, WRITE, CheckedCall, Tool, ToolCall, ToolResult
+from callwright.repair.gate import Gate
+from callwright.repair.provenance.sources import ProvenanceIndex
+
+FIND = Tool(
+    "find_part",
+    "Finds parts by name.",
+    {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+    {"type": "object", "properties": {"part_code": {"type": "string"}}},
+    effects=READ,
+)
+ORDER = Tool(
+    "order_part",
+    "Orders a part.",
+    {
+        "type": "object",
+        "properties": {"part_code": {"type": "string"}, "note": {"type": "string"}},
+        "required": ["part_code", "note"],
+    },
+    effects=WRITE,
+)
+
+
+def test_an_identifier_that_a_read_returns_is_looked_up() -> None:
+    assert find_looked_up((FIND, ORDER)) == {"order_part": {"part_code": "find_part"}}
+
+
+def test_undeclared_tools_are_not_judged() -> None:
+    assert not find_looked_up((Tool("find_part", output_schema=FIND.output_schema), ORDER))
+    assert not find_looked_up((ORDER,))
+
+
+def verdict(said: str, code: str, *results: ToolResult) -> ClearedCall | Denied:
+    call = Gate([ORDER]).check(ToolCall("r9", "order_part", {"part_code": code, "note": "eilig"}))
+    assert isinstance(call, CheckedCall)
+    state = ClearanceState(
+        ProvenanceIndex(said, results=results),
+        consent=None,
+        spoken=[said],
+        looked_up=find_looked_up((FIND, ORDER)),
+    )
+    return clear(call, state)
+
+
+def test_a_code_from_nowhere_never_leaves_and_the_reason_says_where_it_is_found() -> None:
+    for said in ("Order hex bolts", "Bestelle Sechskantschrauben", "订购六角螺栓"):
+        denied = verdict(said, "HB-200")
+        assert isinstance(denied, Denied)
+        assert denied.rule == "unstated_write"
+        assert "looked up with find_part" in denied.reason
+        assert denied.refused == ("/part_code",)
+
+
+def test_a_code_that_was_said_or_found_leaves_and_free_text_is_exempt() -> None:
+    assert isinstance(verdict("Order HB-200", "HB-200"), ClearedCall)
+    found = ToolResult("r1", "find_part", {}, {"part_code": "HB-200"})
+    assert isinstance(verdict("订购六角螺栓", "HB-200", found), ClearedCall)

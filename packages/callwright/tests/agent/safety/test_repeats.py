@@ -1,0 +1,46 @@
+"""What is not made again: by keys, effects and outcomes, and by no word."""
+
+from __future__ import annotations
+
+import pytest
+
+from callwright.agent.fold import Called, Entry, Returned, Said, Spoke, fold_entries
+from callwright.agent.safety.repeats import find_made
+from callwright.nouns.types import READ, WRITE, Tool, ToolCall, to_canonical_json
+
+TOOLS = (Tool("pay", effects=WRITE), Tool("look", effects=READ), Tool("bare"))
+REQUESTS = ("Pay Ann.", "Bezahle Ann.", "Paga a Ana.", "付钱给安", "ادفع لآن")
+
+
+def made(*entries: Entry) -> dict[str, str]:
+    state = fold_entries(entries, TOOLS)
+    return dict(find_made(state, lambda call: to_canonical_json([call.tool, call.arguments])))
+
+
+def call(tool: str, returned: str, number: str = "c1") -> tuple[Entry, ...]:
+    return Called((ToolCall(number, tool, {"to": "Ann"}),)), Returned(number, returned)
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_a_write_is_made_once_a_turn_in_every_language(request_: str) -> None:
+    done = made(Spoke(request_), *call("pay", "{}"))
+    assert [*done.values()] == ["done"]
+    assert not made(Spoke(request_), *call("pay", "{}"), Said("ok"), Spoke(request_))
+
+
+@pytest.mark.parametrize(
+    ("tool", "returned", "expected"),
+    [
+        ("look", '{"a": 1}', []),
+        ("look", "Error: no", []),
+        ("pay", "Error: no answer", ["unknown"]),
+        ("pay", '{"status": "pending"}', ["done"]),
+        ("bare", "done", ["done"]),
+        ("bare", "Error: no answer", []),
+        ("bare", '{"status": "in_progress"}', []),
+        ("bare", '{"done": false}', []),
+        ("bare", "it is still pending", ["done"]),
+    ],
+)
+def test_effects_and_outcomes_decide(tool: str, returned: str, expected: list[str]) -> None:
+    assert [*made(Spoke("go"), *call(tool, returned)).values()] == expected
