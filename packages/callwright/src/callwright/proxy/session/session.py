@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from callwright.proxy.apis.adapters import FRONTS, Front
 from callwright.proxy.server.budget import Allowance
 from callwright.proxy.server.meter import Meter, Unmetered
+from callwright.proxy.server.outbound import Outbound
 from callwright.proxy.session.context import Toolsets
 from callwright.proxy.session.events import (
     ClientGone,
@@ -29,7 +30,7 @@ from callwright.proxy.session.events import (
 )
 from callwright.proxy.session.faults import OverBudget, Progress, is_fault
 from callwright.proxy.session.phases.passing import pass_on, take_over
-from callwright.proxy.session.phases.reading import RequestReader, find_front
+from callwright.proxy.session.phases.reading import find_front
 from callwright.proxy.session.phases.serving import serve_request
 from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.record import Record
@@ -62,8 +63,9 @@ class Session:
         self._keep_alive_seconds = settings.keep_alive_seconds
         self._quiet_since = 0.0
         self._transaction = Transaction(record=self.record, settings=settings)
-        reader = RequestReader(toolsets, fronts, self._allowance.items, local)
-        self._steps: Steps[None] = serve_request(self._transaction, reader)
+        self._steps: Steps[None] = serve_request(
+            self._transaction, toolsets, fronts, self._allowance.items, is_local=local
+        )
         next(self._steps)
 
     @property
@@ -114,10 +116,7 @@ class Session:
             self._meter.stop()
         except BaseException as error:
             self._meter.stop()
-            if not is_fault(error):
-                raise
-            if self._is_for_the_worker(error):
-                progress.head_sent = False  # if it was, then by commands that nobody carries out
+            if not is_fault(error) or self._is_for_the_worker(error):
                 raise
             self._steps = pass_on(transaction, error, event)
             commands = next(self._steps)
@@ -135,8 +134,8 @@ class Session:
         translated where nothing has gone out.
         """
         transaction, seconds = self._transaction, self._allowance.seconds
-        transaction.progress, transaction.now = at, now
-        transaction.begin(request)
+        transaction.progress, transaction.now, transaction.started = at, now, now
+        transaction.outbound, self.record.path = Outbound(request), request.path
         front = find_front(request, self._fronts)
         self._steps = take_over(transaction, front, event, why, self._meter, seconds)
         commands = next(self._steps)
@@ -180,4 +179,7 @@ class Session:
     def _is_for_the_worker(self, error: BaseException) -> bool:
         progress = self._transaction.progress
         moves = isinstance(error, OverBudget) and not error.everywhere and not self._allowance.final
-        return moves and not progress.head_was_sent and progress.tape.complete
+        moves = moves and not progress.head_was_sent and progress.tape.complete
+        # If the head was sent, then by commands that nobody carries out.
+        progress.head_sent = progress.head_sent and not moves
+        return moves

@@ -70,8 +70,9 @@ def fetch_reply(
         return head
     transaction.head = head
     body = yield from collect_body(transaction)
-    is_whole = not isinstance(body, Failure)
-    return (head.status, parse_completion(json_object(body))) if is_whole else body
+    if isinstance(body, Failure):
+        return body
+    return head.status, parse_completion(json_object(body))
 
 
 def ask_upstream(transaction: Transaction, question: Question) -> Steps[Reply]:

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from callwright.proxy.session.context import Context
+from collections.abc import Mapping
+
+from callwright.proxy.apis.adapters import Front
+from callwright.proxy.session.context import Context, Toolsets
 from callwright.proxy.session.events import Probe, Probed, Request, SendUpstream
 from callwright.proxy.session.guided import build_body_in_words
 from callwright.proxy.session.phases.answering import ask_freely, relay_answer
 from callwright.proxy.session.phases.by_schema import ask_guided
-from callwright.proxy.session.phases.reading import RequestReader
+from callwright.proxy.session.phases.reading import read_request
 from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.sse import json_bytes
 
 
-def serve_request(transaction: Transaction, reader: RequestReader) -> Steps[None]:
-    """Answer the request that is the first event. Yields nothing before it."""
+def serve_request(
+    transaction: Transaction,
+    toolsets: Toolsets,
+    fronts: Mapping[str, Front],
+    most_items: int,
+    *,
+    is_local: bool,
+) -> Steps[None]:
+    """Answer the request that is the first event. Yields nothing before it. ``most_items`` are read
+    of a request; ``is_local``: the upstream is our own llama.cpp.
+    """
     request = yield []
     assert isinstance(request, Request)
-    transaction.begin(request)
-    sent = reader.read(request, transaction)
-    if sent is not None and transaction.context is not None:
-        yield from _serve_chat(transaction, transaction.context, sent)
+    sent = read_request(transaction, request, toolsets, fronts, most_items)
+    context = transaction.context
+    if sent is not None and context is not None:
+        context.local = is_local
+        yield from _serve_chat(transaction, context, sent)
     elif sent is not None:
         transaction.commands.append(sent)
         yield from relay_answer(transaction)

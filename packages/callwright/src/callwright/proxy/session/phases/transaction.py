@@ -83,9 +83,9 @@ class ClientSide:
 
     def reply(self, status: int, body: bytes) -> None:
         """Send a whole answer of our own."""
-        length = ("content-length", str(len(body)))
-        given = (("content-type", "application/json"), length, *self.record.marks())
-        self.commands += [SendHead(status, given), SendBody(body), Finish()]
+        given = [("content-type", "application/json"), ("content-length", str(len(body)))]
+        head = SendHead(status, (*given, *self.record.marks()))
+        self.commands += [head, SendBody(body), Finish()]
 
     def refuse(self, status: int, message: str) -> None:
         """Send an error of our own, in the shape of the API that the client speaks."""
@@ -124,11 +124,6 @@ class Transaction(ClientSide):
     def streamed(self) -> Streamed | None:
         """Return the upstream's answer to the client's own request where it is a stream."""
         return self.answer if isinstance(self.answer, Streamed) else None
-
-    def begin(self, request: Request) -> None:
-        """Take the client's request."""
-        self.outbound, self.started = Outbound(request), self.now
-        self.record.path = request.path
 
     def finish(self) -> None:
         """End an answer that is complete. Where this raises, no command is added."""
