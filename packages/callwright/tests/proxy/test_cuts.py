@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from callwright.proxy.apis.adapters import FRONTS
-from callwright.proxy.session.session import CHAT
+from callwright.proxy.server.outbound import CHAT
 from tests.proxy.playbook import USER, WEATHER, Playbook, assembled, events
 
 CALL = '{"name": "get_weather", "arguments": {"city": "Zürich"}}'

@@ -18,8 +18,15 @@ from callwright.proxy.apis.adapters import FRONTS, Writer
 from callwright.proxy.apis.anthropic import Anthropic
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session.context import Toolset, Toolsets
-from callwright.proxy.session.events import CloseUpstream, Finish, Probed, UpstreamFailed
+from callwright.proxy.session.events import (
+    CloseUpstream,
+    Faulted,
+    Finish,
+    Probed,
+    UpstreamFailed,
+)
 from callwright.proxy.session.faults import OverBudget, UpstreamTape, build_fault
+from callwright.proxy.session.phases.passing import pass_on
 from callwright.proxy.session.settings import Settings
 from callwright.repair.gate import Gate
 from tests.proxy.playbook import (
@@ -335,10 +342,10 @@ def test_a_stream_whose_translation_fails_in_the_middle_shows_that_it_broke_off(
 
 def test_after_the_answer_a_fault_changes_nothing() -> None:
     book = Playbook().ask(body(False)).answer(whole("It rains."), JSON)
-    book.session._streamed = None
-    assert all(
-        isinstance(c, CloseUpstream) for c in book.session._untouched(UpstreamFailed(None), 1.0)
-    )  # type: ignore[arg-type]
+    steps = pass_on(book.session._transaction, RuntimeError(), UpstreamFailed(None))  # type: ignore[arg-type]
+    told, *commands = next(steps)
+    assert isinstance(told, Faulted)
+    assert all(isinstance(c, CloseUpstream) for c in commands)
 
 
 @given(st.lists(st.tuples(st.binary(max_size=9), st.integers(0, 30))))

@@ -25,7 +25,8 @@ from callwright.proxy.session.events import (
     UpstreamHead,
 )
 from callwright.proxy.session.faults import OverBudget, Progress
-from callwright.proxy.session.session import Session, is_read
+from callwright.proxy.session.phases.reading import is_read
+from callwright.proxy.session.session import Session
 from callwright.proxy.session.settings import Settings
 from callwright.proxy.session.sse import json_bytes
 

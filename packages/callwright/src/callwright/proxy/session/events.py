@@ -35,6 +35,11 @@ class UpstreamHead:
     headers: Mapping[str, str]
     cookies: tuple[str, ...] = field(default=(), repr=False)  # the values of set-cookie, one by one
 
+    @property
+    def is_stream(self) -> bool:
+        """Return True if server-sent events follow, as far as the content type says."""
+        return self.headers.get("content-type", "").startswith("text/event-stream")
+
 
 @dataclass(frozen=True, slots=True)
 class UpstreamData:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -76,14 +75,12 @@ class UpstreamTape:
 
     def __init__(self) -> None:
         self.head: UpstreamHead | None = None
-        self._pieces: deque[bytes] = deque()
-        self._size = 0
-        self._gone = 0  # of the first piece
+        self._rest = bytearray()
         self._trimmed = False
 
     @property
     def size(self) -> int:
-        return self._size
+        return len(self._rest)
 
     @property
     def complete(self) -> bool:
@@ -101,29 +98,17 @@ class UpstreamTape:
         self._trimmed = False
 
     def add(self, data: bytes) -> None:
-        if data:
-            self._pieces.append(data)
-            self._size += len(data)
+        self._rest += data
 
     def keep(self, size: int) -> None:
         """All but the last ``size`` bytes has gone out."""
-        self._trimmed = self._trimmed or self._size > size
-        while self._size > size:
-            left = len(self._pieces[0]) - self._gone
-            if self._size - left < size:
-                self._gone += self._size - size
-                self._size = size
-                return
-            self._pieces.popleft()
-            self._size -= left
-            self._gone = 0
+        if (gone := len(self._rest) - size) > 0:
+            self._trimmed = True
+            del self._rest[:gone]
 
     def rest(self) -> bytes:
         """All that has not gone out."""
-        if not self._pieces:
-            return b""
-        first, *others = self._pieces
-        return b"".join([first[self._gone :], *others])
+        return bytes(self._rest)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,174 @@
+"""Asks what the client asks, and answers with what the upstream says, its calls repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from callwright.nouns.errors import Failure
+from callwright.proxy.session.collected import Collected
+from callwright.proxy.session.completion import Whole
+from callwright.proxy.session.context import Context
+from callwright.proxy.session.decide import Decision, Found, decide_calls
+from callwright.proxy.session.events import (
+    SendUpstream,
+    Tick,
+    UpstreamData,
+    UpstreamEnd,
+    UpstreamFailed,
+    UpstreamHead,
+)
+from callwright.proxy.session.faults import OverBudget
+from callwright.proxy.session.phases.asking import (
+    UNSUPPORTED,
+    answer_questions,
+    collect_body,
+    wait_for_head,
+)
+from callwright.proxy.session.phases.transaction import Steps, Transaction
+from callwright.proxy.session.streaming import Streamed
+
+
+def relay_answer(transaction: Transaction) -> Steps[None]:
+    """Send on what comes, as it comes, to its end."""
+    while True:
+        match (yield transaction.commands):
+            case UpstreamData(data):
+                transaction.write(data)
+            case UpstreamHead() as head:
+                _send_unchanged_head(transaction, head)
+            case UpstreamEnd():
+                return transaction.finish()
+            case UpstreamFailed(failure):
+                return transaction.fail(failure)
+
+
+def ask_freely(
+    transaction: Transaction, context: Context, request: SendUpstream, *, is_last: bool = False
+) -> Steps[bool]:
+    """Ask what the client asks. Return False if the upstream refuses that, perhaps for its tools,
+    and calls can be asked for without them. ``is_last``: a refusal is the answer.
+    """
+    transaction.asking = "free"
+    head = yield from wait_for_head(transaction, request, tries=1 if is_last else 2)
+    if isinstance(head, Failure):
+        transaction.fail(head)
+        return True
+    has_other_way = context.schema and not context.native and not is_last
+    if head.status not in UNSUPPORTED or not has_other_way:
+        yield from _answer(transaction, context, head)
+        return True
+    transaction.progress.tape.forget()
+    body = yield from collect_body(transaction)
+    if isinstance(body, Failure):
+        transaction.fail(body)
+    return isinstance(body, Failure)
+
+
+def decide_answer(
+    transaction: Transaction,
+    context: Context,
+    found: Sequence[Found],
+    text: str = "",
+    finish: str = "stop",
+) -> Steps[Decision]:
+    """Return what becomes of the calls of an answer, with questions to the upstream where the
+    budget grants them.
+    """
+    # Each call is looked at beside all others, so their number is bounded.
+    if len(found) > transaction.settings.budget.calls:
+        raise OverBudget(f"{len(found)} calls in one answer", everywhere=True)
+    record, answer, streamed = transaction.record, transaction.answer, transaction.streamed
+    record.parsed = tuple(f.call for f in found)
+    record.raw = answer.raw() if answer is not None else record.raw
+    steps = decide_calls(found, text, finish, context)
+    made = transaction.decision = yield from answer_questions(transaction, steps)
+    leaked = streamed.leaked if streamed is not None else 0
+    record.settled(made, by_us=answer is None, leaked=leaked)
+    return made
+
+
+def _answer(transaction: Transaction, context: Context, head: UpstreamHead) -> Steps[None]:
+    if head.status != 200:
+        _send_unchanged_head(transaction, head)
+        return (yield from relay_answer(transaction))
+    transaction.record.status = head.status
+    answer = _answer_streamed if head.is_stream else _answer_whole
+    return (yield from answer(transaction, context, head))
+
+
+def _answer_streamed(
+    transaction: Transaction, context: Context, head: UpstreamHead, came: bytes = b""
+) -> Steps[None]:
+    """``came`` is the beginning of the body."""
+    streamed = transaction.answer = Streamed(context, transaction.now)
+    transaction.stream = True
+    transaction.send_head(head)
+    if came:
+        _write_ready(transaction, streamed, streamed.feed(came, transaction.now))
+    # The end of the connection is not waited for where nothing more of the answer is to come.
+    while not streamed.ready:
+        match (yield transaction.commands):
+            case UpstreamData(data):
+                _write_ready(transaction, streamed, streamed.feed(data, transaction.now))
+            case Tick():
+                _write_ready(transaction, streamed, streamed.tick(transaction.now))
+            case UpstreamFailed(failure):
+                return transaction.fail(failure)
+            case UpstreamEnd():
+                _write_ready(transaction, streamed, streamed.end())
+                if not streamed.ready:
+                    return _end_undecided(transaction, streamed)
+    made = yield from decide_answer(
+        transaction, context, streamed.found(), streamed.text_beside_calls, streamed.finish
+    )
+    transaction.write(streamed.write(made))
+    if not transaction.progress.under_way:
+        return transaction.finish()
+    return (yield from relay_answer(transaction))  # what the upstream may still send
+
+
+def _write_ready(transaction: Transaction, streamed: Streamed, ready: bytes) -> None:
+    transaction.write(ready, streamed.unsent_size)
+    streamed.commit()
+
+
+def _end_undecided(transaction: Transaction, streamed: Streamed) -> None:
+    """End a stream without calls, or one that ended before its answer did: what there was has gone
+    out.
+    """
+    if streamed.passing and streamed.finish:
+        return transaction.finish()
+    message = "the upstream's stream ended before its answer did"
+    return transaction.fail(Failure("unavailable", message))
+
+
+def _answer_whole(transaction: Transaction, context: Context, head: UpstreamHead) -> Steps[None]:
+    """Collect the answer, and send it when it is known."""
+    collected = Collected(transaction.settings.budget.read_bytes)
+    while not isinstance(event := (yield transaction.commands), UpstreamEnd):
+        if isinstance(event, UpstreamFailed):
+            return transaction.fail(event.failure)
+        if isinstance(event, UpstreamData):
+            collected.add(event.data)
+        if transaction.stream and collected.events:  # under another content type
+            head = replace(head, headers={**head.headers, "content-type": "text/event-stream"})
+            came = collected.take()
+            return (yield from _answer_streamed(transaction, context, head, came))
+        if collected.too_long:
+            raise OverBudget("the answer is too long to be read", everywhere=True)
+    body = collected.take()
+    whole = transaction.answer = Whole(body, context)
+    if whole.readable:
+        made = yield from decide_answer(
+            transaction, context, whole.found(), whole.text_beside_calls, whole.finish
+        )
+        body = whole.write(made)
+    transaction.send_head(head, length=len(body), is_unchanged=not whole.readable)
+    transaction.write(body)
+    return transaction.finish()
+
+
+def _send_unchanged_head(transaction: Transaction, head: UpstreamHead) -> None:
+    transaction.record.status, transaction.stream = head.status, head.is_stream
+    transaction.send_head(head, is_unchanged=True)

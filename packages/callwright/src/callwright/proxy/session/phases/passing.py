@@ -1,0 +1,148 @@
+"""Goes on without reading any more: a fault of our own never costs the client an answer that the
+upstream gave.
+
+From then on the request, or what has come of its answer, passes as it came, and the fault is told
+by a header, the record and a command.
+"""
+
+from __future__ import annotations
+
+from callwright.proxy.apis.adapters import Front, Plain
+from callwright.proxy.apis.translated import BadRequest
+from callwright.proxy.server.meter import Meter
+from callwright.proxy.server.outbound import Outbound
+from callwright.proxy.session.events import (
+    ClientGone,
+    CloseUpstream,
+    Command,
+    Event,
+    SendBody,
+    SendHead,
+    UpstreamFailed,
+    UpstreamHead,
+)
+from callwright.proxy.session.faults import OVER_BUDGET, build_fault, is_fault, name_fault
+from callwright.proxy.session.phases.answering import relay_answer
+from callwright.proxy.session.phases.transaction import Steps, Transaction
+from callwright.proxy.session.sse import json_bytes, json_object
+
+
+def pass_on(transaction: Transaction, error: BaseException, event: Event) -> Steps[None]:
+    """Return the further steps of a request that the proxy failed over with ``event``. What that
+    event had led to for the client is sent first.
+    """
+    record = transaction.record
+    record.fault, record.outcome = name_fault(error), "passed"
+    record.notes.append(f"the proxy failed here ({record.fault}); what follows passed as it came")
+    told: list[Command] = [build_fault(error, record.id)]
+    try:
+        _go_on(transaction, event)
+    except BaseException as second:
+        if not is_fault(second):
+            raise
+        told.append(build_fault(second, record.id))
+        _go_on_untranslated(transaction, event)
+    transaction.commands[:0] = told
+    return relay_answer(transaction)  # which refers to no traceback
+
+
+def take_over(
+    transaction: Transaction,
+    front: Front | None,
+    event: Event,
+    why: BaseException,
+    meter: Meter,
+    seconds: float,
+) -> Steps[None]:
+    """Return the further steps of a request whose session is lost, or must not be, with ``event``.
+    Another API is still translated where nothing has gone out, in at most ``seconds``.
+    """
+    if front is not None and transaction.progress.head_sent:
+        transaction.record.fault, transaction.record.outcome = OVER_BUDGET, "failed"
+        transaction.commands.append(CloseUpstream())
+        transaction.break_off()
+        return relay_answer(transaction)
+    meter.start(seconds)
+    try:
+        if front is not None:
+            _translate_only(transaction, front)
+    except BaseException as error:
+        if not is_fault(error) and not isinstance(error, BadRequest):
+            raise
+        why = error
+    finally:
+        meter.stop()
+    return pass_on(transaction, why, event)
+
+
+def _translate_only(transaction: Transaction, front: Front) -> None:
+    """Read another API's request and nothing of what it asks."""
+    request = transaction.outbound.request
+    body = json_object(request.body) or {}
+    writer, sent = front.writer(body), json_bytes(front.request(body))
+    transaction.front, transaction.writer = front, writer
+    transaction.outbound = Outbound(request, translated=True)
+    transaction.bare = transaction.outbound.chat(sent)
+
+
+def _go_on(transaction: Transaction, event: Event) -> None:
+    """Add the commands that send the output so far, then the client's request or the rest of its
+    answer, unchanged. Another API is still translated.
+    """
+    progress, streamed = transaction.progress, transaction.streamed
+    left_out = streamed.left_out() if streamed is not None else b""
+    transaction.context = transaction.answer = None
+    transaction.asking = ""
+    emitted, close = _list_emitted(transaction), _list_close(transaction)
+    progress.over = progress.over or isinstance(event, ClientGone)
+    transaction.commands = close if progress.over else emitted
+    if progress.over:
+        return
+    if progress.tape.head is not None:
+        _answer_untouched(transaction, progress.tape.head, left_out)
+    elif not progress.head_sent:  # else it is that of an answer of our own making
+        transaction.commands = []
+    if progress.under_way == "own":
+        return
+    if isinstance(event, UpstreamFailed) and progress.was_under_way == "own":
+        transaction.fail(event.failure)
+        return
+    transaction.commands += close
+    if progress.head_sent:
+        transaction.finish()
+    else:
+        transaction.record.edits.clear()
+        transaction.commands.append(transaction.bare or transaction.outbound.unchanged())
+
+
+def _answer_untouched(transaction: Transaction, head: UpstreamHead, left_out: bytes) -> None:
+    transaction.stream = head.is_stream
+    if not transaction.progress.head_sent:
+        transaction.send_head(head, is_unchanged=True)
+    rest = transaction.progress.tape.rest()
+    transaction.write(left_out, len(rest))
+    transaction.write(rest)
+
+
+def _go_on_untranslated(transaction: Transaction, event: Event) -> None:
+    """The same where the translation into the client's API is what fails. Of an answer that has
+    begun in that API no more can be told than that it broke off.
+    """
+    progress = transaction.progress
+    if not progress.head_was_sent and progress.tape.complete:
+        transaction.front, transaction.writer, progress.head_sent = None, Plain(), False
+        transaction.outbound = Outbound(transaction.outbound.request)
+        transaction.bare, transaction.commands = None, []
+        _go_on(transaction, event)
+        return
+    transaction.commands = [*_list_emitted(transaction), *_list_close(transaction)]
+    transaction.break_off()
+
+
+def _list_emitted(transaction: Transaction) -> list[Command]:
+    """What the event under way has led to for the client."""
+    return [c for c in transaction.commands if isinstance(c, SendHead | SendBody)]
+
+
+def _list_close(transaction: Transaction) -> list[Command]:
+    return [CloseUpstream()] if transaction.progress.under_way else []

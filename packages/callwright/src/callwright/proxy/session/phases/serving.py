@@ -1,0 +1,68 @@
+"""The life of one request as a generator: it is sent events and yields the commands that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from callwright.proxy.apis.adapters import Front
+from callwright.proxy.session.context import Context, Toolsets
+from callwright.proxy.session.events import Probe, Probed, Request, SendUpstream
+from callwright.proxy.session.guided import build_body_in_words
+from callwright.proxy.session.phases.answering import ask_freely, relay_answer
+from callwright.proxy.session.phases.by_schema import ask_guided
+from callwright.proxy.session.phases.reading import read_request
+from callwright.proxy.session.phases.transaction import Steps, Transaction
+from callwright.proxy.session.sse import json_bytes
+
+
+def serve_request(
+    transaction: Transaction,
+    toolsets: Toolsets,
+    fronts: Mapping[str, Front],
+    most_items: int,
+    *,
+    is_local: bool,
+) -> Steps[None]:
+    """Answer the request that is the first event. Yields nothing before it. ``most_items`` are read
+    of a request; ``is_local``: the upstream is our own llama.cpp.
+    """
+    request = yield []
+    assert isinstance(request, Request)
+    sent = read_request(transaction, request, toolsets, fronts, most_items)
+    context = transaction.context
+    if sent is not None and context is not None:
+        context.local = is_local
+        yield from _serve_chat(transaction, context, sent)
+    elif sent is not None:
+        transaction.commands.append(sent)
+        yield from relay_answer(transaction)
+
+
+def _serve_chat(transaction: Transaction, context: Context, request: SendUpstream) -> Steps[None]:
+    """Ask as the client wrote it, unless calls have to be asked for by schema: first, or after the
+    upstream refused the tools. Without a call there the answer is in words.
+    """
+    is_guided = yield from _choose_guided(transaction, context)
+    if is_guided and (yield from ask_guided(transaction, context)):
+        return
+    is_answered = yield from ask_freely(transaction, context, request)
+    if not is_answered and not (yield from ask_guided(transaction, context)):
+        in_words = transaction.outbound.chat(json_bytes(build_body_in_words(context)))
+        yield from ask_freely(transaction, context, in_words, is_last=True)
+
+
+def _choose_guided(transaction: Transaction, context: Context) -> Steps[bool]:
+    """Return True if the upstream is asked by schema first. What it can do is probed where the
+    settings leave that open.
+    """
+    guided = transaction.settings.guided
+    if guided == "off" or context.choice == "none":
+        return False
+    found: object = Probed(native=False, schema=True) if guided == "on" else None
+    if found is None:
+        probe = Probe(transaction.record.model, transaction.outbound.headers)
+        transaction.commands.append(probe)
+    while not isinstance(found, Probed):
+        found = yield transaction.commands
+    context.native, context.schema = found.native, found.schema
+    return found.schema and not found.native and (context.demanded or not found.written)

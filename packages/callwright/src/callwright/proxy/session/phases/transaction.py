@@ -1,0 +1,162 @@
+"""One request of a client, and what has become of it: what the phases of a session share."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
+
+from callwright.nouns.errors import Failure
+from callwright.proxy.apis.adapters import Front, Plain, Writer
+from callwright.proxy.server.headers import filter_downstream
+from callwright.proxy.server.outbound import Outbound
+from callwright.proxy.session import compose
+from callwright.proxy.session.completion import Whole
+from callwright.proxy.session.context import Context
+from callwright.proxy.session.decide import Decision
+from callwright.proxy.session.events import (
+    Command,
+    Event,
+    Finish,
+    Keep,
+    Log,
+    Request,
+    SendBody,
+    SendHead,
+    SendUpstream,
+    UpstreamHead,
+)
+from callwright.proxy.session.faults import Progress
+from callwright.proxy.session.record import Record
+from callwright.proxy.session.settings import Settings
+from callwright.proxy.session.streaming import Streamed
+
+T = TypeVar("T")
+
+Steps: TypeAlias = Generator[list[Command], Event, T]
+"""A phase: yields the commands that follow from an event, is sent the next event. Commands that
+follow from its last event stay in the transaction.
+"""
+
+
+@dataclass(slots=True, kw_only=True)
+class ClientSide:
+    """The answer to the client, in its API.
+
+    ``commands`` are those that the event under way, which came at ``now``, has led to so far.
+    ``front`` is None where the client speaks chat completions itself.
+    """
+
+    record: Record
+    progress: Progress = field(default_factory=Progress)
+    front: Front | None = None
+    writer: Writer = field(default_factory=Plain)
+    stream: bool = False  # whether the client waits for a stream, or has been sent its head
+    started: float = 0.0
+    now: float = 0.0
+    commands: list[Command] = field(default_factory=list)
+
+    def send_head(
+        self, head: UpstreamHead, *, length: int | None = None, is_unchanged: bool = False
+    ) -> None:
+        """Send the head of an answer whose body has this length, or with ``is_unchanged`` passes as
+        it came.
+        """
+        self.progress.head_sent = True
+        kept = filter_downstream(head.headers, length=is_unchanged and self.front is None)
+        if self.front is not None:
+            kept = self.writer.head(head.status, kept)
+        elif length is not None:
+            kept["content-length"] = str(length)
+        cookies = (("set-cookie", value) for value in head.cookies)
+        self.commands.append(SendHead(head.status, (*kept.items(), *cookies, *self.record.marks())))
+
+    def write(self, data: bytes, unsent_size: int = 0) -> None:
+        """Send a piece of the answer; ``unsent_size`` bytes of what has come are still to
+        follow.
+        """
+        data = self.writer.feed(data) if data else b""
+        if data:
+            self.commands.append(SendBody(data))
+        if data or self.front is None:  # else its translation waits for more of it
+            self.progress.tape.keep(unsent_size)
+
+    def reply(self, status: int, body: bytes) -> None:
+        """Send a whole answer of our own."""
+        given = [("content-type", "application/json"), ("content-length", str(len(body)))]
+        head = SendHead(status, (*given, *self.record.marks()))
+        self.commands += [head, SendBody(body), Finish()]
+
+    def refuse(self, status: int, message: str) -> None:
+        """Send an error of our own, in the shape of the API that the client speaks."""
+        self.record.status, self.record.outcome = status, "failed"
+        self.record.notes.append(message)
+        compose_error = compose.compose_error if self.front is None else self.front.error
+        self.reply(status, compose_error(status, message))
+        self.commands.append(Log(self.record))
+
+    def break_off(self) -> None:
+        """End an answer of which no more can be told than that it broke off."""
+        self.commands += [Finish(broken=True), Log(self.record)]
+
+
+@dataclass(slots=True, kw_only=True)
+class Transaction(ClientSide):
+    """One request and its answer.
+
+    ``context`` is None where no calls are read. ``bare`` is the client's request translated and
+    otherwise untouched, None where it needs no translation. ``answer`` is the upstream's answer to
+    the client's own request, ``decision`` what became of its calls. ``asking`` says what the
+    upstream is asked for: "free" for what the client asks, "" where nothing is read, or the kind of
+    a question of ours; ``head`` is that of the last answer to such a question.
+    """
+
+    settings: Settings
+    outbound: Outbound = field(default_factory=lambda: Outbound(Request("GET", "/")))
+    bare: SendUpstream | None = None
+    context: Context | None = None
+    answer: Streamed | Whole | None = None
+    decision: Decision = field(default_factory=Decision)
+    head: UpstreamHead | None = None
+    asking: str = ""
+
+    @property
+    def streamed(self) -> Streamed | None:
+        """Return the upstream's answer to the client's own request where it is a stream."""
+        return self.answer if isinstance(self.answer, Streamed) else None
+
+    def finish(self) -> None:
+        """End an answer that is complete. Where this raises, no command is added."""
+        rest = self.writer.end()
+        self.record.seconds = self.now - self.started
+        out: list[Command] = [SendBody(rest)] if rest else []
+        self.commands += [*out, Finish(), *self.list_log(), *self._list_kept()]
+
+    def fail(self, failure: Failure) -> None:
+        """End an answer that will not come, or broke off: the client is told, after what had been
+        held back.
+        """
+        self.record.outcome = "failed"
+        self.record.notes.append(failure.message)
+        message = f"upstream: {failure.message}"
+        if not self.progress.head_sent:
+            self.refuse(504 if failure.kind == "timeout" else 502, message)
+        elif self.stream:
+            self.write(self.streamed.end() if self.streamed is not None else b"")
+            self.write(b"\n\n" + compose.encode_error(message))  # half an event may have gone out
+            self.finish()
+        else:
+            self.break_off()
+
+    def list_log(self) -> list[Command]:
+        """Return the record's command where the request was read, or we failed over it."""
+        return [Log(self.record)] if self.context is not None or self.record.fault else []
+
+    def _list_kept(self) -> list[Command]:
+        """The conversation with its answer, where somebody keeps those with a repaired call."""
+        context, answer, made = self.context, self.answer, self.decision
+        is_wanted = self.settings.keep and self.record.outcome != "failed"
+        if not is_wanted or context is None or (answer is None and not made.calls):
+            return []
+        text = answer.text_beside_calls if answer is not None else ""
+        return [Keep(context.body, compose.compose_message(made, text), tuple(made.repaired))]
