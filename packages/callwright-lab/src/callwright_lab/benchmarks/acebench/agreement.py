@@ -76,7 +76,7 @@ class SuiteChecker:
 
 @dataclass(slots=True)
 class Agreement:
-    """What came of a comparison. ``apart`` says of each reply that was judged differently what it
+    """Counts of a comparison. ``apart`` says of each reply that was judged differently what it
     was; ``raised`` counts those on which the suite's own code broke off, which is wrong by ours.
     """
 

@@ -46,7 +46,7 @@ _NUMBERED = re.compile(r"_\d+$")
 
 
 class WrongCall(Exception):
-    """Why a call is not gold's, or why the suite cannot tell."""
+    """A call is not gold's, or the suite cannot tell; the text says why."""
 
 
 def check_calls(
@@ -54,7 +54,7 @@ def check_calls(
     calls: Sequence[AceCall],
     candidates: Sequence[Mapping[str, Any]],
 ) -> str:
-    """Why the calls match none of gold's candidates; empty where they match one."""
+    """Return why the calls match none of gold's candidates; empty where they match one."""
     reasons = []
     for gold in candidates:
         try:
@@ -136,10 +136,15 @@ def _check_value(name: str, value: Any, gold: Any, schema: Mapping[str, Any]) ->
         _check_object(name, value, gold)
     elif expected is list and nested is dict:
         _check_objects(name, value, gold)
-    elif expected is str and standardise(gold) not in standardise(value):
+    elif not _has_value(value, gold, expected):
         raise WrongCall(f"value of {name}")
-    elif expected is list and _standardise_items(value) != _standardise_items(gold):
-        raise WrongCall(f"value of {name}")
+
+
+def _has_value(value: Any, gold: Any, expected: type) -> bool:
+    """Return whether a text or a list is gold's. Numbers and booleans always are."""
+    if expected is str:
+        return standardise(gold) in standardise(value)
+    return expected is not list or _standardise_items(value) == _standardise_items(gold)
 
 
 def _get_item_type(kind: str, schema: Mapping[str, Any]) -> str:
@@ -157,11 +162,15 @@ def _has_type(value: Any, gold: Any, expected: type, nested: type | None) -> boo
         if nested is None:
             return True
         # where gold is empty, no value has its type: the suite has noted an error by then
-        return any(
-            type(item) is not list or all(_has_type(one, item, nested, nested) for one in value)
-            for item in gold
-        )
+        return any(_have_types(value, item, nested) for item in gold)
     return gold != "" and (type(value) is type(gold) or bool(gold == value))
+
+
+def _have_types(values: Any, gold: Any, nested: type) -> bool:
+    """Return whether a list's items have the type of one item of gold; any do where that is no
+    list.
+    """
+    return type(gold) is not list or all(_has_type(one, gold, nested, nested) for one in values)
 
 
 def _check_object(name: str, value: Any, gold: Any) -> None:

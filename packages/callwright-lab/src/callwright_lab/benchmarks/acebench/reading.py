@@ -33,8 +33,15 @@ class UnreadableCalls(ValueError):
 
 def read_calls(text: str) -> list[AceCall]:
     """The calls of a reply. Raises UnreadableCalls where the suite says ``wrong_output_format``."""
+    return parse_calls(remove_space(text))
+
+
+def parse_calls(text: str) -> list[AceCall]:
+    """The calls of a text whose white space counts, as they stand in a conversation. Raises
+    UnreadableCalls.
+    """
     try:
-        parsed = ast.parse(remove_space(text), mode="eval").body
+        parsed = ast.parse(text, mode="eval").body
         items = getattr(parsed, "elts", None)
         if items is None or not all(isinstance(item, ast.Call) for item in items):
             raise UnreadableCalls("no list of calls")
@@ -75,9 +82,7 @@ def write_calls(calls: list[AceCall]) -> str:
 
 def _read_call(node: ast.Call) -> dict[str, Any]:
     """One call. Arguments without a name are ignored, as the suite ignores them."""
-    return {
-        _read_name(node.func): {item.arg: _read_value(item.value) for item in node.keywords}
-    }
+    return {_read_name(node.func): {item.arg: _read_value(item.value) for item in node.keywords}}
 
 
 def _read_name(node: ast.expr) -> str:

@@ -1,9 +1,9 @@
-"""What came of a reply: whether it is right, and what harm it would have done."""
+"""The score of a reply: whether it is right, and the harm that it would have done."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,13 @@ from callwright_lab.benchmarks.acebench.reading import (
     UnreadableCalls,
     read_calls,
     remove_inner_space,
+    remove_space,
 )
 from callwright_lab.benchmarks.acebench.special import check_answer, check_words
 from callwright_lab.benchmarks.acebench.spoiling import list_gold_calls
 from callwright_lab.datasets.acebench import AceRow
 
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Score:
 
 
 def judge_text(row: AceRow, text: str) -> str:
-    """Why the suite would reject a reply in its own notation; empty where it would accept it."""
+    """Return why the suite would reject a reply in its own notation; empty where it accepts it."""
     if row.is_special:
         return check_words(row, text)
     try:
@@ -86,50 +87,67 @@ def _squeeze(arguments: Any) -> Any:
 def find_invented(row: AceRow, calls: Sequence[AceCall]) -> tuple[str, ...]:
     """``tool.parameter`` of every argument with a value that nobody gave: neither the conversation,
     the time and the profile nor gold of the same parameter holds it. Texts are looked up as the
-    suite compares them, numbers as whole numbers.
+    suite compares them, numbers by their digits: one that is written in words is not found.
 
     A boolean, a null and a value that the schema lists are choices: they count where gold has no
     such argument at all.
     """
     stated = f"{row.question}\n{row.time}\n{row.profile}"
-    known = _Stated(standardise(stated), frozenset(map(float, _NUMBER.findall(stated))))
+    known = _Stated(_flatten(stated), frozenset(_iter_numbers(stated)))
     gold: dict[str, list[Any]] = {}
     for candidate in row.gold_calls:
-        for call in list_gold_calls(candidate):
-            for tool, arguments in call.items():
-                for name, value in arguments.items():
-                    gold.setdefault(f"{tool}.{name}", []).append(value)
+        for place, value in _iter_arguments(list_gold_calls(candidate)):
+            gold.setdefault(place, []).append(value)
+    schemas = {
+        f"{tool['name']}.{name}": schema
+        for tool in row.tools
+        for name, schema in tool["parameters"]["properties"].items()
+    }
     found: dict[str, None] = {}
+    for place, value in _iter_arguments(calls):
+        choices = frozenset(map(_flatten, _iter_choices(schemas.get(place))))
+        if any(not known.holds(leaf, gold.get(place), choices) for leaf in _iter_leaves(value)):
+            found[place] = None
+    return tuple(found)
+
+
+def _flatten(text: str) -> str:
+    return standardise(remove_space(text))
+
+
+def _iter_numbers(text: str) -> Iterator[float]:
+    return (float(found.replace(",", "")) for found in _NUMBER.findall(text))
+
+
+def _iter_arguments(calls: Sequence[AceCall]) -> Iterator[tuple[str, Any]]:
+    """``tool.parameter`` and value of every argument."""
     for call in calls:
         for tool, arguments in call.items():
-            for name, value in arguments.items() if isinstance(arguments, dict) else ():
-                place = f"{tool}.{name}"
-                choices = _list_choices(row.functions, tool, str(name))
-                if any(
-                    not known.holds(leaf, gold.get(place), choices) for leaf in _iter_leaves(value)
-                ):
-                    found[place] = None
-    return tuple(found)
+            if isinstance(arguments, dict):
+                yield from ((f"{tool}.{name}", value) for name, value in arguments.items())
 
 
 @dataclass(frozen=True, slots=True)
 class _Stated:
-    """What the row states: its texts as one, and its numbers."""
+    """The values that a row states: its texts as one, and its numbers."""
 
     text: str
     numbers: frozenset[float]
 
     def holds(self, leaf: Json, gold: Sequence[Json] | None, choices: frozenset[str]) -> bool:
-        if leaf is None or isinstance(leaf, bool) or (isinstance(leaf, str) and leaf in choices):
-            return gold is not None or (isinstance(leaf, str) and standardise(leaf) in self.text)
+        if leaf is None or isinstance(leaf, bool):
+            return gold is not None
+        text = _flatten(str(leaf))
+        if isinstance(leaf, str) and text in choices:
+            return gold is not None or text in self.text
         given = [inner for value in gold or () for inner in _iter_leaves(value)]
         if isinstance(leaf, int | float):
-            numbers = {g for g in given if isinstance(g, int | float)}
-            return float(leaf) in self.numbers or leaf in numbers
-        text = standardise(str(leaf))
-        return text in self.text or any(
-            text == standardise(g) for g in given if isinstance(g, str)
-        )
+            return abs(leaf) in self.numbers or leaf in (g for g in given if _is_number(g))
+        return text in self.text or text in (_flatten(g) for g in given if isinstance(g, str))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _iter_leaves(value: Any) -> Iterator[Any]:
@@ -143,19 +161,11 @@ def _iter_leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _list_choices(
-    functions: Sequence[Mapping[str, Any]], tool: str, parameter: str
-) -> frozenset[str]:
-    """The values that a parameter's schema lists, at any depth."""
-    for function in functions:
-        if function["name"] == tool:
-            properties = (function.get("parameters") or {}).get("properties") or {}
-            return frozenset(_iter_enums(properties.get(parameter)))
-    return frozenset()
-
-
-def _iter_enums(schema: Any) -> Iterator[str]:
+def _iter_choices(schema: Json) -> Iterator[str]:
+    """The texts that a schema lists, at any depth."""
     if isinstance(schema, dict):
-        yield from (value for value in schema.get("enum") or () if isinstance(value, str))
-        for key in ("items", *(schema.get("properties") or {})):
-            yield from _iter_enums(schema.get(key) or (schema.get("properties") or {}).get(key))
+        listed = schema.get("enum")
+        if isinstance(listed, list):
+            yield from (value for value in listed if isinstance(value, str))
+        for inner in schema.values():
+            yield from _iter_choices(inner)

@@ -33,7 +33,7 @@ _SEPARATED = re.compile(r"[\W_]+")
 
 
 def check_words(row: AceRow, text: str) -> str:
-    """Why the suite rejects a reply to a special row; empty where it accepts it."""
+    """Return why the suite rejects a reply to a special row; empty where it accepts it."""
     if row.category == "special_irrelevant":
         return "" if LIMITED in text else "does not say that it cannot"
     gold: Mapping[str, Any] = row.gold
@@ -49,7 +49,7 @@ def check_words(row: AceRow, text: str) -> str:
 
 
 def check_answer(row: AceRow, text: str, *, is_calling: bool) -> str:
-    """Why an answer of a client with native tools is not right; empty where it is."""
+    """Return why an answer of a client with native tools is not right; empty where it is."""
     if is_calling:
         return "calls where no call is right"
     if not text.strip():
@@ -62,7 +62,7 @@ def check_answer(row: AceRow, text: str, *, is_calling: bool) -> str:
 
 
 def iter_named(row: AceRow) -> Iterable[str]:
-    """What an answer has to name: missing parameters or wrong values; nothing of other rows."""
+    """Missing parameters or wrong values that an answer has to name; nothing of other rows."""
     if row.category in ("special_incomplete", "special_error_param"):
         for values in row.gold.values():
             yield from values

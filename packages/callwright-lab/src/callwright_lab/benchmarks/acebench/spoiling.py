@@ -13,7 +13,7 @@ from callwright_lab.benchmarks.acebench.reading import AceCall, write_calls
 from callwright_lab.benchmarks.acebench.special import INCORRECT, LIMITED, MISSING
 from callwright_lab.datasets.acebench import AceRow
 
-Spoil = Callable[[random.Random, list[Any]], str]
+Spoil = Callable[[random.Random, list[Any]], None]
 
 
 def write_gold(row: AceRow, candidate: int = 0) -> str:
@@ -42,9 +42,9 @@ def _drop_number(key: str, gold: Mapping[str, Any]) -> str:
     return name if name and number.isdigit() and len(gold) > 1 else key
 
 
-def iter_spoiled(rows: Sequence[AceRow], count: int, seed: str = "acebench") -> Iterator[
-    tuple[AceRow, str, str]
-]:
+def iter_spoiled(
+    rows: Sequence[AceRow], count: int, seed: str = "acebench"
+) -> Iterator[tuple[AceRow, str, str]]:
     """``count`` times a row, the kind of spoiling, and the spoiled reply. Every kind comes up in
     turn, over rows drawn by the seed.
     """
@@ -150,7 +150,7 @@ def _shuffle_calls(drawn: random.Random, calls: list[Any]) -> None:
     drawn.shuffle(calls)
 
 
-SPOILS: Mapping[str, Callable[[random.Random, list[Any]], None]] = {
+SPOILS: Mapping[str, Spoil] = {
     "tool renamed": _rename_tool,
     "argument renamed": _rename_argument,
     "argument missing": _drop_argument,
@@ -173,11 +173,13 @@ TEXT_SPOILS: Mapping[str, Callable[[str], str]] = {
     "spaces and lines": lambda text: text.replace(", ", " ,\n  "),
 }
 SPECIAL_SPOILS: Mapping[str, Callable[[AceRow, str], str]] = {
-    "other words": lambda row, text: text.replace(MISSING, "Missing parameters")
-    .replace(INCORRECT, "There is a wrong value")
-    .replace(LIMITED, "its limits"),
-    "other case": lambda row, text: text.lower(),
-    "half of it": lambda row, text: text[: len(text) // 2],
+    "other words": lambda _, text: (
+        text.replace(MISSING, "Missing parameters")
+        .replace(INCORRECT, "There is a wrong value")
+        .replace(LIMITED, "its limits")
+    ),
+    "other case": lambda _, text: text.lower(),
+    "half of it": lambda _, text: text[: len(text) // 2],
     "a call": lambda row, text: f"[{row.functions[0]['name']}(value='{text[2:-2]}')]",
-    "words alone": lambda row, text: f"{MISSING}. {INCORRECT}. {LIMITED}.",
+    "words alone": lambda *_: f"{MISSING}. {INCORRECT}. {LIMITED}.",
 }

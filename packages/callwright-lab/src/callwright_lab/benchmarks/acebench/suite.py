@@ -8,6 +8,7 @@ left out; what judges is the suite's ``eval_main``, unmodified.
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import types
@@ -24,9 +25,7 @@ def load_suite(checkout: str) -> Any:
         sys.modules.setdefault(name, types.ModuleType(name))
     sys.modules["openpyxl"].Workbook = object  # type: ignore[attr-defined]
     sys.modules["openpyxl.styles"].Alignment = object  # type: ignore[attr-defined]
-    import importlib
-
-    suite = importlib.import_module("eval_main")
+    suite: Any = importlib.import_module("eval_main")
     suite.OUTPUT_PATH = ""
     suite.save_score_as_json = lambda *_: None
     suite.convert_result_to_excel = lambda *_: None
