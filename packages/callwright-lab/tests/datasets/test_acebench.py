@@ -40,14 +40,14 @@ def test_an_odd_digest_is_in_the_final_half() -> None:
         one = row(id=f"normal_atom_enum_{number}")
         digest = hashlib.sha256(f"acebench{one.id}".encode()).digest()
         assert one.half == ("final" if digest[-1] % 2 else "dev")
-        assert bytes.fromhex(one.digest) == digest
+        assert bytes.fromhex(one.id_digest) == digest
     assert row(language="zh").half == row().half
 
 
 def test_the_steps_of_a_conversation_share_its_id() -> None:
     step = row("normal_multi_turn_user_adjust", id="normal_multi_turn_user_adjust_3_1")
-    assert step.conversation == "normal_multi_turn_user_adjust_3"
-    assert row(id="normal_atom_enum_3").conversation == "normal_atom_enum_3"
+    assert step.conversation_id == "normal_multi_turn_user_adjust_3"
+    assert row(id="normal_atom_enum_3").conversation_id == "normal_atom_enum_3"
 
 
 def test_turns_begin_with_their_role_alone() -> None:

@@ -65,12 +65,12 @@ class AceRow:
         return self.category in SPECIAL
 
     @property
-    def conversation(self) -> str:
+    def conversation_id(self) -> str:
         """The id that the steps of one conversation share; any other row's own id."""
         return self.id.rpartition("_")[0] if "multi_turn" in self.category else self.id
 
     @property
-    def digest(self) -> str:
+    def id_digest(self) -> str:
         """SHA-256 of ``acebench`` and the id, in hex: it decides the half and the order of
         drawing.
         """
@@ -79,7 +79,7 @@ class AceRow:
     @property
     def half(self) -> Half:
         """``final`` where the digest is odd."""
-        return "final" if int(self.digest, 16) % 2 else "dev"
+        return "final" if int(self.id_digest, 16) % 2 else "dev"
 
     @property
     def gold_calls(self) -> tuple[Mapping[str, Any], ...]:
@@ -133,8 +133,10 @@ def _standardise_schema(schema: Json) -> Json:
 def iter_rows(root: Path, language: Language, category: str) -> Iterator[AceRow]:
     """The rows of one category. ``root`` is the folder of the data sets. ConfigError without it."""
     folder, name = root / "acebench" / f"data_{language}", f"data_{category}.json"
-    answers = {row["id"]: row["ground_truth"] for row in _read(folder / "possible_answer" / name)}
-    for row in _read(folder / name):
+    answers = {
+        row["id"]: row["ground_truth"] for row in _read_file(folder / "possible_answer" / name)
+    }
+    for row in _read_file(folder / name):
         functions = row["function"]
         yield AceRow(
             row["id"],
@@ -148,5 +150,5 @@ def iter_rows(root: Path, language: Language, category: str) -> Iterator[AceRow]
         )
 
 
-def _read(path: Path) -> list[Any]:
+def _read_file(path: Path) -> list[Any]:
     return read_lines(path, WHERE)

@@ -21,7 +21,7 @@ def test_checkers_agree_on_gold_and_a_difference_is_told(tmp_path: Path) -> None
     assert (every.gold, every.spoiled) == (len(rows), 60)
     assert every.apart, "the invented suite compares texts with their spaces"
     assert "suite wrong; ours ''" in every.apart[0]
-    assert f"judged differently {len(every.apart)}" in every.render()
+    assert f"judged differently {len(every.apart)}" in every.render_summary()
 
 
 def test_a_folder_without_the_suite_is_refused(tmp_path: Path) -> None:
@@ -33,4 +33,4 @@ def test_a_suite_that_ends_is_told(tmp_path: Path) -> None:
     (tmp_path / "eval_main.py").write_text("raise SystemExit(1)\n")
     rows = [*write_data(tmp_path / "data", 1).values()]
     with pytest.raises(ConfigError, match="process"), SuiteChecker(tmp_path) as checker:
-        checker.judge(rows[0], "[]")
+        checker.judge_reply(rows[0], "[]")

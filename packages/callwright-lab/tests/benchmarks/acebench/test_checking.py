@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from callwright_lab.benchmarks.acebench.checking import check_calls, standardise
+from callwright_lab.benchmarks.acebench.checking import check_calls, standardise_text
 from tests.benchmarks.invented_ace import ORDER, WEATHER
 
 GOLD = {"item": "Red bolts", "count": 7, "to": {"city": "Oslo"}, "tags": ["a b", "c"], "gift": True}
@@ -21,7 +21,7 @@ def test_gold_itself_is_right() -> None:
 
 
 def test_texts_are_compared_without_space_case_and_some_marks() -> None:
-    assert standardise("A b, c-d/e_f.g*h^i'j") == 'abcdefghi"j'
+    assert standardise_text("A b, c-d/e_f.g*h^i'j") == 'abcdefghi"j'
     assert not check({**GOLD, "item": "the RED-BOLTS, please"})
     assert not check({**GOLD, "to": {"city": "oslo, Norway"}})
     assert check({**GOLD, "item": "red"})

@@ -41,10 +41,10 @@ def test_why_a_proxy_does_not_start_is_told() -> None:
 
 
 def test_a_way_without_anybody_to_ask_is_refused() -> None:
-    Upstreams(model="local").check([RAW, PROXY])
-    Upstreams(model="local:model.gguf").check([RAW])
-    Upstreams("http://127.0.0.1:1/v1").check([RAW])
-    Upstreams(proxy="http://127.0.0.1:1/v1").check([PROXY])
+    Upstreams(model="local").check_ways([RAW, PROXY])
+    Upstreams(model="local:model.gguf").check_ways([RAW])
+    Upstreams("http://127.0.0.1:1/v1").check_ways([RAW])
+    Upstreams(proxy="http://127.0.0.1:1/v1").check_ways([PROXY])
     for told in (Upstreams(), Upstreams(model="m"), Upstreams(proxy="http://127.0.0.1:1/v1")):
         with pytest.raises(ConfigError, match="nobody to ask"):
-            told.check([RAW, PROXY])
+            told.check_ways([RAW, PROXY])

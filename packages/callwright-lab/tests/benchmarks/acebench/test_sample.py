@@ -19,7 +19,7 @@ def test_a_sample_is_of_one_half_in_the_order_of_the_digests(tmp_path: Path) -> 
         draw_sample(tmp_path, LANGUAGES, CATEGORIES, half, 3) for half in ("dev", "final")
     )
     for rows in dev.rows.values():
-        digests = [row.digest for row in rows]
+        digests = [row.id_digest for row in rows]
         assert digests == sorted(digests)
         assert len(digests) <= 3
         assert all(int(digest, 16) % 2 == 0 for digest in digests)
@@ -28,7 +28,7 @@ def test_a_sample_is_of_one_half_in_the_order_of_the_digests(tmp_path: Path) -> 
     whole = draw_sample(tmp_path, LANGUAGES, CATEGORIES, "dev", 99)
     assert ids <= {row.id for row in whole.iter_rows()}
     assert dev.digest != whole.digest
-    assert f"half dev, at most 3 rows a category: {dev.digest}" in dev.render()
+    assert f"half dev, at most 3 rows a category: {dev.digest}" in dev.render_lines()
 
 
 def test_rows_come_spread_over_the_categories(tmp_path: Path) -> None:

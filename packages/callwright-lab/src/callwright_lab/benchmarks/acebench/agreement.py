@@ -51,7 +51,7 @@ class SuiteChecker:
                 stream.close()
         self._process.wait()
 
-    def judge(self, row: AceRow, text: str) -> Any:
+    def judge_reply(self, row: AceRow, text: str) -> Any:
         """``right``, and ``raised`` where the suite's own code broke off."""
         prompt = {"id": row.id, "question": row.question, "function": [*row.functions]}
         asked = {
@@ -87,7 +87,7 @@ class Agreement:
     raised: int = 0
     apart: list[str] = field(default_factory=list)
 
-    def render(self) -> str:
+    def render_summary(self) -> str:
         """One sentence."""
         return (
             f"{self.gold} gold replies ({self.gold_right} right by the suite) and {self.spoiled}"
@@ -118,7 +118,7 @@ def _compare_one(
     checker: SuiteChecker, row: AceRow, kind: str, text: str, found: Agreement
 ) -> bool:
     """Judge one reply by both and note a difference. Returns the suite's verdict."""
-    theirs, ours = checker.judge(row, text), judge_text(row, text)
+    theirs, ours = checker.judge_reply(row, text), judge_text(row, text)
     right: bool = theirs["right"]
     found.raised += "raised" in theirs
     if right != (not ours):

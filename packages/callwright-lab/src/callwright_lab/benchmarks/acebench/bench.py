@@ -61,7 +61,7 @@ class Bench:
     limit_seconds: float = 0.0
     say: Callable[[str], Any] = sys.stderr.write
 
-    async def run(self, ways: Sequence[str]) -> int:
+    async def run_missing(self, ways: Sequence[str]) -> int:
         """Run what is missing, way by way, and append it row by row. Returns how many rows are
         still missing: the time was over, or an endpoint did not answer.
         """
@@ -123,7 +123,7 @@ class Bench:
             "way": way,
             "language": row.language,
             "id": row.id,
-            "conversation": row.conversation,
+            "conversation": row.conversation_id,
             "category": row.category,
             "half": row.half,
         }
@@ -201,12 +201,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     languages = _split_known(given.languages, LANGUAGES, "language")
     categories = _split_known(given.categories, CATEGORIES, "category")
     if given.agree:
-        return _compare(given.agree, languages, categories, given.spoiled)
+        return _compare_by_language(given.agree, languages, categories, given.spoiled)
     missing = 0
     if not given.report:
         half: Half = "final" if given.open_final else "dev"
         sample = draw_sample(data_root(), languages, categories, half, given.per_category)
-        missing = _run(given, sample)
+        missing = _run_sample(given, sample)
     if not given.sample:
         sys.stdout.write(render_report(read_rows(given.results)))
     return 1 if missing else 0
@@ -219,16 +219,16 @@ def _split_known(text: str, known: Sequence[Any], what: str) -> list[Any]:
     return names
 
 
-def _run(given: Any, sample: Sample) -> int:
+def _run_sample(given: Any, sample: Sample) -> int:
     ways = _split_known(given.ways, [*WAYS], "way")
     log = given.results.with_suffix(".proxy.log")
     options = shlex.split(given.proxy_options)
     upstreams = Upstreams(given.upstream, given.model, given.proxy, options, log)
     name = given.name or given.model or given.upstream or given.proxy
     if not given.sample:
-        upstreams.check(ways)
+        upstreams.check_ways(ways)
     state_sample(given.results.with_suffix(".sample.json"), sample)
-    sys.stdout.write(sample.render() + "\n")
+    sys.stdout.write(sample.render_lines() + "\n")
     sys.stdout.flush()
     if given.sample:
         return 0
@@ -236,7 +236,7 @@ def _run(given: Any, sample: Sample) -> int:
         entry = open_final(given.ledger or _choose_ledger(given.results), sample, name, ways)
         sys.stdout.write(f"the final half is opened: {entry['opened']}\n")
     bench = Bench(sample, upstreams, given.results, name, given.limit_seconds)
-    missing = asyncio.run(bench.run(ways))
+    missing = asyncio.run(bench.run_missing(ways))
     if missing:
         sys.stderr.write(f"{missing} rows are missing: run the same command again\n")
     return missing
@@ -248,13 +248,17 @@ def _choose_ledger(results: Path) -> Path:
     return (kept if kept.is_dir() else results.parent) / LEDGER
 
 
-def _compare(checkout: Path, languages: Sequence[Any], categories: Any, spoiled: int) -> int:
+def _compare_by_language(
+    checkout: Path, languages: Sequence[Any], categories: Any, spoiled: int
+) -> int:
     apart = 0
     with SuiteChecker(checkout) as checker:
         for language in languages:
             rows = [r for name in categories for r in iter_rows(data_root(), language, name)]
             found = compare_checkers(checker, rows, spoiled)
-            sys.stdout.write("\n".join([f"{language}: {found.render()}", *found.apart]) + "\n")
+            sys.stdout.write(
+                "\n".join([f"{language}: {found.render_summary()}", *found.apart]) + "\n"
+            )
             apart += len(found.apart)
     return 1 if apart else 0
 

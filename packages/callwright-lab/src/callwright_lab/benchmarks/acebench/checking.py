@@ -68,7 +68,7 @@ def check_calls(
     return (reasons or ["no gold"])[0]
 
 
-def standardise(text: str) -> str:
+def standardise_text(text: str) -> str:
     """A text as the suite compares texts."""
     return _IGNORED.sub("", text).lower().replace("'", '"')
 
@@ -143,7 +143,7 @@ def _check_value(name: str, value: Any, gold: Any, schema: Mapping[str, Any]) ->
 def _has_value(value: Any, gold: Any, expected: type) -> bool:
     """Return whether a text or a list is gold's. Numbers and booleans always are."""
     if expected is str:
-        return standardise(gold) in standardise(value)
+        return standardise_text(gold) in standardise_text(value)
     return expected is not list or _standardise_items(value) == _standardise_items(gold)
 
 
@@ -195,7 +195,7 @@ def _check_objects(name: str, value: Any, gold: Any) -> None:
 
 
 def _standardise_one(value: Any) -> Any:
-    return standardise(value) if type(value) is str else value
+    return standardise_text(value) if type(value) is str else value
 
 
 def _standardise_items(values: Any) -> list[Any]:

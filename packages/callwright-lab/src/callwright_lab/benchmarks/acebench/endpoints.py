@@ -1,5 +1,5 @@
-"""The endpoints that rows ask: a given one, the embedded model's own server, or ``callwright proxy`` in front
-of either.
+"""The endpoints that rows ask: a given one, the embedded model's own server, or ``callwright
+proxy`` in front of either.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Upstreams:
-    """The endpoints that the bench was given. ``model`` is the name that an upstream knows, or ``local`` and
-    ``local:PATH`` for the embedded model; ``proxy`` is a proxy that runs already, in front of the
-    same model; ``proxy_options`` are for one that the bench starts, its ``log`` a file.
+    """The endpoints that the bench was given. ``model`` is the name that an upstream knows, or
+    ``local`` and ``local:PATH`` for the embedded model; ``proxy`` is a proxy that runs already, in
+    front of the same model; ``proxy_options`` are for one that the bench starts, its ``log`` a file.
     """
 
     url: str = ""
@@ -47,7 +47,7 @@ class Upstreams:
         """True if the model is the embedded one."""
         return not self.url and self.model.partition(":")[0] == "local"
 
-    def check(self, ways: Sequence[str]) -> None:
+    def check_ways(self, ways: Sequence[str]) -> None:
         """Raise ConfigError where a way has nobody to ask."""
         told = bool(self.url) or self.is_local
         if not told and not (self.proxy and {*ways} == {PROXY}):

@@ -113,20 +113,20 @@ def _read_value(node: ast.expr | None) -> Any:
         case ast.Call():
             return _read_call(node)
         case ast.BinOp():
-            return _compute(node)
+            return _compute_value(node)
         case ast.Subscript():
             return f"{ast.unparse(node.value)}[{ast.unparse(node.slice)}]"
     raise UnreadableCalls(f"{type(node).__name__} is no value")
 
 
-def _compute(node: ast.expr) -> Any:
+def _compute_value(node: ast.expr) -> Any:
     """The value of an expression of plain numbers and texts."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_compute(node.operand)
+        return -_compute_value(node.operand)
     if isinstance(node, ast.BinOp) and (apply := _OPERATORS.get(type(node.op))):
-        left, right = _compute(node.left), _compute(node.right)
+        left, right = _compute_value(node.left), _compute_value(node.right)
         if isinstance(left, str) and not isinstance(node.op, ast.Add):
             raise UnreadableCalls("a text in arithmetic")
         return apply(left, right)

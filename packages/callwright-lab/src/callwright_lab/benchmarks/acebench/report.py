@@ -72,17 +72,17 @@ def _format_way(rows: Sequence[JsonObject]) -> list[str]:
     special = [row for row in rows if row["category"] in SPECIAL]
     return [
         str(len(rows)),
-        _count(special, lambda row: bool(row["calls"])),
-        _count(rows, lambda row: bool(row["invented"])),
-        _count(normal, lambda row: not row["calls"]),
+        _count_rows(special, lambda row: bool(row["calls"])),
+        _count_rows(rows, lambda row: bool(row["invented"])),
+        _count_rows(normal, lambda row: not row["calls"]),
         _format_score(score_by_language(rows, NORMAL)),
         _format_score(score_by_language(rows, SPECIAL)),
-        _count(special, lambda row: row["by_words"]),
-        _count(special, lambda row: not row["calls"]),
+        _count_rows(special, lambda row: row["by_words"]),
+        _count_rows(special, lambda row: not row["calls"]),
         format_share(sum(row["right"] for row in normal), len(normal)),
         format_share(sum(row["right"] for row in special), len(special)),
-        f"{_mean(rows, 'prompt_tokens'):.0f}, {_mean(rows, 'completion_tokens'):.0f}",
-        f"{_mean(rows, 'seconds'):.1f}",
+        f"{_mean_of(rows, 'prompt_tokens'):.0f}, {_mean_of(rows, 'completion_tokens'):.0f}",
+        f"{_mean_of(rows, 'seconds'):.1f}",
     ]
 
 
@@ -97,7 +97,7 @@ def score_by_language(rows: Sequence[JsonObject], categories: Sequence[str]) -> 
     return sum(known) / len(known) if known and len(known) == len(scores) else None
 
 
-def _count(rows: Sequence[JsonObject], holds: Callable[[JsonObject], bool]) -> str:
+def _count_rows(rows: Sequence[JsonObject], holds: Callable[[JsonObject], bool]) -> str:
     return f"{sum(holds(row) for row in rows)}/{len(rows)}"
 
 
@@ -105,7 +105,7 @@ def _format_score(score: float | None) -> str:
     return "–" if score is None else f"{score:.3f}"
 
 
-def _mean(rows: Sequence[JsonObject], key: str) -> float:
+def _mean_of(rows: Sequence[JsonObject], key: str) -> float:
     known = [row[key] for row in rows if row.get(key) is not None]
     return sum(known) / len(known) if known else 0.0
 
@@ -150,13 +150,13 @@ def _render_pairs(rows: Sequence[JsonObject]) -> str:
     ]
     for first, second in PAIRS:
         for name, categories in (("normal", NORMAL), ("special", SPECIAL)):
-            a, b = (_index(rows, way, categories) for way in (first, second))
+            a, b = (_index_rows(rows, way, categories) for way in (first, second))
             if shared := [key for key in a if key in b]:
                 lines.append(f"| {first}, {second} | {name} | {_format_pair(a, b, shared)} |")
     return "\n".join(lines) + "\n"
 
 
-def _index(
+def _index_rows(
     rows: Sequence[JsonObject], way: str, categories: Sequence[str]
 ) -> Mapping[tuple[str, str], bool]:
     return {

@@ -31,9 +31,9 @@ class Sample:
     @property
     def digest(self) -> str:
         """Sixteen digits of a digest over what is stated."""
-        return hashlib.sha256(orjson.dumps(self.state())).hexdigest()[:16]
+        return hashlib.sha256(orjson.dumps(self.to_dict())).hexdigest()[:16]
 
-    def state(self) -> JsonObject:
+    def to_dict(self) -> JsonObject:
         """The sample as its file holds it."""
         ids: JsonObject = {}
         for (language, category), rows in self.rows.items():
@@ -47,7 +47,7 @@ class Sample:
         for rank in zip_longest(*self.rows.values()):
             yield from (row for row in rank if row is not None)
 
-    def render(self) -> str:
+    def render_lines(self) -> str:
         """The text that is printed before any row is run."""
         lines = [f"half {self.half}, at most {self.per_category} rows a category: {self.digest}"]
         for (language, category), rows in self.rows.items():
@@ -70,7 +70,7 @@ def draw_sample(
     for language in languages:
         for category in categories:
             found = [row for row in iter_rows(root, language, category) if row.half == half]
-            found.sort(key=lambda row: row.digest)
+            found.sort(key=lambda row: row.id_digest)
             rows[language, category] = found[:per_category]
     return Sample(half, per_category, rows)
 
@@ -80,13 +80,13 @@ def state_sample(path: Path, sample: Sample) -> None:
     must not stand in one file.
     """
     if path.exists():
-        if parse(path.read_bytes()) != sample.state():
+        if parse(path.read_bytes()) != sample.to_dict():
             raise ConfigError(
                 f"{path} states another sample", hint="write to other --results, or draw as before"
             )
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(orjson.dumps(sample.state(), option=orjson.OPT_INDENT_2))
+    path.write_bytes(orjson.dumps(sample.to_dict(), option=orjson.OPT_INDENT_2))
 
 
 def open_final(ledger: Path, sample: Sample, model: str, ways: Sequence[str]) -> JsonObject:

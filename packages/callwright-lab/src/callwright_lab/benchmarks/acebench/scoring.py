@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from callwright.nouns.types import Json, JsonObject
-from callwright_lab.benchmarks.acebench.checking import check_calls, standardise
+from callwright_lab.benchmarks.acebench.checking import check_calls, standardise_text
 from callwright_lab.benchmarks.acebench.reading import (
     AceCall,
     UnreadableCalls,
@@ -76,11 +76,13 @@ def score_calls(row: AceRow, calls: Sequence[AceCall], text: str) -> Score:
     if row.is_special:
         wrong = check_answer(row, text, is_calling=bool(made))
         return Score(wrong, made, invented, not check_words(row, text))
-    squeezed = [{name: _squeeze(arguments)} for call in made for name, arguments in call.items()]
+    squeezed = [
+        {name: _squeeze_arguments(arguments)} for call in made for name, arguments in call.items()
+    ]
     return Score(check_calls(row.functions, squeezed, row.gold_calls), made, invented)
 
 
-def _squeeze(arguments: Any) -> Any:
+def _squeeze_arguments(arguments: Any) -> Any:
     return remove_inner_space(arguments) if isinstance(arguments, dict) else {}
 
 
@@ -93,7 +95,7 @@ def find_invented(row: AceRow, calls: Sequence[AceCall]) -> tuple[str, ...]:
     such argument at all.
     """
     stated = f"{row.question}\n{row.time}\n{row.profile}"
-    known = _Stated(_flatten(stated), frozenset(_iter_numbers(stated)))
+    known = _Stated(_flatten_text(stated), frozenset(_iter_numbers(stated)))
     gold: dict[str, list[Any]] = {}
     for candidate in row.gold_calls:
         for place, value in _iter_arguments(list_gold_calls(candidate)):
@@ -105,14 +107,14 @@ def find_invented(row: AceRow, calls: Sequence[AceCall]) -> tuple[str, ...]:
     }
     found: dict[str, None] = {}
     for place, value in _iter_arguments(calls):
-        choices = frozenset(map(_flatten, _iter_choices(schemas.get(place))))
-        if any(not known.holds(leaf, gold.get(place), choices) for leaf in _iter_leaves(value)):
+        choices = frozenset(map(_flatten_text, _iter_choices(schemas.get(place))))
+        if any(not known.has_value(leaf, gold.get(place), choices) for leaf in _iter_leaves(value)):
             found[place] = None
     return tuple(found)
 
 
-def _flatten(text: str) -> str:
-    return standardise(remove_space(text))
+def _flatten_text(text: str) -> str:
+    return standardise_text(remove_space(text))
 
 
 def _iter_numbers(text: str) -> Iterator[float]:
@@ -134,16 +136,16 @@ class _Stated:
     text: str
     numbers: frozenset[float]
 
-    def holds(self, leaf: Json, gold: Sequence[Json] | None, choices: frozenset[str]) -> bool:
+    def has_value(self, leaf: Json, gold: Sequence[Json] | None, choices: frozenset[str]) -> bool:
         if leaf is None or isinstance(leaf, bool):
             return gold is not None
-        text = _flatten(str(leaf))
+        text = _flatten_text(str(leaf))
         if isinstance(leaf, str) and text in choices:
             return gold is not None or text in self.text
         given = [inner for value in gold or () for inner in _iter_leaves(value)]
         if isinstance(leaf, int | float):
             return abs(leaf) in self.numbers or leaf in (g for g in given if _is_number(g))
-        return text in self.text or text in (_flatten(g) for g in given if isinstance(g, str))
+        return text in self.text or text in (_flatten_text(g) for g in given if isinstance(g, str))
 
 
 def _is_number(value: Any) -> bool:

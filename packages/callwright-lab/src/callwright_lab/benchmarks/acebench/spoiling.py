@@ -67,7 +67,7 @@ def iter_spoiled(
         yield row, kind, write_calls(calls)
 
 
-def _pick(drawn: random.Random, calls: list[Any]) -> tuple[dict[str, Any], str]:
+def _pick_argument(drawn: random.Random, calls: list[Any]) -> tuple[dict[str, Any], str]:
     """The arguments of one call, and the name of one of them."""
     arguments = next(iter(drawn.choice(calls).values()))
     return arguments, drawn.choice([*arguments] or [""])
@@ -80,37 +80,37 @@ def _rename_tool(drawn: random.Random, calls: list[Any]) -> None:
 
 
 def _rename_argument(drawn: random.Random, calls: list[Any]) -> None:
-    arguments, name = _pick(drawn, calls)
+    arguments, name = _pick_argument(drawn, calls)
     arguments[drawn.choice([name + "s", name.upper() + "_", "x" + name])] = arguments.pop(name, 1)
 
 
 def _drop_argument(drawn: random.Random, calls: list[Any]) -> None:
-    arguments, name = _pick(drawn, calls)
+    arguments, name = _pick_argument(drawn, calls)
     arguments.pop(name, None)
 
 
 def _add_argument(drawn: random.Random, calls: list[Any]) -> None:
-    arguments, _ = _pick(drawn, calls)
+    arguments, _ = _pick_argument(drawn, calls)
     arguments[drawn.choice(["extra", "note", "limit"])] = drawn.choice(["a", 1, True])
 
 
 def _change_value(drawn: random.Random, calls: list[Any]) -> None:
-    arguments, name = _pick(drawn, calls)
-    arguments[name] = _change(drawn, arguments.get(name))
+    arguments, name = _pick_argument(drawn, calls)
+    arguments[name] = _replace_value(drawn, arguments.get(name))
 
 
 def _change_inner(drawn: random.Random, calls: list[Any]) -> None:
     """Change what lies deepest in one argument, so that the shape stays."""
-    arguments, name = _pick(drawn, calls)
+    arguments, name = _pick_argument(drawn, calls)
     holder: Any = arguments
     key: Any = name
     while isinstance(holder[key], dict | list) and holder[key]:
         holder = holder[key]
         key = drawn.choice([*holder] if isinstance(holder, dict) else [*range(len(holder))])
-    holder[key] = _change(drawn, holder[key])
+    holder[key] = _replace_value(drawn, holder[key])
 
 
-def _change(drawn: random.Random, value: Any) -> Any:
+def _replace_value(drawn: random.Random, value: Any) -> Any:
     """Another value of the same type; of a text also one that only looks different."""
     if isinstance(value, bool):
         return not value
@@ -127,7 +127,7 @@ def _change(drawn: random.Random, value: Any) -> Any:
 
 
 def _change_type(drawn: random.Random, calls: list[Any]) -> None:
-    arguments, name = _pick(drawn, calls)
+    arguments, name = _pick_argument(drawn, calls)
     value = arguments.get(name)
     others = [str(value), [value], {"value": value}, "true", "false", 1, 1.0, True, None, ""]
     arguments[name] = drawn.choice(others)

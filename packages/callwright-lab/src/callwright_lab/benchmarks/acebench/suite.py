@@ -48,7 +48,7 @@ def judge_row(suite: Any, asked: Any) -> Any:
     return {"right": score == 1}
 
 
-def serve(read: Callable[[], str], write: Callable[[str], Any], checkout: str) -> None:
+def serve_verdicts(read: Callable[[], str], write: Callable[[str], Any], checkout: str) -> None:
     """Answer until the asker is gone."""
     suite = load_suite(checkout)
     while line := read():
@@ -61,11 +61,11 @@ def main() -> None:
     out = sys.stdout
     sys.stdout = sys.stderr
 
-    def write(line: str) -> None:
+    def write_line(line: str) -> None:
         out.write(line)
         out.flush()
 
-    serve(sys.stdin.readline, write, sys.argv[1])
+    serve_verdicts(sys.stdin.readline, write_line, sys.argv[1])
 
 
 if __name__ == "__main__":
