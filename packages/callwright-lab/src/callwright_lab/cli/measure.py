@@ -89,6 +89,16 @@ def bench_agentdojo(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("acebench", context_settings=_PASS)
+def bench_acebench(context: typer.Context) -> None:
+    """ACEBench's normal and special rows: a model as the suite prompts it, with native tools, and
+    behind the proxy.
+    """
+    from callwright_lab.benchmarks.acebench.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("plan", context_settings=_PASS)
 def bench_plan(context: typer.Context) -> None:
     """Execution orders against gold: learned and simple planners on public data."""
