@@ -302,6 +302,9 @@ def stubborn(asked: Asked) -> Reply:
     for words.
     """
     body = asked.json
+    if "statements" in json.dumps(body.get("response_format")):
+        said = {"statements": [{"text": "Ann was paid 50.", "results": ["r1"]}], "missing": []}
+        return Reply([whole(json.dumps(said))], headers=JSON)
     if "response_format" in body:
         made = json.dumps({"wishes": ["pay Ann"], "calls": [{"name": "pay", "arguments": PAID}]})
         return Reply([whole(made)], headers=JSON)
@@ -395,6 +398,24 @@ async def test_a_clients_loop_makes_a_write_once_and_ends_in_words(
     world = World()
     async with upstream(stubborn) as up, proxy(up.url, Settings(guided="on")) as (address, made):
         said = await loop(address, world, stream)
+    assert world.paid == [PAID]
+    assert said == "Ann was paid 50."
+    assert sum("calls" in json.dumps(a.json.get("response_format")) for a in up.asked) == 1
+
+
+async def test_without_the_engine_a_repeated_write_is_kept_back_and_words_take_its_place() -> None:
+    """An upstream of which nothing but native calls is known, and a model that calls for ever."""
+    world = World()
+
+    def calling(asked: Asked) -> Reply:
+        if "tools" not in asked.json:
+            return stubborn(asked)
+        made = called("pay", PAID)["tool_calls"]
+        return Reply([whole(None, made, "tool_calls")], headers=JSON)
+
+    settings = Settings(guided="off")
+    async with upstream(calling) as up, proxy(up.url, settings) as (address, made):
+        said = await by_chat(address, world, stream=False)
     assert world.paid == [PAID]
     assert said == "Ann has her money."
     assert made.counters.edits["repeated_write"] == 1

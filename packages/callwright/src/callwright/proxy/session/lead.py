@@ -34,7 +34,7 @@ from callwright.models.grammar import build_grammar
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.trace import Trace
-from callwright.nouns.types import Answer, JsonObject, Reply, Skip, Tool, ToolResult
+from callwright.nouns.types import Answer, JsonObject, Reply, Skip, Tool, ToolCall, ToolResult
 from callwright.proxy.session import followup, guided
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
@@ -47,12 +47,15 @@ _REMEMBERED = 256  # requests for each list of tools
 class Lead:
     """What the engine decided. ``decision``: calls for the client; None: the answer is due.
     ``problems``: why calls that the model made are not sent. ``reply``: the upstream's last, from
-    which the calls were read. ``notes``: what was done, for the record: tools chosen, the round.
+    which the calls were read, ``parsed`` they as it has them. ``notes``: what was done, for the
+    record: tools chosen, the plan.
     """
 
     decision: Decision | None = None
     problems: list[str] = field(default_factory=list)
     reply: Reply = field(default_factory=lambda: Reply(""))
+    parsed: tuple[ToolCall, ...] = ()
+    is_readable: bool = True  # whether the upstream answers questions by schema
     notes: list[str] = field(default_factory=list)
 
 
@@ -69,8 +72,6 @@ class _ClientContext(StepContext):
     ) -> Steps[Bound]:
         reply = yield from ask(ChatRequest((), purpose="bind"), None, actor, tools)
         calls = guided.read_guided_calls(reply.text, {tool.name for tool in tools})
-        if calls is None:
-            self.trace.add("note", text="the reply could not be read")
         called = {call.tool for call in calls or ()}
         why = "the model saw no use for it here"
         skips = tuple(Skip(tool.name, why) for tool in tools if tool.name not in called)
@@ -87,7 +88,7 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
         action = next(steps)
         while True:
             event = yield from _carry_out(action, context, made)
-            if made.decision is not None:
+            if made.decision is not None or not made.is_readable:
                 break
             action = steps.send(event)
     except StopIteration:
@@ -97,7 +98,7 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     _remember(context, policy.chosen)
     if policy.chosen is not None:
         made.notes.append(f"chosen: {', '.join(policy.chosen) or 'no tool'}")
-    if made.decision is None and "answer" not in context.settings.without:
+    if made.is_readable and made.decision is None and "answer" not in context.settings.without:
         made.decision = yield from _write_answer(context, made)
     return made
 
@@ -157,12 +158,15 @@ def _carry_out(action: Action, context: Context, made: Lead) -> Generator[Questi
     match action:
         case Ask():
             made.reply = yield Question("guided", _build_body(action, context))
+            names = {tool.name for tool in action.tools}
+            if names and guided.read_guided_calls(made.reply.text, names) is None:
+                made.is_readable = False
             return Replied(made.reply)
         case Execute(calls):
             found = [Found(call, dialect="guided") for call in calls]
             decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
             if decision.calls:
-                made.decision = decision
+                made.decision, made.parsed = decision, calls
             made.problems += decision.problems
             return Returned([])
         case MakePlan(make):

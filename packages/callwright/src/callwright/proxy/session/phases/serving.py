@@ -39,16 +39,26 @@ def serve_request(
 
 
 def _serve_chat(transaction: Transaction, context: Context, request: SendUpstream) -> Steps[None]:
-    """Ask as the client wrote it, unless calls have to be asked for by schema: first, or after the
-    upstream refused the tools. Without a call there the answer is in words.
+    """Ask as the client wrote it where the upstream's own calls work, or nothing better is known of
+    it. Else our engine leads; where the client insists on a call, it is asked for by schema. So it
+    is after the upstream refused the tools; without a call there the answer is in words.
     """
     is_guided = yield from _choose_guided(transaction, context)
-    if is_guided and (yield from ask_guided(transaction, context)):
+    if is_guided and (yield from _ask_first(transaction, context)):
         return
     is_answered = yield from ask_freely(transaction, context, request)
     if not is_answered and not (yield from ask_guided(transaction, context)):
         in_words = transaction.outbound.chat(json_bytes(build_body_in_words(context)))
         yield from ask_freely(transaction, context, in_words, is_last=True)
+
+
+def _ask_first(transaction: Transaction, context: Context) -> Steps[bool]:
+    if context.demanded:
+        return (yield from ask_guided(transaction, context))
+    # planning and grounding are loaded where somebody is led
+    from callwright.proxy.session.phases.leading import lead_agent
+
+    return (yield from lead_agent(transaction, context))
 
 
 def _choose_guided(transaction: Transaction, context: Context) -> Steps[bool]:
@@ -65,4 +75,5 @@ def _choose_guided(transaction: Transaction, context: Context) -> Steps[bool]:
     while not isinstance(found, Probed):
         found = yield transaction.commands
     context.native, context.schema = found.native, found.schema
-    return found.schema and not found.native and (context.demanded or not found.written)
+    is_first = context.local or context.demanded or not found.written
+    return found.schema and not found.native and is_first

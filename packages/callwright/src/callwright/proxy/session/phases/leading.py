@@ -1,0 +1,54 @@
+"""Guided mode as a whole: our own engine leads the client's agent, from this request's messages to
+calls for the client, or to an answer in words.
+"""
+
+from __future__ import annotations
+
+from callwright.proxy.session import compose, guided
+from callwright.proxy.session.context import Context
+from callwright.proxy.session.decide import Decision
+from callwright.proxy.session.events import UpstreamHead
+from callwright.proxy.session.lead import Lead, lead
+from callwright.proxy.session.phases.answering import ask_freely
+from callwright.proxy.session.phases.asking import UNSUPPORTED, answer_questions
+from callwright.proxy.session.phases.transaction import Steps, Transaction
+from callwright.proxy.session.sse import json_bytes
+
+
+def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
+    """Answer with the calls that the engine decides on, or in words where no call is left to make.
+    Return False, with nothing sent, if the upstream's answers to questions by schema cannot be
+    read.
+    """
+    record = transaction.record
+    record.guided = True
+    made: Lead = yield from answer_questions(transaction, lead(context))
+    if not made.is_readable:
+        refused = transaction.head is not None and transaction.head.status in UNSUPPORTED
+        context.schema, record.guided = context.schema and not refused, False
+        return False
+    record.notes += made.notes
+    record.raw = made.reply.text
+    if made.decision is not None:
+        _write_decision(transaction, context, made, made.decision)
+        return True
+    record.notes += made.problems
+    context.choice = "none"  # nothing more is called now
+    in_words = guided.build_body_in_words(context, " ".join(dict.fromkeys(made.problems)))
+    request = transaction.outbound.chat(json_bytes(in_words))
+    yield from ask_freely(transaction, context, request, is_last=True)
+    return True
+
+
+def _write_decision(
+    transaction: Transaction, context: Context, made: Lead, decision: Decision
+) -> None:
+    record = transaction.record
+    record.parsed = made.parsed
+    transaction.decision = decision
+    record.settled(decision, by_us=True, leaked=0)
+    headers, body = compose.compose_answer(decision, made.reply, record, context.body)
+    cookies = transaction.head.cookies if transaction.head is not None else ()
+    transaction.send_head(UpstreamHead(200, headers, cookies), length=len(body))
+    transaction.write(body)
+    transaction.finish()
