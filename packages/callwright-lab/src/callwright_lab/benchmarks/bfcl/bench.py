@@ -31,6 +31,7 @@ from callwright import __version__
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import JsonObject, compute_digest
 from callwright_lab.benchmarks.bfcl.endpoints import open_proxy, open_upstream
+from callwright_lab.benchmarks.bfcl.gold import GOLD, GoldModel, serve_gold
 from callwright_lab.benchmarks.bfcl.harness import Harness, Inference, Unreachable, prepare_python
 from callwright_lab.benchmarks.bfcl.report import render_report
 from callwright_lab.benchmarks.bfcl.sample import (
@@ -151,14 +152,32 @@ def open_runner(row: Row, setup: Setup) -> Iterator[Runner]:
     log = setup.results.with_suffix(".log")
     python = setup.python or prepare_python()
     with ExitStack() as stack:
-        running = setup.proxy if row.name == PROXIED else None
-        endpoint = stack.enter_context(
-            open_upstream(running or setup.upstream, row.inference.model, setup.context)
+        gold = stack.enter_context(serve_gold()) if row.inference.model == GOLD else None
+        running = setup.proxy if row.name == PROXIED and not gold else None
+        endpoint = (
+            gold.endpoint
+            if gold
+            else stack.enter_context(
+                open_upstream(running or setup.upstream, row.inference.model, setup.context)
+            )
         )
         if row.name == PROXIED and not running:
             proxy_log = setup.results.with_suffix(".proxy.log")
             endpoint = stack.enter_context(open_proxy(endpoint, row.options, proxy_log))
-        yield stack.enter_context(Harness(python, endpoint, row.inference, log))
+        suite = stack.enter_context(Harness(python, endpoint, row.inference, log))
+        yield _GoldRunner(suite, gold) if gold else suite
+
+
+@dataclass(frozen=True)
+class _GoldRunner:
+    """Tells the scripted model of each case before the suite asks."""
+
+    suite: Runner
+    model: GoldModel
+
+    def run(self, category: str, case: str) -> JsonObject:
+        self.model.prepare(category, case)
+        return self.suite.run(category, case)
 
 
 def run_rows(rows: Sequence[Row], cases: Sequence[Case], setup: Setup) -> int:
@@ -205,7 +224,9 @@ def _build_parser() -> argparse.ArgumentParser:
 def _add_endpoint_options(known: argparse.ArgumentParser) -> None:
     known.add_argument("--upstream", help="the endpoint: http://host:8000/v1")
     known.add_argument(
-        "--model", default="local", help="its model; without --upstream, local or local:PATH"
+        "--model",
+        default="local",
+        help="its model; without --upstream: local, local:PATH, or gold (%(default)s)",
     )
     known.add_argument(
         "--context", type=int, default=16_384, help="tokens, of the embedded model (%(default)s)"
