@@ -44,6 +44,7 @@ from callwright_lab.benchmarks.bfcl.sample import (
     render_sample,
 )
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
+from callwright_lab.benchmarks.comparison.task_sets import Half
 from callwright_lab.benchmarks.refine.bfcl import REQUIREMENT
 
 ROWS = ("raw", "fc-direct", "proxy")
@@ -90,7 +91,7 @@ class Setup:
     results: Path
     upstream: str | None = None
     proxy: str | None = None
-    context: int = 16_384
+    context: int = 24_576
     python: str | None = None
     limit_seconds: float = 0.0
     began: float = field(default_factory=time.monotonic)
@@ -229,7 +230,7 @@ def _add_endpoint_options(known: argparse.ArgumentParser) -> None:
         help="its model; without --upstream: local, local:PATH, or gold (%(default)s)",
     )
     known.add_argument(
-        "--context", type=int, default=16_384, help="tokens, of the embedded model (%(default)s)"
+        "--context", type=int, default=24_576, help="tokens, of the embedded model (%(default)s)"
     )
     known.add_argument("--proxy", help="base URL of a proxy that runs; by default one is started")
     known.add_argument(
@@ -257,7 +258,7 @@ def _draw_cases(given: Any) -> tuple[Case, ...]:
     if given.per_category < 1:
         raise ConfigError("--per-category is less than 1", hint="the board has 15")
     categories = parse_categories(given.categories)
-    half = "final" if given.open_final else "dev"
+    half: Half = "final" if given.open_final else "dev"
     return draw_sample(read_cases(categories), half, given.per_category)
 
 

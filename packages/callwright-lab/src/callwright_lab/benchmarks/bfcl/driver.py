@@ -18,6 +18,7 @@ import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 PROMPTED, NATIVE = "prompted", "native"  # the suite's two modes; the names hold no "_" and no "FC"
@@ -30,6 +31,23 @@ Turns = Sequence[Sequence[Sequence[str]]]
 """Calls as text: of each turn, of each of its steps."""
 
 
+@dataclass(frozen=True)
+class Settings:
+    """How the suite asks. ``wheel``: the folder that holds it, "" where it is installed; ``native``:
+    by tools; ``max_tokens`` of a reply, 0: no limit; ``timeout`` of a question in seconds.
+
+    The suite reads the endpoint's address and key from its own variables, OPENAI_BASE_URL and
+    OPENAI_API_KEY.
+    """
+
+    wheel: str
+    native: bool
+    model: str
+    temperature: float
+    max_tokens: int
+    timeout: float
+
+
 class Unreachable(Exception):
     """The endpoint gave no reply, so that there is nothing to judge."""
 
@@ -37,13 +55,9 @@ class Unreachable(Exception):
 class Suite:
     """One handler of the suite, and its verdicts. Every conversation has environments of its own."""
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
-        """``settings``: wheel (a folder, or ""), native, model, temperature, max_tokens (0: none),
-        timeout in seconds. The suite reads the endpoint's address and key from its own variables,
-        OPENAI_BASE_URL and OPENAI_API_KEY.
-        """
-        if settings["wheel"]:
-            sys.path.insert(0, settings["wheel"])
+    def __init__(self, settings: Settings) -> None:
+        if settings.wheel:
+            sys.path.insert(0, settings.wheel)
         _supply_model_table()
         self._data = importlib.import_module("bfcl_eval.utils")
         self._runner = importlib.import_module("bfcl_eval.eval_checker.eval_runner")
@@ -51,23 +65,23 @@ class Suite:
             "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker"
         )
         self._openai = importlib.import_module("openai")
-        self._mode = NATIVE if settings["native"] else PROMPTED
+        self._mode = NATIVE if settings.native else PROMPTED
         self._handler = self._build_handler(settings)
         self._begun = 0
 
-    def _build_handler(self, settings: Mapping[str, Any]) -> Any:
+    def _build_handler(self, settings: Settings) -> Any:
         module = importlib.import_module("bfcl_eval.model_handler.api_inference.openai_completion")
         handler = module.OpenAICompletionsHandler(
-            model_name=settings["model"],
-            temperature=settings["temperature"],
+            model_name=settings.model,
+            temperature=settings.temperature,
             registry_name=self._mode,
-            is_fc_model=settings["native"],
+            is_fc_model=settings.native,
         )
         # a request that was lost is asked again with its whole case, not within it
-        handler.client = handler.client.with_options(timeout=settings["timeout"], max_retries=0)
-        if settings["max_tokens"]:
+        handler.client = handler.client.with_options(timeout=settings.timeout, max_retries=0)
+        if settings.max_tokens:
             handler.generate_with_backoff = functools.partial(
-                handler.generate_with_backoff, max_tokens=settings["max_tokens"]
+                handler.generate_with_backoff, max_tokens=settings.max_tokens
             )
         return handler
 
@@ -115,12 +129,12 @@ class Suite:
             verdict = self._evaluate(category, case, result, gold, entry, name)
         except Exception as error:  # a value that its checkers are not written for
             verdict = {"valid": False, "error_type": "checker_stopped", "error": repr(error)}
-        error = verdict.get("error", "")
-        details = error if isinstance(error, dict) else {}
+        told = verdict.get("error", "")
+        details = told if isinstance(told, dict) else {}
         return {
             "valid": bool(verdict["valid"]),
             "error_type": details.get("error_type") or verdict.get("error_type", ""),
-            "reason": str(details.get("error_message") or error)[:300],
+            "reason": str(details.get("error_message") or told)[:300],
         }
 
     def _evaluate(
@@ -288,7 +302,7 @@ def main() -> None:
         out.write(line)
         out.flush()
 
-    settings = json.loads(sys.argv[1])  # noqa: TID251
+    settings = Settings(**json.loads(sys.argv[1]))  # noqa: TID251
     serve(sys.stdin.readline, write, Suite(settings).run)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -67,13 +67,14 @@ def prepare_python() -> Path:
 class Harness:
     """The suite with one endpoint, in a process beside ours. A context manager.
 
-    What the suite prints goes to ``log``.
+    ``python`` is the path of an interpreter with the suite's libraries. What the suite prints goes
+    to ``log``.
     """
 
     def __init__(
         self, python: str | Path, endpoint: Endpoint, inference: Inference, log: Path
     ) -> None:
-        self._python, self._endpoint, self._inference = python, endpoint, inference
+        self._python, self._endpoint, self._inference = Path(python), endpoint, inference
         self._log = log
         self._said: IO[bytes] | None = None
 
@@ -83,7 +84,12 @@ class Harness:
         self._log.parent.mkdir(parents=True, exist_ok=True)
         self._said = self._log.open("ab")
         # -I: none of our packages and no module of this folder is seen there
-        command = [str(self._python), "-I", driver.__file__, write(self._settings()).decode()]
+        command = [
+            str(self._python.absolute()),  # it is started in another folder
+            "-I",
+            driver.__file__,
+            write(asdict(self._build_settings())).decode(),
+        ]
         variables = {
             "OPENAI_BASE_URL": self._endpoint.url,
             "OPENAI_API_KEY": self._endpoint.key or "none",
@@ -99,16 +105,16 @@ class Harness:
         )
         return self
 
-    def _settings(self) -> JsonObject:
+    def _build_settings(self) -> driver.Settings:
         asked = self._inference
-        return {
-            "wheel": str(unpack_folder()),
-            "native": asked.native,
-            "model": asked.model,
-            "temperature": asked.temperature,
-            "max_tokens": asked.max_tokens,
-            "timeout": asked.timeout,
-        }
+        return driver.Settings(
+            str(unpack_folder()),
+            asked.native,
+            asked.model,
+            asked.temperature,
+            asked.max_tokens,
+            asked.timeout,
+        )
 
     def __exit__(
         self,
