@@ -36,12 +36,14 @@ def test_the_endpoint_calls_offered_tools_and_writes_calls_where_none_are() -> N
         model.prepare("any", "case")
         written = _ask(model.endpoint.url, {"messages": [FIRST]})
         called = _ask(model.endpoint.url, {"messages": [FIRST], "tools": [{}]})
+        native = {"role": "assistant", "content": None, "tool_calls": [{}]}
+        worded = _ask(model.endpoint.url, {"messages": [FIRST, native, RESULT]})
         ended = _ask(model.endpoint.url, {"messages": [FIRST, DONE, DONE], "tools": [{}]})
     assert written["content"] == "[shop.a(n=1)]"
     (call,) = called["tool_calls"]
     assert call["function"] == {"name": "shop_a", "arguments": '{"n":1}'}
-    assert ended["content"] == LAST_WORD
-    assert len(model.asked) == 3
+    assert worded["content"] == ended["content"] == LAST_WORD
+    assert len(model.asked) == 4
 
 
 def _ask(url: str, body: dict[str, object]) -> dict[str, object]:

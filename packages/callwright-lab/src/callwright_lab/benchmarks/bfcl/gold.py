@@ -87,8 +87,9 @@ def _read_category(category: str) -> dict[str, tuple[JsonObject, list[Any]]]:
 class GoldModel:
     """The model's endpoint. ``script`` is what it answers by; :meth:`prepare` sets the next one.
 
-    ``asked`` are the bodies of all questions. A conversation that does not begin as the script
-    does (a probe of the proxy) is answered with a word.
+    ``asked`` are the bodies of all questions. What the proxy asks on its own is answered with a
+    word: a conversation that does not begin as the script does, or one with native calls in which
+    no tools are offered any more.
     """
 
     build: Callable[[str, str], Script] = build_script
@@ -105,7 +106,9 @@ class GoldModel:
         the suite's prompt demands.
         """
         self.asked.append(body)
-        calls = self.script.find_reply(body["messages"])
+        native = any(message.get("tool_calls") for message in body["messages"])
+        may_call = bool(body.get("tools")) or not native
+        calls = self.script.find_reply(body["messages"]) if may_call else ()
         message = _build_message(calls, native=bool(body.get("tools")))
         reason = "tool_calls" if "tool_calls" in message else "stop"
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
