@@ -73,6 +73,14 @@ def bench_multi_turn(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("bfcl", context_settings=_PASS)
+def bench_bfcl(context: typer.Context) -> None:
+    """BFCL's own harness, with a model direct and behind the proxy."""
+    from callwright_lab.benchmarks.bfcl.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("makespan", context_settings=_PASS)
 def bench_makespan(context: typer.Context) -> None:
     """Measure the duration of each strategy with the same knowledge and scripted delays."""

@@ -1,0 +1,1 @@
+"""BFCL's own harness, with a model direct and behind the proxy."""
