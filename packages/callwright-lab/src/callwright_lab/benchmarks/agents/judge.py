@@ -205,7 +205,10 @@ def _is_supported(value: Json, text: str, gold: set[Json]) -> bool:
         return all(_is_supported(part, text, gold) for part in _iter_values(value))
     if isinstance(value, int | float) and not isinstance(value, bool):
         return has_fact(text, (value,)) or float(value) in gold
-    return _normalise_value(value) in gold or str(value).strip().casefold() in text.casefold()
+    if _normalise_value(value) in gold:
+        return True
+    stated = rf"(?<![0-9A-Za-z]){re.escape(str(value).strip())}(?![0-9A-Za-z])"
+    return bool(re.search(stated, text, re.IGNORECASE))
 
 
 def _iter_values(value: Json) -> Iterable[Json]:
