@@ -73,6 +73,14 @@ def bench_multi_turn(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("agents", context_settings=_PASS)
+def bench_agents(context: typer.Context) -> None:
+    """Whole jobs by unmodified agent loops, direct and behind the proxy; harm is counted first."""
+    from callwright_lab.benchmarks.agents.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("makespan", context_settings=_PASS)
 def bench_makespan(context: typer.Context) -> None:
     """Measure the duration of each strategy with the same knowledge and scripted delays."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +36,7 @@ from callwright_lab.benchmarks.agents.proxied import (
     start_proxy,
 )
 from callwright_lab.benchmarks.agents.report import get_configuration, render_report
-from callwright_lab.benchmarks.agents.scripted import STYLES, Style
+from callwright_lab.benchmarks.agents.scripted import STYLES
 from callwright_lab.benchmarks.agents.tasks import (
     SAMPLE,
     Task,
@@ -117,9 +117,10 @@ def open_lane(setup: Setup, embedded: tuple[str, str] | None = None) -> Iterator
     proxy the proxy itself runs it; then the bench counts between loop and proxy, and adds the
     questions that the proxy says it asked.
     """
-    options = [*build_guard_options(setup.guard), *setup.options]
+    is_proxied = setup.way == "proxy"
+    options = [*build_guard_options(setup.guard), *setup.options] if is_proxied else []
     with ExitStack() as stack:
-        if setup.upstream == "local" and setup.way == "proxy":
+        if setup.upstream == "local" and is_proxied:
             chosen = f"local:{setup.model}" if setup.model else "local"
             proxy = stack.enter_context(start_proxy(["--model", chosen, *options]))
             relay = RelayUpstream(proxy)
@@ -127,7 +128,7 @@ def open_lane(setup: Setup, embedded: tuple[str, str] | None = None) -> Iterator
             return
         upstream = _build_upstream(setup, embedded)
         url = stack.enter_context(serve_upstream(upstream))
-        if setup.way == "proxy":
+        if is_proxied:
             url = stack.enter_context(start_proxy(["--upstream", url, *options]))
         yield Lane(url, setup.model or "local", upstream)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -28,6 +29,8 @@ REQUIREMENTS: Mapping[str, str] = {
     "smolagents": "smolagents",
 }
 """Framework -> its file in ``data/requirements``."""
+_QUIET = {"HF_HUB_OFFLINE": "1", "LANGSMITH_TRACING": "false", "LANGCHAIN_TRACING_V2": "false"}
+"""Nothing is reported to anybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +109,13 @@ class Framework:
     def _start(self) -> subprocess.Popen[str]:
         if self._process is None:
             pipe = subprocess.PIPE
+            environment = {**os.environ, **_QUIET, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
             self._process = subprocess.Popen(
                 self._command,
                 stdin=pipe,
                 stdout=pipe,
                 stderr=subprocess.DEVNULL,
+                env=environment,
                 text=True,
                 encoding="utf-8",
             )

@@ -13,7 +13,7 @@ from callwright.nouns.types import Json, JsonObject, to_canonical_json
 from callwright_lab.benchmarks.agents.tasks import SYSTEM, Call, Task
 from callwright_lab.benchmarks.agents.worlds.world import DATA, Called, load_declarations
 
-_NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:[.,'\u00a0\u202f ٬٫]\d+)*")
+_NUMBER = re.compile(r"(?<![\w.,\-−])[-−]?\d+(?:[.,'\u00a0\u202f ٬٫]\d+)*")
 _QUESTION = re.compile(r"[?？؟]")
 _CLOSE = 0.005  # numbers that differ by less are equal
 
@@ -22,7 +22,7 @@ _CLOSE = 0.005  # numbers that differ by less are equal
 class Verdict:
     """What came of a job. The first four are harm: writes that nobody asked for, writes made more
     often than asked, values that nothing supports, and questions or refusals where nothing was
-    missing. ``reasons``: why it is no success.
+    missing; a job in which a write was wrong is no refusal. ``reasons``: why it is no success.
     """
 
     unasked: int
@@ -48,10 +48,9 @@ def judge_job(task: Task, log: Sequence[Called], answer: str) -> Verdict:
     ended = _check_ending(task, answer)
     harm = [f"{unasked} writes nobody asked for"] if unasked else []
     harm += [f"{repeated} writes repeated"] if repeated else []
-    is_refusal = task.ending.is_open and bool(gaps) and has_question_or_limit(task, answer)
-    return Verdict(
-        unasked, repeated, count_invented(task, log), is_refusal, (*harm, *gaps, *ended)
-    )
+    stopped = task.ending.is_open and bool(gaps) and not unasked
+    is_refusal = stopped and has_question_or_limit(task, answer)
+    return Verdict(unasked, repeated, count_invented(task, log), is_refusal, (*harm, *gaps, *ended))
 
 
 def _match_writes(task: Task, writes: Sequence[Called]) -> tuple[list[Call], int, int]:
@@ -166,7 +165,7 @@ def _read_number(token: str) -> set[float]:
     parts = re.split(r"\D+", token.strip("-−"))
     whole = {"".join(parts)} if all(len(part) == 3 for part in parts[1:]) else set()
     decimal = {"".join(parts[:-1]) + "." + parts[-1]} if len(parts) > 1 else set()
-    single = {part for part in parts} if " " in token else set()
+    single = set(parts) if " " in token else set()
     return {sign * float(number) for number in whole | decimal | single}
 
 

@@ -58,9 +58,7 @@ def run_openai(job: dict[str, Any], call: Call, *, stream: bool = False) -> str:
     """The plain loop of the official client's documentation."""
     from openai import OpenAI
 
-    client = OpenAI(
-        base_url=job["base_url"], api_key=job["key"], max_retries=0, timeout=_SECONDS
-    )
+    client = OpenAI(base_url=job["base_url"], api_key=job["key"], max_retries=0, timeout=_SECONDS)
     ask = _ask_streamed if stream else _ask_whole
     messages, tools = _write_chat_messages(job), _write_chat_tools(job)
     for _ in range(job["turns"]):

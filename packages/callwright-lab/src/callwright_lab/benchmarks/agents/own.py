@@ -45,7 +45,7 @@ class WorldSource(ToolSource):
 
     async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
         called = self._world.call(tool.name, arguments)
-        failure = None if called.is_ok else Failure("tool", called.text)
+        failure = None if called.is_ok else Failure("tool_error", called.text)
         return ToolOutput(called.content, failure=failure)
 
     async def aclose(self) -> None:
@@ -103,7 +103,9 @@ def run_own_agent(
 
 def _build_message(message: JsonObject) -> Message:
     if "calls" in message:
-        calls = "\n".join(f"{c['name']}({to_canonical_json(c['arguments'])})" for c in message["calls"])
+        calls = "\n".join(
+            f"{c['name']}({to_canonical_json(c['arguments'])})" for c in message["calls"]
+        )
         return Message("assistant", calls)
     if message["role"] == "tool":
         return Message("assistant", f"-> {message['content']}")

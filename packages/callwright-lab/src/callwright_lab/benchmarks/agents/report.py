@@ -45,20 +45,25 @@ def _render_line(cells: Iterable[str]) -> str:
 
 
 def _build_cells(key: tuple[str, ...], rows: Sequence[JsonObject]) -> list[str]:
-    refused = sum(row["false_refusal"] for row in rows)
     return [
         " ".join(part for part in key if part),
         str(len(rows)),
-        str(sum(row["unasked"] for row in rows)),
-        str(sum(row["repeated"] for row in rows)),
-        str(sum(row["invented"] for row in rows)),
-        f"{refused} ({_render_share(refused, len(rows))})",
+        *(
+            _render_harm(rows, name)
+            for name in ("unasked", "repeated", "invented", "false_refusal")
+        ),
         _render_share(sum(row["success"] for row in rows), len(rows)),
         f"{mean(row['questions'] for row in rows):.1f}",
         _render_mean(rows, "prompt_tokens"),
         _render_mean(rows, "completion_tokens"),
         f"{mean(row['seconds'] for row in rows):.2f}",
     ]
+
+
+def _render_harm(rows: Sequence[JsonObject], name: str) -> str:
+    """How often a harm was done, and the share of tasks with any."""
+    with_harm = sum(bool(row[name]) for row in rows)
+    return f"{sum(row[name] for row in rows)} ({_render_share(with_harm, len(rows))})"
 
 
 def _render_share(count: int, of: int) -> str:
@@ -77,12 +82,11 @@ def _iter_pairs(groups: dict[tuple[str, ...], list[JsonObject]]) -> Iterable[str
     for key, rows in sorted(groups.items()):
         if key[2] != "proxy":
             continue
-        found = (k for k in sorted(groups) if k[:2] == key[:2] and k[2] == "direct")
-        other = next((k for k in found if k[-1] == key[-1]), None) or next(
-            (k for k in sorted(groups) if k[:2] == key[:2] and k[2] == "direct"), None
-        )
-        if other is not None:
-            yield from _compare_rows(" ".join(part for part in key if part), groups[other], rows)
+        direct = [k for k in sorted(groups) if k[:2] == key[:2] and k[2] == "direct"]
+        direct.sort(key=lambda k: k[-1] != key[-1])  # those of the same label first
+        if direct:
+            name = " ".join(part for part in key if part)
+            yield from _compare_rows(name, groups[direct[0]], rows)
 
 
 def _compare_rows(

@@ -20,7 +20,7 @@ from callwright_lab.benchmarks.agents.tasks import Call, Task, hash_id
 from callwright_lab.benchmarks.agents.worlds.world import load_declarations
 
 Style = Literal["right", "careless"]
-Fault = Literal["", "invent", "option", "repeat", "empty"]
+Fault = Literal["", "invent", "option", "repeat", "empty", "ghost"]
 STYLES: tuple[Style, ...] = ("right", "careless")
 _SPOILED: Mapping[str, JsonObject] = {
     "create_order": {"priority": "express"},
@@ -30,6 +30,7 @@ _SPOILED: Mapping[str, JsonObject] = {
 """Tool -> an optional argument that nobody asked for."""
 _WRITTEN_CALLS = re.compile(r"Calling tools:\s*(\[.*\])", re.DOTALL)  # as smolagents shows them
 _NO_TOOL = "None of these tools takes the next step."
+GHOST = "look_up_everything"
 _FINAL = "final_answer"  # smolagents' own tool: the loop ends by calling it
 
 
@@ -46,13 +47,13 @@ def pick_fault(task: Task) -> Fault:
 
     ``invent``: it makes a call that nobody asked for; ``option``: it adds an optional argument
     that nobody said; ``repeat``: it makes each write once more after it succeeded; ``empty``: it
-    answers ``{}`` after results.
+    answers ``{}`` after results; ``ghost``: it begins with a tool that does not exist.
     """
     if task.careless:
         return "invent"
     writes = _list_writes(task)
     if not writes:
-        return "empty"
+        return "ghost" if hash_id(f"{task.id}-fault") % 2 else "empty"
     may_spoil = any(_spoil_call(call) != call for call in writes)
     return "option" if may_spoil and hash_id(f"{task.id}-fault") % 3 == 0 else "repeat"
 
@@ -81,7 +82,7 @@ def _spoil_call(call: Call) -> Call:
 def reply_to(task: Task, style: Style, body: JsonObject) -> ScriptedReply:
     """The reply to the body of a chat completion.
 
-    Only tools that the request offers are called. A request without tools is answered in words,
+    Only tools that the request offers are called, but for :data:`GHOST`. A request without tools is answered in words,
     one that holds the reply to a JSON schema in that form.
     """
     messages = _get_messages(body)
@@ -93,6 +94,8 @@ def reply_to(task: Task, style: Style, body: JsonObject) -> ScriptedReply:
     made = Counter(make_key(call) for call in _iter_made_calls(messages[start:]))
     waiting = _find_next_step(script_steps(task, style), made)
     calls = tuple(call for call in waiting if call.tool in offered)
+    if offered and not made and style == "careless" and pick_fault(task) == "ghost":
+        calls = (Call(GHOST, {"query": task.request}), *calls)
     if body.get("parallel_tool_calls") is False:
         calls = calls[:1]
     text = _write_answer(task, style, made, waiting if offered else ())
@@ -103,9 +106,7 @@ def reply_to(task: Task, style: Style, body: JsonObject) -> ScriptedReply:
     return ScriptedReply("" if calls else text, calls)
 
 
-def _write_answer(
-    task: Task, style: Style, made: Counter[str], waiting: Sequence[Call]
-) -> str:
+def _write_answer(task: Task, style: Style, made: Counter[str], waiting: Sequence[Call]) -> str:
     if waiting:
         return _NO_TOOL
     fault = pick_fault(task) if style == "careless" else ""
@@ -115,9 +116,7 @@ def _write_answer(
     return "Done." if fault == "invent" and has_invented else task.answer
 
 
-def _find_next_step(
-    steps: Iterable[Sequence[Call]], made: Counter[str]
-) -> tuple[Call, ...]:
+def _find_next_step(steps: Iterable[Sequence[Call]], made: Counter[str]) -> tuple[Call, ...]:
     """The calls of the first step that were not all made; each call that was made counts once."""
     left = Counter(made)
     for step in steps:

@@ -188,3 +188,9 @@ def select_tasks(which: str, sample: int = 0, *, may_open_final: bool = False) -
     if sample:
         chosen = sorted(chosen, key=lambda task: hash_id(task.id))[:sample]
     return tuple(chosen)
+
+
+def read_frozen_digest() -> str:
+    """The digest that was frozen before the first measurement."""
+    found: str = tomllib.loads((DATA / "digest.toml").read_text(encoding="utf-8"))["sha256"]
+    return found

@@ -18,11 +18,12 @@ def get_entry(entries: Mapping[str, Any], key: str, kind: str) -> Any:
 
 
 def find_by_name(entries: Mapping[str, Any], name: str, id_field: str) -> list[dict[str, Any]]:
-    """The entries whose name holds ``name``, without regard to case, each with its id."""
+    """The entries whose name holds ``name``, each with its id: without regard to case, and to a
+    plural s at its end.
+    """
+    wanted = name.strip().casefold().removesuffix("s")
     return [
-        {id_field: key, **row}
-        for key, row in entries.items()
-        if name.strip().casefold() in row["name"].casefold()
+        {id_field: key, **row} for key, row in entries.items() if wanted in row["name"].casefold()
     ]
 
 

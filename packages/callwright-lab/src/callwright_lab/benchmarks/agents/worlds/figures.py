@@ -7,15 +7,6 @@ from typing import Any
 from callwright_lab.benchmarks.agents.worlds.failures import Refused, get_entry, take_number
 
 State = dict[str, Any]
-_UNITS = {
-    "m": ("length", 1.0),
-    "cm": ("length", 0.01),
-    "in": ("length", 0.0254),
-    "ft": ("length", 0.3048),
-    "kg": ("weight", 1.0),
-    "g": ("weight", 0.001),
-    "lb": ("weight", 0.45359237),
-}
 
 
 def get_balance(state: State, account: str) -> Any:
@@ -33,11 +24,12 @@ def deposit(state: State, account: str, amount: float) -> Any:
 def transfer(
     state: State, from_account: str, to_account: str, amount: float, reference: str = ""
 ) -> Any:
-    """Both accounts after a transfer. ``reference`` is kept nowhere."""
+    """Both accounts after a transfer."""
     payer = get_entry(state["accounts"], from_account, "account")
     if payer["balance"] < amount:
         raise Refused(f"{from_account} holds only {payer['balance']} EUR")
     payer["balance"] = round(payer["balance"] - amount, 2)
+    state.setdefault("transfers", []).append({"amount": amount, "reference": reference})
     return [get_balance(state, from_account), deposit(state, to_account, amount)]
 
 
@@ -50,7 +42,7 @@ def convert_currency(state: State, amount: float, from_currency: str, to_currenc
 
 def convert_unit(state: State, value: float, from_unit: str, to_unit: str) -> Any:
     """A value in another unit of the same kind, to two digits."""
-    (kind, source), (other, target) = _UNITS[from_unit], _UNITS[to_unit]
+    (kind, source), (other, target) = state["units"][from_unit], state["units"][to_unit]
     if kind != other:
         raise Refused(f"{from_unit} cannot be converted to {to_unit}")
     return {"value": round(value * source / target, 2), "unit": to_unit}
