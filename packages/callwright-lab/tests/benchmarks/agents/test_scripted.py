@@ -147,7 +147,8 @@ def test_every_task_has_its_known_fault_and_the_right_script_has_none() -> None:
             case "invent":
                 assert (unasked, repeated) == (1, 0), task.id
             case "option":
-                assert unasked and invented, task.id
+                assert unasked, task.id
+                assert invented, task.id
             case "repeat":
                 assert not unasked, task.id
             case _:

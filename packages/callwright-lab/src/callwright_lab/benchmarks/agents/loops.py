@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 Call = Callable[[str, Any], str]
@@ -56,9 +57,7 @@ def _write_chat_tools(job: dict[str, Any]) -> list[dict[str, Any]]:
 
 def run_openai(job: dict[str, Any], call: Call, *, stream: bool = False) -> str:
     """The plain loop of the official client's documentation."""
-    from openai import OpenAI
-
-    client = OpenAI(base_url=job["base_url"], api_key=job["key"], max_retries=0, timeout=_SECONDS)
+    client = _open_client(job["base_url"], job["key"])
     ask = _ask_streamed if stream else _ask_whole
     messages, tools = _write_chat_messages(job), _write_chat_tools(job)
     for _ in range(job["turns"]):
@@ -72,6 +71,14 @@ def run_openai(job: dict[str, Any], call: Call, *, stream: bool = False) -> str:
         if job["reminder"]:
             messages.append({"role": "user", "content": job["reminder"]})
     raise TurnLimit
+
+
+@cache
+def _open_client(base_url: str, key: str) -> Any:
+    """One client for all jobs: to make one takes longer than a scripted job."""
+    from openai import OpenAI
+
+    return OpenAI(base_url=base_url, api_key=key, max_retries=0, timeout=_SECONDS)
 
 
 def _ask_whole(client: Any, body: dict[str, Any]) -> dict[str, Any]:

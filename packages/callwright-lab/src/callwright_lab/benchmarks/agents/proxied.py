@@ -40,15 +40,22 @@ def start_proxy(options: Sequence[str]) -> Iterator[str]:
             text=True,
             env=environment,
         )
+        assert process.stderr is not None
+        drain = threading.Thread(target=process.stderr.read, daemon=True)
         try:
-            yield f"http://127.0.0.1:{_read_port(process)}/v1"
+            port = _read_port(process)
+            drain.start()  # a pipe that nobody reads would stop the proxy
+            yield f"http://127.0.0.1:{port}/v1"
         finally:
             process.terminate()
             process.wait()
+            if drain.ident is not None:
+                drain.join()
+            process.stderr.close()
 
 
 def _read_port(process: subprocess.Popen[str]) -> str:
-    """The port that the proxy says it listens on. The rest of what it says is read and dropped."""
+    """The port that the proxy says it listens on. Raises ConfigError where it ends without."""
     assert process.stderr is not None
     timer = threading.Timer(_START_SECONDS, process.kill)
     timer.start()
@@ -57,7 +64,6 @@ def _read_port(process: subprocess.Popen[str]) -> str:
         said += line
         if match := _ADDRESS.search(line):
             timer.cancel()
-            threading.Thread(target=process.stderr.read, daemon=True).start()
             return match[1]
     timer.cancel()
     raise ConfigError(f"the proxy did not start: {said.strip()[-400:]}")

@@ -60,6 +60,7 @@ class Handler(BaseHTTPRequestHandler):
     """Reads a request and hands it to the upstream; tells the models' list by itself."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else a body waits 40 ms for the acknowledgement of its head
     server: _Server
 
     def do_POST(self) -> None:
