@@ -281,8 +281,12 @@ def run_smolagents(job: dict[str, Any], call: Call) -> str:
         max_steps=job["turns"],
         verbosity_level=0,
     )
-    told = "".join(f"{m['role']}: {_render_message(m)}\n" for m in earlier)
-    asked = f"Earlier:\n{told}\nNow the user says:\n{last['content']}" if told else last["content"]
+    transcript = "".join(f"{m['role']}: {_render_message(m)}\n" for m in earlier)
+    asked = (
+        f"Earlier:\n{transcript}\nNow the user says:\n{last['content']}"
+        if transcript
+        else last["content"]
+    )
     return str(agent.run(asked))
 
 
