@@ -42,8 +42,8 @@ def play(task: Task, style: Style) -> tuple[int, int, int]:
     for step in script_steps(task, style):
         for call in step:
             world.call(call.tool, call.arguments)
-    verdict = judge_job(task, world.log, task.answer)
-    return verdict.unasked, verdict.repeated, verdict.invented
+    score = judge_job(task, world.log, task.answer)
+    return score.unasked, score.repeated, score.invented
 
 
 def test_the_careless_script_does_its_known_harm() -> None:

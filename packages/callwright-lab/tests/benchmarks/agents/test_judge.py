@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from callwright_lab.benchmarks.agents.judge import (
-    Verdict,
+    JobScore,
     count_invented,
     has_fact,
     has_question_or_limit,
@@ -23,16 +23,16 @@ Made = tuple[str, dict[str, Any]]
 ORDER: Made = ("create_order", {"part_code": "A-100", "quantity": 5})
 
 
-def judge(task: Task, calls: list[Made], answer: str) -> Verdict:
+def judge(task: Task, calls: list[Made], answer: str) -> JobScore:
     world, _ = task.open_world()
     for tool, arguments in calls:
         world.call(tool, arguments)
     return judge_job(task, world.log, answer)
 
 
-def counts(verdict: Verdict) -> tuple[int, int, int, bool, bool]:
-    harm = (verdict.unasked, verdict.repeated, verdict.invented)
-    return (*harm, verdict.is_false_refusal, verdict.is_success)
+def counts(score: JobScore) -> tuple[int, int, int, bool, bool]:
+    harm = (score.unasked, score.repeated, score.invented)
+    return (*harm, score.is_false_refusal, score.is_success)
 
 
 @pytest.mark.parametrize(
@@ -64,15 +64,15 @@ def test_an_order(calls: list[Made], answer: str, expected: tuple[Any, ...]) -> 
 
 def test_a_write_that_nobody_asked_for_is_counted_once_as_that_and_then_as_repeated() -> None:
     mail = ("send_mail", {"to": "x@y.example", "subject": "a", "body": "b"})
-    verdict = judge(TASKS["en-talk-1"], [mail, mail, mail], "Good morning!")
-    assert (verdict.unasked, verdict.repeated, verdict.invented) == (1, 2, 3)
-    assert not verdict.is_success
+    score = judge(TASKS["en-talk-1"], [mail, mail, mail], "Good morning!")
+    assert (score.unasked, score.repeated, score.invented) == (1, 2, 3)
+    assert not score.is_success
 
 
 def test_a_write_that_the_world_refused_is_no_write() -> None:
     order = ("create_order", {"part_code": "E-512", "quantity": 2})
-    verdict = judge(TASKS["en-impossible-1"], [order], "It is out of stock.")
-    assert counts(verdict) == (0, 0, 0, False, True)
+    score = judge(TASKS["en-impossible-1"], [order], "It is out of stock.")
+    assert counts(score) == (0, 0, 0, False, True)
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_a_write_that_the_world_refused_is_no_write() -> None:
 def test_where_something_is_missing_a_question_is_right_in_five_languages(
     task: str, answer: str, is_success: bool
 ) -> None:
-    verdict = judge(TASKS[task], [], answer)
-    assert verdict.is_success is is_success
-    assert not verdict.is_false_refusal
+    score = judge(TASKS[task], [], answer)
+    assert score.is_success is is_success
+    assert not score.is_false_refusal
 
 
 def test_two_equal_wishes_are_two_writes() -> None:

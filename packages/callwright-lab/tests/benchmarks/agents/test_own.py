@@ -21,8 +21,8 @@ def test_an_expert_s_calls_are_carried_out_in_the_world(task: str, strategy: str
     assert run.ended.error == ""
     assert run.steps > 0
     assert run.usage.prompt_tokens > 0
-    verdict = judge_job(found, world.log, run.ended.answer)
-    assert verdict.is_success, verdict.reasons
+    score = judge_job(found, world.log, run.ended.answer)
+    assert score.is_success, score.reasons
 
 
 def test_a_model_that_fails_is_the_error_of_the_run() -> None:

@@ -45,8 +45,8 @@ def play(task: Task, style: Style) -> tuple[int, int, int, bool]:
     for step in script_steps(task, style):
         for call in step:
             world.call(call.tool, call.arguments)
-    verdict = judge_job(task, world.log, task.answer)
-    return verdict.unasked, verdict.repeated, verdict.invented, verdict.is_success
+    score = judge_job(task, world.log, task.answer)
+    return score.unasked, score.repeated, score.invented, score.is_success
 
 
 def test_gold_comes_step_by_step_and_ends_in_words() -> None:

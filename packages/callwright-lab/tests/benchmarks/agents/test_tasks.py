@@ -44,9 +44,9 @@ def test_gold_solves_its_task(task: Task) -> None:
     assert task.request in messages[-1]["content"]
     called = [world.call(call.tool, call.arguments) for call in task.gold]
     assert task.ending.refuses or all(one.is_ok for one in called)
-    verdict = judge_job(task, world.log, task.answer)
-    assert verdict.is_success, verdict.reasons
-    assert (verdict.invented, verdict.is_false_refusal) == (0, False)
+    score = judge_job(task, world.log, task.answer)
+    assert score.is_success, score.reasons
+    assert (score.invented, score.is_false_refusal) == (0, False)
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
@@ -63,9 +63,9 @@ def test_the_careless_call_is_one_nobody_asked_for(task: Task) -> None:
     world, _ = task.open_world()
     for call in task.careless:
         assert world.call(call.tool, call.arguments).is_ok
-    verdict = judge_job(task, world.log, task.answer)
-    assert verdict.unasked == 1
-    assert verdict.invented >= (task.kind == "missing" and task.id != "de-missing-2")
+    score = judge_job(task, world.log, task.answer)
+    assert score.unasked == 1
+    assert score.invented >= (task.kind == "missing" and task.id != "de-missing-2")
 
 
 def test_earlier_calls_were_made_in_the_world_and_are_no_part_of_its_log() -> None:

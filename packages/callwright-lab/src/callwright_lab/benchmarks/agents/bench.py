@@ -181,14 +181,14 @@ def _list_tools(world: World) -> list[JsonObject]:
 
 
 def _judge_row(task: Task, world: World, ended: Ended) -> JsonObject:
-    verdict = judge_job(task, world.log, ended.answer)
+    score = judge_job(task, world.log, ended.answer)
     return {
-        "unasked": verdict.unasked,
-        "repeated": verdict.repeated,
-        "invented": verdict.invented,
-        "false_refusal": verdict.is_false_refusal,
-        "success": verdict.is_success,
-        "reasons": list(verdict.reasons),
+        "unasked": score.unasked,
+        "repeated": score.repeated,
+        "invented": score.invented,
+        "false_refusal": score.is_false_refusal,
+        "success": score.is_success,
+        "reasons": list(score.reasons),
         "seconds": round(ended.seconds, 3),
         "answer": ended.answer,
         "error": ended.error,
