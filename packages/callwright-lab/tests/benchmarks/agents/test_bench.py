@@ -8,11 +8,24 @@ import pytest
 
 from callwright.nouns.errors import ConfigError
 from callwright_lab.benchmarks.agents import bench
-from callwright_lab.benchmarks.agents.bench import Setup, list_setups, main, open_lane, run_task
-from callwright_lab.benchmarks.agents.frameworks import Framework, find_python
+from callwright_lab.benchmarks.agents.bench import (
+    Lane,
+    Setup,
+    list_setups,
+    main,
+    open_lane,
+    run_task,
+)
+from callwright_lab.benchmarks.agents.frameworks import REQUIREMENTS, Framework, find_python
 from callwright_lab.benchmarks.agents.judge import judge_job
+from callwright_lab.benchmarks.agents.proxied import start_proxy
 from callwright_lab.benchmarks.agents.scripted import STYLES, Style, pick_fault, script_steps
 from callwright_lab.benchmarks.agents.tasks import Task, load_tasks
+from callwright_lab.benchmarks.agents.upstream import (
+    RelayUpstream,
+    ScriptedUpstream,
+    serve_upstream,
+)
 from callwright_lab.benchmarks.comparison.rows import read_rows
 
 pytest.importorskip("openai")
@@ -103,6 +116,37 @@ def test_the_loop_runs_behind_the_proxy(tmp_path: Path) -> None:
     rows = read_rows(out)
     assert [row["way"] for row in rows] == ["direct", "direct", "proxy", "proxy"]
     assert all(row["success"] for row in rows)
+
+
+def test_a_relay_in_front_of_the_proxy_counts_the_proxy_s_own_questions_too() -> None:
+    """As the embedded model is counted behind the proxy."""
+    behind, task = ScriptedUpstream("right"), load_tasks()[0]
+    behind.begin(task)
+    with serve_upstream(behind) as target, start_proxy(["--upstream", target]) as proxy:
+        relay = RelayUpstream(proxy)
+        with serve_upstream(relay) as url, Framework("openai", find_python("openai")) as framework:
+            row = run_task(task, Lane(url, "local", relay, proxy), framework, 60.0)
+    assert row["success"]
+    assert row["questions"] == 2
+    assert row["prompt_tokens"] > 0
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", [n for n in REQUIREMENTS if not n.startswith("openai-stream")])
+def test_every_framework_does_jobs_in_an_environment_of_its_own(name: str, tmp_path: Path) -> None:
+    try:
+        find_python(name)
+    except ConfigError as error:
+        pytest.skip(f"could not be fetched here: {error}")
+    out = tmp_path / "rows.jsonl"
+    tasks = "en-two-1,zh-again-1,es-reminder-1,ar-missing-2,en-many-2,de-history-2,en-history-3"
+    command = ["--framework", name, "--out", str(out), "--resume", "--tasks"]
+    main([*command, tasks, "--ways", "direct"])
+    main([*command, "en-two-1", "--ways", "proxy"])
+    assert {row["task"]: row["reasons"] for row in read_rows(out) if not row["success"]} == {}
+    main([*command, "es-read-1", "--ways", "direct", "--upstream", "careless"])
+    ghost = read_rows(out)[-1]  # a framework may end the job there; it never ends the bench
+    assert ghost["success"] or ghost["error"] or ghost["reasons"]
 
 
 def test_our_own_agent_is_a_framework(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,6 +87,17 @@ def test_without_tools_the_answer_comes_in_words(more: dict[str, Any], style: St
     assert ask("en-talk-1", asked, style=style, **more).text == TASKS["en-talk-1"].answer
 
 
+def test_who_has_to_speak_before_the_work_is_done_claims_nothing() -> None:
+    task = TASKS["en-write-1"]
+    held = ask("en-write-1", tools=[]).text
+    score = judge_job(task, [], held)
+    assert score.is_false_refusal
+    made = called(ask("en-write-1"))
+    assert ask("en-write-1", made, tools=[]).text == task.answer
+    invented = ask("en-missing-1", tools=[], style="careless")
+    assert invented.text == TASKS["en-missing-1"].answer
+
+
 def test_calls_of_an_earlier_turn_do_not_count() -> None:
     task = TASKS["en-history-2"]
     made = {"name": "create_order", "arguments": '{"part_code":"A-100","quantity":3}'}

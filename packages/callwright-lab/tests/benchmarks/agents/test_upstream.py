@@ -76,6 +76,8 @@ def test_a_relay_passes_on_and_counts_whole_and_streamed_replies() -> None:
             wanted = {"include_usage": True}
             streamed = post(url, {**BODY, "stream": True, "stream_options": wanted})
             post(url, {**BODY, "stream": True})
+            with urllib.request.urlopen(f"{url}/models", timeout=30) as response:
+                assert json.loads(response.read())["data"][0]["id"] == "scripted"
     assert whole["choices"][0]["message"]["tool_calls"]
     assert streamed.endswith("data: [DONE]\n\n")
     assert relay.meter.questions == behind.meter.questions == 3

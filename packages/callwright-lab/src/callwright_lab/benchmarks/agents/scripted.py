@@ -29,7 +29,7 @@ _SPOILED: Mapping[str, JsonObject] = {
 }
 """Tool -> an optional argument that nobody asked for."""
 _WRITTEN_CALLS = re.compile(r"Calling tools:\s*(\[.*\])", re.DOTALL)  # as smolagents shows them
-_NO_TOOL = "None of these tools takes the next step."
+_UNDONE = "I could not do this: no tool that I may use now does it."
 GHOST = "look_up_everything"
 _FINAL = "final_answer"  # smolagents' own tool: the loop ends by calling it
 
@@ -98,7 +98,7 @@ def reply_to(task: Task, style: Style, body: JsonObject) -> ScriptedReply:
         calls = (Call(GHOST, {"query": task.request}), *calls)
     if body.get("parallel_tool_calls") is False:
         calls = calls[:1]
-    text = _write_answer(task, style, made, waiting if offered else ())
+    text = _write_answer(task, style, made, bool(offered))
     if schema is not None:
         return ScriptedReply(_fill_schema(schema, calls, text))
     if not calls and _FINAL in offered:
@@ -106,14 +106,17 @@ def reply_to(task: Task, style: Style, body: JsonObject) -> ScriptedReply:
     return ScriptedReply("" if calls else text, calls)
 
 
-def _write_answer(task: Task, style: Style, made: Counter[str], waiting: Sequence[Call]) -> str:
-    if waiting:
-        return _NO_TOOL
+def _write_answer(task: Task, style: Style, made: Counter[str], has_tools: bool) -> str:
+    """The words that end a job. Who has to speak before gold is done, says so: to claim it would
+    be wrong.
+    """
     fault = pick_fault(task) if style == "careless" else ""
-    if fault == "empty" and made:
+    if fault == "empty" and made and has_tools:
         return "{}"
-    has_invented = any(make_key(call) in made for call in task.careless)
-    return "Done." if fault == "invent" and has_invented else task.answer
+    if fault == "invent" and any(make_key(call) in made for call in task.careless):
+        return "Done."
+    is_done = fault == "option" or not _find_next_step(task.steps, made)
+    return task.answer if is_done else _UNDONE
 
 
 def _find_next_step(steps: Iterable[Sequence[Call]], made: Counter[str]) -> tuple[Call, ...]:

@@ -53,11 +53,11 @@ class Upstream(Protocol):
         """Start to count for a task."""
 
     def answer(self, handler: Handler, body: bytes) -> None:
-        """Answer a POST request."""
+        """Answer a request; ``body`` is empty for GET."""
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Reads a request and hands it to the upstream; tells the models' list by itself."""
+    """Reads a request and hands it to the upstream."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # else a body waits 40 ms for the acknowledgement of its head
@@ -69,9 +69,8 @@ class Handler(BaseHTTPRequestHandler):
         self.server.upstream.answer(self, body)
 
     def do_GET(self) -> None:
-        """Tell the one model that there is."""
-        rows = [{"id": "scripted", "object": "model", "created": 0, "owned_by": "bench"}]
-        self.send_document({"object": "list", "data": rows})
+        """Hand a request on that has no body."""
+        self.server.upstream.answer(self, b"")
 
     def send_document(self, document: JsonObject, status: int = 200) -> None:
         """Send a JSON document."""
@@ -138,7 +137,12 @@ class ScriptedUpstream:
         self.task, self.meter = task, Meter()
 
     def answer(self, handler: Handler, body: bytes) -> None:
-        """Answer with the scripted reply, streamed if the request asks for that."""
+        """Answer with the scripted reply, streamed if the request asks for that; GET is answered
+        with the one model that there is.
+        """
+        if handler.command == "GET":
+            rows = [{"id": "scripted", "object": "model", "created": 0, "owned_by": "bench"}]
+            return handler.send_document({"object": "list", "data": rows})
         try:
             asked = parse(body)
         except JsonError as error:
@@ -235,7 +239,7 @@ class RelayUpstream:
             headers["Authorization"] = f"Bearer {self.key}"
         path = parts.path.rstrip("/") + handler.path.removeprefix("/v1")
         try:
-            connection.request("POST", path, body, headers)
+            connection.request(handler.command, path, body or None, headers)
             self._pass_back(handler, connection.getresponse())
         except OSError as error:
             handler.send_document({"error": {"message": f"upstream: {error}"}}, 502)
@@ -246,7 +250,8 @@ class RelayUpstream:
         kind = response.headers.get("content-type", "application/json")
         if "event-stream" not in kind:
             body = response.read()
-            self.meter.add_usage(_read_usage(body))
+            if handler.command == "POST":
+                self.meter.add_usage(_read_usage(body))
             return handler.send_body(body, kind, response.status)
         usage: list[object] = [None]
 
