@@ -1,0 +1,1 @@
+"""Whole jobs: unmodified agent loops on worlds with real state, judged by code alone."""

@@ -1,0 +1,1 @@
+"""Simulated worlds: state, and the tools that read and change it."""

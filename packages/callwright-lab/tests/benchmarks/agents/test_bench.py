@@ -1,0 +1,196 @@
+"""The bench through its command line: scripted upstreams, the official client's loop, resumable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from callwright.nouns.errors import ConfigError
+from callwright_lab.benchmarks.agents import bench
+from callwright_lab.benchmarks.agents.bench import (
+    Lane,
+    Setup,
+    list_setups,
+    main,
+    open_lane,
+    run_task,
+)
+from callwright_lab.benchmarks.agents.frameworks import REQUIREMENTS, Framework, find_python
+from callwright_lab.benchmarks.agents.judge import judge_job
+from callwright_lab.benchmarks.agents.proxied import start_proxy
+from callwright_lab.benchmarks.agents.scripted import STYLES, Style, pick_fault, script_steps
+from callwright_lab.benchmarks.agents.tasks import Task, load_tasks
+from callwright_lab.benchmarks.agents.upstream import (
+    RelayUpstream,
+    ScriptedUpstream,
+    serve_upstream,
+)
+from callwright_lab.benchmarks.comparison.rows import read_rows
+
+pytest.importorskip("openai")
+
+
+def measure(style: Style) -> dict[str, dict[str, object]]:
+    """Every task direct, by the official client's loop: also those of the final half, which the
+    command does not open. A script learns nothing from them.
+    """
+    setup = Setup(style, "", "openai", "direct")
+    with open_lane(setup) as lane, Framework("openai", find_python("openai")) as framework:
+        return {task.id: run_task(task, lane, framework, 60.0) for task in load_tasks()}
+
+
+def test_the_right_script_does_every_task_and_no_harm() -> None:
+    rows = measure("right")
+    wrong = {
+        name: row["reasons"] or row["error"] for name, row in rows.items() if not row["success"]
+    }
+    assert not wrong
+    for harm in ("unasked", "repeated", "invented", "false_refusal"):
+        assert not any(row[harm] for row in rows.values())
+
+
+def play(task: Task, style: Style) -> tuple[int, int, int]:
+    world, _ = task.open_world()
+    for step in script_steps(task, style):
+        for call in step:
+            world.call(call.tool, call.arguments)
+    score = judge_job(task, world.log, task.answer)
+    return score.unasked, score.repeated, score.invented
+
+
+def test_the_careless_script_does_its_known_harm() -> None:
+    rows = measure("careless")
+    for task in load_tasks():
+        row = rows[task.id]
+        assert (row["unasked"], row["repeated"], row["invented"]) == play(task, "careless"), task.id
+        if pick_fault(task) == "empty":
+            assert "the answer is no words" in row["reasons"], task.id  # type: ignore[operator]
+    assert sum(int(str(row["unasked"])) for row in rows.values()) >= 30
+    assert sum(int(str(row["repeated"])) for row in rows.values()) >= 40
+
+
+def test_rows_come_one_by_one_and_a_stopped_bench_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "rows.jsonl"
+    command = ["--ways", "direct", "--out", str(out), "--sample"]
+    assert main([*command, "3"]) == 0
+    first = read_rows(out)
+    assert len(first) == 3
+    with pytest.raises(ConfigError, match="holds 3 rows already"):
+        main([*command, "5"])
+    with out.open("ab") as file:
+        file.write(b'{"task": "half a row')  # as a killed bench leaves it
+    assert main([*command, "5", "--resume"]) == 0
+    rows = read_rows(out)
+    assert rows[:3] == first
+    assert len({row["task"] for row in rows}) == len(rows) == 5
+    assert main([*command, "5", "--resume"]) == 0
+    assert read_rows(out) == rows
+    capsys.readouterr()
+    assert main(["--report", "--out", str(out)]) == 0
+    assert "| right openai direct | 5 |" in capsys.readouterr().out
+
+
+def test_a_row_says_what_was_measured(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    main(["--ways", "direct", "--upstream", "careless", "--tasks", "en-two-1", "--out", str(out)])
+    (row,) = read_rows(out)
+    assert (row["task"], row["half"], row["language"], row["kind"]) == (
+        "en-two-1",
+        "dev",
+        "en",
+        "two_wishes",
+    )
+    assert row["upstream"] == "careless"
+    assert len(row["calls"]) == row["unasked"] == 2
+    assert row["questions"] == 2
+    assert row["prompt_tokens"] > 0
+
+
+def test_the_loop_runs_behind_the_proxy(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    tasks = "en-chain-2,de-history-2"
+    main(["--tasks", tasks, "--open-final", "--framework", "openai-stream", "--out", str(out)])
+    rows = read_rows(out)
+    assert [row["way"] for row in rows] == ["direct", "direct", "proxy", "proxy"]
+    assert all(row["success"] for row in rows)
+
+
+def test_a_relay_in_front_of_the_proxy_counts_the_proxy_s_own_questions_too() -> None:
+    """As the embedded model is counted behind the proxy."""
+    behind, task = ScriptedUpstream("right"), load_tasks()[0]
+    behind.begin(task)
+    with serve_upstream(behind) as target, start_proxy(["--upstream", target]) as proxy:
+        relay = RelayUpstream(proxy)
+        with serve_upstream(relay) as url, Framework("openai", find_python("openai")) as framework:
+            row = run_task(task, Lane(url, "local", relay, proxy), framework, 60.0)
+    assert row["success"]
+    assert row["questions"] == 2
+    assert row["prompt_tokens"] > 0
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", [n for n in REQUIREMENTS if not n.startswith("openai-stream")])
+def test_every_framework_does_jobs_in_an_environment_of_its_own(name: str, tmp_path: Path) -> None:
+    try:
+        find_python(name)
+    except ConfigError as error:
+        pytest.skip(f"could not be fetched here: {error}")
+    out = tmp_path / "rows.jsonl"
+    tasks = "en-two-1,zh-again-1,es-reminder-1,ar-missing-2,en-many-2,de-history-2,en-history-3"
+    command = ["--framework", name, "--out", str(out), "--resume", "--tasks"]
+    main([*command, tasks, "--ways", "direct"])
+    main([*command, "en-two-1", "--ways", "proxy"])
+    assert {row["task"]: row["reasons"] for row in read_rows(out) if not row["success"]} == {}
+    main([*command, "es-read-1", "--ways", "direct", "--upstream", "careless"])
+    ghost = read_rows(out)[-1]  # a framework may end the job there; it never ends the bench
+    assert ghost["success"] or ghost["error"] or ghost["reasons"]
+
+
+def test_our_own_agent_is_a_framework(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "rows.jsonl"
+    names = ",".join(STYLES)
+    command = ["--framework", "callwright", "--upstream", names, "--tasks", "en-two-1"]
+    main([*command, "--out", str(out)])
+    assert [row["way"] for row in read_rows(out)] == ["react", "layered"]
+    assert "skipped careless callwright react" in capsys.readouterr().err
+
+
+def test_a_framework_that_cannot_be_installed_is_skipped_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CALLWRIGHT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    out = tmp_path / "rows.jsonl"
+    command = ["--ways", "direct", "--framework", "smolagents,openai", "--tasks", "en-two-1"]
+    assert main([*command, "--out", str(out)]) == 0
+    assert [row["framework"] for row in read_rows(out)] == ["openai"]
+    assert "skipped right smolagents direct: the environment" in capsys.readouterr().err
+
+
+def test_configurations_are_the_product_of_what_is_asked_for() -> None:
+    known = bench.build_parser()
+    asked = known.parse_args(["--framework", "openai,callwright", "--upstream", "right,local"])
+    assert [(s.upstream, s.framework, s.way) for s in list_setups(asked)] == [
+        ("right", "openai", "direct"),
+        ("right", "openai", "proxy"),
+        ("right", "callwright", "react"),
+        ("right", "callwright", "layered"),
+        ("local", "openai", "direct"),
+        ("local", "openai", "proxy"),
+        ("local", "callwright", "react"),
+        ("local", "callwright", "layered"),
+    ]
+    with pytest.raises(ConfigError, match="no framework is called nobody"):
+        list_setups(known.parse_args(["--framework", "nobody"]))
+
+
+def test_options_of_the_proxy_belong_to_its_rows_alone() -> None:
+    proxied = Setup("http://x/v1", "m", "openai", "proxy", guard="on", options=("--reasks=0",))
+    direct = Setup("http://x/v1", "m", "openai", "direct", guard="on", options=("--reasks=0",))
+    assert (proxied.to_row()["guard"], proxied.to_row()["options"]) == ("on", "--reasks=0")
+    assert (direct.to_row()["guard"], direct.to_row()["options"]) == ("", "")
+    assert direct.to_row()["upstream"] == "http://x/v1#m"
