@@ -1,0 +1,61 @@
+"""Calls asked for by schema: answered as the client asked, or left to the client's own request."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from callwright.nouns.errors import Failure
+from callwright.proxy.session.events import (
+    Learned,
+    SendUpstream,
+    UpstreamData,
+    UpstreamEnd,
+    UpstreamFailed,
+    UpstreamHead,
+)
+from callwright.proxy.session.settings import Settings
+from tests.proxy.playbook import JSON, Playbook, body, whole
+
+CALLS = json.dumps({"calls": [{"name": "get_weather", "arguments": {"city": "Paris"}}]})
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_answer_has_the_form_that_the_client_asked_for(stream: bool) -> None:
+    book = Playbook(Settings(guided="on")).ask(body(stream))
+    book.answer(whole(CALLS), JSON)
+    if stream:
+        (made,) = book.message["calls"]
+        assert json.loads(made["arguments"]) == {"city": "Paris"}
+    else:
+        (given,) = json.loads(book.out)["choices"][0]["message"]["tool_calls"]
+        assert json.loads(given["function"]["arguments"]) == {"city": "Paris"}
+    assert (book.record.guided, book.record.outcome) == (True, "edited")
+
+
+def test_the_upstreams_cookies_reach_the_client() -> None:
+    book = Playbook(Settings(guided="on")).ask(body(False))
+    book.tell(UpstreamHead(200, JSON, ("a=1",)))
+    book.tell(UpstreamData(whole(CALLS)))
+    book.tell(UpstreamEnd())
+    assert book.head is not None
+    assert [v for k, v in book.head.headers if k == "set-cookie"] == ["a=1"]
+
+
+def test_an_upstream_without_schemas_is_remembered_and_asked_as_the_client_did() -> None:
+    raw = json.dumps(body(False)).encode()
+    book = Playbook(Settings(guided="on")).ask(raw)
+    book.tell(UpstreamHead(422, JSON))
+    learned, asked = book.tell(UpstreamEnd())
+    assert learned == Learned("m", False)
+    assert isinstance(asked, SendUpstream)
+    assert asked.body == raw
+    assert not book.record.guided
+
+
+def test_an_upstream_that_fails_is_told() -> None:
+    book = Playbook(Settings(guided="on")).ask(body(False))
+    book.tell(UpstreamFailed(Failure("timeout", "late")))
+    assert book.head is not None
+    assert book.head.status == 504

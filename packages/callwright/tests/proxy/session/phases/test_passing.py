@@ -1,0 +1,124 @@
+"""Going on untouched, from wherever a request had come when the proxy failed over it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from callwright.proxy.apis.adapters import FRONTS
+from callwright.proxy.server.meter import Unmetered
+from callwright.proxy.server.outbound import CHAT, Outbound
+from callwright.proxy.session.events import (
+    ClientGone,
+    CloseUpstream,
+    Faulted,
+    Finish,
+    Request,
+    SendBody,
+    SendHead,
+    SendUpstream,
+    UpstreamData,
+    UpstreamEnd,
+    UpstreamHead,
+)
+from callwright.proxy.session.faults import OverBudget
+from callwright.proxy.session.phases.passing import pass_on, take_over
+from callwright.proxy.session.phases.transaction import Transaction
+from callwright.proxy.session.record import Record
+from callwright.proxy.session.settings import Settings
+from tests.proxy.playbook import JSON, body
+
+FAULT = RuntimeError("on purpose")
+ANSWER = UpstreamHead(200, {**JSON, "content-length": "4"})
+
+
+def begun(path: str = CHAT, raw: bytes = b"{ }") -> Transaction:
+    made = Transaction(record=Record("t1", ""), settings=Settings())
+    made.outbound = Outbound(Request("POST", path, body=raw))
+    return made
+
+
+def answered(pieces: bytes = b"abcd", sent: int = 0) -> Transaction:
+    """A request whose answer has come, as far as it has not gone out."""
+    made = begun()
+    made.progress.under_way = made.progress.was_under_way = "own"
+    made.progress.tape.begin(ANSWER)
+    made.progress.tape.add(pieces)
+    made.progress.tape.keep(len(pieces) - sent)
+    made.progress.head_sent = made.progress.head_was_sent = bool(sent)
+    return made
+
+
+def test_a_request_that_was_not_sent_is_sent_as_it_came() -> None:
+    made = begun()
+    told, asked = next(pass_on(made, FAULT, made.outbound.request))
+    assert isinstance(told, Faulted)
+    assert isinstance(asked, SendUpstream)
+    assert asked.body == b"{ }"
+    assert (made.record.fault, made.record.outcome) == ("RuntimeError", "passed")
+
+
+def test_a_question_of_ours_is_closed_for_it() -> None:
+    made = begun()
+    made.progress.under_way, made.asking = "question", "guided"
+    _, close, asked = next(pass_on(made, FAULT, UpstreamData(b"x")))
+    assert (type(close), type(asked)) == (CloseUpstream, SendUpstream)
+    assert made.asking == ""
+
+
+@pytest.mark.parametrize("sent", [0, 3])
+def test_the_rest_of_an_answer_goes_out_and_what_follows_is_relayed(sent: int) -> None:
+    made = answered(sent=sent)
+    steps = pass_on(made, FAULT, UpstreamData(b""))
+    commands = next(steps)
+    assert b"".join(c.data for c in commands if isinstance(c, SendBody)) == b"abcd"[sent:]
+    assert sum(isinstance(c, SendHead) for c in commands) == (not sent)
+    made.commands = []
+    assert steps.send(UpstreamData(b"more")) == [SendBody(b"more")]
+    made.commands = []
+    with pytest.raises(StopIteration):
+        steps.send(UpstreamEnd())
+    assert made.commands[0] == Finish()
+
+
+def test_what_the_event_had_led_to_for_the_client_is_sent_first_and_nothing_else_of_it() -> None:
+    made = answered(sent=3)
+    made.commands = [SendBody(b"abc"), SendUpstream("POST", "/", "", (), b"")]
+    _, *commands = next(pass_on(made, FAULT, UpstreamData(b"")))
+    assert commands == [SendBody(b"abc"), SendBody(b"d")]
+
+
+def test_a_client_that_has_gone_is_sent_nothing() -> None:
+    made = answered()
+    _, *commands = next(pass_on(made, FAULT, ClientGone()))
+    assert commands == [CloseUpstream()]
+    assert made.progress.over
+
+
+def test_a_lost_session_goes_on_translated_where_nothing_has_gone_out() -> None:
+    raw = json.dumps({"model": "m", "max_tokens": 5, "messages": body()["messages"]}).encode()
+    made = begun("/v1/messages", raw)
+    front, request = FRONTS["/v1/messages"], made.outbound.request
+    steps = take_over(made, front, request, OverBudget("lost"), Unmetered(), 1.0)
+    _, asked = next(steps)
+    assert isinstance(asked, SendUpstream)
+    assert asked.path == CHAT
+    assert made.front is front
+
+
+def test_a_lost_session_breaks_off_an_answer_that_has_begun_in_another_api() -> None:
+    made = answered(sent=3)
+    front = FRONTS["/v1/messages"]
+    steps = take_over(made, front, UpstreamData(b""), OverBudget("lost"), Unmetered(), 1.0)
+    close, finish, _ = next(steps)
+    assert (close, finish) == (CloseUpstream(), Finish(broken=True))
+    assert made.record.outcome == "failed"
+
+
+def test_a_request_that_cannot_be_translated_goes_on_as_it_came() -> None:
+    made = begun("/v1/messages", b'{"messages": 3}')
+    front, request = FRONTS["/v1/messages"], made.outbound.request
+    _, asked = next(take_over(made, front, request, OverBudget("lost"), Unmetered(), 1.0))
+    assert isinstance(asked, SendUpstream)
+    assert (asked.path, asked.body) == ("/v1/messages", b'{"messages": 3}')
