@@ -328,7 +328,7 @@ def render_host(host: str) -> str:
 def _run_server(proxy: Proxy, listening: socket.socket, warning: str = "", *, quiet: bool) -> None:
     host, port = listening.getsockname()[:2]
     proxy.log = log = None if quiet else RequestLog(sys.stderr.fileno())
-    warm_up(proxy.settings)
+    warm_up(proxy.settings, is_local=proxy.local)
     proxy.meter = process_meter()
     made = build_server(proxy, host, port)
     # What was loaded lives as long as the process: the collector need not look through it again

@@ -91,6 +91,13 @@ def reply_to(task: Task, style: Style, body: JsonObject) -> ScriptedReply:
     offered = _list_offered(body, schema)
     if start is None:
         return _answer_stranger(body, schema, offered)
+    if schema is not None and "needed" in schema.get("properties", {}):
+        steps = script_steps(task, style)
+        needed = dict.fromkeys(call.tool for step in steps for call in step)
+        return ScriptedReply(write({"needed": [*needed]}).decode())
+    if schema is not None and "statements" in schema.get("properties", {}):
+        is_done = _shows_calls(_read_text(messages[-1]), task.steps)
+        return ScriptedReply(_fill_schema(schema, (), task.answer if is_done else _UNDONE))
     made = Counter(make_key(call) for call in _iter_made_calls(messages[start:]))
     waiting = _find_next_step(script_steps(task, style), made)
     calls = tuple(call for call in waiting if call.tool in offered)
@@ -117,6 +124,13 @@ def _write_answer(task: Task, style: Style, made: Counter[str], has_tools: bool)
         return "Done."
     is_done = fault == "option" or not _find_next_step(task.steps, made)
     return task.answer if is_done else _UNDONE
+
+
+def _shows_calls(summary: str, steps: Iterable[Sequence[Call]]) -> bool:
+    """Return True if a summary of results tells of every call of these steps."""
+    wanted = Counter(call.tool for step in steps for call in step)
+    told = Counter(re.findall(r"^r\d+: ([\w.-]+)\(", summary, re.MULTILINE))
+    return not wanted - told
 
 
 def _find_next_step(steps: Iterable[Sequence[Call]], made: Counter[str]) -> tuple[Call, ...]:
@@ -205,6 +219,8 @@ def _iter_constants(schema: Json) -> Iterable[str]:
             found = schema.get(key)
             if isinstance(found, dict) and "const" in found:
                 yield found["const"]
+            elif isinstance(found, dict):
+                yield from found.get("enum", ())
         parts = [*schema.values()]
     for part in parts:
         yield from _iter_constants(part)

@@ -126,6 +126,10 @@ class Capability:
         try:
             found = await asked.capabilities()
             written = found.json_schema and not found.native_tools and await _has_text_call(asked)
+            if found.json_schema and not found.native_tools and not written:
+                from callwright.proxy.session.phases.leading import load_engine
+
+                await asyncio.to_thread(load_engine)  # its first request will be led
             _store_recent(
                 self._known, model, Probed(found.native_tools, found.json_schema, written)
             )

@@ -12,7 +12,7 @@ our own replaces it by one that passes everything on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from callwright.proxy.apis.adapters import FRONTS, Front
 from callwright.proxy.server.budget import Allowance
@@ -141,6 +141,11 @@ class Session:
         commands = next(self._steps)
         at.commit(commands, own=True)
         return commands
+
+    def _run_unmetered(self, load: Callable[[], None]) -> None:
+        self._meter.stop()
+        load()
+        self._meter.start(self._allowance.seconds)
 
     def _advance(self, event: Event) -> list[Command]:
         transaction = self._transaction

@@ -15,6 +15,15 @@ from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.sse import json_bytes
 
 
+def load_engine() -> None:
+    """Load all that leading needs: planning and grounding, with the trained trees."""
+    from callwright.grounding import finish  # noqa: F401
+    from callwright.nouns.types import Tool
+    from callwright.planning import default_planner
+
+    default_planner().plan("load", [Tool("one"), Tool("two")])
+
+
 def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
     """Answer with the calls that the engine decides on, or in words where no call is left to make.
     Return False, with nothing sent, if the upstream's answers to questions by schema cannot be

@@ -55,10 +55,18 @@ def _serve_chat(transaction: Transaction, context: Context, request: SendUpstrea
 def _ask_first(transaction: Transaction, context: Context) -> Steps[bool]:
     if context.demanded:
         return (yield from ask_guided(transaction, context))
-    # planning and grounding are loaded where somebody is led
+    # Planning and grounding are loaded where somebody is led; a load that is cut off in the middle
+    # would leave broken modules behind.
+    transaction.unmetered(_load_engine)
     from callwright.proxy.session.phases.leading import lead_agent
 
     return (yield from lead_agent(transaction, context))
+
+
+def _load_engine() -> None:
+    from callwright.proxy.session.phases.leading import load_engine
+
+    load_engine()
 
 
 def _choose_guided(transaction: Transaction, context: Context) -> Steps[bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
@@ -119,6 +119,8 @@ class Transaction(ClientSide):
     decision: Decision = field(default_factory=Decision)
     head: UpstreamHead | None = None
     asking: str = ""
+    # runs what must not be cut off for taking long
+    unmetered: Callable[[Callable[[], None]], None] = lambda load: load()
 
     @property
     def streamed(self) -> Streamed | None:
