@@ -62,7 +62,9 @@ class Session:
         self._allowance = allowance or Allowance.worker(settings.budget)
         self._keep_alive_seconds = settings.keep_alive_seconds
         self._quiet_since = 0.0
-        self._transaction = Transaction(record=self.record, settings=settings)
+        self._transaction = Transaction(
+            record=self.record, settings=settings, unmetered=self._run_unmetered
+        )
         self._steps: Steps[None] = serve_request(
             self._transaction, toolsets, fronts, self._allowance.items, is_local=local
         )
