@@ -80,7 +80,8 @@ class Change:
     ``calls`` are drafts' new calls by id; an id that no draft has is a new draft's, read where
     ``origins`` says. ``order``: the ids that are left, in order, where calls were added, dropped,
     split or moved. ``edits`` list all of it. ``withdrawn``: the drafts of which earlier errors no
-    longer hold; ``closed``: those that no rule goes on with.
+    longer hold; ``closed``: those that no rule goes on with; ``right``: those whose call the check
+    has already let through as it is now.
     """
 
     edits: list[LocatedEdit] = field(default_factory=list)
@@ -90,6 +91,7 @@ class Change:
     order: list[int] | None = None
     withdrawn: set[int] = field(default_factory=set)
     closed: set[int] = field(default_factory=set)
+    right: set[int] = field(default_factory=set)
 
     def __bool__(self) -> bool:
         return bool(
@@ -143,6 +145,7 @@ def join_changes(found: Sequence[Change]) -> Change | None:
         made.calls |= change.calls
         made.withdrawn |= change.withdrawn
         made.closed |= change.closed
+        made.right |= change.right
     return made
 
 
@@ -224,6 +227,8 @@ class Drafts:
                 self._every[id] = Draft(id, call, change.origins.get(id))
             elif draft.call is not call:
                 draft.call, draft.is_right = call, None
+        for id in change.right:
+            self[id].is_right = True
         for id in change.withdrawn:
             draft = self[id]
             draft.diagnostics = [d for d in draft.diagnostics if d.severity != "error"]

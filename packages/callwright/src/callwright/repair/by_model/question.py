@@ -1,18 +1,20 @@
-"""Algorithm 1 of RETO (section 3.4): the error-driven repair operator R, as a generator without
-I/O.
+"""Algorithm 1 of RETO (section 3.4): the error-driven repair operator R, as rules of the pipeline.
 
 Tier 1 is deterministic and free: the gate's own lossless edits, and what a tool's error allows to
 be edited (an unexpected key dropped, an option respelled). Tier 2 asks the model once, with the
 paper's repair prompt (A.6), if the budget grants it. Whatever comes back passes the gate again.
 Differs from the paper in one point: the prompt also says what is known (query and results), because
 a missing value cannot be found in the error.
+
+The check of these configurations is the gate, asked once about every call that there is: a run has
+both rules (:func:`check_call`), the proxy the question alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol, TypeAlias
 
 from callwright import prompts
 from callwright.jsontext import JsonError, parse_lenient
@@ -30,20 +32,29 @@ from callwright.nouns.types import (
 )
 from callwright.parsing import parse_calls
 from callwright.repair.diagnose import Diagnosis
-from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts
+from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts, LocatedEdit
 from callwright.repair.gate import Gate, Refusal
+from callwright.repair.learned_overlay import OVERLAY
 from callwright.repair.location import in_arguments
+from callwright.repair.pipeline import order_rules, run_rules
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.rule import Need, Rule, Steps, select_drafts
+from callwright.repair.rule import (
+    UNANSWERED,
+    Need,
+    Rule,
+    Steps,
+    is_valid_draft,
+    reply_rule,
+    select_drafts,
+)
 from callwright.schema.summary import reply_schema, schema_summary
 
 Grant: TypeAlias = Callable[[], bool]
-Repair: TypeAlias = Generator[ChatRequest, Reply, CheckedCall | Refusal]
-Answer: TypeAlias = tuple[CheckedCall | Refusal, JsonObject | str | None]
-"""What the gate says of a repaired call, and the arguments as the model gave them."""
+Verdict: TypeAlias = CheckedCall | Refusal
+Repair: TypeAlias = Generator[ChatRequest, Reply, Verdict]
 
-REPAIR_MODEL = "repair_model"  # the rule of what a model gave
+REPAIR_MODEL = "repair_model"  # the edit that lists what a model gave
 _KNOWN_CHARS = 1_500
 _ERROR_CHARS = 1_200
 _MENDABLE = frozenset(
@@ -54,7 +65,7 @@ _HOPELESS = frozenset({"unknown_tool"})
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Case of a repair question; ``last`` is returned if nothing can be repaired."""
+    """Case of a repair question; ``last`` is the verdict where nothing can be repaired."""
 
     call: ToolCall
     tool: Tool
@@ -89,130 +100,201 @@ class Plain:
 PLAIN = Plain()
 
 
-def repair_refusal(
-    refusal: Refusal,
-    gate: Gate,
-    sources: ProvenanceIndex | None,
-    grant: Grant,
-    *,
-    questions: int = 1,
-    asks: Asks = PLAIN,
-) -> Repair:
-    """Repair a call that the gate refused; returns what the gate says of the repaired call, or the
-    last refusal.
+class Watcher(Protocol):
+    """Whoever has a call repaired: says how a model is asked, and is told what comes of it."""
 
-    ``grant`` spends one of the run's budget B before each question; when it refuses, the refusal is
-    returned. Not asked at all: what no model can mend (unknown tool, unusable schema), and a call
-    refused only for identifiers that nothing contains, since the answer could only be another
-    invention.
+    def begin(self, refusal: Refusal, /) -> Iterable[Asks]:
+        """The ways in which a model may be asked about a refusal, one after the other until one
+        gives another call; none where it is not to be asked. Only those that are needed are taken.
+        """
+
+    def end(self, verdict: Verdict, asks: Asks | None, /) -> None:
+        """Take note of what came of one way of asking; of what an error taught where that is
+        None.
+        """
+
+
+class Plainly:
+    """Asks once, plainly, about whatever is refused, and takes no note of it."""
+
+    def begin(self, _: Refusal) -> Iterable[Asks]:
+        return (PLAIN,)
+
+    def end(self, _: Verdict, __: Asks | None) -> None:
+        return
+
+
+class FailedCall(NamedTuple):
+    """A call that was executed and failed. It is repaired where the diagnosis points at its
+    arguments.
     """
-    case = _case_of(refusal)
-    if case is None:
-        return refusal
-    return (yield from _ask_model(case, gate, sources, grant, questions, asks))[0]
+
+    call: CheckedCall
+    result: ToolResult
+    diagnosis: Diagnosis
+
+    def learn_tool(self) -> Tool:
+        """The tool as its own error describes it."""
+        overlay = self.diagnosis.overlay
+        return self.call.tool if overlay is None else overlay.apply(self.call.tool)
 
 
-def _case_of(refusal: Refusal) -> Case | None:
-    """What a model can be asked about a refusal; None where it could not mend it."""
-    if refusal.tool is None or not _is_askable(refusal.violations):
-        return None
-    given = refusal.call.arguments if refusal.arguments is None else refusal.arguments
-    return Case(refusal.call, refusal.tool, given, refusal.message, refusal)
+class Judged(NamedTuple):
+    """What the gate says of a call, and what its rules did to it, located in the call's draft."""
+
+    verdict: Verdict
+    edits: list[LocatedEdit]
 
 
-def repair_failure(
-    call: CheckedCall,
-    result: ToolResult,
-    diagnosis: Diagnosis,
-    gate: Gate,
-    sources: ProvenanceIndex | None,
-    grant: Grant,
-    *,
-    questions: int = 1,
-    asks: Asks = PLAIN,
-) -> Repair:
-    """Repair a call that was executed and failed, where the diagnosis points at its arguments.
+@dataclass(slots=True)
+class QuestionContext:
+    """The context of both rules: the gate, where values may come from, and whom to ask within what.
 
-    The error may know more than the schema: its overlay is applied to the tool first, which alone
-    may mend the call (tier 1). The CheckedCall returned then carries the overlaid tool and an Edit
-    of rule ``overlay``.
+    ``grant`` spends one of the run's budget B before each question. The check is the gate's:
+    ``is_grounding`` says whether values of a call as it comes need a source too; what a model gives
+    always does. With ``failed``, the calls are those of a call that was executed: right is only
+    what the gate accepts and what differs from it. ``judged`` holds the verdict on every draft.
     """
-    again = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
-    if not diagnosis.points_at_arguments:
-        return Refusal(again, call.tool, call.arguments, (_build_violation(diagnosis),))
-    tool, marks = call.tool, tuple[Edit, ...]()
-    if diagnosis.overlay is not None:
-        tool = diagnosis.overlay.apply(call.tool)
-        marks = diagnosis.overlay.edits(call.tool)
-    overlaid = gate.with_tool(tool)
-    verdict = overlaid.check(again, sources)
-    if isinstance(verdict, CheckedCall) and verdict.arguments != call.arguments:
-        return replace(verdict, edits=(*call.edits, *marks, *verdict.edits))
-    last = Refusal(
-        again, tool, call.arguments, (_build_violation(diagnosis),), (*call.edits, *marks)
-    )
-    text = diagnosis.message or (result.failure.message if result.failure else "")
-    if isinstance(verdict, Refusal) and verdict.violations:
-        text = f"{text}\n{verdict.message}"
-    case = Case(again, tool, call.arguments, text, last)
-    return (yield from _ask_model(case, overlaid, sources, grant, questions, asks))[0]
+
+    gate: Gate
+    sources: ProvenanceIndex | None
+    grant: Grant
+    watcher: Watcher = field(default_factory=Plainly)
+    is_grounding: bool = False
+    failed: FailedCall | None = None
+    questions: int = 1
+    judged: dict[int, Judged] = field(default_factory=dict)
+
+    @property
+    def has(self) -> frozenset[Need]:
+        """The schemas and a model, and the result of a call that failed."""
+        return NEEDS_MODEL if self.failed is None else NEEDS_MODEL | NEEDS_RESULT
+
+    def is_right(self, draft: Draft) -> bool:
+        """Whether the gate lets the call through, and a failed one is another one now."""
+        self.judged.pop(draft.id, None)
+        verdict = self.verdict_on(draft).verdict
+        return isinstance(verdict, CheckedCall) and (
+            self.failed is None or verdict.arguments != self.failed.call.arguments
+        )
+
+    def is_open(self, _: Draft) -> bool:
+        """Every draft: what matters is whether it is right."""
+        return True
+
+    def verdict_on(self, draft: Draft) -> Judged:
+        """What the gate says of a draft, asked once."""
+        if draft.id in self.judged:
+            return self.judged[draft.id]
+        if self.failed is not None and not self.failed.diagnosis.points_at_arguments:
+            return self._keep_refusal(draft, self.failed)
+        sources = self.sources if self.is_grounding else None
+        return self._judge(draft.id, draft.call, sources, self._edits_before())
+
+    def judge_answer(self, id: int, case: Case, arguments: JsonObject | str) -> Judged:
+        """What the gate says of the arguments that a model gave."""
+        changed = arguments != case.arguments
+        marks = (Edit("", case.arguments, arguments, REPAIR_MODEL),) if changed else ()
+        answered = replace(case.call, arguments=arguments)
+        return self._judge(id, answered, self.sources, (*case.last.edits, *marks))
+
+    def build_case(self, draft: Draft) -> Case | None:
+        """What a model can be asked about a refused draft; None where it could not mend it: for an
+        unknown tool, and for identifiers that nothing contains, since the answer could only be
+        another invention.
+        """
+        verdict = self.verdict_on(draft).verdict
+        if self.failed is not None:
+            is_askable = self.failed.diagnosis.points_at_arguments
+            return self._build_failed_case(self.failed, draft, verdict) if is_askable else None
+        if isinstance(verdict, CheckedCall) or verdict.tool is None:
+            return None
+        if not _is_askable(verdict.violations):
+            return None
+        given = verdict.call.arguments if verdict.arguments is None else verdict.arguments
+        return Case(verdict.call, verdict.tool, given, verdict.message, verdict)
+
+    def _build_failed_case(self, failed: FailedCall, draft: Draft, verdict: Verdict) -> Case:
+        diagnosis, tool = failed.diagnosis, failed.learn_tool()
+        found = (_build_violation(diagnosis),)
+        last = Refusal(draft.call, tool, failed.call.arguments, found, self._edits_before())
+        failure = failed.result.failure
+        text = diagnosis.message or (failure.message if failure else "")
+        if isinstance(verdict, Refusal) and verdict.violations:
+            text = f"{text}\n{verdict.message}"
+        return Case(draft.call, tool, failed.call.arguments, text, last)
+
+    def _keep_refusal(self, draft: Draft, failed: FailedCall) -> Judged:
+        """No other arguments mend what is not their fault."""
+        found = (_build_violation(failed.diagnosis),)
+        refusal = Refusal(draft.call, failed.call.tool, failed.call.arguments, found)
+        self.judged[draft.id] = Judged(refusal, [])
+        return self.judged[draft.id]
+
+    def _edits_before(self) -> tuple[Edit, ...]:
+        """The edits of a failed call, and of its schema, before it became a draft."""
+        if self.failed is None:
+            return ()
+        call, overlay = self.failed.call, self.failed.diagnosis.overlay
+        return (*call.edits, *(() if overlay is None else overlay.edits(call.tool)))
+
+    def _judge(
+        self,
+        id: int,
+        call: ToolCall,
+        sources: ProvenanceIndex | None,
+        edits: tuple[Edit, ...],
+    ) -> Judged:
+        draft = Draft(id, call)
+        verdict = self.gate.judge(draft, sources, edits)
+        self.judged[id] = Judged(verdict, draft.edits)
+        return self.judged[id]
 
 
-def repair_in_ways(
-    last: Refusal,
-    dialogue: Callable[[Asks], Repair],
-    ways: Iterable[Asks],
-    answered: Callable[[CheckedCall | Refusal], object],
-) -> Repair:
-    """Ask in one way after the other until one gives another call; returns what the last one gave.
-    ``answered`` is told what came of each. Takes from an iterator only the ways that it needs.
+class Answer(NamedTuple):
+    """What came of one question: the verdict, and what the model gave where it was judged."""
+
+    verdict: Verdict
+    given: JsonObject | str | None = None
+
+
+def check_call(call: ToolCall, context: QuestionContext) -> Repair:
+    """The gate's verdict on a call of a run, after the rules of a run. Asks a model within the
+    context's budget; whatever it is given instead passes the gate.
     """
-    outcome: CheckedCall | Refusal = last
-    for asks in ways:
-        outcome = yield from dialogue(asks)
-        answered(outcome)
-        if isinstance(outcome, CheckedCall) and outcome.arguments != last.arguments:
-            break
-    return outcome
+    drafts = Drafts((call,))
+    yield from run_rules(RUN_RULES, drafts, context)
+    return context.verdict_on(drafts[0]).verdict
 
 
 def _ask_model(
-    case: Case,
-    gate: Gate,
-    sources: ProvenanceIndex | None,
-    grant: Grant,
-    questions: int,
-    asks: Asks,
+    id: int, case: Case, context: QuestionContext, asks: Asks
 ) -> Generator[ChatRequest, Reply, Answer]:
-    last = case.last
-    left = questions
+    last, left = case.last, context.questions
     while left:
         left -= 1
-        if not grant():
-            return last, None
-        reply = yield asks.question(case, sources)
+        if not context.grant():
+            return Answer(last)
+        reply = yield asks.question(case, context.sources)
+        if reply is UNANSWERED:
+            return Answer(case.last)
         arguments = asks.read(reply, case.tool)
         if isinstance(arguments, Violation):
-            return replace(last, violations=(*last.violations, arguments)), None
-        copied = _copied_example(case, arguments, sources)
+            return Answer(replace(last, violations=(*last.violations, arguments)))
+        copied = _copied_example(case, arguments, context.sources)
         if copied is not None:
             last = replace(last, violations=(*last.violations, copied))
             if not case.warned:
-                case, left = (
-                    replace(case, error=f"{case.error}\n{copied.message}", warned=True),
-                    left + 1,
-                )
+                said = f"{case.error}\n{copied.message}"
+                case, left = replace(case, error=said, warned=True), left + 1
             continue
-        changed = arguments != case.arguments
-        marks = (Edit("", case.arguments, arguments, REPAIR_MODEL),) if changed else ()
-        verdict = gate.check(replace(case.call, arguments=arguments), sources)
-        edits = (*case.last.edits, *marks, *verdict.edits)
+        verdict = context.judge_answer(id, case, arguments).verdict
         if isinstance(verdict, CheckedCall):
-            return replace(verdict, edits=edits), arguments
-        last = replace(verdict, edits=edits)
+            return Answer(verdict, arguments)
+        last = verdict
         given = arguments if last.arguments is None else last.arguments
         case = replace(case, arguments=given, error=last.message)
-    return last, None
+    return Answer(last)
 
 
 def _copied_example(
@@ -302,59 +384,81 @@ def _build_violation(diagnosis: Diagnosis) -> Violation:
     return Violation("schema", diagnosis.message, diagnosis.path, "execution", None, None)
 
 
-# ---------------------------------------------------------------- the rule
+# ---------------------------------------------------------------- the rules
 
 NEEDS_MODEL: frozenset[Need] = frozenset({"schema", "model"})
+NEEDS_RESULT: frozenset[Need] = frozenset({"schema", "results"})
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionContext:
-    """Whom to ask about refused calls, and within what. The check is the gate's, of the schema
-    alone; what a model gives must also come from somewhere (``sources``).
-    """
-
-    gate: Gate
-    sources: ProvenanceIndex | None
-    grant: Grant
-
-    @property
-    def has(self) -> frozenset[Need]:
-        """The schemas and a model."""
-        return NEEDS_MODEL
-
-    def is_right(self, draft: Draft) -> bool:
-        """Whether the gate lets the call through."""
-        return isinstance(self.gate.check(draft.call), CheckedCall)
-
-    def is_open(self, _: Draft) -> bool:
-        """Every draft: what matters is whether it is right."""
-        return True
+def follow_error(drafts: Drafts, context: QuestionContext) -> Change | None:
+    """Check a call that failed by the schema as the tool's own error describes it (tier 1)."""
+    failed = context.failed
+    if failed is None:
+        return None
+    overlay, change = failed.diagnosis.overlay, Change()
+    context.gate = context.gate.with_tool(failed.learn_tool())
+    for draft in drafts:
+        for key, before, after in [] if overlay is None else overlay.changed_keys(failed.call.tool):
+            change.list_edit(in_arguments(draft.id, key), before, after, OVERLAY)
+        if is_valid_draft(draft, context):
+            verdict, edits = context.verdict_on(draft)
+            context.watcher.end(verdict, None)
+            change.edits += edits
+            _take_verdict(change, draft, verdict)
+    return change if change else None
 
 
 def ask_about_refused(drafts: Drafts, context: QuestionContext) -> Steps:
-    """Ask about the arguments of each call that the gate refuses, in order, as long as the budget
+    """Ask about the arguments of each call that the check refuses, in order, as long as the budget
     grants it.
     """
     change = Change()
     for draft in select_drafts(drafts, context, "wrong"):
-        refusal = context.gate.check(draft.call)
-        case = _case_of(refusal) if isinstance(refusal, Refusal) else None
-        if case is None:
-            continue
-        steps = _ask_model(case, context.gate, context.sources, context.grant, 1, PLAIN)
-        verdict, given = yield from steps
-        if isinstance(verdict, CheckedCall) and given is not None:
-            change.edits += context.gate.repair(draft.call, id=draft.id).edits
-            if given != case.arguments:
-                place = in_arguments(draft.id)
-                change.list_edit(place, case.arguments, given, REPAIR_MODEL)
-            answered = replace(draft.call, arguments=given)
-            change.edits += context.gate.repair(answered, context.sources, draft.id).edits
-            change.calls[draft.id] = replace(draft.call, arguments=verdict.arguments)
+        yield from _ask_in_ways(draft, context, change)
     return change if change else None
+
+
+def _ask_in_ways(
+    draft: Draft, context: QuestionContext, change: Change
+) -> Generator[ChatRequest, Reply, None]:
+    """Ask about one draft, in one way after the other until one gives another call."""
+    refused, edits = context.verdict_on(draft)
+    case = context.build_case(draft)
+    if case is None:
+        if isinstance(refused, Refusal):
+            context.watcher.begin(refused)
+        return
+    ways, answer = context.watcher.begin(case.last), Answer(case.last)
+    for asks in ways:
+        answer = yield from _ask_model(draft.id, case, context, asks)
+        context.watcher.end(answer.verdict, asks)
+        if isinstance(answer.verdict, CheckedCall) and (
+            answer.verdict.arguments != case.last.arguments
+        ):
+            break
+    made = context.verdict_on(draft).edits
+    context.judged[draft.id] = Judged(answer.verdict, made)
+    if isinstance(answer.verdict, CheckedCall):
+        change.edits += edits
+        if answer.given != case.arguments:
+            place = in_arguments(draft.id)
+            change.list_edit(place, case.arguments, answer.given, REPAIR_MODEL)
+        change.edits += made
+        _take_verdict(change, draft, answer.verdict)
+
+
+def _take_verdict(change: Change, draft: Draft, verdict: Verdict) -> None:
+    """Let a draft be the call that the gate let through."""
+    if isinstance(verdict, CheckedCall):
+        change.calls[draft.id] = replace(draft.call, arguments=verdict.arguments)
+        change.right.add(draft.id)
 
 
 QUESTION_RULES: tuple[Rule[QuestionContext], ...] = (
     Rule("repair_question", 600, ask_about_refused, NEEDS_MODEL, "wrong", AFTER_CALLS),
 )
-"""One question about what is still refused."""
+"""One question about what is still refused: what the proxy adds to its configuration."""
+RUN_RULES: tuple[Rule[QuestionContext], ...] = order_rules(
+    (reply_rule("learned_overlay", 500, follow_error, needs=NEEDS_RESULT), *QUESTION_RULES)
+)
+"""The configuration of a run: the gate's check, what a tool's own error taught, the question."""
