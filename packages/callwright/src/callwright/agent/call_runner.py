@@ -10,7 +10,7 @@ ledger. So a run does not depend on which call was faster, and can be replayed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeAlias
@@ -47,6 +47,7 @@ from callwright.repair.by_model.question import (
     Asks,
     FailedCall,
     QuestionContext,
+    Watcher,
     check_call,
 )
 from callwright.repair.by_model.reflection import Reflecting, Tried
@@ -306,6 +307,7 @@ class CallRunner:
         )  # then nothing is filled in from results, and no model repairs
         asker = _Asker(self, call.arguments, ask and self.shared.handling.may_repair and not frozen)
         verdict = await self._repair(call, asker, None if frozen else self.sources)
+        asker.conclude(verdict)
         if isinstance(verdict, Refusal):
             self.outcome.refusal, self.outcome.lacks = (
                 verdict,
@@ -357,9 +359,7 @@ class CallRunner:
         context = QuestionContext(
             self.gate, sources, grant, asker, is_grounding=True, failed=failed
         )
-        verdict = await run_dialogue(check_call(call, context), self._ask)
-        asker.conclude(verdict)
-        return verdict
+        return await run_dialogue(check_call(call, context), self._ask)
 
     async def _ask(self, request: ChatRequest) -> Reply:
         try:
@@ -690,30 +690,28 @@ class CallRunner:
         self.shared.trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot, **named)
 
 
-@dataclass(slots=True)
-class _Asker:
-    """Has a model asked about one call in the run's ways. What was changed, at which tier, and what
-    a model thought of it goes into the trace.
+@dataclass
+class _Asker(Watcher):
+    """Has a model asked about one call in the run's ways. What was refused, what was changed and at
+    which tier, and what a model thought of it goes into the trace.
     """
 
     runner: CallRunner
     before: JsonObject | str  # the arguments that are asked about
     may_ask: bool = True
     is_executed: bool = False
-    about: Refusal | None = None  # what the model is asked about
+    refusal: Refusal | None = None
     asked: int = 0  # questions of the run before the present one
 
-    def begin(self, refusal: Refusal) -> Iterator[Asks]:
-        shared = self.runner.shared
-        self.asked = shared.repairs["tier2"]
+    def begin(self, refusal: Refusal) -> tuple[Asks, ...]:
+        self.refusal, self.asked = refusal, self.runner.shared.repairs["tier2"]
         if not self.is_executed:
             found = {"violations": refusal.violations, "edits": refusal.edits}
-            shared.trace.add("call.refused", id=refusal.call.id, **found)
+            self.runner.shared.trace.add("call.refused", id=refusal.call.id, **found)
             # not what the model was asked in this run already, and knew no better
-            if not self.may_ask or _make_refusal_key(refusal) in shared.index.unrepaired:
-                return iter(())
-            self.about = refusal
-        return iter(self._ways())
+            known = self.runner.shared.index.unrepaired
+            self.may_ask = self.may_ask and _make_refusal_key(refusal) not in known
+        return self._ways() if self.may_ask else ()
 
     def end(self, verdict: CheckedCall | Refusal, asks: Asks | None) -> None:
         runner, shared = self.runner, self.runner.shared
@@ -734,12 +732,15 @@ class _Asker:
         self.asked = now
 
     def conclude(self, verdict: CheckedCall | Refusal) -> None:
-        """Keep what was asked about, for the run and for later questions."""
-        if self.about is None:
-            return
-        if isinstance(verdict, Refusal):
-            self.runner.outcome.unrepaired = _make_refusal_key(self.about)
-        self.runner.tried.append(Tried(self.about.call.arguments, self.about.message))
+        """Keep what was refused and asked about, for later questions. A refusal about which no
+        model can be asked comes here first.
+        """
+        if isinstance(verdict, Refusal) and self.refusal is None:
+            self.begin(verdict)
+        if self.refusal is not None and self.may_ask:
+            if isinstance(verdict, Refusal):
+                self.runner.outcome.unrepaired = _make_refusal_key(self.refusal)
+            self.runner.tried.append(Tried(self.refusal.call.arguments, self.refusal.message))
 
     def _ways(self) -> tuple[Asks, ...]:
         tried, how = tuple(self.runner.tried), self.runner.shared.handling.repairing

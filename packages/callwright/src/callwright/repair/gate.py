@@ -99,9 +99,7 @@ class Gate:
             return self.judge(Draft(0, call), sources)
         text = _write_right(arguments, context)
         if text is None:
-            draft = Draft(0, call, is_right=False)
-            self._run_rules(draft, context, None)
-            return _build_verdict(call, draft, context, ())
+            return self.judge(Draft(0, call))
         notes = _warn_unasserted(context, arguments)
         return _seal(call, context.tool, arguments, (), notes, text)
 
@@ -212,11 +210,7 @@ def _copy_json(value: Json) -> Json:
     return [_copy_json(member) for member in value] if isinstance(value, list | tuple) else value
 
 
-class _Seal:
-    """Held by the gate alone."""
-
-
-_SEAL = _Seal()
+_SEAL = object()  # held by this module alone
 _put_id, _put_tool, _put_arguments, _put_edits, _put_warnings, _put_slot, _put_proof = (
     getattr(CheckedCall, field.name).__set__ for field in fields(CheckedCall)
 )
@@ -259,8 +253,12 @@ def _build_verdict(
     call: ToolCall, draft: Draft, context: SchemaContext | None, before: tuple[Edit, ...]
 ) -> CheckedCall | Refusal:
     """A draft as the gate's results show it: sealed, or refused."""
-    made = (Edit(_render_argument_path(e.location), e.before, e.after, e.rule) for e in draft.edits)
-    edits = (*before, *made)
+    edits = before
+    if draft.edits:
+        made = (
+            (_render_argument_path(at), old, new, rule) for at, old, new, rule, *_ in draft.edits
+        )
+        edits = (*before, *(Edit(*one) for one in made))
     if context is None:
         return Refusal(call, None, None, _render_violations(draft, "error"), edits)
     if draft.errors:
@@ -272,7 +270,7 @@ def _build_verdict(
 
 
 def _render_violations(draft: Draft, severity: Severity) -> tuple[Violation, ...]:
-    found = (d for d in draft.diagnostics if d.severity == severity)
+    found = [d for d in draft.diagnostics if d.severity == severity]
     return tuple(d.to_violation(_render_argument_path(d.location)) for d in found)
 
 

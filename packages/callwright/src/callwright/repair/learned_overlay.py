@@ -59,6 +59,8 @@ class SchemaOverlay:
 
     def apply(self, tool: Tool) -> Tool:
         """The tool as its error describes it. The tool itself is not changed."""
+        if not self.changes:
+            return tool
         schema = dict(tool.input_schema)
         properties: JsonObject = dict(tool.properties)
         required = list(tool.required)

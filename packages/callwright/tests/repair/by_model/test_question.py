@@ -350,7 +350,7 @@ def test_without_a_budget_the_rule_changes_nothing() -> None:
     assert drafts.render_edits() == ()
 
 
-class Listening:
+class Listening(Watcher):
     """Has a model asked in the given ways, and keeps what it is told."""
 
     def __init__(self, ways: int) -> None:
@@ -404,7 +404,7 @@ def test_what_an_error_taught_is_told_and_nobody_is_asked() -> None:
     context = QuestionContext(GATE, SOURCES, always, listening, is_grounding=True, failed=failed)
     drafts = Drafts([wrong(call.arguments)])
     run_without_questions(run_rules(RUN_RULES, drafts, context))
-    verdict = context.verdict_on(drafts[0]).verdict
+    verdict = context.judged[0].verdict
     assert listening.told == [(verdict, None)]
     assert listening.about == []
     assert drafts.calls[0].arguments == {"genre": "comedy", "year": "2000"}
@@ -452,8 +452,3 @@ def test_the_proxys_question_judges_every_call_once() -> None:
     with pytest.raises(StopIteration):
         steps.send(Reply('{"genre": "comedy", "Year": "2000-2019"}'))
     assert gate.asked == [RIGHT, {"Genre": "comedy"}, {"genre": "comedy", "Year": "2000-2019"}]
-
-
-def test_watchers_are_watchers() -> None:
-    watcher: Watcher = Listening(0)
-    assert list(watcher.begin(refused({}))) == []

@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 from callwright.models.grammar import reduce_schema
 from callwright.nouns.errors import Failure, Violation
 from callwright.nouns.types import READ, CheckedCall, Reply, Tool, ToolCall, ToolResult
-from callwright.repair.by_model.question import Asks, FailedCall, QuestionContext, check_call
+from callwright.repair.by_model.question import (
+    Asks,
+    FailedCall,
+    QuestionContext,
+    Watcher,
+    check_call,
+)
 from callwright.repair.by_model.reflection import (
     Reflecting,
     Reflection,
@@ -55,7 +61,7 @@ def failed(asks: Reflecting, reply: str) -> tuple[Any, CheckedCall | Refusal]:
     return ended(check_call(ToolCall("r1", "weather", call.arguments), context), reply)
 
 
-class OneWay:
+class OneWay(Watcher):
     """Has a model asked in one way."""
 
     def __init__(self, asks: Asks) -> None:
@@ -63,9 +69,6 @@ class OneWay:
 
     def begin(self, _: Refusal) -> list[Asks]:
         return [self.asks]
-
-    def end(self, _: CheckedCall | Refusal, __: Asks | None) -> None:
-        return
 
 
 def asking(

@@ -12,7 +12,7 @@ both rules (:func:`check_call`), the proxy the question alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -34,7 +34,7 @@ from callwright.parsing import parse_calls
 from callwright.repair.diagnose import Diagnosis
 from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts, LocatedEdit
 from callwright.repair.gate import Gate, Refusal
-from callwright.repair.learned_overlay import OVERLAY
+from callwright.repair.learned_overlay import OVERLAY, SchemaOverlay
 from callwright.repair.location import in_arguments
 from callwright.repair.pipeline import order_rules, run_rules
 from callwright.repair.provenance.grounding import examples_in
@@ -100,28 +100,21 @@ class Plain:
 PLAIN = Plain()
 
 
-class Watcher(Protocol):
-    """Whoever has a call repaired: says how a model is asked, and is told what comes of it."""
+class Watcher:
+    """Says how a model is asked about a call, and is told what comes of it. This one has it asked
+    once, plainly, and takes no note; a run has its own.
+    """
 
-    def begin(self, refusal: Refusal, /) -> Iterable[Asks]:
+    def begin(self, _: Refusal) -> Iterable[Asks]:
         """The ways in which a model may be asked about a refusal, one after the other until one
         gives another call; none where it is not to be asked. Only those that are needed are taken.
         """
+        return (PLAIN,)
 
-    def end(self, verdict: Verdict, asks: Asks | None, /) -> None:
+    def end(self, verdict: Verdict, asks: Asks | None) -> None:
         """Take note of what came of one way of asking; of what an error taught where that is
         None.
         """
-
-
-class Plainly:
-    """Asks once, plainly, about whatever is refused, and takes no note of it."""
-
-    def begin(self, _: Refusal) -> Iterable[Asks]:
-        return (PLAIN,)
-
-    def end(self, _: Verdict, __: Asks | None) -> None:
-        return
 
 
 class FailedCall(NamedTuple):
@@ -133,17 +126,25 @@ class FailedCall(NamedTuple):
     result: ToolResult
     diagnosis: Diagnosis
 
-    def learn_tool(self) -> Tool:
-        """The tool as its own error describes it."""
-        overlay = self.diagnosis.overlay
-        return self.call.tool if overlay is None else overlay.apply(self.call.tool)
+    @property
+    def overlay(self) -> SchemaOverlay:
+        """What the tool's own error says of its schema."""
+        return self.diagnosis.overlay or SchemaOverlay((), "")
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What was changed before the call is checked again: in it, and in its tool's schema."""
+        return (*self.call.edits, *self.overlay.edits(self.call.tool))
 
 
 class Judged(NamedTuple):
-    """What the gate says of a call, and what its rules did to it, located in the call's draft."""
+    """What the gate says of a call, and what its rules did to it, located in the call's draft.
+    ``given``: the arguments as a model gave them.
+    """
 
     verdict: Verdict
-    edits: list[LocatedEdit]
+    edits: Sequence[LocatedEdit] = ()
+    given: JsonObject | str | None = None
 
 
 @dataclass(slots=True)
@@ -153,13 +154,14 @@ class QuestionContext:
     ``grant`` spends one of the run's budget B before each question. The check is the gate's:
     ``is_grounding`` says whether values of a call as it comes need a source too; what a model gives
     always does. With ``failed``, the calls are those of a call that was executed: right is only
-    what the gate accepts and what differs from it. ``judged`` holds the verdict on every draft.
+    what the gate accepts and what differs from it. ``judged`` holds the verdict on every draft that
+    was checked.
     """
 
     gate: Gate
     sources: ProvenanceIndex | None
     grant: Grant
-    watcher: Watcher = field(default_factory=Plainly)
+    watcher: Watcher = field(default_factory=Watcher)
     is_grounding: bool = False
     failed: FailedCall | None = None
     questions: int = 1
@@ -172,115 +174,79 @@ class QuestionContext:
 
     def is_right(self, draft: Draft) -> bool:
         """Whether the gate lets the call through, and a failed one is another one now."""
-        self.judged.pop(draft.id, None)
-        verdict = self.verdict_on(draft).verdict
+        sources, failed = self.sources if self.is_grounding else None, self.failed
+        edits = () if failed is None else failed.edits
+        verdict = self.judge(draft.id, draft.call, sources, edits).verdict
         return isinstance(verdict, CheckedCall) and (
-            self.failed is None or verdict.arguments != self.failed.call.arguments
+            failed is None or verdict.arguments != failed.call.arguments
         )
 
     def is_open(self, _: Draft) -> bool:
         """Every draft: what matters is whether it is right."""
         return True
 
-    def verdict_on(self, draft: Draft) -> Judged:
-        """What the gate says of a draft, asked once."""
-        if draft.id in self.judged:
-            return self.judged[draft.id]
-        if self.failed is not None and not self.failed.diagnosis.points_at_arguments:
-            return self._keep_refusal(draft, self.failed)
-        sources = self.sources if self.is_grounding else None
-        return self._judge(draft.id, draft.call, sources, self._edits_before())
-
-    def judge_answer(self, id: int, case: Case, arguments: JsonObject | str) -> Judged:
-        """What the gate says of the arguments that a model gave."""
-        changed = arguments != case.arguments
-        marks = (Edit("", case.arguments, arguments, REPAIR_MODEL),) if changed else ()
-        answered = replace(case.call, arguments=arguments)
-        return self._judge(id, answered, self.sources, (*case.last.edits, *marks))
-
-    def build_case(self, draft: Draft) -> Case | None:
-        """What a model can be asked about a refused draft; None where it could not mend it: for an
-        unknown tool, and for identifiers that nothing contains, since the answer could only be
-        another invention.
-        """
-        verdict = self.verdict_on(draft).verdict
-        if self.failed is not None:
-            is_askable = self.failed.diagnosis.points_at_arguments
-            return self._build_failed_case(self.failed, draft, verdict) if is_askable else None
-        if isinstance(verdict, CheckedCall) or verdict.tool is None:
-            return None
-        if not _is_askable(verdict.violations):
-            return None
-        given = verdict.call.arguments if verdict.arguments is None else verdict.arguments
-        return Case(verdict.call, verdict.tool, given, verdict.message, verdict)
-
-    def _build_failed_case(self, failed: FailedCall, draft: Draft, verdict: Verdict) -> Case:
-        diagnosis, tool = failed.diagnosis, failed.learn_tool()
-        found = (_build_violation(diagnosis),)
-        last = Refusal(draft.call, tool, failed.call.arguments, found, self._edits_before())
-        failure = failed.result.failure
-        text = diagnosis.message or (failure.message if failure else "")
-        if isinstance(verdict, Refusal) and verdict.violations:
-            text = f"{text}\n{verdict.message}"
-        return Case(draft.call, tool, failed.call.arguments, text, last)
-
-    def _keep_refusal(self, draft: Draft, failed: FailedCall) -> Judged:
-        """No other arguments mend what is not their fault."""
-        found = (_build_violation(failed.diagnosis),)
-        refusal = Refusal(draft.call, failed.call.tool, failed.call.arguments, found)
-        self.judged[draft.id] = Judged(refusal, [])
-        return self.judged[draft.id]
-
-    def _edits_before(self) -> tuple[Edit, ...]:
-        """The edits of a failed call, and of its schema, before it became a draft."""
-        if self.failed is None:
-            return ()
-        call, overlay = self.failed.call, self.failed.diagnosis.overlay
-        return (*call.edits, *(() if overlay is None else overlay.edits(call.tool)))
-
-    def _judge(
-        self,
-        id: int,
-        call: ToolCall,
-        sources: ProvenanceIndex | None,
-        edits: tuple[Edit, ...],
+    def judge(
+        self, id: int, call: ToolCall, sources: ProvenanceIndex | None, edits: tuple[Edit, ...]
     ) -> Judged:
+        """What the gate says of a draft's call. ``edits`` led to it."""
         draft = Draft(id, call)
-        verdict = self.gate.judge(draft, sources, edits)
-        self.judged[id] = Judged(verdict, draft.edits)
+        self.judged[id] = Judged(self.gate.judge(draft, sources, edits), draft.edits)
         return self.judged[id]
-
-
-class Answer(NamedTuple):
-    """What came of one question: the verdict, and what the model gave where it was judged."""
-
-    verdict: Verdict
-    given: JsonObject | str | None = None
 
 
 def check_call(call: ToolCall, context: QuestionContext) -> Repair:
     """The gate's verdict on a call of a run, after the rules of a run. Asks a model within the
     context's budget; whatever it is given instead passes the gate.
     """
+    failed = context.failed
+    if failed is not None and not failed.diagnosis.points_at_arguments:
+        found = (_build_violation(failed.diagnosis),)
+        return Refusal(call, failed.call.tool, failed.call.arguments, found)
     drafts = Drafts((call,))
     yield from run_rules(RUN_RULES, drafts, context)
-    return context.verdict_on(drafts[0]).verdict
+    return context.judged[drafts.order[0]].verdict
+
+
+def _build_case(verdict: Verdict, failed: FailedCall | None) -> Case | None:
+    """What a model can be asked about a draft that is not right; None where it could not mend it:
+    for an unknown tool, and for identifiers that nothing contains, since the answer could only be
+    another invention.
+    """
+    if failed is not None:
+        return _build_failed_case(verdict, failed)
+    if isinstance(verdict, CheckedCall) or verdict.tool is None:
+        return None
+    if not _is_askable(verdict.violations):
+        return None
+    given = verdict.call.arguments if verdict.arguments is None else verdict.arguments
+    return Case(verdict.call, verdict.tool, given, verdict.message, verdict)
+
+
+def _build_failed_case(verdict: Verdict, failed: FailedCall) -> Case:
+    call, failure = failed.call, failed.result.failure
+    again = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
+    tool, found = failed.overlay.apply(call.tool), (_build_violation(failed.diagnosis),)
+    text = failed.diagnosis.message or (failure.message if failure else "")
+    if isinstance(verdict, Refusal) and verdict.violations:
+        text = f"{text}\n{verdict.message}"
+    last = Refusal(again, tool, call.arguments, found, failed.edits)
+    return Case(again, tool, call.arguments, text, last)
 
 
 def _ask_model(
     id: int, case: Case, context: QuestionContext, asks: Asks
-) -> Generator[ChatRequest, Reply, Answer]:
+) -> Generator[ChatRequest, Reply, Judged]:
     last, left = case.last, context.questions
     while left:
         left -= 1
         if not context.grant():
-            return Answer(last)
+            break
         reply = yield asks.question(case, context.sources)
         if reply is UNANSWERED:
-            return Answer(case.last)
+            return Judged(case.last)
         arguments = asks.read(reply, case.tool)
         if isinstance(arguments, Violation):
-            return Answer(replace(last, violations=(*last.violations, arguments)))
+            return Judged(replace(last, violations=(*last.violations, arguments)))
         copied = _copied_example(case, arguments, context.sources)
         if copied is not None:
             last = replace(last, violations=(*last.violations, copied))
@@ -288,13 +254,16 @@ def _ask_model(
                 said = f"{case.error}\n{copied.message}"
                 case, left = replace(case, error=said, warned=True), left + 1
             continue
-        verdict = context.judge_answer(id, case, arguments).verdict
-        if isinstance(verdict, CheckedCall):
-            return Answer(verdict, arguments)
-        last = verdict
+        changed = arguments != case.arguments
+        marks = (Edit("", case.arguments, arguments, REPAIR_MODEL),) if changed else ()
+        answered = replace(case.call, arguments=arguments)
+        judged = context.judge(id, answered, context.sources, (*case.last.edits, *marks))
+        if isinstance(judged.verdict, CheckedCall):
+            return judged._replace(given=arguments)
+        last = judged.verdict
         given = arguments if last.arguments is None else last.arguments
         case = replace(case, arguments=given, error=last.message)
-    return Answer(last)
+    return Judged(last)
 
 
 def _copied_example(
@@ -392,19 +361,17 @@ NEEDS_RESULT: frozenset[Need] = frozenset({"schema", "results"})
 
 def follow_error(drafts: Drafts, context: QuestionContext) -> Change | None:
     """Check a call that failed by the schema as the tool's own error describes it (tier 1)."""
-    failed = context.failed
+    failed, change = context.failed, Change()
     if failed is None:
         return None
-    overlay, change = failed.diagnosis.overlay, Change()
-    context.gate = context.gate.with_tool(failed.learn_tool())
+    context.gate = context.gate.with_tool(failed.overlay.apply(failed.call.tool))
     for draft in drafts:
-        for key, before, after in [] if overlay is None else overlay.changed_keys(failed.call.tool):
+        for key, before, after in failed.overlay.changed_keys(failed.call.tool):
             change.list_edit(in_arguments(draft.id, key), before, after, OVERLAY)
         if is_valid_draft(draft, context):
-            verdict, edits = context.verdict_on(draft)
-            context.watcher.end(verdict, None)
-            change.edits += edits
-            _take_verdict(change, draft, verdict)
+            judged = context.judged[draft.id]
+            context.watcher.end(judged.verdict, None)
+            _take_verdict(change, draft, judged)
     return change if change else None
 
 
@@ -414,43 +381,39 @@ def ask_about_refused(drafts: Drafts, context: QuestionContext) -> Steps:
     """
     change = Change()
     for draft in select_drafts(drafts, context, "wrong"):
-        yield from _ask_in_ways(draft, context, change)
+        before = context.judged[draft.id]
+        case = _build_case(before.verdict, context.failed)
+        if case is None:
+            continue
+        judged = yield from _ask_in_ways(draft.id, case, context)
+        context.judged[draft.id] = judged
+        if isinstance(judged.verdict, CheckedCall):
+            change.edits += before.edits
+            if judged.given is not None and judged.given != case.arguments:
+                place = in_arguments(draft.id)
+                change.list_edit(place, case.arguments, judged.given, REPAIR_MODEL)
+            _take_verdict(change, draft, judged)
     return change if change else None
 
 
 def _ask_in_ways(
-    draft: Draft, context: QuestionContext, change: Change
-) -> Generator[ChatRequest, Reply, None]:
-    """Ask about one draft, in one way after the other until one gives another call."""
-    refused, edits = context.verdict_on(draft)
-    case = context.build_case(draft)
-    if case is None:
-        if isinstance(refused, Refusal):
-            context.watcher.begin(refused)
-        return
-    ways, answer = context.watcher.begin(case.last), Answer(case.last)
-    for asks in ways:
-        answer = yield from _ask_model(draft.id, case, context, asks)
-        context.watcher.end(answer.verdict, asks)
-        if isinstance(answer.verdict, CheckedCall) and (
-            answer.verdict.arguments != case.last.arguments
-        ):
+    id: int, case: Case, context: QuestionContext
+) -> Generator[ChatRequest, Reply, Judged]:
+    """Ask in one way after the other until one gives another call; what the last one gave."""
+    judged = Judged(case.last)
+    for asks in context.watcher.begin(case.last):
+        judged = yield from _ask_model(id, case, context, asks)
+        context.watcher.end(judged.verdict, asks)
+        if judged.given is not None and judged.verdict.arguments != case.last.arguments:
             break
-    made = context.verdict_on(draft).edits
-    context.judged[draft.id] = Judged(answer.verdict, made)
-    if isinstance(answer.verdict, CheckedCall):
-        change.edits += edits
-        if answer.given != case.arguments:
-            place = in_arguments(draft.id)
-            change.list_edit(place, case.arguments, answer.given, REPAIR_MODEL)
-        change.edits += made
-        _take_verdict(change, draft, answer.verdict)
+    return judged
 
 
-def _take_verdict(change: Change, draft: Draft, verdict: Verdict) -> None:
+def _take_verdict(change: Change, draft: Draft, judged: Judged) -> None:
     """Let a draft be the call that the gate let through."""
-    if isinstance(verdict, CheckedCall):
-        change.calls[draft.id] = replace(draft.call, arguments=verdict.arguments)
+    change.edits += judged.edits
+    if isinstance(judged.verdict, CheckedCall):
+        change.calls[draft.id] = replace(draft.call, arguments=judged.verdict.arguments)
         change.right.add(draft.id)
 
 
