@@ -34,8 +34,16 @@ class LocatedEdit(NamedTuple):
     turn: int = 0
 
 
+@dataclass(slots=True, kw_only=True)
+class Findings:
+    """What was changed in calls, and what is said of them, in the order of finding."""
+
+    edits: list[LocatedEdit] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
 @dataclass(slots=True)
-class Draft:
+class Draft(Findings):
     """A call on its way. ``origin`` is the position at which it was read (None for an added call).
 
     ``is_closed``: no rule goes on with it. ``is_right`` is what the check said last, None where the
@@ -45,8 +53,6 @@ class Draft:
     id: int
     call: ToolCall
     origin: int | None = None
-    edits: list[LocatedEdit] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
     confidence: float = 1.0
     is_closed: bool = False
     is_right: bool | None = None
@@ -74,7 +80,7 @@ class Draft:
 
 
 @dataclass(slots=True)
-class Change:
+class Change(Findings):
     """What a rule makes of the drafts, and what it says of them.
 
     ``calls`` are drafts' new calls by id; an id that no draft has is a new draft's, read where
@@ -84,8 +90,6 @@ class Change:
     has already let through as it is now.
     """
 
-    edits: list[LocatedEdit] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
     calls: dict[int, ToolCall] = field(default_factory=dict)
     origins: dict[int, int | None] = field(default_factory=dict)
     order: list[int] | None = None

@@ -95,13 +95,16 @@ class Gate:
         see :mod:`callwright.repair.provenance.grounding`.
         """
         context, arguments = self._context(call.tool), call.arguments
-        if context is None or sources is not None or type(arguments) is not dict:
-            return self.judge(Draft(0, call), sources)
-        text = _write_right(arguments, context)
-        if text is None:
-            return self.judge(Draft(0, call))
-        notes = _warn_unasserted(context, arguments)
-        return _seal(call, context.tool, arguments, (), notes, text)
+        is_right = None
+        if context is not None and type(arguments) is dict:
+            text = write_as_it_stands(arguments)
+            is_right = context.accepts(arguments) if text is not None else None
+            if is_right and text is not None and sources is None:
+                notes = _warn_unasserted(context, arguments)
+                return _seal(call, context.tool, arguments, (), notes, text)
+        draft = Draft(0, call, is_right=is_right)
+        self._run_rules(draft, context, sources)
+        return _build_verdict(call, draft, context, ())
 
     def judge(
         self, draft: Draft, sources: ProvenanceIndex | None = None, edits: tuple[Edit, ...] = ()
@@ -129,21 +132,24 @@ class Gate:
         id, given, drafts = draft.id, draft.call.arguments, Drafts.of(draft)
         if context is None:
             found = violations.unknown_tool(draft.call.tool, self._tools)
-            drafts.apply(Change([], [from_violation(found, Location(id, NAME))]))
+            drafts.apply(Change(diagnostics=[from_violation(found, Location(id, NAME))]))
             return
-        unreadable = "" if isinstance(given, str) else explain_unwritable(given, MAX_DEPTH)
+        is_read = isinstance(given, str) or draft.is_right is not None
+        unreadable = "" if is_read else explain_unwritable(given, MAX_DEPTH)
         if unreadable:
             found = say_unreadable(unreadable)
-            drafts.apply(Change([], [from_violation(found, in_arguments(id))], closed={id}))
+            said = from_violation(found, in_arguments(id))
+            drafts.apply(Change(diagnostics=[said], closed={id}))
             return
         if not is_valid_draft(draft, context):
             run_without_questions(run_rules(LOSSLESS_RULES, drafts, context))
-        if draft.is_closed:
-            return
-        if not is_valid_draft(draft, context):
-            found_errors = violations.located_errors(context.schema, draft.arguments)
-            drafts.apply(Change([], from_located(id, found_errors)))
-        elif sources is not None:
+            if draft.is_closed:
+                return
+            if not is_valid_draft(draft, context):
+                found_errors = violations.located_errors(context.schema, draft.arguments)
+                drafts.apply(Change(diagnostics=from_located(id, found_errors)))
+                return
+        if sources is not None:
             grounded = context.with_sources(sources)
             run_without_questions(run_rules(PROVENANCE_RULES, drafts, grounded))
 
@@ -234,14 +240,6 @@ def _seal(
     _put_slot(made, call.slot)
     _put_proof(made, (_SEAL, call.id, tool, text))
     return made
-
-
-def _write_right(arguments: JsonObject, context: SchemaContext) -> bytes | None:
-    """The JSON of arguments that are right as they stand; None for others."""
-    text = write_as_it_stands(arguments)
-    if text is None and not explain_unwritable(arguments, MAX_DEPTH):
-        text = write(arguments)
-    return text if text is not None and context.accepts(arguments) else None
 
 
 def _write_any(arguments: JsonObject) -> bytes:
