@@ -14,15 +14,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 REACHED: dict[str, float] = {
-    "statements, core": 45_800,
-    "statements, all": 69_200,
+    "statements, core": 45_900,
+    "statements, all": 69_400,
     "largest room of the core, %": 17.2,
     "files in the fullest folder": 25,
     "folders at the top": 22,
     "modules at the top": 0,
     "one-word function names, %": 3,
     "lines over 100 columns, %": 0.4,
-    "classes that list edits, changes or diagnostics": 14,
+    "classes that list edits, changes or diagnostics": 13,
     "functions of more than 10 parameters": 0,
     "options as a Mapping or **kwargs": 0,
     "classes of more than 14 fields": 0,
