@@ -1,14 +1,31 @@
 from __future__ import annotations
 
+import ast
+import copy
 import json
+import pickle
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, ToolCall, to_canonical_json
-from callwright.repair.gate import Gate, Refusal
+import callwright
+from callwright.nouns.types import (
+    CheckedCall,
+    Edit,
+    Json,
+    JsonObject,
+    Tool,
+    ToolCall,
+    to_canonical_json,
+)
+from callwright.repair import gate as gate_module
+from callwright.repair.draft import Draft
+from callwright.repair.gate import Gate, Refusal, take_arguments, verify_seal
 from callwright.repair.provenance.sources import ProvenanceIndex
 from tests.places import SUITE
 
@@ -65,6 +82,120 @@ def test_a_right_call_passes_as_the_very_object_it_is() -> None:
 def test_nobody_else_can_make_a_checked_call() -> None:
     with pytest.raises(TypeError, match="gate"):
         CheckedCall("c", WEATHER, {})
+
+
+def checked(**arguments: Any) -> CheckedCall:
+    verdict = check({"city": "Oslo", **arguments})
+    assert isinstance(verdict, CheckedCall)
+    return verdict
+
+
+def test_a_checked_call_does_not_become_another_one() -> None:
+    one = checked(days=3)
+    for changes in ({"arguments": {"city": 5}}, {"tool": Tool("wipe")}, {"edits": ()}, {}):
+        with pytest.raises(TypeError, match="gate"):
+            replace(one, **changes)
+    with pytest.raises(FrozenInstanceError):
+        one.arguments = {}  # type: ignore[misc]
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="the gate makes another one"):
+            copied(one)
+    with pytest.raises(TypeError, match="subclass"):
+        type("Forged", (CheckedCall,), {})
+    with pytest.raises(TypeError, match="gate"):
+        verify_seal(object.__new__(CheckedCall))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("arguments", {"city": 5}), ("tool", Tool("wipe")), ("id", "c2")]
+)
+def test_a_field_that_was_set_behind_its_back_breaks_the_seal(name: str, value: Any) -> None:
+    one = checked()
+    verify_seal(one)
+    object.__setattr__(one, name, value)
+    with pytest.raises(TypeError, match="gate"):
+        verify_seal(one)
+
+
+def change_value(arguments: Any) -> None:
+    arguments["city"] = "Rome"
+
+
+def change_inside(arguments: Any) -> None:
+    arguments["where"][0]["to"] = "Rome"
+
+
+def change_type(arguments: Any) -> None:
+    arguments["n"] = 1.0
+
+
+def change_order(arguments: Any) -> None:
+    arguments["city"] = arguments.pop("city")
+
+
+OPEN = {"type": "object", "properties": {"city": {}, "where": {}, "n": {}}}
+
+
+CHANGES = (change_value, change_inside, change_type)
+STRANGE = (2**70, "\ud800")  # what one JSON writer does not know; there the order is not sealed
+
+
+@pytest.mark.parametrize(
+    ("change", "extra"),
+    [(change_order, None), *((change, e) for change in CHANGES for e in (None, *STRANGE))],
+)
+def test_arguments_that_were_changed_afterwards_are_noticed(
+    change: Callable[[Any], None], extra: Json
+) -> None:
+    own = {"city": "Oslo", "where": [{"to": "Bergen"}], "n": 1, "extra": extra}
+    schema = {**OPEN, "properties": {**OPEN["properties"], "extra": {}}}
+    verdict = check(own, schema)
+    assert isinstance(verdict, CheckedCall)
+    assert take_arguments(verdict) == own
+    change(own)
+    with pytest.raises(TypeError, match="were changed after the gate checked them"):
+        verify_seal(verdict)
+
+
+def test_what_is_taken_is_the_takers_own() -> None:
+    own = {"city": "Oslo", "where": [{"to": "Bergen"}], "n": None}
+    verdict = check(own, OPEN)
+    assert isinstance(verdict, CheckedCall)
+    taken = take_arguments(verdict)
+    assert (taken, list(taken)) == (own, list(own))
+    change_inside(taken)
+    change_value(taken)
+    assert verdict.arguments == {"city": "Oslo", "where": [{"to": "Bergen"}], "n": None}
+    verify_seal(verdict)
+
+
+def test_a_draft_that_claims_to_be_right_is_checked_all_the_same() -> None:
+    call = ToolCall("c1", "weather", {"city": 5})
+    forged = Draft(0, call, is_right=True)
+    assert isinstance(Gate([WEATHER]).judge(forged), CheckedCall | Refusal)
+    assert forged.call.arguments == {"city": "5"}
+
+
+def test_edits_that_were_made_before_are_listed_first() -> None:
+    before = (Edit("", "x", {}, "repair_model"),)
+    for arguments in ({"city": "Oslo"}, {"city": "Oslo", "days": "3"}, {"days": "3"}):
+        call = ToolCall("c1", "weather", arguments)
+        alone, verdict = check(arguments), Gate([WEATHER]).judge(Draft(0, call), None, before)
+        assert type(verdict) is type(alone)
+        assert verdict.edits == (*before, *alone.edits)
+
+
+def test_no_other_module_makes_a_checked_call() -> None:
+    own, root = Path(str(gate_module.__file__)), Path(str(callwright.__file__)).parent
+    for path in sorted(root.rglob("*.py")):
+        if path == own:
+            continue
+        text = path.read_text(encoding="utf-8")
+        assert "__new__(CheckedCall" not in text, path
+        assert "_SEAL" not in text or path.name == "clear.py", path
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("CheckedCall"):
+                raise AssertionError(f"{path}:{node.lineno} makes a CheckedCall")
 
 
 def test_an_unknown_tool_is_refused_with_the_nearest_name() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from callwright.nouns.errors import Failure
 from callwright.nouns.types import (
     CheckedCall,
     Edit,
@@ -15,11 +16,17 @@ from callwright.nouns.types import (
     ToolResult,
     to_canonical_json,
 )
-from callwright.repair.by_model.question import QUESTION_RULES, QuestionContext
+from callwright.repair.by_model.question import (
+    QUESTION_RULES,
+    RUN_RULES,
+    FailedCall,
+    QuestionContext,
+)
 from callwright.repair.by_model.refiner import ask
+from callwright.repair.diagnose import diagnose
 from callwright.repair.draft import Drafts
 from callwright.repair.gate import Gate, Refusal
-from callwright.repair.pipeline import run_rules
+from callwright.repair.pipeline import run_rules, run_without_questions
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.refinement import refine
 from callwright.repair.registry import (
@@ -84,11 +91,26 @@ def by_question(example: Example) -> tuple[Sequence[ToolCall], Sequence[Edit]]:
     return drafts.calls, drafts.render_edits()
 
 
+def by_error(example: Example) -> tuple[Sequence[ToolCall], Sequence[Edit]]:
+    (call,), gate = example.before, Gate(example.tools)
+    checked = gate.check(call)
+    assert isinstance(checked, CheckedCall)
+    failure = Failure("tool_error", example.reply)
+    result = ToolResult(call.id, call.tool, checked.arguments, None, failure)
+    failed = FailedCall(checked, result, diagnose(result, checked.tool))
+    context = QuestionContext(gate, None, lambda: False, failed=failed)
+    drafts = Drafts([call])
+    run_without_questions(run_rules(RUN_RULES, drafts, context))
+    return drafts.calls, drafts.render_edits()
+
+
 def run_example(example: Example) -> tuple[Sequence[ToolCall], Sequence[Edit]]:
     if example.mode in ("gate", "results"):
         return by_gate(example)
     if example.mode == "model":
         return by_model(example)
+    if example.mode == "error":
+        return by_error(example)
     if example.mode == "question":
         return by_question(example)
     earlier = [Message("assistant", "", tool_calls=example.earlier)] if example.earlier else []

@@ -26,12 +26,15 @@ from callwright.agent.safety.clear import Approval, ClearanceState, ClearedCall,
 from callwright.agent.safety.consent import Consent, build_proposal
 from callwright.agent.safety.freeze import Freeze
 from callwright.jsontext import write
+from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import Failure, Violation
 from callwright.nouns.limits import Budget
+from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     CheckedCall,
     JsonObject,
+    Reply,
     Skip,
     Tool,
     ToolCall,
@@ -42,10 +45,10 @@ from callwright.nouns.types import (
 from callwright.repair.by_model.question import (
     PLAIN,
     Asks,
-    Repair,
-    repair_failure,
-    repair_in_ways,
-    repair_refusal,
+    FailedCall,
+    QuestionContext,
+    Watcher,
+    check_call,
 )
 from callwright.repair.by_model.reflection import Reflecting, Tried
 from callwright.repair.diagnose import Diagnosis, diagnose
@@ -53,6 +56,7 @@ from callwright.repair.gate import Gate, Refusal
 from callwright.repair.outcome import may_repeat
 from callwright.repair.provenance.invention import Invention, find_inventions
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.rule import UNANSWERED
 
 _DROPPED = "drop_unknown"
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
@@ -279,20 +283,12 @@ class CallRunner:
         return Skip(tool.name, _repeat_reason(same), call.slot)
 
     async def _check(self, call: ToolCall, ask: bool) -> CheckedCall | None:
-        trace = self.shared.trace
         frozen = (
             self.shared.safety.freeze.arguments
         )  # then nothing is filled in from results, and no model repairs
-        verdict = self.gate.check(call, None if frozen else self.sources)
-        if isinstance(verdict, Refusal):
-            trace.add(
-                "call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits
-            )
-            verdict = (
-                await self._repair_refusal(verdict)
-                if ask and self.shared.handling.may_repair and not frozen
-                else verdict
-            )
+        asker = _Asker(self, call.arguments, ask and self.shared.handling.may_repair and not frozen)
+        verdict = await self._repair(call, asker, None if frozen else self.sources)
+        asker.conclude(verdict)
         if isinstance(verdict, Refusal):
             self.outcome.refusal, self.outcome.lacks = (
                 verdict,
@@ -306,7 +302,7 @@ class CallRunner:
                 return None
             verdict = written
         self.shared.repairs["tier1"] += sum(edit.rule != "repair_model" for edit in verdict.edits)
-        trace.add(
+        self.shared.trace.add(
             "call.checked",
             id=call.id,
             tool=verdict.tool.name,
@@ -332,66 +328,25 @@ class CallRunner:
         )
         return None
 
-    async def _repair_refusal(self, refusal: Refusal) -> CheckedCall | Refusal:
-        key = to_canonical_json(
-            [refusal.call.tool, [(v.path, v.keyword, v.got) for v in refusal.violations]]
-        )
-        if key in self.shared.index.unrepaired:
-            return refusal  # the model was asked this very thing in this run and knew no better
-        grant = partial(self._granted, "tier2")
-        repaired = await self._repair(
-            refusal, lambda asks: repair_refusal(refusal, self.gate, self.sources, grant, asks=asks)
-        )
-        if isinstance(repaired, Refusal):
-            self.outcome.unrepaired = key
-        self.tried.append(Tried(refusal.call.arguments, refusal.message))
-        return repaired
-
     async def _repair(
-        self, last: Refusal, dialogue: Callable[[Asks], Repair]
+        self,
+        call: ToolCall,
+        asker: _Asker,
+        sources: ProvenanceIndex | None,
+        failed: FailedCall | None = None,
     ) -> CheckedCall | Refusal:
-        """Drive the repair of one call in the run's ways. What was changed and at which tier goes
-        into the trace; a way that a limit ends is followed by the next one.
-        """
-        ways, asked = iter(self._ways()), self.shared.repairs["tier2"]
-        asking: Asks = PLAIN
-
-        def begin(asks: Asks) -> Repair:
-            nonlocal asking, asked
-            asking, asked = asks, self.shared.repairs["tier2"]
-            return dialogue(asks)
-
-        def end(outcome: CheckedCall | Refusal) -> None:
-            if isinstance(outcome, CheckedCall):
-                self._trace_repair(last, outcome, asked)
-            for said in asking.said if isinstance(asking, Reflecting) else ():
-                self.shared.trace.add(
-                    "reflection", id=self.id, tool=self.task.tool, **get_public_fields(said)
-                )
-
-        while True:
-            try:
-                steps = repair_in_ways(last, begin, ways, end)
-                return await self.shared.questions.converse(steps, self.id)
-            except LimitReached:
-                end(last)
-
-    def _ways(self) -> tuple[Asks, ...]:
-        how = self.shared.handling.repairing
-        if how == "plain":
-            return (PLAIN,)
-        reflecting = Reflecting(tuple(self.tried))
-        return (PLAIN, reflecting) if how == "reflect-after" and not self.tried else (reflecting,)
-
-    def _trace_repair(self, last: Refusal, made: CheckedCall, asked: int) -> None:
-        self.shared.trace.add(
-            "call.repair",
-            id=made.id,
-            tier=2 if self.shared.repairs["tier2"] > asked else 1,
-            before=last.call.arguments,
-            after=made.arguments,
-            edits=made.edits,
+        """Drive the pipeline with the configuration of a run over one call."""
+        grant = partial(self._granted, "tier2")
+        context = QuestionContext(
+            self.gate, sources, grant, asker, is_grounding=True, failed=failed
         )
+        return await run_dialogue(check_call(call, context), self._ask)
+
+    async def _ask(self, request: ChatRequest) -> Reply:
+        try:
+            return await self.shared.questions.ask(request, actor=self.id)
+        except LimitReached:
+            return UNANSWERED
 
     def _granted(self, tier: str) -> bool:
         """One tier-2 question, or one repeated execution, from the run's budget B."""
@@ -668,14 +623,10 @@ class CallRunner:
     ) -> CheckedCall | None:
         if self._unknown_here(call, diagnosis):
             return None
-        grant = partial(self._granted, "tier2")
         raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
-        mended = await self._repair(
-            Refusal(raw, call.tool, call.arguments, ()),
-            lambda asks: repair_failure(
-                call, result, diagnosis, self.gate, self.sources, grant, asks=asks
-            ),
-        )
+        asker = _Asker(self, call.arguments, is_executed=True)
+        failed = FailedCall(call, result, diagnosis)
+        mended = await self._repair(raw, asker, self.sources, failed)
         self.tried.append(Tried(call.arguments, diagnosis.message, left=True))
         if isinstance(mended, Refusal) or any(
             t.left and t.arguments == mended.arguments for t in self.tried
@@ -718,6 +669,72 @@ class CallRunner:
             }
         )
         self.shared.trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot, **named)
+
+
+@dataclass
+class _Asker(Watcher):
+    """Has a model asked about one call in the run's ways. What was refused, what was changed and at
+    which tier, and what a model thought of it goes into the trace.
+    """
+
+    runner: CallRunner
+    before: JsonObject | str  # the arguments that are asked about
+    may_ask: bool = True
+    is_executed: bool = False
+    refusal: Refusal | None = None
+    asked: int = 0  # questions of the run before the present one
+
+    def begin(self, refusal: Refusal) -> tuple[Asks, ...]:
+        self.refusal, self.asked = refusal, self.runner.shared.repairs["tier2"]
+        if not self.is_executed:
+            found = {"violations": refusal.violations, "edits": refusal.edits}
+            self.runner.shared.trace.add("call.refused", id=refusal.call.id, **found)
+            # not what the model was asked in this run already, and knew no better
+            known = self.runner.shared.index.unrepaired
+            self.may_ask = self.may_ask and _make_refusal_key(refusal) not in known
+        return self._ways() if self.may_ask else ()
+
+    def end(self, verdict: CheckedCall | Refusal, asks: Asks | None) -> None:
+        runner, shared = self.runner, self.runner.shared
+        now = shared.repairs["tier2"]
+        if isinstance(verdict, CheckedCall):
+            shared.trace.add(
+                "call.repair",
+                id=verdict.id,
+                tier=2 if now > self.asked else 1,
+                before=self.before,
+                after=verdict.arguments,
+                edits=verdict.edits,
+            )
+        for said in asks.said if isinstance(asks, Reflecting) else ():
+            shared.trace.add(
+                "reflection", id=runner.id, tool=runner.task.tool, **get_public_fields(said)
+            )
+        self.asked = now
+
+    def conclude(self, verdict: CheckedCall | Refusal) -> None:
+        """Keep what was refused and asked about, for later questions. A refusal about which no
+        model can be asked comes here first.
+        """
+        if isinstance(verdict, Refusal) and self.refusal is None:
+            self.begin(verdict)
+        if self.refusal is not None and self.may_ask:
+            if isinstance(verdict, Refusal):
+                self.runner.outcome.unrepaired = _make_refusal_key(self.refusal)
+            self.runner.tried.append(Tried(self.refusal.call.arguments, self.refusal.message))
+
+    def _ways(self) -> tuple[Asks, ...]:
+        tried, how = tuple(self.runner.tried), self.runner.shared.handling.repairing
+        if how == "plain":
+            return (PLAIN,)
+        reflecting = Reflecting(tried)
+        return (PLAIN, reflecting) if how == "reflect-after" and not tried else (reflecting,)
+
+
+def _make_refusal_key(refusal: Refusal) -> str:
+    """Return the key that equal mistakes share."""
+    found = [(v.path, v.keyword, v.got) for v in refusal.violations]
+    return to_canonical_json([refusal.call.tool, found])
 
 
 def _make_call_key(call: CheckedCall) -> bytes:

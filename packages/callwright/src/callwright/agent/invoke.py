@@ -40,18 +40,20 @@ async def invoke(
     deadlines: Deadlines | None = None,
 ) -> ToolResult:
     """Run one cleared call. Never raises for what the tool or the network does; cancellation passes
-    through.
+    through. The tool gets its own copy of the arguments; a call whose arguments were changed after
+    the gate checked them reaches no tool: that raises TypeError.
 
     ``key`` is what the tool's source sees as :data:`callwright.nouns.protocols.CALL_KEY`.
     ``deadlines``: of the calls that run beside this one.
     """
     if type(call) is not ClearedCall:
         raise TypeError("invoke() takes a ClearedCall only: pass a CheckedCall through clear()")
+    arguments = call.take_arguments()
     CALL_KEY.set(key)
     started = time.monotonic()
     try:
         async with asyncio.timeout(timeout) if deadlines is None else deadlines.within(timeout):
-            output = await caller(call.tool.name, call.arguments)
+            output = await caller(call.tool.name, arguments)
     except TimeoutError:
         output = ToolOutput(failure=_timed_out(call, timeout))
     except ToolError as exc:

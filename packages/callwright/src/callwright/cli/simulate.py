@@ -138,7 +138,7 @@ def _make_live_answer(catalog: Catalog, recording: Recording, allowed: Collectio
 
 
 async def _send_call(catalog: Catalog, call: ClearedCall) -> ToolOutput:
-    return await catalog.call(call.tool.name, call.arguments)
+    return await catalog.call(call.tool.name, call.take_arguments())
 
 
 def _record_answers(answer: Answer, catalog: Catalog, sink: JsonlSink) -> Answer:

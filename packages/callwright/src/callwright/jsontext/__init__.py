@@ -11,7 +11,14 @@ from callwright.jsontext.broken import (
     parse_tool_text,
 )
 from callwright.jsontext.extent import is_deeper, most_values
-from callwright.jsontext.strict import MAX_DEPTH, JsonError, explain_unwritable, parse, write
+from callwright.jsontext.strict import (
+    MAX_DEPTH,
+    JsonError,
+    explain_unwritable,
+    parse,
+    write,
+    write_as_it_stands,
+)
 
 __all__ = [
     "MAX_CHARS",
@@ -27,4 +34,5 @@ __all__ = [
     "parse_literal",
     "parse_tool_text",
     "write",
+    "write_as_it_stands",
 ]

@@ -81,11 +81,17 @@ def explain_unwritable(value: Json, deepest: int = 200) -> str:
     lacks passes, in lists and objects of Python's own kinds. Values of more than ``deepest`` levels
     do not pass (a few more levels if plain).
     """
+    return "" if write_as_it_stands(value) is not None else _why_unwritable(value, deepest)
+
+
+def write_as_it_stands(value: Json) -> bytes | None:
+    """A value as JSON, keys in the order that they have; None for the values of which
+    :func:`explain_unwritable` has to look at every part.
+    """
     try:
-        orjson.dumps(value, option=_OWN_KINDS_ONLY)
+        return orjson.dumps(value, option=_OWN_KINDS_ONLY)
     except TypeError:
-        return _why_unwritable(value, deepest)
-    return ""
+        return None
 
 
 def _why_unwritable(value: Json, deepest: int) -> str:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias, final
 
 from callwright.nouns.errors import Failure, Violation
 
@@ -227,30 +227,33 @@ class Edit:
     rule: str
 
 
-class _Seal:
-    """Held by the gate alone; see :class:`CheckedCall`."""
-
-
-SEAL = _Seal()
-
-
-@dataclass(frozen=True, slots=True)
+@final
+@dataclass(frozen=True, slots=True, init=False)
 class CheckedCall:
-    """A call that passed the gate. Only :mod:`callwright.repair` makes one, and ``invoke`` takes
-    nothing else.
+    """A call that passed the gate: :meth:`callwright.Gate.check` makes one, nothing else does, and
+    only :func:`callwright.agent.safety.clear.clear` takes it further.
+
+    It cannot be constructed, copied, changed or unpickled, and has no subclasses: a call with other
+    arguments is another call. What was sealed is known by its ``proof``, so that arguments which
+    were changed afterwards are noticed and sent nowhere.
     """
 
     id: str
     tool: Tool
     arguments: JsonObject
-    edits: tuple[Edit, ...] = ()
-    warnings: tuple[Violation, ...] = ()
-    slot: str = ""
-    _seal: _Seal | None = field(default=None, repr=False, compare=False)
+    edits: tuple[Edit, ...]
+    warnings: tuple[Violation, ...]
+    slot: str
+    _proof: tuple[object, str, Tool, bytes] = field(repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        if self._seal is not SEAL:
-            raise TypeError("only the gate makes a CheckedCall: call callwright.Gate.check()")
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise TypeError("only the gate makes a CheckedCall: call callwright.Gate.check()")
+
+    def __init_subclass__(cls, **more: Any) -> NoReturn:
+        raise TypeError("a CheckedCall has no subclasses")
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("a CheckedCall is neither copied nor pickled: the gate makes another one")
 
 
 Simulated: TypeAlias = Literal["", "recorded", "nearest", "model"]

@@ -34,8 +34,16 @@ class LocatedEdit(NamedTuple):
     turn: int = 0
 
 
+@dataclass(slots=True, kw_only=True)
+class Findings:
+    """What was changed in calls, and what is said of them, in the order of finding."""
+
+    edits: list[LocatedEdit] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
 @dataclass(slots=True)
-class Draft:
+class Draft(Findings):
     """A call on its way. ``origin`` is the position at which it was read (None for an added call).
 
     ``is_closed``: no rule goes on with it. ``is_right`` is what the check said last, None where the
@@ -45,8 +53,6 @@ class Draft:
     id: int
     call: ToolCall
     origin: int | None = None
-    edits: list[LocatedEdit] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
     confidence: float = 1.0
     is_closed: bool = False
     is_right: bool | None = None
@@ -74,22 +80,22 @@ class Draft:
 
 
 @dataclass(slots=True)
-class Change:
+class Change(Findings):
     """What a rule makes of the drafts, and what it says of them.
 
     ``calls`` are drafts' new calls by id; an id that no draft has is a new draft's, read where
     ``origins`` says. ``order``: the ids that are left, in order, where calls were added, dropped,
     split or moved. ``edits`` list all of it. ``withdrawn``: the drafts of which earlier errors no
-    longer hold; ``closed``: those that no rule goes on with.
+    longer hold; ``closed``: those that no rule goes on with; ``right``: those whose call the check
+    has already let through as it is now.
     """
 
-    edits: list[LocatedEdit] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
     calls: dict[int, ToolCall] = field(default_factory=dict)
     origins: dict[int, int | None] = field(default_factory=dict)
     order: list[int] | None = None
     withdrawn: set[int] = field(default_factory=set)
     closed: set[int] = field(default_factory=set)
+    right: set[int] = field(default_factory=set)
 
     def __bool__(self) -> bool:
         return bool(
@@ -143,6 +149,7 @@ def join_changes(found: Sequence[Change]) -> Change | None:
         made.calls |= change.calls
         made.withdrawn |= change.withdrawn
         made.closed |= change.closed
+        made.right |= change.right
     return made
 
 
@@ -224,6 +231,8 @@ class Drafts:
                 self._every[id] = Draft(id, call, change.origins.get(id))
             elif draft.call is not call:
                 draft.call, draft.is_right = call, None
+        for id in change.right:
+            self[id].is_right = True
         for id in change.withdrawn:
             draft = self[id]
             draft.diagnostics = [d for d in draft.diagnostics if d.severity != "error"]

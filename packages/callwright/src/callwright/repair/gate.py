@@ -3,16 +3,19 @@
 The exact check comes first, so that a call which is right is never touched. Only then the lossless
 rules run (:mod:`callwright.repair.rules.lossless`), and with sources those of provenance. What
 still fails is a :class:`Refusal` that says why.
+
+The first seal is set here. A :class:`~callwright.nouns.types.CheckedCall` holds the JSON of its
+arguments as the check read it, so that :func:`verify_seal` notices what was changed afterwards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from callwright.jsontext import JsonError, explain_unwritable, parse
+from callwright.jsontext import JsonError, explain_unwritable, parse, write, write_as_it_stands
 from callwright.nouns.errors import Violation
-from callwright.nouns.types import SEAL, CheckedCall, Edit, Json, JsonObject, Tool, ToolCall
+from callwright.nouns.types import CheckedCall, Edit, Json, JsonObject, Tool, ToolCall
 from callwright.repair.diagnostics import Severity, from_located, from_violation
 from callwright.repair.draft import Change, Draft, Drafts
 from callwright.repair.location import NAME, Location, in_arguments
@@ -33,7 +36,7 @@ from callwright.repair.rules.lossless import (
 from callwright.schema import violations
 from callwright.schema.value_edits import render_pointer
 
-__all__ = ["MAX_DEPTH", "Gate", "Refusal", "arguments_of"]
+__all__ = ["MAX_DEPTH", "Gate", "Refusal", "arguments_of", "take_arguments", "verify_seal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,47 +94,64 @@ class Gate:
         With ``sources``, identifiers must come from somewhere and optional values from anywhere:
         see :mod:`callwright.repair.provenance.grounding`.
         """
-        context = self._context(call.tool)
-        arguments: Json = call.arguments
-        if (
-            context is not None
-            and type(arguments) is dict
-            and not explain_unwritable(arguments, MAX_DEPTH)
-            and context.accepts(arguments)
-        ):
-            if sources is None:
+        context, arguments = self._context(call.tool), call.arguments
+        is_right = None
+        if context is not None and type(arguments) is dict:
+            text = write_as_it_stands(arguments)
+            is_right = context.accepts(arguments) if text is not None else None
+            if is_right and text is not None and sources is None:
                 notes = _warn_unasserted(context, arguments)
-                return CheckedCall(call.id, context.tool, arguments, (), notes, call.slot, SEAL)
-            return _build_verdict(
-                call, _ground_draft(Draft(0, call, is_right=True), context, sources), context
-            )
-        return _build_verdict(call, self.repair(call, sources), context)
+                return _seal(call, context.tool, arguments, (), notes, text)
+        draft = Draft(0, call, is_right=is_right)
+        self._run_rules(draft, context, sources)
+        return _build_verdict(call, draft, context, ())
+
+    def judge(
+        self, draft: Draft, sources: ProvenanceIndex | None = None, edits: tuple[Edit, ...] = ()
+    ) -> CheckedCall | Refusal:
+        """The verdict of :meth:`check` on a draft that nothing was done to yet. The rules change the
+        draft on the way, so its edits and diagnostics are located. ``edits`` were made before it
+        was a draft: the verdict lists them first.
+        """
+        call, context = draft.call, self._context(draft.call.tool)
+        draft.is_right = None  # that is for this check to say
+        self._run_rules(draft, context, sources)
+        return _build_verdict(call, draft, context, edits)
 
     def repair(self, call: ToolCall, sources: ProvenanceIndex | None = None, id: int = 0) -> Draft:
         """The call as the lossless rules, and with sources provenance, leave it: its edits and
         diagnostics are located in a draft of this id. What is still wrong with it is an error.
         """
-        context = self._context(call.tool)
         draft = Draft(id, call)
-        drafts = Drafts.of(draft)
+        self._run_rules(draft, self._context(call.tool), sources)
+        return draft
+
+    def _run_rules(
+        self, draft: Draft, context: SchemaContext | None, sources: ProvenanceIndex | None
+    ) -> None:
+        id, given, drafts = draft.id, draft.call.arguments, Drafts.of(draft)
         if context is None:
-            found = violations.unknown_tool(call.tool, self._tools)
-            drafts.apply(Change([], [from_violation(found, Location(id, NAME))]))
-            return draft
-        given = call.arguments
-        unreadable = "" if isinstance(given, str) else explain_unwritable(given, MAX_DEPTH)
+            found = violations.unknown_tool(draft.call.tool, self._tools)
+            drafts.apply(Change(diagnostics=[from_violation(found, Location(id, NAME))]))
+            return
+        is_read = isinstance(given, str) or draft.is_right is not None
+        unreadable = "" if is_read else explain_unwritable(given, MAX_DEPTH)
         if unreadable:
             found = say_unreadable(unreadable)
-            drafts.apply(Change([], [from_violation(found, in_arguments(id))], closed={id}))
-            return draft
-        run_without_questions(run_rules(LOSSLESS_RULES, drafts, context))
-        if draft.is_closed:
-            return draft
-        if is_valid_draft(draft, context):
-            return draft if sources is None else _ground_draft(draft, context, sources)
-        found_errors = violations.located_errors(context.schema, draft.arguments)
-        drafts.apply(Change([], from_located(id, found_errors)))
-        return draft
+            said = from_violation(found, in_arguments(id))
+            drafts.apply(Change(diagnostics=[said], closed={id}))
+            return
+        if not is_valid_draft(draft, context):
+            run_without_questions(run_rules(LOSSLESS_RULES, drafts, context))
+            if draft.is_closed:
+                return
+            if not is_valid_draft(draft, context):
+                found_errors = violations.located_errors(context.schema, draft.arguments)
+                drafts.apply(Change(diagnostics=from_located(id, found_errors)))
+                return
+        if sources is not None:
+            grounded = context.with_sources(sources)
+            run_without_questions(run_rules(PROVENANCE_RULES, drafts, grounded))
 
     def as_written(self, call: ToolCall, *, unchecked: bool = False) -> CheckedCall | Refusal:
         """Let the call through as the model wrote it if its schema accepts it so, or say why not;
@@ -152,7 +172,7 @@ class Gate:
         if not (unchecked or context.schema.accepts(arguments)):
             return Refusal(call, tool, arguments, violations.from_errors(context.schema, arguments))
         notes = _warn_unasserted(context, arguments)
-        return CheckedCall(call.id, tool, arguments, (), notes, call.slot, SEAL)
+        return _seal(call, tool, arguments, (), notes, _write_any(arguments))
 
     def _context(self, name: str) -> SchemaContext | None:
         tool = self._tools.get(name)
@@ -170,31 +190,85 @@ def arguments_of(call: ToolCall) -> JsonObject | None:
     return None if isinstance(found, Violation) else found[0]
 
 
-def _ground_draft(draft: Draft, context: SchemaContext, sources: ProvenanceIndex) -> Draft:
-    """A draft that its schema accepts, after its values were looked up."""
-    grounded = context.with_sources(sources)
-    run_without_questions(run_rules(PROVENANCE_RULES, Drafts.of(draft), grounded))
-    return draft
+def verify_seal(call: CheckedCall) -> None:
+    """Raise TypeError where this is not, value for value, what the gate sealed."""
+    seal, id, tool, text = getattr(call, "_proof", (None, "", None, b""))
+    if seal is not _SEAL or id != call.id or tool is not call.tool:
+        raise TypeError("only the gate makes a CheckedCall: call callwright.Gate.check()")
+    if text != _write_any(call.arguments):
+        raise TypeError(
+            f"the arguments of call {id!r} of '{tool.name}' were changed after the gate checked"
+            " them: make another ToolCall and check that"
+        )
+
+
+def take_arguments(call: CheckedCall) -> JsonObject:
+    """A sealed call's arguments as an object of the taker's own: what it does to them changes no
+    call and no record. Raises TypeError as :func:`verify_seal` does.
+    """
+    verify_seal(call)
+    return {key: _copy_json(value) for key, value in call.arguments.items()}
+
+
+def _copy_json(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _copy_json(member) for key, member in value.items()}
+    return [_copy_json(member) for member in value] if isinstance(value, list | tuple) else value
+
+
+_SEAL = object()  # held by this module alone
+_put_id, _put_tool, _put_arguments, _put_edits, _put_warnings, _put_slot, _put_proof = (
+    getattr(CheckedCall, field.name).__set__ for field in fields(CheckedCall)
+)
+
+
+def _seal(
+    call: ToolCall,
+    tool: Tool,
+    arguments: JsonObject,
+    edits: tuple[Edit, ...],
+    warnings: tuple[Violation, ...],
+    text: bytes,
+) -> CheckedCall:
+    """The one way in which a CheckedCall is made. ``text`` is the JSON of the arguments."""
+    made = object.__new__(CheckedCall)
+    _put_id(made, call.id)
+    _put_tool(made, tool)
+    _put_arguments(made, arguments)
+    _put_edits(made, edits)
+    _put_warnings(made, warnings)
+    _put_slot(made, call.slot)
+    _put_proof(made, (_SEAL, call.id, tool, text))
+    return made
+
+
+def _write_any(arguments: JsonObject) -> bytes:
+    text = write_as_it_stands(arguments)
+    return write(arguments) if text is None else text
 
 
 def _build_verdict(
-    call: ToolCall, draft: Draft, context: SchemaContext | None
+    call: ToolCall, draft: Draft, context: SchemaContext | None, before: tuple[Edit, ...]
 ) -> CheckedCall | Refusal:
     """A draft as the gate's results show it: sealed, or refused."""
-    edits = tuple(
-        Edit(_render_argument_path(e.location), e.before, e.after, e.rule) for e in draft.edits
-    )
-    tool = None if context is None else context.tool
-    if draft.errors or tool is None or context is None:
-        arguments = None if draft.is_closed or tool is None else draft.arguments
-        return Refusal(call, tool, arguments, _render_violations(draft, "error"), edits)
+    edits = before
+    if draft.edits:
+        made = (
+            (_render_argument_path(at), old, new, rule) for at, old, new, rule, *_ in draft.edits
+        )
+        edits = (*before, *(Edit(*one) for one in made))
+    if context is None:
+        return Refusal(call, None, None, _render_violations(draft, "error"), edits)
+    if draft.errors:
+        arguments = None if draft.is_closed else draft.arguments
+        return Refusal(call, context.tool, arguments, _render_violations(draft, "error"), edits)
     arguments = draft.arguments
     warnings = (*_render_violations(draft, "warning"), *_warn_unasserted(context, arguments))
-    return CheckedCall(call.id, tool, arguments, edits, warnings, call.slot, SEAL)
+    return _seal(call, context.tool, arguments, edits, warnings, _write_any(arguments))
 
 
 def _render_violations(draft: Draft, severity: Severity) -> tuple[Violation, ...]:
-    found = (d for d in draft.diagnostics if d.severity == severity)
+    found = [d for d in draft.diagnostics if d.severity == severity]
     return tuple(d.to_violation(_render_argument_path(d.location)) for d in found)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from callwright.language import ENGLISH
 from callwright.nouns.types import Edit, Json, JsonObject, Tool
+from callwright.schema.value_edits import render_pointer
 from callwright.tools.overlay import Change, OverlayChange, set_keyword
 
 _FORBIDDEN = tuple(re.compile(p, re.I) for p in ENGLISH.listed("errors.forbidden"))
@@ -46,6 +47,7 @@ _ALONE = re.compile(r"[.!]?\s*(?:[,;)\]}\n]|$)")  # behind the last word of what
 _BETWEEN_OPTIONS = ENGLISH.pattern("errors.between_options")
 _LABELS = ENGLISH.words("errors.labels")
 _MAX_CHARS = 4_000
+OVERLAY = "overlay"  # the edit that lists what an error taught
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class SchemaOverlay:
 
     def apply(self, tool: Tool) -> Tool:
         """The tool as its error describes it. The tool itself is not changed."""
+        if not self.changes:
+            return tool
         schema = dict(tool.input_schema)
         properties: JsonObject = dict(tool.properties)
         required = list(tool.required)
@@ -70,17 +74,16 @@ class SchemaOverlay:
 
     def edits(self, tool: Tool) -> tuple[Edit, ...]:
         """The overlay as edits of rule ``overlay``: before and after of each key's schema."""
-        changed = self.apply(tool)
-        keys = dict.fromkeys(change.key for change in self.changes)
         return tuple(
-            Edit(
-                "/" + k.replace("~", "~0").replace("/", "~1"),
-                tool.properties.get(k),
-                changed.properties.get(k),
-                "overlay",
-            )
-            for k in keys
+            Edit(render_pointer((key,)), before, after, OVERLAY)
+            for key, before, after in self.changed_keys(tool)
         )
+
+    def changed_keys(self, tool: Tool) -> Iterator[tuple[str, Json, Json]]:
+        """(key, its schema before, its schema after) of every key that the overlay concerns."""
+        changed = self.apply(tool)
+        for key in dict.fromkeys(change.key for change in self.changes):
+            yield key, tool.properties.get(key), changed.properties.get(key)
 
 
 def overlay_from_error(error: str, tool: Tool, arguments: JsonObject) -> SchemaOverlay | None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from callwright.jsontext import parse
 from callwright.nouns.types import READ, Json, Tool, ToolCall, to_canonical_json
-from callwright.repair.by_model.question import QUESTION_RULES
+from callwright.repair.by_model.question import RUN_RULES
 from callwright.repair.by_model.refiner import MODEL_RULES
 from callwright.repair.refinement import PROXY_RULES
 from callwright.repair.rule import Rule
@@ -58,7 +58,7 @@ def every_rule() -> tuple[Rule[Any], ...]:
         *PROVENANCE_RULES,
         *PROXY_RULES,
         *MODEL_RULES,
-        *QUESTION_RULES,
+        *RUN_RULES,
     )
 
 

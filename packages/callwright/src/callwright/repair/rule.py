@@ -18,6 +18,8 @@ that the check refuses.
 """
 Steps: TypeAlias = Generator[ChatRequest, Reply, Change | None]
 """A rule at work: it yields a question to a model, is sent the reply, and returns its change."""
+UNANSWERED = Reply("")
+"""What a driver sends, this very object, where a question may not be asked: no reply was had."""
 
 
 class Context(Protocol):

@@ -100,6 +100,51 @@ def test_a_cleared_call_does_not_become_another_one() -> None:
         type("Forged", (ClearedCall,), {})
 
 
+def test_a_call_that_was_changed_after_the_gate_is_not_cleared() -> None:
+    one = checked(amount=5)
+    one.arguments["amount"] = 5_000
+    for state in (ClearanceState(), ClearanceState(consent=None)):
+        with pytest.raises(TypeError, match="were changed after the gate checked them"):
+            clear(one, state)
+
+
+async def test_a_call_that_was_changed_on_its_way_reaches_no_tool() -> None:
+    async def never(name: str, arguments: Any) -> ToolOutput:
+        raise AssertionError("a call that was changed reached a tool")
+
+    one = cleared(checked(READ, amount=5, note="a"))
+    one.arguments["amount"] = 5_000
+    with pytest.raises(TypeError, match="were changed after the gate checked them"):
+        await invoke(one, never, timeout=1, max_bytes=100)
+    one.arguments["amount"] = 5
+    sent = await invoke(one, called, timeout=1, max_bytes=100)
+    assert sent.arguments == {"to": "Ann", "amount": 5, "note": "a"}
+    object.__setattr__(one, "checked", checked(DESTRUCTIVE, "wipe"))
+    with pytest.raises(TypeError, match="clear the call again"):
+        await invoke(one, never, timeout=1, max_bytes=100)
+
+
+async def test_an_approval_does_not_outlive_a_change() -> None:
+    one = checked(DESTRUCTIVE, amount=5)
+    state = ClearanceState(approval=Approval(one, granted=True))
+    one.arguments["amount"] = 5_000
+    with pytest.raises(TypeError, match="were changed after the gate checked them"):
+        clear(one, state)
+
+
+async def test_what_a_tool_does_to_its_arguments_changes_no_record() -> None:
+    async def rude(name: str, arguments: Any) -> ToolOutput:
+        arguments["to"] = "Eve"
+        arguments.clear()
+        return ToolOutput("done")
+
+    one = cleared()
+    result = await invoke(one, rude, timeout=1, max_bytes=100)
+    assert result.arguments == one.arguments == {"to": "Ann"}
+    again = await invoke(one, called, timeout=1, max_bytes=100, attempt=2)
+    assert again.ok
+
+
 class Alike:
     """Looks like a cleared call in every attribute."""
 

@@ -1,27 +1,40 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import pytest
 
 from callwright.nouns.errors import Failure
 from callwright.nouns.limits import Budget, Limits
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import READ, CheckedCall, Json, Reply, Tool, ToolCall, ToolResult
+from callwright.nouns.types import (
+    READ,
+    CheckedCall,
+    Edit,
+    Json,
+    Reply,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from callwright.repair.by_model.question import (
     PLAIN,
     QUESTION_RULES,
+    RUN_RULES,
+    Asks,
+    FailedCall,
     QuestionContext,
     Repair,
-    repair_failure,
-    repair_in_ways,
-    repair_refusal,
+    Watcher,
+    check_call,
 )
 from callwright.repair.diagnose import diagnose
-from callwright.repair.draft import Drafts
+from callwright.repair.draft import Draft, Drafts
 from callwright.repair.gate import Gate, Refusal
-from callwright.repair.pipeline import run_rules
+from callwright.repair.pipeline import run_rules, run_without_questions
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.rule import UNANSWERED
 
 TOOL = Tool(
     "fetch_movies_for_abir82_bollywood_recommendations",
@@ -80,9 +93,22 @@ def fail(
     grant: Callable[[], bool] = always,
 ) -> Repair:
     result = ToolResult(call.id, call.tool.name, call.arguments, content, failure)
-    return repair_failure(
-        call, result, diagnose(result, call.tool), Gate([call.tool]), SOURCES, grant
-    )
+    failed = FailedCall(call, result, diagnose(result, call.tool))
+    raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
+    gate = Gate([call.tool])
+    return check_call(raw, QuestionContext(gate, SOURCES, grant, is_grounding=True, failed=failed))
+
+
+def ask_about(
+    arguments: Json,
+    gate: Gate = GATE,
+    sources: ProvenanceIndex | None = None,
+    grant: Callable[[], bool] = always,
+    questions: int = 1,
+) -> Repair:
+    """The configuration of a run over a call of the gate's only tool."""
+    context = QuestionContext(gate, sources, grant, is_grounding=True, questions=questions)
+    return check_call(ToolCall("c1", gate.tools[0].name, arguments, "s1"), context)
 
 
 def test_the_papers_worked_example_a7() -> None:
@@ -187,9 +213,7 @@ def test_the_model_is_not_asked_for_what_is_not_the_arguments_fault(failure: Fai
     ],
 )
 def test_a_repair_is_understood_however_it_is_written(reply: str) -> None:
-    verdict, asked = play(
-        repair_refusal(refused({}), GATE, None, always), reply % {"name": TOOL.name}
-    )
+    verdict, asked = play(ask_about({}), reply % {"name": TOOL.name})
     assert len(asked) == 1
     assert isinstance(verdict, CheckedCall)
     assert verdict.arguments == {"genre": "Drama", "year": "1999"}
@@ -198,7 +222,7 @@ def test_a_repair_is_understood_however_it_is_written(reply: str) -> None:
 
 def test_a_native_tool_call_is_taken_as_it_is() -> None:
     native = Reply("", (ToolCall("x", TOOL.name, '{"genre": "Drama", "year": "1999"}'),))
-    verdict, _ = play(repair_refusal(refused({}), GATE, None, always), native)
+    verdict, _ = play(ask_about({}), native)
     assert isinstance(verdict, CheckedCall)
     assert verdict.id == "c1"
 
@@ -216,7 +240,7 @@ def test_a_native_tool_call_is_taken_as_it_is() -> None:
 def test_a_reply_that_is_no_repair_leaves_the_refusal_with_its_reason(
     reply: str, kind: str
 ) -> None:
-    verdict, _ = play(repair_refusal(refused({}), GATE, None, always), reply)
+    verdict, _ = play(ask_about({}), reply)
     assert isinstance(verdict, Refusal)
     assert verdict.violations[-1].kind == kind
     assert verdict.violations[0].keyword == "required"
@@ -224,17 +248,16 @@ def test_a_reply_that_is_no_repair_leaves_the_refusal_with_its_reason(
 
 def test_a_spent_budget_asks_nothing_and_returns_the_refusal_itself() -> None:
     budget = Budget(Limits(repairs=1))
-    _, asked = play(repair_refusal(refused({}), GATE, None, budget.spend_repair), "no")
+    _, asked = play(ask_about({}, grant=budget.spend_repair), "no")
     assert len(asked) == 1
-    refusal = refused({})
-    second, asked = play(repair_refusal(refusal, GATE, None, budget.spend_repair))
+    second, asked = play(ask_about({}, grant=budget.spend_repair))
     assert asked == []
-    assert second is refusal
+    assert second == refused({})
     assert budget.repairs == 1
 
 
 def test_more_questions_are_asked_only_if_wanted_and_granted() -> None:
-    repair = repair_refusal(refused({}), GATE, None, always, questions=2)
+    repair = ask_about({}, questions=2)
     verdict, asked = play(repair, '{"genre": "Drama"}', '{"genre": "Drama", "year": "1999"}')
     assert isinstance(verdict, CheckedCall)
     assert "Missing required key 'year'" in asked[1].messages[-1].content
@@ -249,15 +272,17 @@ def test_an_invented_identifier_is_not_asked_about_again() -> None:
     gate, sources = Gate([tool]), ProvenanceIndex("my orders")
     refusal = gate.check(ToolCall("c", "orders", {"user_id": "u-123"}), sources)
     assert isinstance(refusal, Refusal)
-    verdict, asked = play(repair_refusal(refusal, gate, sources, always))
+    context = QuestionContext(gate, sources, always, is_grounding=True)
+    verdict, asked = play(check_call(refusal.call, context))
     assert asked == []
-    assert verdict is refusal
+    assert verdict == refusal
 
 
 def test_unknown_tools_are_not_asked_about() -> None:
     refusal = GATE.check(ToolCall("c", "nothing", {}))
     assert isinstance(refusal, Refusal)
-    assert play(repair_refusal(refusal, GATE, None, always)) == (refusal, [])
+    context = QuestionContext(GATE, None, always)
+    assert play(check_call(refusal.call, context)) == (refusal, [])
 
 
 def test_a_repair_cannot_smuggle_in_an_invented_identifier() -> None:
@@ -266,9 +291,8 @@ def test_a_repair_cannot_smuggle_in_an_invented_identifier() -> None:
         input_schema={"properties": {"user_id": {"type": "string"}}, "required": ["user_id"]},
     )
     gate, sources = Gate([tool]), ProvenanceIndex("my orders")
-    refusal = gate.check(ToolCall("c", "orders", {}), sources)
-    assert isinstance(refusal, Refusal)
-    verdict, _ = play(repair_refusal(refusal, gate, sources, always), '{"user_id": "u-555"}')
+    assert isinstance(gate.check(ToolCall("c", "orders", {}), sources), Refusal)
+    verdict, _ = play(ask_about({}, gate, sources), '{"user_id": "u-555"}')
     assert isinstance(verdict, Refusal)
     assert verdict.violations[0].kind == "ungrounded"
 
@@ -326,20 +350,105 @@ def test_without_a_budget_the_rule_changes_nothing() -> None:
     assert drafts.render_edits() == ()
 
 
+class Listening(Watcher):
+    """Has a model asked in the given ways, and keeps what it is told."""
+
+    def __init__(self, ways: int) -> None:
+        self.left = iter([PLAIN] * ways)
+        self.about: list[Refusal] = []
+        self.told: list[tuple[CheckedCall | Refusal, Asks | None]] = []
+
+    def begin(self, refusal: Refusal) -> Iterator[Asks]:
+        self.about.append(refusal)
+        return self.left
+
+    def end(self, verdict: CheckedCall | Refusal, asks: Asks | None) -> None:
+        self.told.append((verdict, asks))
+
+
 @pytest.mark.parametrize(("replies", "ways", "asked"), [(1, 2, 1), (2, 2, 2), (1, 1, 1)])
 def test_ways_of_asking_follow_each_other_until_one_gives_another_call(
     replies: int, ways: int, asked: int
 ) -> None:
     script = ["{}"] * (replies - 1) + ['{"genre": "comedy", "year": "2000-2019"}']
-    last, told = refused({"genre": "comedy"}), list[CheckedCall | Refusal]()
-    left = iter([PLAIN] * ways)
-    steps = repair_in_ways(
-        last,
-        lambda asks: repair_refusal(last, GATE, SOURCES, always, asks=asks),
-        left,
-        told.append,
-    )
-    outcome, requests = play(steps, *script)
+    listening = Listening(ways)
+    context = QuestionContext(GATE, SOURCES, always, listening)
+    outcome, requests = play(check_call(wrong({"genre": "comedy"}), context), *script)
     assert isinstance(outcome, CheckedCall)
-    assert len(requests) == len(told) == asked
-    assert len(list(left)) == ways - asked
+    assert listening.about == [refused({"genre": "comedy"})]
+    assert len(requests) == len(listening.told) == asked
+    assert len(list(listening.left)) == ways - asked
+
+
+def wrong(arguments: Json) -> ToolCall:
+    return ToolCall("c1", TOOL.name, arguments, "s1")
+
+
+def test_where_a_question_may_not_be_asked_the_next_way_is_tried() -> None:
+    listening = Listening(2)
+    steps = check_call(wrong({}), QuestionContext(GATE, SOURCES, always, listening))
+    next(steps)
+    steps.send(UNANSWERED)
+    with pytest.raises(StopIteration) as ended:
+        steps.send(Reply(f'{{"name": "{TOOL.name}", "arguments": {{"genre": "a", "year": "b"}}}}'))
+    assert isinstance(ended.value.value, CheckedCall)
+    assert listening.told[0] == (refused({}), PLAIN)
+
+
+def test_what_an_error_taught_is_told_and_nobody_is_asked() -> None:
+    listening = Listening(1)
+    call = executed({"genre": "Comedy", "year": "2000"})
+    failure = Failure("tool_error", "genre must be one of comedy, drama")
+    result = ToolResult("c1", TOOL.name, call.arguments, None, failure)
+    failed = FailedCall(call, result, diagnose(result, TOOL))
+    context = QuestionContext(GATE, SOURCES, always, listening, is_grounding=True, failed=failed)
+    drafts = Drafts([wrong(call.arguments)])
+    run_without_questions(run_rules(RUN_RULES, drafts, context))
+    verdict = context.judged[0].verdict
+    assert listening.told == [(verdict, None)]
+    assert listening.about == []
+    assert drafts.calls[0].arguments == {"genre": "comedy", "year": "2000"}
+    assert [(edit.path, edit.rule) for edit in drafts.render_edits()] == [
+        ("/0/arguments/genre", "overlay"),
+        ("/0/arguments/genre", "option_spelling"),
+    ]
+
+
+class CountingGate(Gate):
+    """Counts what it is asked about."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        super().__init__(tools)
+        self.asked: list[Json] = []
+
+    def judge(
+        self, draft: Draft, sources: ProvenanceIndex | None = None, edits: tuple[Edit, ...] = ()
+    ) -> CheckedCall | Refusal:
+        self.asked.append(draft.call.arguments)
+        return super().judge(draft, sources, edits)
+
+    def check(self, call: ToolCall, sources: ProvenanceIndex | None = None) -> Any:
+        raise AssertionError("the pipeline's check is judge()")
+
+
+def test_every_call_is_judged_once() -> None:
+    gate = CountingGate([TOOL])
+    context = QuestionContext(gate, SOURCES, always, is_grounding=True)
+    outcome, _ = play(check_call(wrong({"genre": "a"}), context), '{"genre": "a", "year": 2000}')
+    assert isinstance(outcome, CheckedCall)
+    assert gate.asked == [{"genre": "a"}, {"genre": "a", "year": 2000}]
+    assert [edit.rule for edit in outcome.edits] == ["repair_model", "number_to_text"]
+    right = CountingGate([TOOL])
+    context = QuestionContext(right, SOURCES, always, is_grounding=True)
+    assert isinstance(play(check_call(wrong(RIGHT), context))[0], CheckedCall)
+    assert right.asked == [RIGHT]
+
+
+def test_the_proxys_question_judges_every_call_once() -> None:
+    gate = CountingGate([TOOL])
+    drafts = Drafts([wrong(RIGHT), wrong({"Genre": "comedy"})])
+    steps = run_rules(QUESTION_RULES, drafts, QuestionContext(gate, SOURCES, always))
+    next(steps)
+    with pytest.raises(StopIteration):
+        steps.send(Reply('{"genre": "comedy", "Year": "2000-2019"}'))
+    assert gate.asked == [RIGHT, {"Genre": "comedy"}, {"genre": "comedy", "Year": "2000-2019"}]

@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 from callwright.models.grammar import reduce_schema
 from callwright.nouns.errors import Failure, Violation
 from callwright.nouns.types import READ, CheckedCall, Reply, Tool, ToolCall, ToolResult
-from callwright.repair.by_model.question import repair_failure, repair_refusal
+from callwright.repair.by_model.question import (
+    Asks,
+    FailedCall,
+    QuestionContext,
+    Watcher,
+    check_call,
+)
 from callwright.repair.by_model.reflection import (
     Reflecting,
     Reflection,
@@ -51,16 +57,27 @@ def failed(asks: Reflecting, reply: str) -> tuple[Any, CheckedCall | Refusal]:
     call = gate.check(ToolCall("r1", "weather", {"station": "OSL"}))
     assert isinstance(call, CheckedCall)
     result = ToolResult("r1", "weather", call.arguments, failure=Failure("tool_error", NO))
-    dialogue = repair_failure(
-        call,
-        result,
-        diagnose(result, WEATHER),
-        gate,
-        ProvenanceIndex(QUERY),
-        lambda: True,
-        asks=asks,
+    context = asking(asks, FailedCall(call, result, diagnose(result, WEATHER)))
+    return ended(check_call(ToolCall("r1", "weather", call.arguments), context), reply)
+
+
+class OneWay(Watcher):
+    """Has a model asked in one way."""
+
+    def __init__(self, asks: Asks) -> None:
+        self.asks = asks
+
+    def begin(self, _: Refusal) -> list[Asks]:
+        return [self.asks]
+
+
+def asking(
+    asks: Reflecting, failed: FailedCall | None = None, granted: bool = True
+) -> QuestionContext:
+    gate, sources = Gate([WEATHER]), ProvenanceIndex(QUERY)
+    return QuestionContext(
+        gate, sources, lambda: granted, OneWay(asks), is_grounding=True, failed=failed
     )
-    return ended(dialogue, reply)
 
 
 def ended(dialogue: Any, reply: str) -> tuple[Any, Any]:
@@ -123,10 +140,7 @@ def test_what_the_gate_refuses_is_refused_after_a_reflection_as_well() -> None:
     refusal = gate.check(ToolCall("r1", "weather", {}))
     assert isinstance(refusal, Refusal)
     again = {**SAID, "tool_calls": [{"name": "weather", "arguments": {}}]}
-    _, outcome = ended(
-        repair_refusal(refusal, gate, ProvenanceIndex(QUERY), lambda: True, asks=asks),
-        json.dumps(again),
-    )
+    _, outcome = ended(check_call(refusal.call, asking(asks)), json.dumps(again))
     assert isinstance(outcome, Refusal)
     assert asks.said[0].arguments == {}
 
@@ -136,8 +150,8 @@ def test_without_budget_nothing_is_asked() -> None:
     refusal = gate.check(ToolCall("r1", "weather", {}))
     assert isinstance(refusal, Refusal)
     with pytest.raises(StopIteration) as stop:
-        next(repair_refusal(refusal, gate, ProvenanceIndex(QUERY), lambda: False, asks=asks))
-    assert stop.value.value is refusal
+        next(check_call(refusal.call, asking(asks, granted=False)))
+    assert stop.value.value == refusal
     assert asks.said == []
 
 

@@ -19,6 +19,7 @@ from callwright.agent.safety.filling import Filled
 from callwright.agent.safety.freeze import Freeze
 from callwright.agent.safety.repeats import Before
 from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, to_canonical_json
+from callwright.repair.gate import take_arguments, verify_seal
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 DenialRule: TypeAlias = Literal[
@@ -55,10 +56,12 @@ class ClearedCall:
     checked: CheckedCall
     origins: Mapping[str, str] = field(default_factory=dict)
     seal: InitVar[_Seal | None] = None
+    _sealed: CheckedCall | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self, seal: _Seal | None) -> None:
         if seal is not _SEAL:
             raise TypeError("only callwright.agent.safety.clear.clear() makes a ClearedCall")
+        object.__setattr__(self, "_sealed", self.checked)
 
     def __init_subclass__(cls, **more: Any) -> NoReturn:
         raise TypeError("a ClearedCall has no subclasses")
@@ -81,6 +84,14 @@ class ClearedCall:
     @property
     def slot(self) -> str:
         return self.checked.slot
+
+    def take_arguments(self) -> JsonObject:
+        """What leaves: the arguments that were cleared, as an object of the tool's own, which may do
+        with them what it likes. Raises TypeError where the call is no longer what was cleared.
+        """
+        if self._sealed is not self.checked:
+            raise TypeError("this is not the call that was cleared: clear the call again")
+        return take_arguments(self.checked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +144,12 @@ class ClearanceState(NamedTuple):
 
 
 def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
-    """The call, cleared to leave, or why it may not. Pure: the same facts give the same verdict."""
+    """The call, cleared to leave, or why it may not. Pure: the same facts give the same verdict.
+    Raises TypeError for what the gate has not sealed, or what was changed since.
+    """
     if type(checked) is not CheckedCall:
         raise TypeError("clear() takes a CheckedCall only: pass the call through the gate first")
+    verify_seal(checked)
     filled = _judge_filling(checked, state)
     denied = _deny_outside_plan(checked, state) or _deny_filling(filled)
     denied = denied or deny_write(

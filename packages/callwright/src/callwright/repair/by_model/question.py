@@ -1,18 +1,20 @@
-"""Algorithm 1 of RETO (section 3.4): the error-driven repair operator R, as a generator without
-I/O.
+"""Algorithm 1 of RETO (section 3.4): the error-driven repair operator R, as rules of the pipeline.
 
 Tier 1 is deterministic and free: the gate's own lossless edits, and what a tool's error allows to
 be edited (an unexpected key dropped, an option respelled). Tier 2 asks the model once, with the
 paper's repair prompt (A.6), if the budget grants it. Whatever comes back passes the gate again.
 Differs from the paper in one point: the prompt also says what is known (query and results), because
 a missing value cannot be found in the error.
+
+The check of these configurations is the gate, asked once about every call that there is: a run has
+both rules (:func:`check_call`), the proxy the question alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol, TypeAlias
 
 from callwright import prompts
 from callwright.jsontext import JsonError, parse_lenient
@@ -30,20 +32,29 @@ from callwright.nouns.types import (
 )
 from callwright.parsing import parse_calls
 from callwright.repair.diagnose import Diagnosis
-from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts
+from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts, LocatedEdit
 from callwright.repair.gate import Gate, Refusal
+from callwright.repair.learned_overlay import OVERLAY, SchemaOverlay
 from callwright.repair.location import in_arguments
+from callwright.repair.pipeline import order_rules, run_rules
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.rule import Need, Rule, Steps, select_drafts
+from callwright.repair.rule import (
+    UNANSWERED,
+    Need,
+    Rule,
+    Steps,
+    is_valid_draft,
+    reply_rule,
+    select_drafts,
+)
 from callwright.schema.summary import reply_schema, schema_summary
 
 Grant: TypeAlias = Callable[[], bool]
-Repair: TypeAlias = Generator[ChatRequest, Reply, CheckedCall | Refusal]
-Answer: TypeAlias = tuple[CheckedCall | Refusal, JsonObject | str | None]
-"""What the gate says of a repaired call, and the arguments as the model gave them."""
+Verdict: TypeAlias = CheckedCall | Refusal
+Repair: TypeAlias = Generator[ChatRequest, Reply, Verdict]
 
-REPAIR_MODEL = "repair_model"  # the rule of what a model gave
+REPAIR_MODEL = "repair_model"  # the edit that lists what a model gave
 _KNOWN_CHARS = 1_500
 _ERROR_CHARS = 1_200
 _MENDABLE = frozenset(
@@ -54,7 +65,7 @@ _HOPELESS = frozenset({"unknown_tool"})
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Case of a repair question; ``last`` is returned if nothing can be repaired."""
+    """Case of a repair question; ``last`` is the verdict where nothing can be repaired."""
 
     call: ToolCall
     tool: Tool
@@ -89,130 +100,170 @@ class Plain:
 PLAIN = Plain()
 
 
-def repair_refusal(
-    refusal: Refusal,
-    gate: Gate,
-    sources: ProvenanceIndex | None,
-    grant: Grant,
-    *,
-    questions: int = 1,
-    asks: Asks = PLAIN,
-) -> Repair:
-    """Repair a call that the gate refused; returns what the gate says of the repaired call, or the
-    last refusal.
-
-    ``grant`` spends one of the run's budget B before each question; when it refuses, the refusal is
-    returned. Not asked at all: what no model can mend (unknown tool, unusable schema), and a call
-    refused only for identifiers that nothing contains, since the answer could only be another
-    invention.
+class Watcher:
+    """Says how a model is asked about a call, and is told what comes of it. This one has it asked
+    once, plainly, and takes no note; a run has its own.
     """
-    case = _case_of(refusal)
-    if case is None:
-        return refusal
-    return (yield from _ask_model(case, gate, sources, grant, questions, asks))[0]
+
+    def begin(self, _: Refusal) -> Iterable[Asks]:
+        """The ways in which a model may be asked about a refusal, one after the other until one
+        gives another call; none where it is not to be asked. Only those that are needed are taken.
+        """
+        return (PLAIN,)
+
+    def end(self, verdict: Verdict, asks: Asks | None) -> None:
+        """Take note of what came of one way of asking; of what an error taught where that is
+        None.
+        """
 
 
-def _case_of(refusal: Refusal) -> Case | None:
-    """What a model can be asked about a refusal; None where it could not mend it."""
-    if refusal.tool is None or not _is_askable(refusal.violations):
+class FailedCall(NamedTuple):
+    """A call that was executed and failed. It is repaired where the diagnosis points at its
+    arguments.
+    """
+
+    call: CheckedCall
+    result: ToolResult
+    diagnosis: Diagnosis
+
+    @property
+    def overlay(self) -> SchemaOverlay:
+        """What the tool's own error says of its schema."""
+        return self.diagnosis.overlay or SchemaOverlay((), "")
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What was changed before the call is checked again: in it, and in its tool's schema."""
+        return (*self.call.edits, *self.overlay.edits(self.call.tool))
+
+
+class Judged(NamedTuple):
+    """What the gate says of a call, and what its rules did to it, located in the call's draft.
+    ``given``: the arguments as a model gave them.
+    """
+
+    verdict: Verdict
+    edits: Sequence[LocatedEdit] = ()
+    given: JsonObject | str | None = None
+
+
+@dataclass(slots=True)
+class QuestionContext:
+    """The context of both rules: the gate, where values may come from, and whom to ask within what.
+
+    ``grant`` spends one of the run's budget B before each question. The check is the gate's:
+    ``is_grounding`` says whether values of a call as it comes need a source too; what a model gives
+    always does. With ``failed``, the calls are those of a call that was executed: right is only
+    what the gate accepts and what differs from it. ``judged`` holds the verdict on every draft that
+    was checked.
+    """
+
+    gate: Gate
+    sources: ProvenanceIndex | None
+    grant: Grant
+    watcher: Watcher = field(default_factory=Watcher)
+    is_grounding: bool = False
+    failed: FailedCall | None = None
+    questions: int = 1
+    judged: dict[int, Judged] = field(default_factory=dict)
+
+    @property
+    def has(self) -> frozenset[Need]:
+        """The schemas and a model, and the result of a call that failed."""
+        return NEEDS_MODEL if self.failed is None else NEEDS_MODEL | NEEDS_RESULT
+
+    def is_right(self, draft: Draft) -> bool:
+        """Whether the gate lets the call through, and a failed one is another one now."""
+        sources, failed = self.sources if self.is_grounding else None, self.failed
+        edits = () if failed is None else failed.edits
+        verdict = self.judge(draft.id, draft.call, sources, edits).verdict
+        return isinstance(verdict, CheckedCall) and (
+            failed is None or verdict.arguments != failed.call.arguments
+        )
+
+    def is_open(self, _: Draft) -> bool:
+        """Every draft: what matters is whether it is right."""
+        return True
+
+    def judge(
+        self, id: int, call: ToolCall, sources: ProvenanceIndex | None, edits: tuple[Edit, ...]
+    ) -> Judged:
+        """What the gate says of a draft's call. ``edits`` led to it."""
+        draft = Draft(id, call)
+        self.judged[id] = Judged(self.gate.judge(draft, sources, edits), draft.edits)
+        return self.judged[id]
+
+
+def check_call(call: ToolCall, context: QuestionContext) -> Repair:
+    """The gate's verdict on a call of a run, after the rules of a run. Asks a model within the
+    context's budget; whatever it is given instead passes the gate.
+    """
+    failed = context.failed
+    if failed is not None and not failed.diagnosis.points_at_arguments:
+        found = (_build_violation(failed.diagnosis),)
+        return Refusal(call, failed.call.tool, failed.call.arguments, found)
+    drafts = Drafts((call,))
+    yield from run_rules(RUN_RULES, drafts, context)
+    return context.judged[drafts.order[0]].verdict
+
+
+def _build_case(verdict: Verdict, failed: FailedCall | None) -> Case | None:
+    """What a model can be asked about a draft that is not right; None where it could not mend it:
+    for an unknown tool, and for identifiers that nothing contains, since the answer could only be
+    another invention.
+    """
+    if failed is not None:
+        return _build_failed_case(verdict, failed)
+    if isinstance(verdict, CheckedCall) or verdict.tool is None:
         return None
-    given = refusal.call.arguments if refusal.arguments is None else refusal.arguments
-    return Case(refusal.call, refusal.tool, given, refusal.message, refusal)
+    if not _is_askable(verdict.violations):
+        return None
+    given = verdict.call.arguments if verdict.arguments is None else verdict.arguments
+    return Case(verdict.call, verdict.tool, given, verdict.message, verdict)
 
 
-def repair_failure(
-    call: CheckedCall,
-    result: ToolResult,
-    diagnosis: Diagnosis,
-    gate: Gate,
-    sources: ProvenanceIndex | None,
-    grant: Grant,
-    *,
-    questions: int = 1,
-    asks: Asks = PLAIN,
-) -> Repair:
-    """Repair a call that was executed and failed, where the diagnosis points at its arguments.
-
-    The error may know more than the schema: its overlay is applied to the tool first, which alone
-    may mend the call (tier 1). The CheckedCall returned then carries the overlaid tool and an Edit
-    of rule ``overlay``.
-    """
+def _build_failed_case(verdict: Verdict, failed: FailedCall) -> Case:
+    call, failure = failed.call, failed.result.failure
     again = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
-    if not diagnosis.points_at_arguments:
-        return Refusal(again, call.tool, call.arguments, (_build_violation(diagnosis),))
-    tool, marks = call.tool, tuple[Edit, ...]()
-    if diagnosis.overlay is not None:
-        tool = diagnosis.overlay.apply(call.tool)
-        marks = diagnosis.overlay.edits(call.tool)
-    overlaid = gate.with_tool(tool)
-    verdict = overlaid.check(again, sources)
-    if isinstance(verdict, CheckedCall) and verdict.arguments != call.arguments:
-        return replace(verdict, edits=(*call.edits, *marks, *verdict.edits))
-    last = Refusal(
-        again, tool, call.arguments, (_build_violation(diagnosis),), (*call.edits, *marks)
-    )
-    text = diagnosis.message or (result.failure.message if result.failure else "")
+    tool, found = failed.overlay.apply(call.tool), (_build_violation(failed.diagnosis),)
+    text = failed.diagnosis.message or (failure.message if failure else "")
     if isinstance(verdict, Refusal) and verdict.violations:
         text = f"{text}\n{verdict.message}"
-    case = Case(again, tool, call.arguments, text, last)
-    return (yield from _ask_model(case, overlaid, sources, grant, questions, asks))[0]
-
-
-def repair_in_ways(
-    last: Refusal,
-    dialogue: Callable[[Asks], Repair],
-    ways: Iterable[Asks],
-    answered: Callable[[CheckedCall | Refusal], object],
-) -> Repair:
-    """Ask in one way after the other until one gives another call; returns what the last one gave.
-    ``answered`` is told what came of each. Takes from an iterator only the ways that it needs.
-    """
-    outcome: CheckedCall | Refusal = last
-    for asks in ways:
-        outcome = yield from dialogue(asks)
-        answered(outcome)
-        if isinstance(outcome, CheckedCall) and outcome.arguments != last.arguments:
-            break
-    return outcome
+    last = Refusal(again, tool, call.arguments, found, failed.edits)
+    return Case(again, tool, call.arguments, text, last)
 
 
 def _ask_model(
-    case: Case,
-    gate: Gate,
-    sources: ProvenanceIndex | None,
-    grant: Grant,
-    questions: int,
-    asks: Asks,
-) -> Generator[ChatRequest, Reply, Answer]:
-    last = case.last
-    left = questions
+    id: int, case: Case, context: QuestionContext, asks: Asks
+) -> Generator[ChatRequest, Reply, Judged]:
+    last, left = case.last, context.questions
     while left:
         left -= 1
-        if not grant():
-            return last, None
-        reply = yield asks.question(case, sources)
+        if not context.grant():
+            break
+        reply = yield asks.question(case, context.sources)
+        if reply is UNANSWERED:
+            return Judged(case.last)
         arguments = asks.read(reply, case.tool)
         if isinstance(arguments, Violation):
-            return replace(last, violations=(*last.violations, arguments)), None
-        copied = _copied_example(case, arguments, sources)
+            return Judged(replace(last, violations=(*last.violations, arguments)))
+        copied = _copied_example(case, arguments, context.sources)
         if copied is not None:
             last = replace(last, violations=(*last.violations, copied))
             if not case.warned:
-                case, left = (
-                    replace(case, error=f"{case.error}\n{copied.message}", warned=True),
-                    left + 1,
-                )
+                said = f"{case.error}\n{copied.message}"
+                case, left = replace(case, error=said, warned=True), left + 1
             continue
         changed = arguments != case.arguments
         marks = (Edit("", case.arguments, arguments, REPAIR_MODEL),) if changed else ()
-        verdict = gate.check(replace(case.call, arguments=arguments), sources)
-        edits = (*case.last.edits, *marks, *verdict.edits)
-        if isinstance(verdict, CheckedCall):
-            return replace(verdict, edits=edits), arguments
-        last = replace(verdict, edits=edits)
+        answered = replace(case.call, arguments=arguments)
+        judged = context.judge(id, answered, context.sources, (*case.last.edits, *marks))
+        if isinstance(judged.verdict, CheckedCall):
+            return judged._replace(given=arguments)
+        last = judged.verdict
         given = arguments if last.arguments is None else last.arguments
         case = replace(case, arguments=given, error=last.message)
-    return last, None
+    return Judged(last)
 
 
 def _copied_example(
@@ -302,59 +353,75 @@ def _build_violation(diagnosis: Diagnosis) -> Violation:
     return Violation("schema", diagnosis.message, diagnosis.path, "execution", None, None)
 
 
-# ---------------------------------------------------------------- the rule
+# ---------------------------------------------------------------- the rules
 
 NEEDS_MODEL: frozenset[Need] = frozenset({"schema", "model"})
+NEEDS_RESULT: frozenset[Need] = frozenset({"schema", "results"})
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionContext:
-    """Whom to ask about refused calls, and within what. The check is the gate's, of the schema
-    alone; what a model gives must also come from somewhere (``sources``).
-    """
-
-    gate: Gate
-    sources: ProvenanceIndex | None
-    grant: Grant
-
-    @property
-    def has(self) -> frozenset[Need]:
-        """The schemas and a model."""
-        return NEEDS_MODEL
-
-    def is_right(self, draft: Draft) -> bool:
-        """Whether the gate lets the call through."""
-        return isinstance(self.gate.check(draft.call), CheckedCall)
-
-    def is_open(self, _: Draft) -> bool:
-        """Every draft: what matters is whether it is right."""
-        return True
+def follow_error(drafts: Drafts, context: QuestionContext) -> Change | None:
+    """Check a call that failed by the schema as the tool's own error describes it (tier 1)."""
+    failed, change = context.failed, Change()
+    if failed is None:
+        return None
+    context.gate = context.gate.with_tool(failed.overlay.apply(failed.call.tool))
+    for draft in drafts:
+        for key, before, after in failed.overlay.changed_keys(failed.call.tool):
+            change.list_edit(in_arguments(draft.id, key), before, after, OVERLAY)
+        if is_valid_draft(draft, context):
+            judged = context.judged[draft.id]
+            context.watcher.end(judged.verdict, None)
+            _take_verdict(change, draft, judged)
+    return change if change else None
 
 
 def ask_about_refused(drafts: Drafts, context: QuestionContext) -> Steps:
-    """Ask about the arguments of each call that the gate refuses, in order, as long as the budget
+    """Ask about the arguments of each call that the check refuses, in order, as long as the budget
     grants it.
     """
     change = Change()
     for draft in select_drafts(drafts, context, "wrong"):
-        refusal = context.gate.check(draft.call)
-        case = _case_of(refusal) if isinstance(refusal, Refusal) else None
+        before = context.judged[draft.id]
+        case = _build_case(before.verdict, context.failed)
         if case is None:
             continue
-        steps = _ask_model(case, context.gate, context.sources, context.grant, 1, PLAIN)
-        verdict, given = yield from steps
-        if isinstance(verdict, CheckedCall) and given is not None:
-            change.edits += context.gate.repair(draft.call, id=draft.id).edits
-            if given != case.arguments:
+        judged = yield from _ask_in_ways(draft.id, case, context)
+        context.judged[draft.id] = judged
+        if isinstance(judged.verdict, CheckedCall):
+            change.edits += before.edits
+            if judged.given is not None and judged.given != case.arguments:
                 place = in_arguments(draft.id)
-                change.list_edit(place, case.arguments, given, REPAIR_MODEL)
-            answered = replace(draft.call, arguments=given)
-            change.edits += context.gate.repair(answered, context.sources, draft.id).edits
-            change.calls[draft.id] = replace(draft.call, arguments=verdict.arguments)
+                change.list_edit(place, case.arguments, judged.given, REPAIR_MODEL)
+            _take_verdict(change, draft, judged)
     return change if change else None
+
+
+def _ask_in_ways(
+    id: int, case: Case, context: QuestionContext
+) -> Generator[ChatRequest, Reply, Judged]:
+    """Ask in one way after the other until one gives another call; what the last one gave."""
+    judged = Judged(case.last)
+    for asks in context.watcher.begin(case.last):
+        judged = yield from _ask_model(id, case, context, asks)
+        context.watcher.end(judged.verdict, asks)
+        if judged.given is not None and judged.verdict.arguments != case.last.arguments:
+            break
+    return judged
+
+
+def _take_verdict(change: Change, draft: Draft, judged: Judged) -> None:
+    """Let a draft be the call that the gate let through."""
+    change.edits += judged.edits
+    if isinstance(judged.verdict, CheckedCall):
+        change.calls[draft.id] = replace(draft.call, arguments=judged.verdict.arguments)
+        change.right.add(draft.id)
 
 
 QUESTION_RULES: tuple[Rule[QuestionContext], ...] = (
     Rule("repair_question", 600, ask_about_refused, NEEDS_MODEL, "wrong", AFTER_CALLS),
 )
-"""One question about what is still refused."""
+"""One question about what is still refused: what the proxy adds to its configuration."""
+RUN_RULES: tuple[Rule[QuestionContext], ...] = order_rules(
+    (reply_rule("learned_overlay", 500, follow_error, needs=NEEDS_RESULT), *QUESTION_RULES)
+)
+"""The configuration of a run: the gate's check, what a tool's own error taught, the question."""
