@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callwright.jsontext import JsonError, parse
+from callwright.language import ENGLISH
 from callwright.nouns.plan import OPEN, Ref, find_references
 from callwright.nouns.types import Json, JsonObject, Tool, iter_scalars, to_canonical_json
 from callwright.schema.keys import split_words
 
 _ABSENT: Any = object()
-_WRAPPERS = frozenset("result results output response content data value return returned".split())
+_WRAPPERS = ENGLISH.words("keys.result_wrappers")
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
 
 

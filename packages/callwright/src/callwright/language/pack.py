@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache, cached_property
 from typing import Any, Final
 
-from callwright.language.detect import DETECTION, language_of
+from callwright.language.detect import DETECTION, is_foreign, language_of
 from callwright.language.protocol import LanguagePack, WrittenDate, WrittenNumber
 from callwright.language.stemming import strip_ending
 from callwright.language.vocabulary import Vocabulary
@@ -61,6 +61,11 @@ class Pack:
 
     def verbs_of(self, effect: str) -> frozenset[str]:
         return self._words(f"effects.{effect}")
+
+    def says(self, what: str, text: str) -> bool | None:
+        if not self.vocabulary.has(what):
+            return None
+        return self.vocabulary.pattern(what).search(text) is not None
 
     def numbers(self, text: str) -> tuple[WrittenNumber, ...]:
         decimal, group = self._signs
@@ -142,6 +147,13 @@ def _build_alternation(words: Mapping[str, object]) -> str:
 def pack(code: str) -> LanguagePack | None:
     """The pack of a language; None where there is none."""
     return Pack(code) if code in PACKS else None
+
+
+def pack_or_english(text: str) -> LanguagePack | None:
+    """The pack of the language that a text is written in, English where it cannot be told; None
+    where the text is surely in a language without a pack.
+    """
+    return pack(language_of(text) or ("" if is_foreign(text) else "en"))
 
 
 def pack_of(text: str) -> LanguagePack | None:

@@ -25,7 +25,7 @@ _TYPE_NAMES = frozenset(
     "string str text integer int number float double boolean bool array list object dict any null"
     " date datetime".split()
 )
-_VALUE_KEYS = ("value", "const", "val", "content", "data", "answer")
+_VALUE_KEYS = ENGLISH.listed("keys.echoed_values")
 _BESIDE = frozenset({*_VALUE_KEYS, "default", "example", "title", "required"})
 _WRAPPERS = (
     "arguments",
