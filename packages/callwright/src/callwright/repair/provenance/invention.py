@@ -20,13 +20,12 @@ from math import isclose
 
 from callwright.dataflow.flow import STOP
 from callwright.language import ENGLISH
-from callwright.language.tokens import squash_text
+from callwright.language.tokens import split_identifier, squash_text
 from callwright.nouns.types import Json, JsonObject, Tool, required_keys, to_canonical_json
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
 from callwright.schema.compiled import Node, compiled_for
-from callwright.schema.keys import split_words
 from callwright.schema.value_spellings import calendar_day
 
 _FACTORS = (
@@ -144,7 +143,7 @@ class _Known:
         if not role or _is_schema_value(value, node):
             return True
         if role == "number":
-            named = _COORDINATES.isdisjoint(split_words(key)[-1:])
+            named = _COORDINATES.isdisjoint(split_identifier(key)[-1:])
             return not named or not isinstance(value, int | float) or self._number(float(value))
         if not isinstance(value, str) or not value or self._sources.holds(value):
             return True
