@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from callwright.language.detect import DETECTION, is_foreign, language_of
 from callwright.language.protocol import LanguagePack, WrittenDate, WrittenNumber
-from callwright.language.stemming import strip_ending
+from callwright.language.stemming import strip_ending, strip_last_letters
 from callwright.language.vocabulary import Vocabulary
 
 PACKS: Final = ("de", "en")
@@ -97,7 +97,9 @@ class Pack:
         return self._digits.sub(lambda m: "".join(swapped.get(c, c) for c in m.group()), text)
 
     def stem(self, word: str) -> str:
-        return strip_ending(word, self._table("stemming.light"), doubled="s")
+        stem = strip_ending(word, self._table("stemming.light"), doubled="s")
+        last = self._table("stemming.last_letters")
+        return strip_last_letters(stem, **last) if last else stem
 
     @cached_property
     def _signs(self) -> tuple[str, str]:
