@@ -574,8 +574,9 @@ def _announce_withheld(
         if asked[tool.name]:
             executor.deny(ToolCall("", tool.name, {}), explain_withheld(name))
         else:
-            is_unread = asked[tool.name] is None
-            executor.skip([Skip(tool.name, explain_withheld(name), refused=is_unread)])
+            executor.skip(
+                [Skip(tool.name, explain_withheld(name), refused=asked[tool.name] is None)]
+            )
 
 
 def _search(

@@ -11,7 +11,14 @@ from callwright.jsontext.broken import (
     parse_tool_text,
 )
 from callwright.jsontext.extent import is_deeper, most_values
-from callwright.jsontext.strict import MAX_DEPTH, JsonError, explain_unwritable, parse, write
+from callwright.jsontext.strict import (
+    MAX_DEPTH,
+    JsonError,
+    explain_unwritable,
+    parse,
+    parse_object,
+    write,
+)
 
 __all__ = [
     "MAX_CHARS",
@@ -25,6 +32,7 @@ __all__ = [
     "parse_complete",
     "parse_lenient",
     "parse_literal",
+    "parse_object",
     "parse_tool_text",
     "write",
 ]

@@ -21,7 +21,6 @@ _DESTROYING = ENGLISH.words("effects.destroying")
 _CHANGING = ENGLISH.words("effects.changing")
 _ASKING_TO_CHANGE = ENGLISH.words("effects.asking_to_change")
 _ASKING = ENGLISH.words("effects.asking_to_destroy")
-_ALLOW = "--allow"
 
 
 def select_withheld(
@@ -42,7 +41,7 @@ def is_destructive(tool: Tool) -> bool:
 
 def explain_withheld(reference: str) -> str:
     """Why a tool is not shown, and what shows it. ``reference``: how ``--allow`` names it."""
-    return f"destructive, and nobody can approve it: not shown; {_ALLOW} {reference} shows it"
+    return f"destructive, and nobody can approve it: not shown; --allow {reference} shows it"
 
 
 def rank_by_request(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:
@@ -80,9 +79,9 @@ def is_described_destructive(tool: Tool) -> bool:
     """
     if not is_destructive(tool):
         return False
-    own = extract_stems(_join_own_words(tool))
-    return bool(own & (_RUIN | _RUIN_ELSEWHERE)) or bool(
-        extract_stems(" ".join(split_name(tool.name)[:1])) & _OVERWRITING
+    return bool(
+        extract_stems(_join_own_words(tool)) & (_RUIN | _RUIN_ELSEWHERE)
+        or extract_stems(" ".join(split_name(tool.name)[:1])) & _OVERWRITING
     )
 
 

@@ -21,7 +21,14 @@ from math import isclose
 from callwright.dataflow.flow import STOP
 from callwright.language import ENGLISH
 from callwright.language.tokens import split_identifier, squash_text
-from callwright.nouns.types import Json, JsonObject, Tool, required_keys, to_canonical_json
+from callwright.nouns.types import (
+    Json,
+    JsonObject,
+    Tool,
+    is_number,
+    required_keys,
+    to_canonical_json,
+)
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
@@ -178,7 +185,7 @@ class _Known:
         """Return the number of values under each name in the results, and their sums."""
         under: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
         for leaf in self._sources.leaves:
-            under[leaf.path].append(float(leaf.value) if _is_number(leaf.value) else 0.0)
+            under[leaf.path].append(float(leaf.value) if is_number(leaf.value) else 0.0)
         return {n for many in under.values() for n in (float(len(many)), round(sum(many), 6))}
 
     def _day(self, text: str) -> bool:
@@ -292,7 +299,3 @@ def _is_schema_value(value: Json, node: Node) -> bool:
         text not in examples_in(about)
         and re.search(rf"(?<![\w.]){re.escape(text)}(?!\w|\.\d)", about) is not None
     )
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
