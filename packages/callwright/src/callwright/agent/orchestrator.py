@@ -565,8 +565,8 @@ def _announce_withheld(
     more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     options = " ".join(f"--allow {shlex.quote(name)}" for name in named[:_NAMED])
     trace.note(
-        "warning: nobody can approve calls of destructive tools, so they are not shown to the"
-        f" model; to show them: {options}{more}"
+        "nobody can approve calls of destructive tools, so they are not shown to the model; to show"
+        f" them: {options}{more}"
     )
     said = executor.state.asked
     asked = find_asked(said.query, (m.content for m in said.conversation), kept_back)
