@@ -6,6 +6,18 @@ the syntax tree, not lines. Dynamic figures come from tracing stored inputs (``-
 installed package): a query through a run, and replies through the proxy's session. A *return* is a
 call into a room that was left before. ``--list`` FIGURE names the places behind a figure. Rooms are
 the folders and modules directly below a package.
+
+*English words* are those of collections of words (lists, texts that are split, keys of tables) and
+of regular expressions, outside ``language`` and ``features_v1``. Names that a program and not a
+person defines are no words of a language, and three rules tell them apart:
+
+1. what stands in ``Literal[…]`` or is a part of such a type that the module names, and the fields of
+   one class that the module names, ``__slots__`` among them;
+2. in an expression, what stands inside a tag (``<|im_start|>``), and the entries of a vocabulary
+   that it is built from (``ENGLISH.expression("…")``);
+3. a vocabulary of ``protocol_words.toml``: it names its source (a specification, or where we define
+   it) and the modules that may use it. All words of a list must be in one vocabulary. A vocabulary
+   holds no word and no module that does not need it; ``checks/test_structure.py`` tests that.
 """
 
 from __future__ import annotations
@@ -15,9 +27,11 @@ import ast
 import json
 import re
 import sys
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -33,7 +47,12 @@ DATA_SETS = re.compile(
     r"tool_?bench|nes_?tools?|seal_?tools|api_?bank|nestful|bfcl|ace_?bench|tool_?ace|rlla|ultra_?tool",
     re.I,
 )
-WORD = re.compile(r"[a-z]{2,}")
+WORD = re.compile(r"[a-z]{2,}", re.I)
+PLAIN = re.compile(r"[a-z]+( [a-z]+)*")
+NOT_WORDS = re.compile(r"\\.|\[[^\]]*\]|\(\?(?:P?<\w+>|P=\w+|<?[=!]|:|[a-z]+\))")
+TAG = re.compile(r"<[^<>]*>")
+COLLECTION = ast.List | ast.Tuple | ast.Set | ast.Dict
+PROTOCOL_WORDS = Path(__file__).with_name("protocol_words.toml")
 OLD_NAMES = frozenset(
     """Course Shared settle Settled Settling mend Mending ladder rung One Ruled Ordered _Draft _Work Renamed Situation
     Talk Sources ghost takers alike keeping whole fronts is_hollow stand_in echoes surplus abstained patient held
@@ -91,7 +110,7 @@ def measure() -> Figures:
         _classes(figures, tree, place)
         _names(figures, tree, place)
         if not lab and room not in WORD_ROOMS and "features_v1" not in path.parts:
-            _words(figures, tree, place)
+            _words(figures, tree, path, packages()[package])
             _notation(figures, tree, place)
     _summarise(figures, statements, folders)
     one_word = [place for place, name in functions if "_" not in name.strip("_")]
@@ -188,40 +207,150 @@ def _names(figures: Figures, tree: ast.Module, place: str) -> None:
             figures.count("identifiers of the old dictionary", f"{place}:{node.lineno} {node.name}")
 
 
-def _words(figures: Figures, tree: ast.Module, place: str) -> None:
-    """English words in collections of words and in regular expressions: one place each."""
+@dataclass(frozen=True)
+class Vocabulary:
+    """Names that a specification, or a part of this program, defines, and who may use them."""
+
+    name: str
+    source: str
+    places: tuple[str, ...]
+    words: frozenset[str]
+
+
+@cache
+def read_vocabularies() -> tuple[Vocabulary, ...]:
+    """The vocabularies of ``protocol_words.toml``. ``places`` are paths inside the core."""
+    rows = tomllib.loads(PROTOCOL_WORDS.read_text(encoding="utf-8"))["vocabulary"]
+    return tuple(
+        Vocabulary(r["name"], r["source"], tuple(r["places"]), frozenset(r["words"].split()))
+        for r in rows
+    )
+
+
+@dataclass(frozen=True)
+class WordList:
+    """The words of one collection or expression, and the line where it stands."""
+
+    line: int
+    words: tuple[str, ...]
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The single words, lower case."""
+        return frozenset(part for word in self.words for part in word.lower().split())
+
+
+@cache
+def _read_definitions() -> dict[str, frozenset[str]]:
+    """Name -> the fields of the class, or the members of the ``Literal``, that has it."""
+    found: dict[str, frozenset[str]] = {}
+    for _, _, _, tree, _ in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                fields = [item.target for item in node.body if isinstance(item, ast.AnnAssign)]
+                names = {target.id for target in fields if isinstance(target, ast.Name)}
+                found[node.name] = found.get(node.name, frozenset()) | names
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and (value := node.value):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                if isinstance(target, ast.Name) and (members := _list_members(value)):
+                    found[target.id] = members
+    return found
+
+
+def _list_members(value: ast.expr) -> frozenset[str]:
+    """The texts of a ``Literal[…]``; none where it is something else."""
+    if not (isinstance(value, ast.Subscript) and ast.unparse(value.value) == "Literal"):
+        return frozenset()
+    return frozenset(_iter_texts(value.slice))
+
+
+def _iter_texts(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            yield inner.value
+
+
+def count_words(tree: ast.Module, place: str) -> tuple[list[WordList], Counter[tuple[str, str]]]:
+    """The lists of English words of a module whose path inside the core is ``place``; and how often
+    each vocabulary explains one of its words: (vocabulary, word) -> lists.
+    """
+    definitions = _read_definitions()
+    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    own = [definitions[name] for name in named if name in definitions]
+    left: list[WordList] = []
+    explained: Counter[tuple[str, str]] = Counter()
+    for listed in _iter_word_lists(tree):
+        if any(listed.parts <= names for names in own):
+            continue
+        fit = [v for v in read_vocabularies() if place in v.places and listed.parts <= v.words]
+        if not fit:
+            left.append(listed)
+        for vocabulary in fit[:1]:
+            explained.update((vocabulary.name, part) for part in listed.parts)
+    return left, explained
+
+
+def _iter_word_lists(tree: ast.Module) -> Iterator[WordList]:
+    """Every collection of words and every expression with words, types and slots left out."""
+    types = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and _list_members(node)]
+    slots = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__slots__"
+    ]
+    passed = {inner for node in (*types, *slots) for inner in ast.walk(node)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.List | ast.Tuple | ast.Set) and len(node.elts) >= 4:
-            texts = [
-                e.value
-                for e in node.elts
-                if isinstance(e, ast.Constant) and isinstance(e.value, str)
-            ]
-            words = [t for t in texts if re.fullmatch(r"[a-z]+( [a-z]+)*", t)]
-            if len(words) == len(node.elts):
-                _count_words(figures, place, node, words)
+        if node in passed:
+            continue
+        if isinstance(node, COLLECTION):
+            yield from _read_collection(node)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            value = node.func.value
-            if (
-                node.func.attr == "split"
-                and isinstance(value, ast.Constant)
-                and isinstance(value.value, str)
-            ):
-                _count_words(figures, place, node, WORD.findall(value.value))
-            elif node.func.attr == "compile" and ast.unparse(value) == "re":
-                texts = [
-                    c.value
-                    for c in ast.walk(node)
-                    if isinstance(c, ast.Constant) and isinstance(c.value, str)
-                ]
-                words = WORD.findall(re.sub(r"\\.|\[[^\]]*\]|\(\?P?<?\w*>?", " ", " ".join(texts)))
-                if len(words) >= 3:
-                    _count_words(figures, place, node, words)
+            yield from _read_call(node, node.func)
 
 
-def _count_words(figures: Figures, place: str, node: ast.expr, words: list[str]) -> None:
-    for word in words:
-        figures.count("English words in lists and expressions", f"{place}:{node.lineno} {word}")
+def _read_collection(node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> Iterator[WordList]:
+    """A collection of at least four words, and of nothing else; of a table of constants its
+    keys.
+    """
+    items = node.keys if isinstance(node, ast.Dict) else node.elts
+    if isinstance(node, ast.Dict) and not all(_is_constant(value) for value in node.values):
+        return
+    texts = [e.value for e in items if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+    if len(items) >= 4 and len(texts) == len(items) and all(map(PLAIN.fullmatch, texts)):
+        yield WordList(node.lineno, tuple(texts))
+
+
+def _is_constant(node: ast.expr) -> bool:
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return all(map(_is_constant, node.elts))
+    return isinstance(node, ast.Constant)
+
+
+def _read_call(node: ast.Call, called: ast.Attribute) -> Iterator[WordList]:
+    """The words of a text that is split, or of an expression with at least three."""
+    of = called.value
+    if called.attr == "split" and isinstance(of, ast.Constant) and isinstance(of.value, str):
+        if words := WORD.findall(of.value):
+            yield WordList(node.lineno, tuple(words))
+    elif isinstance(of, ast.Name) and of.id == "re":
+        entries = {
+            text
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.Call) and ast.unparse(inner.func).startswith("ENGLISH.")
+            for text in _iter_texts(inner)
+        }
+        text = " ".join(text for text in _iter_texts(node) if text not in entries)
+        words = WORD.findall(TAG.sub(" ", NOT_WORDS.sub(" ", text)))
+        if len(words) >= 3:
+            yield WordList(node.lineno, tuple(words))
+
+
+def _words(figures: Figures, tree: ast.Module, path: Path, package: Path) -> None:
+    """English words in collections of words and in regular expressions: one place each."""
+    for listed in count_words(tree, path.relative_to(package).as_posix())[0]:
+        for word in listed.words:
+            where = f"{path.relative_to(ROOT)}:{listed.line} {word}"
+            figures.count("English words in lists and expressions", where)
 
 
 def _notation(figures: Figures, tree: ast.Module, place: str) -> None:

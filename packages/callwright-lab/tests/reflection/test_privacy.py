@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from callwright.language.credentials import mask_secrets
 from callwright.nouns.errors import Failure
-from callwright.nouns.redaction import mask_secrets
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import Tool, ToolCall, ToolResult, to_canonical_json, to_json
 from callwright_lab.reflection.privacy import Filters, Privacy

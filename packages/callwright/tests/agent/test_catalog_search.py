@@ -311,7 +311,8 @@ async def test_what_a_tried_tool_needs_first_is_tried_before_it_and_stays_beside
     assert rain.calls[0] == {"station_id": "s7"}
 
 
-async def test_a_destructive_tool_that_nobody_spoke_of_is_not_found_either() -> None:
+@pytest.mark.parametrize("query", [QUERY, "Lösche das weather in Oslo", "删除 Oslo 的 weather"])
+async def test_a_destructive_tool_that_nobody_can_approve_is_not_found_either(query: str) -> None:
     wipe = FakeTool(
         "delete_weather",
         {"city": TEXT},
@@ -319,9 +320,18 @@ async def test_a_destructive_tool_that_nobody_spoke_of_is_not_found_either() -> 
         effects=DESTRUCTIVE,
     )
     asked = model("get_weather")
-    done = await setup([wipe, weather(), *noise(20)], asked).run(QUERY)
+    done = await setup([wipe, weather(), *noise(20)], asked).run(query)
     assert "delete_weather" not in prompts(asked)
     assert ("delete_weather", True) in [(s.tool, "not shown" in s.reason) for s in done.skips]
+
+    shown = await setup(
+        [wipe, weather(), *noise(20)],
+        model("get_weather"),
+        safety=Safety(lambda proposal: False),
+    ).run(query)
+    [found] = events(shown, "shortlist")
+    assert "delete_weather" in found["names"]
+    assert found["kept_back"] == []
 
 
 async def test_only_the_tools_that_were_named_can_be_found() -> None:
@@ -512,11 +522,15 @@ def test_tools_are_chosen_for_a_request_without_a_run() -> None:
         choose_shortlist(asked, tools, 0, "lexical")
 
 
-def test_what_destroys_is_chosen_only_where_the_request_speaks_of_it() -> None:
+def test_what_destroys_is_chosen_after_the_others_unless_the_request_speaks_of_it() -> None:
     gone = weather("delete_weather", about="Delete the weather of a city.", effects=DESTRUCTIVE)
     tools = [made.tool for made in (*noise(20), weather(), gone)]
     assert [tool.name for tool in choose_shortlist(QUERY, tools, 8, "lexical").tools] == [
+        "get_weather",
+        "delete_weather",
+    ]
+    assert [tool.name for tool in choose_shortlist(QUERY, tools, 1, "lexical").tools] == [
         "get_weather"
     ]
-    asked = choose_shortlist("Delete the weather of Oslo", tools, 8, "lexical")
-    assert "delete_weather" in [tool.name for tool in asked.tools]
+    asked = choose_shortlist("Delete the weather of Oslo", tools, 1, "lexical")
+    assert [tool.name for tool in asked.tools] == ["delete_weather"]

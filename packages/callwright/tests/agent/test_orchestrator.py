@@ -14,6 +14,7 @@ from aiohttp import web
 
 from callwright import Limits, Orchestrator, Run
 from callwright.agent.options import Interaction, Persistence, Safety
+from callwright.agent.safety.consent import Proposal
 from callwright.agent.strategies import Given, Layered
 from callwright.nouns.errors import ConfigError, Failure, ModelError
 from callwright.nouns.protocols import Capabilities
@@ -123,7 +124,8 @@ async def test_a_tool_out_of_its_layer_never_runs_whatever_the_model_says() -> N
 async def test_a_layer_of_irrelevant_tools_ends_in_no_call_at_all() -> None:
     tools = [airport(effects=DESTRUCTIVE), weather()]
     none = {"useful": ["none"], "reason": "not asked for"}
-    done = await run(tools, {"bind": none}, ["find_airport", "population"])
+    allowed = Safety(allow=["find_airport"])
+    done = await run(tools, {"bind": none}, ["find_airport", "population"], safety=allowed)
     assert tools[0].calls == tools[1].calls == []
     assert ("find_airport", "not asked for") in {(s.tool, s.reason) for s in done.skips}
     assert done.status == "abstained"
@@ -250,7 +252,16 @@ async def test_a_false_number_in_the_answer_does_not_survive() -> None:
     assert done.answer.statements[0].support in ("mended", "unsupported")
 
 
-async def test_a_destructive_tool_that_the_request_does_not_speak_of_is_not_even_shown() -> None:
+@pytest.mark.parametrize(
+    "query",
+    [
+        QUERY,
+        "Delete the backup of Oslo, please",
+        "Lösche bitte die Sicherung von Oslo und sag mir den Flughafen",
+        "请删除奥斯陆的备份",
+    ],
+)
+async def test_a_destructive_tool_that_nobody_can_approve_is_not_even_shown(query: str) -> None:
     wipe = FakeTool(
         "delete_backup",
         {"name": TEXT},
@@ -263,15 +274,43 @@ async def test_a_destructive_tool_that_the_request_does_not_speak_of_is_not_even
         "*": said("OSL.", "r2"),
     }
     model = ScriptedModel(script)
-    done = await run([airport(), wipe], model)
+    done = await Orchestrator([fake_source(airport(), wipe)], model=model).run(query)
     assert wipe.calls == []
     assert "delete_backup" not in model.requests[0].messages[-1].content
     assert any(s.tool == "delete_backup" and "not shown" in s.reason for s in done.skips)
+    (note,) = [e.data["text"] for e in done.events if e.kind == "note" and "shown" in str(e.data)]
+    assert note.endswith("--allow fake:delete_backup")
 
 
-async def test_a_destructive_tool_that_was_allowed_by_its_name_is_shown() -> None:
+@pytest.mark.parametrize(
+    "query",
+    [QUERY, "Delete the backup of Oslo", "Lösche die Sicherung von Oslo", "删除奥斯陆的备份"],
+)
+async def test_a_destructive_tool_is_shown_where_somebody_can_be_asked(query: str) -> None:
+    """Being shown permits nothing: the call waits for the answer, in whatever words it was asked."""
     wipe = FakeTool("delete_backup", {"name": TEXT}, effects=DESTRUCTIVE, output="gone")
-    for allow, shown in ((("delete_backup",), True), (("delete_*",), False)):
+    asked: list[str] = []
+
+    def refuse(proposal: Proposal) -> bool:
+        asked.append(proposal.call.tool.name)
+        return False
+
+    script = {"bind": calls(call("delete_backup", name="Oslo")), "*": said("Nothing.")}
+    model = ScriptedModel(script)
+    planner = FixedPlan(["delete_backup"])
+    made = Orchestrator(
+        [fake_source(airport(), wipe)], model=model, planner=planner, safety=Safety(refuse)
+    )
+    done = await made.run(query)
+    assert any("delete_backup" in request.messages[-1].content for request in model.requests)
+    assert not any("not shown" in s.reason for s in done.skips)
+    assert asked == ["delete_backup"]
+    assert wipe.calls == []
+
+
+async def test_a_destructive_tool_that_was_allowed_by_its_name_or_a_pattern_is_shown() -> None:
+    wipe = FakeTool("delete_backup", {"name": TEXT}, effects=DESTRUCTIVE, output="gone")
+    for allow, shown in ((("delete_backup",), True), (("delete_*",), True), (("send_*",), False)):
         model = ScriptedModel({"*": said("Nothing.")})
         done = await run([airport(), wipe], model, safety=Safety(allow=allow))
         assert (

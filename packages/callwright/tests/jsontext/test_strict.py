@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.jsontext import MAX_DEPTH, JsonError, parse
+from callwright.jsontext import MAX_DEPTH, JsonError, parse, parse_object
 from tests.places import SUITE
 
 CASES = SUITE / "json"
@@ -100,3 +100,9 @@ def test_an_error_is_placed_by_characters_in_bytes_too() -> None:
         with pytest.raises(JsonError) as caught:
             parse(document)
         assert caught.value.position == position
+
+
+def test_only_objects_are_objects() -> None:
+    assert parse_object('{"a": 1}') == {"a": 1}
+    assert parse_object("[1]") == "[1]"
+    assert parse_object("{") == "{"

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 
 from callwright.grounding.units import ALIASES, UNITS
-from callwright.language.pack import PACKS, pack, pack_of
+from callwright.language.pack import PACKS, pack, pack_of, pack_or_english
 from callwright.language.protocol import LanguagePack
 
 ENGLISH, GERMAN = pack("en"), pack("de")
@@ -95,3 +95,16 @@ def test_the_pack_of_a_text_is_that_of_its_language() -> None:
     assert pack_of("What is the weather in Oslo?") is ENGLISH
     assert pack_of("¿Qué tiempo hará mañana en Oslo?") is None
     assert pack_of("42") is None
+
+
+def test_a_text_that_cannot_be_told_is_read_as_english_and_a_foreign_one_is_not() -> None:
+    assert pack_or_english("42") is ENGLISH
+    assert pack_or_english("Wie ist das Wetter morgen in Oslo?") is GERMAN
+    assert pack_or_english("¿Qué tiempo hará mañana en Oslo?") is None
+    assert pack_or_english("明天的天气怎么样？") is None
+
+
+def test_a_pack_says_nothing_about_what_it_has_no_expression_for() -> None:
+    assert ENGLISH.says("calls.written_out", "an example, please") is True
+    assert GERMAN.says("calls.written_out", "wie spät ist es?") is False
+    assert GERMAN.says("calls.again", "noch einmal") is None

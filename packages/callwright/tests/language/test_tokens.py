@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.agent.words import extract_stems
-from callwright.language.tokens import fold_text, key_tokens, split_name, split_tokens, squash_text
+from callwright.dataflow import flow
+from callwright.language.tokens import (
+    fold_text,
+    key_tokens,
+    split_identifier,
+    split_name,
+    split_tokens,
+    squash_name,
+    squash_text,
+)
 
 
 def test_case_and_accents_do_not_part_words() -> None:
@@ -47,3 +58,36 @@ def test_folding_does_not_depend_on_how_a_sign_is_composed(one: str, other: str)
 @given(st.text(max_size=60))
 def test_any_text_can_be_read(text: str) -> None:
     assert all(t == fold_text(t) for t in split_tokens(text))
+
+
+@given(st.text(st.characters(codec="ascii"), max_size=40))
+def test_an_identifier_of_ascii_is_parted_as_it_always_was(name: str) -> None:
+    before = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
+    assert split_identifier(name) == tuple(word.lower() for word in before)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("größeInMetern", ("größe", "in", "metern")),
+        ("查询weather2", ("查询", "weather", "2")),
+        ("имя_файла", ("имя", "файла")),
+        ("", ()),
+    ],
+)
+def test_an_identifier_has_words_in_every_script(name: str, words: tuple[str, ...]) -> None:
+    assert split_identifier(name) == words
+
+
+def test_what_is_left_of_a_name_keeps_its_accents_and_of_a_text_does_not() -> None:
+    assert squash_name("Größe_2") == "grösse2" != squash_text("Größe_2")
+    assert squash_name("get-Weather") == squash_name("getWeather")
+
+
+def test_each_splitter_does_what_no_other_does() -> None:
+    """As written; folded; figures apart; and the words that weights were learned with."""
+    name = "listCafé2Items"
+    assert split_name(name) == ["list", "Café2", "Items"]
+    assert key_tokens(name) == ["list", "cafe2", "items"]
+    assert split_identifier(name) == ("list", "café", "2", "items")
+    assert flow.split_words("listFlight2Items") == ("list", "flight", "2", "item")

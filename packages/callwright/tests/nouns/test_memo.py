@@ -10,10 +10,8 @@ from collections.abc import Callable
 import pytest
 
 from callwright.dataflow import flow
+from callwright.language import tokens
 from callwright.nouns.memo import LAST, cache_by_text
-from callwright.repair.ordering.references import normalize_label
-from callwright.repair.rules import names
-from callwright.schema import keys
 
 
 class Made:
@@ -53,7 +51,7 @@ def test_of_long_texts_only_the_last_few_are_held() -> None:
 
 @pytest.mark.parametrize(
     "function",
-    [flow.split_words, flow.content_words, keys.split_words, names.squash_name, normalize_label],
+    [flow.split_words, flow.content_words, tokens.split_identifier, tokens.squash_name],
 )
 def test_what_is_made_of_a_conversation_is_not_kept(function: Callable[[str], object]) -> None:
     """Once the last few are there, more requests and values need no more memory."""

@@ -5,7 +5,7 @@ import pytest
 from callwright.language.tokens import key_tokens
 from callwright.nouns.types import Json, JsonObject
 from callwright.schema.compiled import compile_schema
-from callwright.schema.keys import declared_keys, drop_keys, rename_keys, split_words
+from callwright.schema.keys import declared_keys, drop_keys, rename_keys, split_identifier
 
 
 def renamed(
@@ -142,10 +142,10 @@ def test_nested_keys_are_dropped_only_where_forbidden() -> None:
 
 
 def test_names_fall_into_words() -> None:
-    assert split_words("startDate2") == ("start", "date", "2")
-    assert split_words("HTTPServer-id") == ("http", "server", "id")
+    assert split_identifier("startDate2") == ("start", "date", "2")
+    assert split_identifier("HTTPServer-id") == ("http", "server", "id")
 
 
 def test_a_figure_is_a_word_of_its_own_which_it_is_not_for_texts() -> None:
-    assert split_words("step1") == ("step", "1")
+    assert split_identifier("step1") == ("step", "1")
     assert key_tokens("step1") == ["step1"]

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from callwright.jsontext import JsonError, parse_lenient
+from callwright.language.tokens import split_identifier
 from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import Json, Tool
 from callwright.repair.provenance.grounding import is_identifier
-from callwright.schema.keys import split_words
 
 # Scripts that are written without spaces: what stands beside an address or a name there is no part
 # of it.
@@ -149,7 +149,7 @@ def collect_people(trajectories: Iterable[Trajectory]) -> People:
             said = unicodedata.normalize("NFC", str(value))
             if person and isinstance(value, str):
                 names[said] = list(_iter_name_words(key, said))
-            if set(split_words(key)) & _NUMBERS and len(extract_digits(said)) >= _SHORTEST:
+            if set(split_identifier(key)) & _NUMBERS and len(extract_digits(said)) >= _SHORTEST:
                 numbers.add(extract_digits(said))
     found: dict[str, str] = {}
     for name in sorted(names):
@@ -236,7 +236,7 @@ def _iter_named_scalars(trajectory: Trajectory) -> Iterator[tuple[str, Json, boo
         for key, value in call.arguments.items() if isinstance(call.arguments, dict) else ():
             about = _find_parameter_description(tool, key)
             named = _is_person_key(key) or (
-                _is_name(key) and (of_people or bool(set(split_words(about)) & _PEOPLE))
+                _is_name(key) and (of_people or bool(set(split_identifier(about)) & _PEOPLE))
             )
             yield from _iter_nested_scalars(key, value, named)
         if isinstance(call.arguments, str):
@@ -266,7 +266,7 @@ def _iter_nested_scalars(
     people's.
     """
     if isinstance(value, dict):
-        own = record or person or any(set(split_words(k)) & _REACHED for k in value)
+        own = record or person or any(set(split_identifier(k)) & _REACHED for k in value)
         for name, inner in value.items():
             named = _is_person_key(name) or (own and _is_name(name))
             yield from _iter_nested_scalars(name, inner, named, record or person)
@@ -279,7 +279,7 @@ def _iter_nested_scalars(
         yield key, value, person
         if isinstance(value, str) and not person:
             for found in _LABELLED.finditer(value):
-                if _is_person_key(found[1]) or set(split_words(found[1])) & _NUMBERS:
+                if _is_person_key(found[1]) or set(split_identifier(found[1])) & _NUMBERS:
                     yield found[1], found[2].strip(" *"), _is_person_key(found[1])
 
 
@@ -313,18 +313,18 @@ def _iter_name_words(key: str, value: str) -> Iterator[str]:
 
 
 def _is_person_key(key: str) -> bool:
-    named = set(split_words(key))
+    named = set(split_identifier(key))
     return bool(named & _PEOPLE) and not named & _THINGS
 
 
 def _is_name(key: str) -> bool:
-    named = set(split_words(key))
+    named = set(split_identifier(key))
     return bool(named & _NAMES) and not named & _THINGS
 
 
 def _is_people_tool(tool: str) -> bool:
     """Return True if a tool's name says that its records are people."""
-    return bool(set(split_words(tool)) & _PEOPLE)
+    return bool(set(split_identifier(tool)) & _PEOPLE)
 
 
 def _find_parameter_description(tool: Tool | None, key: str) -> str:

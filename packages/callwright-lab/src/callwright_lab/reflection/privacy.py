@@ -2,7 +2,7 @@
 address.
 
 Secrets were taken out before anything was written down; what still looks like one is taken out here
-(:func:`callwright.nouns.redaction.mask_secrets`). Addresses, telephone numbers and names
+(:func:`callwright.language.credentials.mask_secrets`). Addresses, telephone numbers and names
 (:mod:`callwright_lab.reflection.people`) are given pseudonyms, the same one for the same person in
 all rows, so that a row stays as true to itself as it was. Nothing else of a person is looked for.
 """
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from callwright.nouns.redaction import mask_secrets
+from callwright.language.credentials import mask_secrets
 from callwright.nouns.trajectory import Step, Trajectory
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult, iter_scalars
 from callwright_lab.reflection.people import (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from callwright_lab.training.refiner.corrupted import Given, fold_name, write_hermes
+from callwright.language.tokens import squash_name
+from callwright_lab.training.refiner.corrupted import Given, write_hermes
 from tests.training.corruption_case import CALLS, QUERY, TOOLS
 
 GIVEN = Given(CALLS, TOOLS, QUERY, write_hermes)
@@ -31,4 +32,4 @@ def test_a_value_is_stated_where_the_query_holds_it() -> None:
 
 
 def test_bare_names_drop_case_and_separators() -> None:
-    assert fold_name("Get_User-Info") == fold_name("getUserInfo") == "getuserinfo"
+    assert squash_name("Get_User-Info") == squash_name("getUserInfo") == "getuserinfo"

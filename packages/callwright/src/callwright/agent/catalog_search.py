@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from callwright.agent.invoke import Caller
 from callwright.agent.journal.ledger import Answer, Ledger, build_divergence_error
 from callwright.agent.probing import ProbingContext, TrialPolicy, Trials, try_tools
-from callwright.agent.safety.policy import select_withheld
+from callwright.agent.safety.policy import rank_by_request, select_withheld
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import Budget
@@ -113,12 +113,14 @@ def choose_shortlist(query: str, tools: Sequence[Tool], size: int | None, mode: 
     by_name = {tool.name: tool for tool in tools}
     index = Index().of(tools, mode)
     hits = index.search(query, 2 * most, mode=mode, bring=0)
-    back = {tool.name for tool in select_withheld(query, (), [by_name[hit.name] for hit in hits])}
-    fit = [hit for hit in hits if hit.name not in back][:most]
+    found = {hit.name: hit for hit in hits}
+    ranked = rank_by_request(query, (), [by_name[name] for name in found])
+    fit = [found[tool.name] for tool in ranked][:most]
     if size is None and fit:
-        fit = [hit for hit in fit if hit.score >= NEAR * fit[0].score]
+        best = max(hit.score for hit in fit)
+        fit = [hit for hit in fit if hit.score >= NEAR * best]
     names = dict.fromkeys(hit.name for hit in (*fit, *index.needed(query, fit)))
-    return Choice(tuple(by_name[name] for name in names if name not in back), mode)
+    return Choice(tuple(by_name[name] for name in names), mode)
 
 
 def best_mode() -> Mode:
@@ -151,8 +153,8 @@ class CatalogSearch:
     conversation: Sequence[Message] = ()
     kept_back: list[Tool] = field(
         default_factory=list
-    )  # destructive, and nothing said speaks of them
-    is_expected: Callable[[Tool], bool] | None = None  # allowed by its name
+    )  # destructive, and nobody can approve their calls
+    may_be_called: Callable[[Tool], bool] | None = None  # None: of all tools
 
     async def first(
         self,
@@ -219,17 +221,17 @@ class CatalogSearch:
         )
 
     def _fit(self, hits: Sequence[Hit], without: Container[str]) -> tuple[Hit, ...]:
-        """Those of the run's tools, without some, and without what is kept back."""
+        """Those of the run's tools, without some, and without what is kept back; last what destroys
+        and nothing said speaks of.
+        """
         fit = [hit for hit in hits if hit.name not in without and hit.name in self.tools]
-        back = select_withheld(
-            self.query,
-            (m.content for m in self.conversation),
-            [self.tools[hit.name] for hit in fit],
-            self.is_expected,
-        )
+        tools = [self.tools[hit.name] for hit in fit]
+        back = select_withheld(tools, self.may_be_called) if self.may_be_called else ()
         self.kept_back += (tool for tool in back if tool not in self.kept_back)
-        hidden = {tool.name for tool in back}
-        return tuple(hit for hit in fit if hit.name not in hidden)
+        shown = [tool for tool in tools if tool not in back]
+        by_name = {hit.name: hit for hit in fit}
+        ranked = rank_by_request(self.query, (m.content for m in self.conversation), shown)
+        return tuple(by_name[tool.name] for tool in ranked)
 
     def _policy(self, budget: Budget, dry_run: bool) -> TrialPolicy:
         limits = budget.limits

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -53,7 +54,13 @@ from callwright.agent.questions import LimitReached, Questions
 from callwright.agent.safety.approvals import OfferedTools
 from callwright.agent.safety.consent import Consent
 from callwright.agent.safety.freeze import Freeze
-from callwright.agent.safety.policy import select_withheld
+from callwright.agent.safety.policy import (
+    explain_withheld,
+    find_asked,
+    is_destructive,
+    rank_by_request,
+    select_withheld,
+)
 from callwright.agent.state import Asked
 from callwright.agent.strategies import Job, Strategy, open_strategy, require_freezable
 from callwright.agent.today import choose_prompt_day
@@ -71,6 +78,7 @@ from callwright.nouns.types import (
     Message,
     Skip,
     Tool,
+    ToolCall,
     ToolResult,
     Usage,
     to_json,
@@ -81,6 +89,7 @@ from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.evidence import Known, Recorder, get_known_rates
 
 Status = Literal["answered", "partial", "abstained"]
+_NAMED = 10  # tools in a note that says which are not shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,10 +395,7 @@ async def _run_query(
     )
     if ledger.segment > 1:
         executor.begin_with(ledger.facts, in_view=not freeze.on)
-    executor.skip(
-        Skip(t.name, "destructive, and the request does not speak of it: not shown")
-        for t in kept_back
-    )
+    _announce_withheld(setup, executor, kept_back, trace)
     job = Job(
         query=query,
         tools=tools,
@@ -537,10 +543,42 @@ def _split_tools(
     shown, whatever is allowed now.
     """
     chosen = _select_tools(catalog, setup._options.selection.only)
-    before = frozenset(row["name"] for row in start.get("tools") or ()) if start else frozenset()
-    is_expected = (lambda tool: tool.name in before) if start else setup._bound.expects
-    kept_back = select_withheld(query, (m.content for m in conversation), chosen, is_expected)
-    return tuple(tool for tool in chosen if tool not in kept_back), kept_back
+    before = [row["name"] for row in start.get("tools") or ()] if start else []
+    if start:
+        kept_back = tuple(t for t in chosen if is_destructive(t) and t.name not in before)
+        rows = {name: place for place, name in enumerate(before)}
+        shown = [tool for tool in chosen if tool not in kept_back]
+        return tuple(sorted(shown, key=lambda t: rows.get(t.name, len(rows)))), kept_back
+    kept_back = select_withheld(chosen, setup._bound.may_be_called)
+    shown = [tool for tool in chosen if tool not in kept_back]
+    return rank_by_request(query, (m.content for m in conversation), shown), kept_back
+
+
+def _announce_withheld(
+    setup: Orchestrator, executor: Executor, kept_back: Sequence[Tool], trace: Trace
+) -> None:
+    """Name the tools that are not shown, and what shows them, to the reader of the run. Those that
+    the request asks for stand under what is missing, as a call does that was not approved; where
+    the request cannot be read, whoever writes the answer is told.
+    """
+    if not kept_back:
+        return
+    named = [setup._bound.offer(t).reference.partition("#")[0] for t in kept_back]
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    options = " ".join(f"--allow {shlex.quote(name)}" for name in named[:_NAMED])
+    trace.note(
+        "nobody can approve calls of destructive tools, so they are not shown to the model; to show"
+        f" them: {options}{more}"
+    )
+    said = executor.state.asked
+    asked = find_asked(said.query, (m.content for m in said.conversation), kept_back)
+    for tool, name in zip(kept_back, named, strict=True):
+        if asked[tool.name]:
+            executor.deny(ToolCall("", tool.name, {}), explain_withheld(name))
+        else:
+            executor.skip(
+                [Skip(tool.name, explain_withheld(name), refused=asked[tool.name] is None)]
+            )
 
 
 def _search(
@@ -563,7 +601,7 @@ def _search(
         ledger,
         query,
         conversation,
-        is_expected=setup._bound.expects,
+        may_be_called=setup._bound.may_be_called,
     )
 
 

@@ -20,7 +20,7 @@ from callwright.nouns.types import (
     ToolCall,
     ToolResult,
     iter_scalars,
-    to_canonical_json,
+    to_plain_text,
 )
 from callwright.repair.diagnose import diagnose
 from callwright.repair.gate import Refusal
@@ -89,7 +89,9 @@ def _find_blamed_arguments(
 
 
 def _list_quotable_texts(value: Json) -> list[str]:
-    return [fold_text(text) for text in map(_to_text, iter_scalars(value)) if len(text) >= _FEW]
+    return [
+        fold_text(text) for text in map(to_plain_text, iter_scalars(value)) if len(text) >= _FEW
+    ]
 
 
 def _has_whole_word(text: str, said: str) -> bool:
@@ -109,14 +111,18 @@ def find_origin(
     by_id = {result.id: result for result in sources.results}
     for key in failed.blamed:
         for value in iter_scalars(failed.arguments[key]):
-            text = _to_text(value)
+            text = to_plain_text(value)
             if value is None or isinstance(value, bool) or asked.holds(value):
                 continue
             found = {
-                leaf.result for leaf in sources.leaves_under(key) if _to_text(leaf.value) == text
+                leaf.result
+                for leaf in sources.leaves_under(key)
+                if to_plain_text(leaf.value) == text
             }
             if not found and len(text) >= _TELLING:
-                found = {leaf.result for leaf in sources.leaves if _to_text(leaf.value) == text}
+                found = {
+                    leaf.result for leaf in sources.leaves if to_plain_text(leaf.value) == text
+                }
             if len(found) == 1:
                 return by_id[found.pop()]
     return None
@@ -137,9 +143,9 @@ class Renewal:
 
     def add(self, before: Json, after: Json) -> None:
         """Another result that was renewed. ``after=None``: nothing is known in its stead."""
-        now, kept = _map_scalars(after), {_to_text(v) for v in iter_scalars(after)}
+        now, kept = _map_scalars(after), {to_plain_text(v) for v in iter_scalars(after)}
         for place, value in _map_scalars(before).items():
-            text = _to_text(value)
+            text = to_plain_text(value)
             if value is None or isinstance(value, bool) or text in kept:
                 continue
             new = None if "*" in place else now.get(place)
@@ -147,12 +153,12 @@ class Renewal:
 
     def touches(self, arguments: JsonObject) -> bool:
         """Return True if a call with these arguments uses a value that has changed."""
-        return any(_to_text(value) in self.values for value in iter_scalars(arguments))
+        return any(to_plain_text(value) in self.values for value in iter_scalars(arguments))
 
     def applied(self, arguments: JsonObject) -> JsonObject | None:
         """The arguments with the new values; None where one of them is not clear."""
         if any(
-            self.values.get(_to_text(v), v) is None
+            self.values.get(to_plain_text(v), v) is None
             for v in iter_scalars(arguments)
             if v is not None
         ):
@@ -165,7 +171,7 @@ class Renewal:
             return {key: self._new(inner) for key, inner in value.items()}
         if isinstance(value, list):
             return [self._new(inner) for inner in value]
-        return self.values.get(_to_text(value), value) if value is not None else None
+        return self.values.get(to_plain_text(value), value) if value is not None else None
 
 
 def has_changed_value(
@@ -174,9 +180,11 @@ def has_changed_value(
     """Return True if a result's call uses a changed value that neither the request nor another
     result holds.
     """
-    held = {_to_text(value) for other in others for value in iter_scalars(other.content)}
+    held = {to_plain_text(value) for other in others for value in iter_scalars(other.content)}
     return any(
-        _to_text(value) in renewal.values and _to_text(value) not in held and not asked.holds(value)
+        to_plain_text(value) in renewal.values
+        and to_plain_text(value) not in held
+        and not asked.holds(value)
         for value in iter_scalars(result.arguments)
     )
 
@@ -199,7 +207,3 @@ def _map_scalars(value: Json, path: tuple[str, ...] = ()) -> Mapping[tuple[str, 
             for k, v in _map_scalars(inner, (*path, *many, str(place))).items()
         }
     return {path: value}
-
-
-def _to_text(value: Json) -> str:
-    return value if isinstance(value, str) else to_canonical_json(value)

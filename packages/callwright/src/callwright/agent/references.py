@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callwright.jsontext import JsonError, parse
+from callwright.language import ENGLISH
+from callwright.language.tokens import split_identifier
 from callwright.nouns.plan import OPEN, Ref, find_references
 from callwright.nouns.types import Json, JsonObject, Tool, iter_scalars, to_canonical_json
-from callwright.schema.keys import split_words
 
 _ABSENT: Any = object()
-_WRAPPERS = frozenset("result results output response content data value return returned".split())
+_WRAPPERS = ENGLISH.words("keys.result_wrappers")
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
 
 
@@ -153,7 +154,7 @@ def _get_under_key(value: Json, key: str, rest: Sequence[str | int]) -> Json:
         )
     if key in value:
         return _get_at_path(value[key], rest)
-    alike = [name for name in value if split_words(name) == split_words(key)]
+    alike = [name for name in value if split_identifier(name) == split_identifier(key)]
     if len(alike) == 1:
         return _get_at_path(value[alike[0]], rest)
     if key.lower() in _WRAPPERS:
@@ -175,16 +176,16 @@ def _pick_fitting_value(value: Json, key: str, part: Mapping[str, Any]) -> Json:
         or not key
     ):
         return value
-    wanted = split_words(key)
+    wanted = split_identifier(key)
     named = {
         to_canonical_json(leaf): leaf
         for name, leaf in _list_leaves(value)
-        if split_words(name)[-1:] == wanted[-1:]
+        if split_identifier(name)[-1:] == wanted[-1:]
     }
     exact = {
         to_canonical_json(leaf): leaf
         for name, leaf in _list_leaves(value)
-        if split_words(name) == wanted
+        if split_identifier(name) == wanted
     }
     alone = {to_canonical_json(leaf): leaf for leaf in iter_scalars(value)}
     for found in (exact, named, alone):

@@ -24,7 +24,11 @@ def extract_stems(text: str) -> frozenset[str]:
 
 
 def reduce_word(word: str) -> str:
-    """Rough, and the same for "expense" and "expenses", "delete" and "deleted"."""
+    """A rough stem, the same for "expense" and "expenses", "wipe" and "wiped".
+
+    It misses no form of a short verb, and joins words that have nothing in common (rate, rats);
+    ``grounding.words.stem_word``, which checks statements, does neither.
+    """
     return strip_ending(word, _ENDINGS)
 
 

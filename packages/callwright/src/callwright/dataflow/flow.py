@@ -18,7 +18,7 @@ from typing import Any
 
 from rapidfuzz.fuzz import ratio
 
-from callwright.language import FEATURES_V1
+from callwright.language import ENGLISH, FEATURES_V1
 from callwright.nouns.memo import cache_by_text
 from callwright.nouns.types import JsonObject, Tool
 
@@ -28,6 +28,8 @@ MAX_DEPTH = 6
 _WORD = FEATURES_V1.pattern("flow.word")
 
 _SHORT: Mapping[str, str] = FEATURES_V1.table("flow.short")
+_PLURALS: Mapping[str, str] = ENGLISH.table("stemming.plurals")
+_NOT_PLURALS = ENGLISH.listed("stemming.not_plurals")
 
 
 def parse_word_set(text: str) -> frozenset[str]:
@@ -60,11 +62,11 @@ def _normalize_word(word: str) -> str:
     low = word.lower()
     if low in _SHORT:
         return _SHORT[low]
-    if len(low) > 4 and low.endswith("ies"):
-        return low[:-3] + "y"
-    if len(low) > 4 and low.endswith(("sses", "shes", "ches", "xes")):
-        return low[:-2]
-    if len(low) > 3 and low.endswith("s") and not low.endswith(("ss", "us", "is")):
+    if len(low) > 4:
+        for ending, instead in _PLURALS.items():
+            if low.endswith(ending):
+                return low.removesuffix(ending) + instead
+    if len(low) > 3 and low.endswith("s") and not low.endswith(_NOT_PLURALS):
         return low[:-1]
     return low
 

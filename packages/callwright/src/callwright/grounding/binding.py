@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from callwright.grounding.claims import Claims, Mention, is_overlapping
+from callwright.grounding.claims import Claims, Mention
 from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.matching import same_moment, same_number
-from callwright.grounding.quantity import Moment, Number
+from callwright.grounding.quantity import Moment, Number, is_overlapping
 from callwright.grounding.units import UNITS, convert_value
 from callwright.grounding.words import all_concepts
 from callwright.language.tokens import key_tokens

@@ -13,7 +13,14 @@ from callwright.grounding.facts import Facts
 from callwright.grounding.foreign import moments_in, numbers_in
 from callwright.grounding.labels import moment_labels
 from callwright.grounding.lexicon import GLUE, NOT_NAMES
-from callwright.grounding.quantity import Moment, Number, Span, find_moments, find_numbers
+from callwright.grounding.quantity import (
+    Moment,
+    Number,
+    Span,
+    find_moments,
+    find_numbers,
+    is_overlapping,
+)
 from callwright.grounding.words import find_concepts, stem_word
 from callwright.language import ENGLISH
 from callwright.language.detect import is_foreign, language_of
@@ -150,10 +157,6 @@ def claims_of(text: str, facts: Facts) -> Claims:
 
 
 _OUT_OF = ENGLISH.pattern("statements.out_of")
-
-
-def is_overlapping(a: Span, b: Span) -> bool:
-    return a[0] < b[1] and b[0] < a[1]
 
 
 def _same_place(a: Span, b: Span) -> bool:

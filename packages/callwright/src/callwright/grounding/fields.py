@@ -11,6 +11,7 @@ from callwright.grounding.words import all_concepts, find_concepts, stem_word
 from callwright.language import ENGLISH
 from callwright.language.tokens import fold_text, key_tokens
 
+_SQUARE = ENGLISH.words("units_written.square")
 _UNIT_KEYS = ENGLISH.words("fields.unit_keys")
 
 
@@ -49,7 +50,7 @@ def unit_of_field(keys: tuple[str, ...], beside: str) -> str:
         if not words:
             continue
         pair = " ".join(words[-2:])
-        if pair in ("sq km", "sq mi", "sq ft", "sq m"):
+        if pair in _SQUARE:
             return ALIASES[pair]
         if len(words) > 2 and words[-2:] in (["per", "hour"], ["per", "second"]):
             continue

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from callwright.grounding.quantity import Moment, Number, Span, find_moments, find_numbers
+from callwright.grounding.quantity import (
+    Moment,
+    Number,
+    Span,
+    find_moments,
+    find_numbers,
+    is_overlapping,
+)
 from callwright.language.pack import pack
 from callwright.language.protocol import WrittenNumber
 
@@ -47,10 +54,6 @@ def moments_in(text: str, language: str) -> list[Moment]:
     reader = pack(language)
     named = [Moment(d.span, d.year, d.month, d.day) for d in (reader.dates(text) if reader else ())]
     plain = [
-        m for m in find_moments(text) if not any(_is_overlapping(m.span, n.span) for n in named)
+        m for m in find_moments(text) if not any(is_overlapping(m.span, n.span) for n in named)
     ]
     return sorted([*named, *plain], key=lambda m: m.span)
-
-
-def _is_overlapping(a: Span, b: Span) -> bool:
-    return a[0] < b[1] and b[0] < a[1]

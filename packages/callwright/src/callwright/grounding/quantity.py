@@ -17,6 +17,10 @@ from callwright.language import ENGLISH
 Span = tuple[int, int]
 
 
+def is_overlapping(a: Span, b: Span) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """A number as written. ``step`` is the worth of its last digit, ``digits`` the span without the

@@ -13,7 +13,7 @@ from typing import Any
 from callwright.grounding.index import unpack_content
 from callwright.grounding.words import all_concepts
 from callwright.language.tokens import key_tokens, split_tokens
-from callwright.nouns.types import Json, Skip, ToolResult, to_canonical_json
+from callwright.nouns.types import Json, Skip, ToolResult, to_canonical_json, to_plain_text
 
 _HEAD = 160
 _ITEMS = 400  # entries of one array or object that are looked at
@@ -30,7 +30,7 @@ def summarise_results(
     room = max(200, limit - sum(map(len, heads)) - sum(map(len, tail)))
     contents = [None if r.failure is not None else unpack_content(r.content) for r in results]
     bodies = [
-        _render_failure(r) if r.failure is not None else _render_content(c)
+        _render_failure(r) if r.failure is not None else to_plain_text(c)
         for r, c in zip(results, contents, strict=True)
     ]
     wanted = all_concepts(split_tokens(query))
@@ -53,10 +53,6 @@ def _render_failure(result: ToolResult) -> str:
         if failure is not None
         else ""
     )
-
-
-def _render_content(content: Json) -> str:
-    return content if isinstance(content, str) else to_canonical_json(content)
 
 
 def _shorten_text(text: str, length: int) -> str:

@@ -4,14 +4,14 @@ the same thing.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 
 from callwright.language import ENGLISH
-from callwright.language.stemming import strip_ending
+from callwright.language.pack import Pack
 
-_ENDINGS: Mapping[str, str] = ENGLISH.table("stemming.light")
+_PACK = Pack("en")
+_COMPARED = ENGLISH.pattern("stemming.compared")
 
 
 @lru_cache(maxsize=20_000)
@@ -19,10 +19,7 @@ def stem_word(word: str) -> str:
     """A light English stem: enough to join arrive, arrives, arrival; not a dictionary."""
     if len(word) <= 3 or not word.isascii():
         return word
-    word = strip_ending(word, _ENDINGS, doubled="s")
-    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "lsz":
-        word = word[:-1]
-    return word[:-1] if len(word) > 4 and word.endswith("e") else word
+    return _PACK.stem(word)
 
 
 # Words that name the same attribute. Keys and statements are both read through it.
@@ -42,7 +39,7 @@ def find_concepts(word: str) -> frozenset[str]:
     """
     root = stem_word(word)
     if root not in _GROUPS:  # cheaper, warmest
-        bare = re.sub(r"(?:i?er|i?est)$", "", word)
+        bare = _COMPARED.sub("", word)
         root = next(
             (
                 r

@@ -16,6 +16,7 @@ from callwright.jsontext.strict import (
     JsonError,
     explain_unwritable,
     parse,
+    parse_object,
     write,
     write_as_it_stands,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "parse_complete",
     "parse_lenient",
     "parse_literal",
+    "parse_object",
     "parse_tool_text",
     "write",
     "write_as_it_stands",

@@ -12,7 +12,7 @@ import json
 
 import orjson
 
-from callwright.nouns.types import Json, to_canonical_json
+from callwright.nouns.types import Json, JsonObject, to_canonical_json
 
 # arrays and objects inside each other; RFC 8259 section 9 lets a parser set a limit
 MAX_DEPTH = 1024
@@ -57,6 +57,15 @@ def parse(text: str | bytes) -> Json:
     if _LONG in (text if isinstance(text, bytes) else text.encode()).translate(_ZEROS):
         return _parse_exact(text if isinstance(text, str) else text.decode("utf-8"))
     return value
+
+
+def parse_object(text: str) -> JsonObject | str:
+    """The object that a text is; where it is none, the text, for the gate to judge."""
+    try:
+        value = parse(text)
+    except JsonError:
+        return text
+    return value if isinstance(value, dict) else text
 
 
 def write(value: Json) -> bytes:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import cache, cached_property
 from typing import Any, Final
 
-from callwright.language.detect import DETECTION, language_of
+from callwright.language.detect import DETECTION, is_foreign, language_of
 from callwright.language.protocol import LanguagePack, WrittenDate, WrittenNumber
-from callwright.language.stemming import strip_ending
+from callwright.language.stemming import strip_ending, strip_last_letters
 from callwright.language.vocabulary import Vocabulary
 
 PACKS: Final = ("de", "en")
@@ -62,6 +62,11 @@ class Pack:
     def verbs_of(self, effect: str) -> frozenset[str]:
         return self._words(f"effects.{effect}")
 
+    def says(self, what: str, text: str) -> bool | None:
+        if not self.vocabulary.has(what):
+            return None
+        return self.vocabulary.pattern(what).search(text) is not None
+
     def numbers(self, text: str) -> tuple[WrittenNumber, ...]:
         decimal, group = self._signs
         found = []
@@ -92,7 +97,9 @@ class Pack:
         return self._digits.sub(lambda m: "".join(swapped.get(c, c) for c in m.group()), text)
 
     def stem(self, word: str) -> str:
-        return strip_ending(word, self._table("stemming.light"), doubled="s")
+        stem = strip_ending(word, self._table("stemming.light"), doubled="s")
+        last = self._table("stemming.last_letters")
+        return strip_last_letters(stem, **last) if last else stem
 
     @cached_property
     def _signs(self) -> tuple[str, str]:
@@ -142,6 +149,13 @@ def _build_alternation(words: Mapping[str, object]) -> str:
 def pack(code: str) -> LanguagePack | None:
     """The pack of a language; None where there is none."""
     return Pack(code) if code in PACKS else None
+
+
+def pack_or_english(text: str) -> LanguagePack | None:
+    """The pack of the language that a text is written in, English where it cannot be told; None
+    where the text is surely in a language without a pack.
+    """
+    return pack(language_of(text) or ("" if is_foreign(text) else "en"))
 
 
 def pack_of(text: str) -> LanguagePack | None:

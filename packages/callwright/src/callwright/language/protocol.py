@@ -85,6 +85,12 @@ class LanguagePack(Protocol):
         """Verbs that ask for an effect ("destroying"); none where the pack has no such list."""
         ...
 
+    def says(self, what: str, text: str) -> bool | None:
+        """Whether a text says something ("calls.written_out"); None where the pack has no
+        expression for it.
+        """
+        ...
+
     def numbers(self, text: str) -> tuple[WrittenNumber, ...]:
         """The numbers in a text, in order."""
         ...

@@ -22,3 +22,12 @@ def strip_ending(word: str, endings: Mapping[str, str], doubled: str = "") -> st
             continue
         return word[: -len(end)] + instead
     return word
+
+
+def strip_last_letters(stem: str, above: int, kept: str, mute: str) -> str:
+    """The stem without the second of two equal letters at its end, unless they are of ``kept``, and
+    without a letter of ``mute`` there; each only where it has more than ``above`` letters.
+    """
+    if len(stem) > above and stem[-1] == stem[-2] and stem[-1] not in kept:
+        stem = stem[:-1]
+    return stem[:-1] if len(stem) > above and stem[-1] in mute else stem

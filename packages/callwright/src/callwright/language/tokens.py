@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from callwright.nouns.memo import cache_by_text
+
 _TOKEN = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PART = re.compile(r"\d+|[A-Za-zÀ-ÖØ-öø-ɏ]+|[^\W\d_A-Za-zÀ-ÖØ-öø-ɏ]+")  # Latin, or another script
 _NOT_ALNUM = re.compile(r"[\W_]+")
 
 
@@ -24,6 +27,14 @@ def squash_text(text: str) -> str:
     return _NOT_ALNUM.sub("", fold_text(text))
 
 
+@cache_by_text(most=65_536, longest=128)
+def squash_name(name: str) -> str:
+    """Letters and digits without case: what is left when separators do not count. Accents stay,
+    since two tools may differ in one.
+    """
+    return _NOT_ALNUM.sub("", name.casefold())
+
+
 def split_tokens(text: str) -> list[str]:
     """The words of a text in order, folded."""
     return _TOKEN.findall(fold_text(text))
@@ -39,3 +50,13 @@ def split_name(name: str) -> list[str]:
 def key_tokens(key: str) -> list[str]:
     """The words of a key, folded."""
     return split_tokens(_CAMEL.sub(" ", key))
+
+
+@cache_by_text(most=16_384, longest=128)
+def split_identifier(name: str) -> tuple[str, ...]:
+    """The words and the figures of a name, lower case: "startDate2" -> ("start", "date", "2").
+
+    In :func:`key_tokens` a figure is part of its word; here "step1" and "step2" share a word and
+    differ in a figure. Letters of another script are words of their own, and accents stay.
+    """
+    return tuple(_PART.findall(_CAMEL.sub(" ", name).lower()))

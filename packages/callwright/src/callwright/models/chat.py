@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from callwright.jsontext import JsonError, parse
+from callwright.jsontext import parse_object
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Message, Reply, Tool, ToolCall, Usage
 
@@ -146,7 +146,7 @@ class Gathered:
                 ToolCall(
                     call["id"] or f"call_{number}",
                     call["name"],
-                    _parse_arguments(call["arguments"]),
+                    parse_object(call["arguments"]),
                 )
             )
         return tuple(made)
@@ -211,15 +211,6 @@ def _join_text_parts(content: Json) -> str:
     if isinstance(content, list):
         return "".join(str(p.get("text") or "") for p in content if isinstance(p, Mapping))
     return content if isinstance(content, str) else ""
-
-
-def _parse_arguments(text: str) -> JsonObject | str:
-    """An object if it is one, else the text for the gate to judge."""
-    try:
-        value = parse(text)
-    except JsonError:
-        return text
-    return value if isinstance(value, dict) else text
 
 
 def _to_count(value: Json) -> int:

@@ -22,6 +22,7 @@ from callwright.http import (
     retry_after,
 )
 from callwright.jsontext import JsonError, parse
+from callwright.language import ENGLISH
 from callwright.models.chat import Gathered, body_out, tool_out
 from callwright.models.grammar import reduce_schema
 from callwright.models.probe import capabilities_of, open_memory
@@ -34,6 +35,7 @@ from callwright.nouns.types import JsonObject, Reply
 MAX_BYTES = 20_000_000  # of one answer
 
 _OPTIONAL = ("stream_options", "seed", "temperature", "max_tokens")
+_TOO_LONG = ENGLISH.pattern("errors.too_long")
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -242,7 +244,7 @@ class OpenAIModel:
         named = next(
             (k for k in _OPTIONAL if k in sent and re.search(rf"\b{k}\b", answer.text)), None
         )
-        if named is None or re.search(r"context|too long|too many tokens", answer.text):
+        if named is None or _TOO_LONG.search(answer.text):
             return False
         self._refused.add(named)
         return True

@@ -77,6 +77,16 @@ def required_keys(schema: JsonObject) -> tuple[str, ...]:
     return tuple(k for k in found if isinstance(k, str)) if isinstance(found, list) else ()
 
 
+def is_number(value: Json) -> bool:
+    """Return True for a number of JSON; a boolean is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def to_plain_text(value: Json) -> str:
+    """A text as it is, any other value in its canonical form."""
+    return value if isinstance(value, str) else to_canonical_json(value)
+
+
 def to_canonical_json(value: Any) -> str:
     """One text per JSON value: keys sorted, no spaces. What digests are taken of."""
     if type(value) is int:

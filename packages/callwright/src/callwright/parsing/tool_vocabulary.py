@@ -9,6 +9,7 @@ from copy import copy
 from functools import cached_property
 
 from callwright.jsontext import JsonError, LenientResult, parse, parse_lenient
+from callwright.language.tokens import squash_name
 from callwright.nouns.types import Json, JsonObject, Tool
 from callwright.parsing.marker_set import MarkerSet
 
@@ -20,7 +21,6 @@ _MEND_CHARS = 65_536  # of one reply: mending is not linear, a reply of nothing 
 # likeness (difflib) from which a name is taken for a misspelt one; the refiner decides what to make of it
 _CLOSE = 0.82
 _BEGINNINGS = frozenset(["", "<", "[", "{", "`"])
-_NOT_LETTERS = re.compile(r"[\W_]+")
 
 
 class ToolVocabulary:
@@ -77,7 +77,7 @@ class ToolVocabulary:
 
     @cached_property
     def _plain(self) -> dict[str, str]:
-        return {_fold_name(name): name for name in self.tools}
+        return {squash_name(name): name for name in self.tools}
 
     def means(self, name: str) -> str:
         """The offered name that this name is or resembles (case, separators, prefix, typo); ""
@@ -94,10 +94,10 @@ class ToolVocabulary:
         return self._known[name]
 
     def _resembled(self, name: str) -> str:
-        plain = _fold_name(name)
+        plain = squash_name(name)
         if plain in self._plain:
             return self._plain[plain]
-        last = _fold_name(re.split(r"[./:]|__", name)[-1])
+        last = squash_name(re.split(r"[./:]|__", name)[-1])
         if last in self._plain:
             return self._plain[last]
         ends = [
@@ -145,7 +145,3 @@ def named_tool(name: str, tools: Collection[str]) -> str:
     """
     stripped = name if name in tools else name.strip()
     return stripped if stripped in tools else stripped.removeprefix("functions.").strip()
-
-
-def _fold_name(name: str) -> str:
-    return _NOT_LETTERS.sub("", name).casefold()

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from callwright.jsontext import JsonError, parse_lenient
+from callwright.language import ENGLISH
 from callwright.nouns.errors import PlanError
 from callwright.nouns.plan import Plan, Slot, SlotIds
 from callwright.nouns.types import Json, JsonObject, Tool
@@ -33,7 +34,7 @@ _LABEL = ("id", "step", "number", "idx", "label")
 _TOOL = ("tool", "name", "task", "tool_name")
 _ARGUMENTS = ("arguments", "args", "parameters", "params", "input")
 _AFTER = ("after", "depends_on", "dependencies", "deps", "waits_for")
-_NUMBER = re.compile(r"(?:step|task|node|call|[stn])?[ _-]?(\d{1,3})\Z", re.I)
+_NUMBER = ENGLISH.pattern("calls.numbered")
 _CALL = re.compile(r"^[ \t>*-]*\$?(\d{1,3})[ \t]*[.):][ \t]*`?([^\W\d][\w.\-:/]*)[ \t]*\(", re.M)
 _NO_STEP = re.compile(
     r"[ \t\n>*-]*\$?\d{1,3}[ \t]*[.):][ \t]*`?join[ \t]*\("

@@ -54,9 +54,7 @@ _TOLD_KINDS: tuple[FailureKind, ...] = ("rate_limit", "auth", "timeout", "unavai
 _KINDS = tuple((kind, ENGLISH.pattern(f"failures.{kind}")) for kind in _TOLD_KINDS)
 _SAYS_ERROR = ENGLISH.pattern("failures.says_error")
 _REFUSES_VALUE = ENGLISH.pattern("failures.refuses_value")
-_BEGINS_WITH_ERROR_KEY = re.compile(
-    r"""\s*[\[{]\s*['"](?:errors?|message|msg|detail|exception)['"]""", re.I
-)
+_BEGINS_WITH_ERROR_KEY = ENGLISH.pattern("errors.begins_with_key")
 _REPLACED = ENGLISH.pattern("failures.replaced")
 _A_TOOL = ENGLISH.pattern("failures.tool")
 _NAMES_ERROR = re.compile(r"""\s*\{\s*["']errors?["']\s*:\s*["']([^"'\\]{3,300})["']""")

@@ -23,14 +23,7 @@ _IN_QUOTES = re.compile(
     r"'([^']{1,80})'|\"([^\"]{1,80})\"|`([^`]{1,80})`|‘([^’]{1,80})’|“([^”]{1,80})”"
 )
 _TYPES = ENGLISH.pattern("errors.types")
-_TYPE_NAMES = {
-    "int": "integer",
-    "float": "number",
-    "numeric": "number",
-    "text": "string",
-    "bool": "boolean",
-}
-_TYPE_NAMES |= {"list": "array"}
+_TYPE_NAMES = ENGLISH.table("type_names.in_messages")
 _JSON_TYPES = ENGLISH.words("errors.type_names")
 _DIGITS = ENGLISH.pattern("errors.digits")
 _DATE_STYLE = re.compile(

@@ -21,12 +21,13 @@ from rapidfuzz.fuzz import partial_ratio, token_sort_ratio
 
 from callwright.dataflow.flow import STOP, content_words, find_verb_kind, split_words
 from callwright.jsontext import JsonError, parse
+from callwright.language.tokens import squash_name
 from callwright.nouns.errors import WeightsError
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.provenance.grounding import classify_value
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.rules.names import Match, score_likeness, squash_name
+from callwright.repair.rules.names import Match, score_likeness
 from callwright.repair.rules.parameters import name_likeness
 
 FORMAT = 1

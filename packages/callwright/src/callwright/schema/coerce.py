@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from callwright.jsontext import JsonError, parse, parse_lenient
-from callwright.nouns.types import Json, to_canonical_json
+from callwright.nouns.types import Json, to_canonical_json, to_plain_text
 from callwright.schema import value_spellings as spellings
 from callwright.schema.compiled import Compiled, Node
 from callwright.schema.value_edits import Pointer, ValueEdit
@@ -349,7 +349,7 @@ def _index_options(options: list[Json]) -> tuple[dict[str, list[Json]], dict[str
     worded: dict[str, list[Json]] = {}
     for option in options:
         if isinstance(option, str | int | float | bool):
-            text = _as_text(option)
+            text = to_plain_text(option)
             exact.setdefault(text, []).append(option)
             worded.setdefault(spellings.fold_word(text), []).append(option)
     if len(_options) >= _MOST_OPTIONS:
@@ -363,10 +363,6 @@ def _index_options(options: list[Json]) -> tuple[dict[str, list[Json]], dict[str
 
 
 _options: dict[int, tuple[list[Json], dict[str, list[Json]], dict[str, list[Json]]]] = {}
-
-
-def _as_text(option: Json) -> str:
-    return option if isinstance(option, str) else to_canonical_json(option)
 
 
 def _iter_respellings(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:

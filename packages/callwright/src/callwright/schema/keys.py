@@ -12,12 +12,11 @@ from __future__ import annotations
 import re
 
 from callwright.language import ENGLISH
-from callwright.nouns.memo import cache_by_text
+from callwright.language.tokens import split_identifier
 from callwright.nouns.types import Json, JsonObject, required_keys
 from callwright.schema.compiled import Node
 from callwright.schema.value_edits import Pointer, ValueEdit
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _NEUTRAL = ENGLISH.words("keys.neutral")
 _OPPOSITES = ENGLISH.words("keys.negating")
 _GENERIC = ENGLISH.words("keys.generic")
@@ -132,18 +131,8 @@ def _may_hold(member: Json, node: Node, name: str) -> bool:
     return child is not None and child.accepts(coerce_at(member, child))
 
 
-@cache_by_text(most=16_384, longest=128)
-def split_words(name: str) -> tuple[str, ...]:
-    """A name's words, lower case: "startDate2" -> ("start", "date", "2").
-
-    Not ``language.tokens.key_tokens``: there a figure is part of its word, and here "step1" and
-    "step2" must share a word and differ in a figure.
-    """
-    return tuple(w.lower() for w in _WORDS.findall(name))
-
-
 def _same_name(one: str, other: str) -> bool:
-    a, b = "".join(split_words(one)), "".join(split_words(other))
+    a, b = "".join(split_identifier(one)), "".join(split_identifier(other))
     return bool(a) and (a == b or (len(a) > 2 and a + "s" == b) or (len(b) > 2 and b + "s" == a))
 
 
@@ -153,7 +142,7 @@ def _is_typing_slip(one: str, other: str) -> bool:
     """
     from rapidfuzz.distance import OSA  # megabytes that a process without such a key need not load
 
-    a, b = "_".join(split_words(one)), "_".join(split_words(other))
+    a, b = "_".join(split_identifier(one)), "_".join(split_identifier(other))
     if re.findall(r"\d+", a) != re.findall(r"\d+", b) or a[:1] != b[:1]:
         return False
     shorter = min(len(a), len(b))
@@ -182,14 +171,14 @@ def _slipped_word(one: str, other: str) -> bool:
 
 def _neutral_words(one: str, other: str) -> bool:
     """The same name but for words that say nothing: city_name and city, query and the_query."""
-    a = [w for w in split_words(one) if w not in _NEUTRAL]
-    b = [w for w in split_words(other) if w not in _NEUTRAL]
+    a = [w for w in split_identifier(one) if w not in _NEUTRAL]
+    b = [w for w in split_identifier(other) if w not in _NEUTRAL]
     return bool(a) and a == b
 
 
 def _is_generic_name(one: str, other: str) -> bool:
     """A bare "id" for "user_id", or the other way round."""
-    a, b = split_words(one), split_words(other)
+    a, b = split_identifier(one), split_identifier(other)
     shorter, longer = (a, b) if len(a) < len(b) else (b, a)
     return (
         len(shorter) == 1

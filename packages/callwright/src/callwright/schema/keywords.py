@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
+from callwright.language import ENGLISH
 from callwright.nouns.types import JsonObject
 
 ONLY_OF: dict[str, tuple[str, ...]] = {
     "object": ("properties", "required", "patternProperties", "additionalProperties"),
     "array": ("items", "prefixItems"),
 }
+_FLAGS: Mapping[str, bool] = ENGLISH.table("type_names.flags")
 ENUMS = ("allowed_values", "choices", "possible_values", "enum_values")
 EXAMPLES = ("example", "example_value", "example_values")
 
@@ -33,7 +35,7 @@ _KINDS: dict[str, type] = {
 def parse_flag(value: Any) -> bool | None:
     """A flag, as a boolean or spelled; None for anything else."""
     if isinstance(value, str):
-        return {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().lower())
+        return _FLAGS.get(value.strip().lower())
     return value if isinstance(value, bool) else None
 
 

@@ -9,58 +9,25 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from callwright.language import ENGLISH
 from callwright.nouns.types import JsonObject, to_canonical_json
 
 JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 
-_SPELLINGS: dict[str, str] = {
-    "string": (
-        "str text char character varchar enum file path binary bytes password strings html phone"
-        " time geopoint"
-    ),
-    "integer": "int int32 int64 uint long short integers ints",
-    "number": "float double num numeric decimal real float32 float64 numbers floats percentage",
-    "boolean": "bool booleans true/false",
-    "object": (
-        "dict dictionary map mapping hashmap hashtable json struct obj dicts objects record"
-        " namedtuple"
-    ),
-    "array": (
-        "list arraylist tuple set frozenset sequence iterable vector lists arrays collection"
-        " linkedlist"
-    ),
-    "null": "none nonetype nil void",
-}
+_SPELLINGS: Mapping[str, str] = ENGLISH.table("type_names.spellings")
 _NAMES = {name: name for name in JSON_TYPES} | {
     n: kind for kind, names in _SPELLINGS.items() for n in names.split()
 }
-_FORMATS: dict[str, str] = {
-    "date": "date",
-    "datetime": "date-time",
-    "datetime.date": "date",
-    "datetime.datetime": "date-time",
-    "date-time": "date-time",
-    "date (yyyy-mm-dd)": "date",
-    "date (yyyy-mm-dd format)": "date",
-    "email": "email",
-    "url": "uri",
-    "uri": "uri",
-    "uuid": "uuid",
-}
-_ANY = frozenset(
-    {"", "any", "object or null", "mixed", "unknown", "typing.any", "variant", "undefined"}
-)
+_FORMATS: Mapping[str, str] = ENGLISH.table("type_names.formats")
+_ANY = ENGLISH.words("type_names.any")
 
-_OPTIONAL = re.compile(
-    r"\s*(?:,\s*optional(?:\s*[,.].*)?|\(\s*optional\s*\)|\s+optional)\s*$", re.IGNORECASE
-)
-_REQUIRED = re.compile(r"\s*(?:,\s*required|\(\s*required\s*\))\s*$", re.IGNORECASE)
-_DEFAULT = re.compile(r"\s*[,(]\s*defaults?\b.*$|\s+defaults?\s*(?:=|:|to|is)\s*.*$", re.IGNORECASE)
-_OF = re.compile(
-    r"^(?:an?\s+)?(list|array|set|tuple|sequence|collection)s?\s+of\s+(.+)$", re.IGNORECASE
-)
+_OPTIONAL = ENGLISH.pattern("type_names.optional")
+_REQUIRED = ENGLISH.pattern("type_names.required")
+_DEFAULT = ENGLISH.pattern("type_names.default")
+_OF = ENGLISH.pattern("type_names.list_of")
 _GENERIC = re.compile(r"^([A-Za-z_.]+)\s*[\[<(](.*)[\]>)]$", re.DOTALL)
 _BRACKETED = re.compile(r"^([A-Za-z][A-Za-z _-]*?)\s*\([^()]*\)$")
 _DEPTH = 16

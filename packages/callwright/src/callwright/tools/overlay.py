@@ -20,7 +20,7 @@ from urllib.parse import unquote
 
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError, build_read_error
-from callwright.nouns.types import Json, JsonObject, Tool, compute_digest, to_json
+from callwright.nouns.types import Json, JsonObject, Tool, compute_digest, is_number, to_json
 from callwright.tools.declared_effects import KINDS
 
 Keyword: TypeAlias = Literal[
@@ -363,7 +363,7 @@ def is_refused(constraint: Change, limit: Json, value: Json) -> bool:
             return isinstance(value, str) and re.search(str(limit), value) is None
         except re.error:  # of another dialect than Python's
             return False
-    if constraint not in ("minimum", "maximum") or not (_is_number(value) and _is_number(limit)):
+    if constraint not in ("minimum", "maximum") or not (is_number(value) and is_number(limit)):
         return False
     return bool(value < limit if constraint == "minimum" else value > limit)
 
@@ -400,10 +400,6 @@ def _to_texts(value: Sequence[Any]) -> tuple[str, ...]:
     return tuple(str(one) for one in value)
 
 
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 _FITS: Mapping[str, Any] = {
     "description": lambda v: isinstance(v, str),
     "output_schema": lambda v: isinstance(v, dict),
@@ -411,8 +407,8 @@ _FITS: Mapping[str, Any] = {
     "type": lambda v: v in _TYPES,
     "enum": lambda v: isinstance(v, list) and bool(v),
     "pattern": lambda v: isinstance(v, str),
-    "minimum": _is_number,
-    "maximum": _is_number,
+    "minimum": is_number,
+    "maximum": is_number,
     "default": lambda _: True,
     "examples": lambda v: isinstance(v, list),
 }

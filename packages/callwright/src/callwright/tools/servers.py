@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from callwright.language.credentials import secret_values
 from callwright.nouns.errors import CatalogError
-from callwright.nouns.redaction import secret_values
 
 HINT = (
     'a server is {"command": "npx", "args": ["-y", "…"], "env": {…}, "cwd": "…"} or '

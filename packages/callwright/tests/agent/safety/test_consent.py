@@ -54,14 +54,19 @@ def test_what_destroys_and_what_untrusted_sources_write_needs_leave(tool: Tool, 
 
 
 @pytest.mark.parametrize(
-    ("allow", "expected"), [("delete", True), ("shop:delete", True), ("del*", False), ("*", False)]
+    ("allow", "may"),
+    [("delete", True), ("shop:delete", True), ("del*", True), ("*", True), ("other:*", False)],
 )
-def test_only_a_tool_that_is_allowed_by_its_own_name_is_expected(
-    allow: str, expected: bool
+def test_a_tool_may_be_called_if_it_is_allowed_or_somebody_can_be_asked(
+    allow: str, may: bool
 ) -> None:
     tool = Tool("delete", effects=DESTRUCTIVE, source="mcp shop")
-    assert Consent(allow=[allow]).expects(tool) == expected
-    assert Consent(allow=[allow]).why(tool) == ""
+    assert Consent(allow=[allow]).may_be_called(tool) is may
+    assert (Consent(allow=[allow]).why(tool) == "") is may
+    assert Consent(lambda proposal: False, allow=[allow]).may_be_called(tool)
+    assert Consent(dry_run=True).may_be_called(tool)
+    assert not Consent().may_be_called(tool)
+    assert Consent().may_be_called(Tool("send", effects=WRITE, source="mcp shop"))
 
 
 def test_arguments_that_only_a_result_says_are_marked() -> None:
@@ -193,13 +198,28 @@ async def test_nobody_to_ask_is_a_refusal_with_its_reason() -> None:
     tool = wipe()
     done = await setup(tool).run(QUERY)
     assert tool.calls == []
+    assert "nobody can approve it: not shown" in done.skips[0].reason
+    assert replace(done.skips[0], reason="").refused
+
+
+async def test_a_write_of_an_untrusted_source_that_nobody_approves_is_refused_with_its_reason() -> (
+    None
+):
+    sends = FakeTool("send_mail", {"to": TEXT}, output="ok", effects=WRITE)
+    sends.tool = replace(sends.tool, trusted=False)
+    done = await setup(sends).run(QUERY)
+    assert sends.calls == []
     assert "nobody was there to be asked" in done.skips[0].reason
     assert replace(done.skips[0], reason="").refused
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({}, "nobody was there"), ({"safety": Safety(dry_run=True)}, "dry run: it would be called")],
+    [
+        ({}, "nobody can approve it: not shown"),
+        ({"safety": Safety(lambda _: False)}, 'the user said no: {"to":"Ann"}'),
+        ({"safety": Safety(dry_run=True)}, 'dry run: it would be called with {"to":"Ann"}'),
+    ],
 )
 async def test_what_had_no_leave_stands_under_what_is_missing_whatever_the_model_says(
     options: dict[str, Any], said: str
@@ -220,7 +240,6 @@ async def test_what_had_no_leave_stands_under_what_is_missing_whatever_the_model
     assert tool.calls == []
     (missing,) = done.answer.missing
     assert said in missing
-    assert '{"to":"Ann"}' in missing
     assert missing in done.answer.text
     assert done.status == "partial"
 

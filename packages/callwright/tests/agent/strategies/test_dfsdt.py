@@ -268,7 +268,10 @@ async def test_a_sandbox_gives_no_leave() -> None:
     writes = note(effects=UNKNOWN)
     writes.tool = type(writes.tool)(**{**_fields(writes.tool), "trusted": False})
     done = await search(
-        steps(step("note", text="alpha"), END), look(), writes, safety=Safety(sandbox=True)
+        steps(step("note", text="alpha"), END),
+        look(),
+        writes,
+        safety=Safety(lambda proposal: False, sandbox=True),
     )
     assert writes.calls == []
     assert any("not allowed" in e.data["reason"] for e in done.events if e.kind == "skip")

@@ -8,17 +8,21 @@ import json
 import queue
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from callwright import Orchestrator
 from callwright.agent.safety.consent import Approve, Proposal
+from callwright.cli.run import print_run
 from callwright.cli.terminal.consent import make_terminal_approval, render_proposal
 from callwright.cli.terminal.live import Live
 from callwright.nouns.trace import Trace
-from callwright.nouns.types import CheckedCall, Skip, Tool, ToolCall, to_json
+from callwright.nouns.types import WRITE, CheckedCall, Skip, Tool, ToolCall, to_json
 from callwright.repair.gate import Gate
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
 from tests.cli.endpoint import endpoint
 from tests.cli.program import callwright
 from tests.cli.terminal import in_a_terminal
@@ -72,7 +76,7 @@ def arguments(home: Path, url: str) -> list[str]:
 @pytest.mark.parametrize(
     ("more", "deleted", "said"),
     [
-        ([], False, "nobody was there to be asked"),
+        ([], False, "nobody can approve calls of destructive tools"),
         (["--allow", "delete_*"], True, "r2 delete_note"),
         (["--dry-run"], False, "dry run"),
         (["--dry-run", "--allow", "*"], False, "dry run"),
@@ -98,10 +102,26 @@ def test_what_nobody_could_be_asked_about_is_named_with_the_option_that_allows_i
 ) -> None:
     with endpoint([FIND, DELETE, ANSWER, ANSWER]) as url:
         done = callwright(*arguments(home, url))
-    assert f"to approve it beforehand: --allow {home.name}:delete_note" in done.stderr
+    assert f"to show them: --allow {home.name}:delete_note" in " ".join(done.stderr.split())
+    assert f"--allow {home.name}:delete_note" in done.stdout, "the answer names it as missing"
     with endpoint([FIND, DELETE, ANSWER, ANSWER]) as url:
         allowed = callwright(*arguments(home, url), "--allow", f"{home.name}:delete_note")
-    assert "nobody was there" not in allowed.stderr
+    assert "nobody can approve" not in allowed.stderr
+    assert (home / "deleted").exists()
+
+
+async def test_a_write_that_nobody_could_be_asked_about_is_named_with_its_option(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sends = FakeTool("send_mail", {"to": {"type": "string"}}, effects=WRITE)
+    sends.tool = replace(sends.tool, trusted=False)
+    script = {"bind": {"calls": [{"tool": "send_mail", "arguments": {"to": "Ann"}}]}}
+    model = ScriptedModel({**script, "*": {"statements": [], "missing": ["the mail"]}})
+    planner = FixedPlan(["send_mail"])
+    run = await Orchestrator([fake_source(sends)], model=model, planner=planner).run("Mail Ann.")
+    print_run(run, as_json=False)
+    assert sends.calls == []
+    assert "to approve it beforehand: --allow fake:send_mail" in capsys.readouterr().err
 
 
 def test_what_a_source_says_cannot_steer_the_terminal_or_push_the_question_away() -> None:

@@ -53,6 +53,22 @@ def test_what_the_user_speaks_of_is_left_alone(query: str) -> None:
     assert find_hallucinated_call(ADD, weak(query)) is None
 
 
+@pytest.mark.parametrize(
+    ("query", "seen"),
+    [
+        ("Was ist die Summe von 17 und 25?", True),
+        ("Schreibe den Aufruf von add für 17 und 25.", False),
+        ("Gib mir ein Beispiel für die Addition.", False),
+        ("17加25等于多少？", False),
+        ("17+25?", True),
+    ],
+)
+def test_the_request_is_read_in_its_language_and_left_alone_where_it_cannot_be(
+    query: str, seen: bool
+) -> None:
+    assert (find_hallucinated_call(ADD, weak(query)) is not None) is seen
+
+
 def test_an_upstream_whose_own_calls_work_is_left_alone() -> None:
     strong = weak(SUM)
     strong.native = True

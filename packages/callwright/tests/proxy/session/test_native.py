@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright.proxy.session.native import NativeCalls, parse_object
+from callwright.proxy.session.native import NativeCalls
 
 
 def gathered(*pieces: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
@@ -60,9 +60,3 @@ def test_whole_calls_without_or_with_the_same_id_are_not_sound() -> None:
         ]
     )
     assert [c.sound for c in calls.calls] == [True, False, False]
-
-
-def test_only_objects_are_objects() -> None:
-    assert parse_object('{"a": 1}') == {"a": 1}
-    assert parse_object("[1]") == "[1]"
-    assert parse_object("{") == "{"

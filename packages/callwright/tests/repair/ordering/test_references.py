@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from callwright.language.tokens import squash_name
 from callwright.nouns.types import Tool, ToolCall
 from callwright.repair.ordering.references import (
     Labels,
     find_call_references,
     labels_of,
-    normalize_label,
     rewrite_references,
 )
 
@@ -133,7 +133,7 @@ def test_calls_without_labels_are_counted() -> None:
 
 
 def test_two_spellings_of_a_label_are_one() -> None:
-    assert normalize_label("$var_1") == normalize_label("VAR1") == "var1"
+    assert squash_name("$var_1") == squash_name("VAR1") == "var1"
 
 
 @given(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.language.tokens import squash_text
+from callwright.language.tokens import squash_name, squash_text
 from callwright.nouns.types import READ, Tool
 from callwright.repair.rules import names
 
@@ -93,5 +93,5 @@ def test_no_tools_no_match() -> None:
 
 
 def test_names_keep_their_accents_which_words_of_texts_do_not() -> None:
-    assert names.squash_name("Wetter_Zürich") == "wetterzürich"
+    assert squash_name("Wetter_Zürich") == "wetterzürich"
     assert squash_text("Wetter_Zürich") == "wetterzurich"

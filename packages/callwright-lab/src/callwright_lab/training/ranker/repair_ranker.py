@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from callwright.dataflow.flow import STOP, VERBS, split_words
+from callwright.language.tokens import squash_name
 from callwright.nouns.errors import MissingExtra
 from callwright.nouns.types import READ, Json, JsonObject, Tool, ToolCall, to_canonical_json
 from callwright.repair import ranker
@@ -149,11 +150,7 @@ def tool_choices(
             tools = offered[1:] if rng.random() < 0.2 else offered
             tools = rng.sample(tools, len(tools))
             arguments = _perturb_keys(gold.call.arguments, rng)
-            if any(
-                names.squash_name(t.name) == names.squash_name(name)
-                for t in tools
-                if t is not gold.tool
-            ):
+            if any(squash_name(t.name) == squash_name(name) for t in tools if t is not gold.tool):
                 continue
             rows = tuple(ranker.tool_features(name, arguments, t, gold.query) for t in tools)
             found, _ = names.match_name(name, arguments, tools, gold.query)

@@ -131,8 +131,3 @@ def write_hermes(calls: Sequence[ToolCall]) -> str:
         f"<tool_call>\n{write_reply({'name': c.tool, 'arguments': c.arguments})}\n</tool_call>"
         for c in calls
     )
-
-
-def fold_name(name: str) -> str:
-    """A name without letter case and separators: what is left of it after most drifts."""
-    return "".join(c for c in name.casefold() if c.isalnum())

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from callwright.language.tokens import squash_name
 from callwright.nouns.types import Json, ToolCall
 from callwright_lab.training.refiner.corrupted import (
     Corrupted,
@@ -16,7 +17,6 @@ from callwright_lab.training.refiner.corrupted import (
     Given,
     Site,
     draw_one,
-    fold_name,
     write_reply,
 )
 
@@ -99,7 +99,7 @@ def _build_enum_change(spoil: Callable[[str], list[str]]) -> tuple[Callable[[Sit
         choices = _enum_choices(site)
         if not isinstance(site.value, str) or site.value not in choices:
             return []
-        alike = [c for c in choices if fold_name(c) == fold_name(site.value)]
+        alike = [c for c in choices if squash_name(c) == squash_name(site.value)]
         return [s for s in spoil(site.value) if s not in choices and len(alike) == 1]
 
     return lambda site: bool(spellings(site)), lambda site, rng: rng.choice(spellings(site))
@@ -230,7 +230,7 @@ def _build_key_corruptor(kind: str, rename: Callable[[str], str]) -> Corruptor:
         if chosen is None:
             return None
         site, new, tool = chosen
-        near = [k for k in tool.properties if fold_name(k).endswith(fold_name(new))]
+        near = [k for k in tool.properties if squash_name(k).endswith(squash_name(new))]
         answerable = near == [site.key]
         return _build_corrupted(
             kind,
@@ -312,7 +312,9 @@ def _build_name_corruptor(kind: str, rename: Callable[[str, random.Random], str]
             return None
         i, new = chosen
         near = [
-            n for n in names if fold_name(n) in fold_name(new) or fold_name(new) in fold_name(n)
+            n
+            for n in names
+            if squash_name(n) in squash_name(new) or squash_name(new) in squash_name(n)
         ]
         answerable = (
             near == [given.calls[i].tool] if kind != "name_typo" else _is_unique_typo(new, names)

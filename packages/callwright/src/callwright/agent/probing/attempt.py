@@ -21,8 +21,9 @@ from callwright.agent.safety.consent import Consent
 from callwright.dataflow.flow import split_words
 from callwright.jsontext import JsonError, parse
 from callwright.language import ENGLISH
+from callwright.language.credentials import mask_secrets
 from callwright.nouns.errors import CallwrightError, Failure
-from callwright.nouns.redaction import mask_secrets, redact_secrets
+from callwright.nouns.redaction import redact_secrets
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     CheckedCall,

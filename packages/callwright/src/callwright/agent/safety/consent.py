@@ -8,7 +8,6 @@ result may have been put there by somebody else (indirect prompt injection).
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -26,7 +25,6 @@ from callwright.repair.provenance.sources import ProvenanceIndex
 
 DRY_RUN = "dry run: it would be called"
 NOBODY = "nobody was there to be asked"
-_WILD = re.compile(r"[*?\[]")
 _SHORT = 200  # characters of the arguments that a refusal repeats
 
 
@@ -81,10 +79,11 @@ class Consent:
             return tool.name in self._approved
         return any(is_named(pattern, tool.name, self.offer(tool)) for pattern in self._allow)
 
-    def expects(self, tool: Tool) -> bool:
-        """Whether the user allowed this tool by its name: not by a pattern that names others too."""
-        names = (pattern for pattern in self._allow if not _WILD.search(pattern))
-        return any(is_named(name, tool.name, self.offer(tool)) for name in names)
+    def may_be_called(self, tool: Tool) -> bool:
+        """Whether a call of this tool may leave, or somebody can approve it. A dry run sends none,
+        so it may show them all.
+        """
+        return self._dry_run or self._approve is not None or not self.why(tool)
 
     @property
     def dry_run(self) -> bool:

@@ -35,10 +35,10 @@ from callwright.agent.safety.provenance import (
     list_unstated,
 )
 from callwright.language import ENGLISH
+from callwright.language.tokens import split_identifier
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import CheckedCall, Json, Tool
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.schema.keys import split_words
 
 REQUEST, MODEL, ANY, FIELD = "request", "model", "*", ":field"
 Rules = Mapping[str, Sequence[str]]
@@ -220,7 +220,7 @@ def _is_content(path: str) -> bool:
     what is changed.
     """
     key = next((part for part in reversed(path.split("/")) if not part.isdigit()), "")
-    last = split_words(key)[-1:]
+    last = split_identifier(key)[-1:]
     return bool(last) and last[0] in _CONTENT
 
 

@@ -1,11 +1,9 @@
-"""What the model is not even shown: destructive tools that nobody expects to be called.
+"""Decides which tools the model is shown: not the destructive ones that nobody could approve.
 
-Effects and consent decide: a tool that cannot destroy is shown, and so is one that the user allowed
-by its name. Among the others words rank: a small model calls what it sees, so of them it sees those
-for which the request, or what was said before it, asks for something to go and shares a word with
-the tool's name or description. A request in another language says nothing either way, and nothing
-is kept back. Being shown permits nothing: whether a call leaves is
-:mod:`~callwright.agent.safety.consent`'s to say.
+Declared effects and consent decide, never the words of a request. A destructive tool is shown where
+its calls may leave or somebody can be asked; otherwise the run names it as hidden, with the option
+that shows it. Words only rank: a small model calls what it sees first, so destructive tools that
+the request does not speak of come last. In another language than English the order stays.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from callwright.agent.words import ACTIONS, FUNCTION_WORDS, WORD, extract_stems, reduce_word
 from callwright.language import ENGLISH
 from callwright.language.detect import is_foreign
+from callwright.language.pack import PACKS, Pack
 from callwright.language.tokens import split_name
 from callwright.nouns.types import Tool
 
@@ -25,51 +24,69 @@ _ASKING = ENGLISH.words("effects.asking_to_destroy")
 
 
 def select_withheld(
-    query: str,
-    earlier: Iterable[str],
-    tools: Sequence[Tool],
-    is_expected: Callable[[Tool], bool] | None = None,
+    tools: Sequence[Tool], may_be_called: Callable[[Tool], bool]
 ) -> tuple[Tool, ...]:
-    """The destructive tools that nothing said so far speaks of, and that are not ``is_expected``:
-    allowed by their names.
+    """The destructive tools that are not shown: their calls would be refused, whatever they say.
 
-    Effects that nobody declared count as destructive; so the tool must also say of itself that it
-    destroys, or a plain Python function without declared effects would vanish.
+    Effects that nobody declared count as destructive. ``may_be_called``: a call of the tool may
+    leave, or somebody can approve it.
+    """
+    return tuple(t for t in tools if is_destructive(t) and not may_be_called(t))
+
+
+def is_destructive(tool: Tool) -> bool:
+    """Return True if a tool may destroy something, by its effects."""
+    return tool.effects.may_write and tool.effects.destructive
+
+
+def explain_withheld(reference: str) -> str:
+    """Why a tool is not shown, and what shows it. ``reference``: how ``--allow`` names it."""
+    return f"destructive, and nobody can approve it: not shown; --allow {reference} shows it"
+
+
+def rank_by_request(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """All of the tools, those last that say of themselves that they destroy and that nothing said so
+    far asks for. The order stays where the request cannot be read.
+    """
+    asked = find_asked(query, earlier, tools)
+    return tuple(
+        sorted(tools, key=lambda t: asked[t.name] is False and is_described_destructive(t))
+    )
+
+
+def find_asked(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> dict[str, bool | None]:
+    """Whether what was said so far asks for each tool: it shares a word with its name or its
+    description and, where these say that it destroys, asks for something to go or to change. None
+    of all tools where the request is in another language than English, or holds neither an English
+    function word nor a word of any tool.
     """
     text = " ".join([query, *earlier])
     said = extract_stems(text)
-    if is_foreign(text) or not (
-        FUNCTION_WORDS & set(WORD.findall(text.lower()))
-        or any(said & _list_subject_words(tool) for tool in tools)
-    ):
-        return ()  # another language, or no English function word and no word of any tool
-    unspoken = (
-        t
-        for t in tools
-        if _is_dangerous(t)
-        and not (said & _list_subject_words(t) and said & _list_request_words(t))
-    )
-    return tuple(t for t in unspoken if is_expected is None or not is_expected(t))
+    about = {tool.name: said & _list_subject_words(tool) for tool in tools}
+    has_function_words = not FUNCTION_WORDS.isdisjoint(WORD.findall(text.lower()))
+    if is_foreign(text) or not (has_function_words or any(about.values())):
+        return dict.fromkeys(about)
+    return {
+        tool.name: bool(about[tool.name])
+        and (not is_described_destructive(tool) or not said.isdisjoint(_list_request_words(tool)))
+        for tool in tools
+    }
 
 
-def _is_dangerous(tool: Tool) -> bool:
-    """Return True if a tool may destroy and its own words say so: it deletes, or it overwrites
-    something.
+def is_described_destructive(tool: Tool) -> bool:
+    """Return True if a tool may destroy and its own words say so, in any language with a pack: it
+    deletes, or it overwrites something.
     """
-    if tool.effects.read_only or not tool.effects.destructive:
+    if not is_destructive(tool):
         return False
-    return _is_deleting(tool) or bool(
-        extract_stems(" ".join(split_name(tool.name)[:1])) & _OVERWRITING
+    return bool(
+        extract_stems(_join_own_words(tool)) & (_RUIN | _RUIN_ELSEWHERE)
+        or extract_stems(" ".join(split_name(tool.name)[:1])) & _OVERWRITING
     )
 
 
 def _is_deleting(tool: Tool) -> bool:
     return bool(extract_stems(_join_own_words(tool)) & _RUIN)
-
-
-def is_described_destructive(tool: Tool) -> bool:
-    """Return True if a tool may destroy and its own words say so, whatever its source declares."""
-    return _is_dangerous(tool)
 
 
 def _list_request_words(tool: Tool) -> frozenset[str]:
@@ -90,6 +107,9 @@ def _join_own_words(tool: Tool) -> str:
 
 
 _RUIN = frozenset(reduce_word(verb) for verb in _DESTROYING)
+_RUIN_ELSEWHERE = frozenset(
+    reduce_word(verb) for code in PACKS for verb in Pack(code).verbs_of("destroying")
+)
 _OVERWRITING = frozenset(reduce_word(verb) for verb in _CHANGING)
 _CHANGES = frozenset(reduce_word(verb) for verb in _ASKING_TO_CHANGE)
 _REQUESTS = _RUIN | {reduce_word(verb) for verb in _ASKING}

@@ -19,11 +19,10 @@ from typing import TypeAlias
 from callwright.agent.gaps import Gap, find_gaps, find_ungrounded
 from callwright.agent.step import StepContext, Steps, execute
 from callwright.agent.words import extract_stems
-from callwright.language.tokens import split_name
+from callwright.language.tokens import split_identifier, split_name
 from callwright.nouns.plan import Slot
 from callwright.nouns.types import CheckedCall, Json, Tool, ToolCall
 from callwright.planning.schema_order import find_claims
-from callwright.schema.keys import split_words
 from callwright.schema.value_spellings import calendar_day
 
 AskLayer: TypeAlias = Callable[
@@ -102,7 +101,11 @@ def narrow_tool(context: StepContext, tool: Tool) -> Tool:
             if isinstance(warning.got, str) and calendar_day(warning.got) is not None:
                 parts[key] = [day for day in sources.days() if day not in call.arguments.values()]
             elif isinstance(warning.got, str):
-                alike = [k for k in tool.properties if split_words(k)[-1:] == split_words(key)[-1:]]
+                alike = [
+                    k
+                    for k in tool.properties
+                    if split_identifier(k)[-1:] == split_identifier(key)[-1:]
+                ]
                 parts |= dict.fromkeys(alike, sources.under(key))
     enums = {
         key: {"enum": values} for key, values in parts.items() if values and key in tool.properties

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from callwright.jsontext import is_deeper
+from callwright.language import ENGLISH
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import LIMITS
 from callwright.nouns.protocols import ReplyMode
@@ -22,7 +23,7 @@ from callwright.planning import PLANNERS
 from callwright.proxy.session.settings import GuardSetting, Guided, GuidedPart
 
 NAME = "callwright.toml"
-_SECRET = re.compile(r"(?i)(^|[_-])(key|api[_-]?key|token|secret|password|passwd|authorization)$")
+_SECRET = ENGLISH.pattern("credentials.setting")
 _MOST_BYTES, _MOST_DOTS, _MOST_LEVELS = 64_000, 200, 20
 _KEY_ENDS = re.compile(
     rb"[=\n]"

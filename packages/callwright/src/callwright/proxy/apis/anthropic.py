@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from callwright.jsontext import parse_object
 from callwright.nouns.types import Json, JsonObject
 from callwright.proxy.apis.translated import BadRequest, Delta, Translated, read_token_counts
-from callwright.proxy.session.native import parse_object
 from callwright.proxy.session.sse import encode_named_event, json_bytes
 from callwright.proxy.session.turns import arrange_messages
 

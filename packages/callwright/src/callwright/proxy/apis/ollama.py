@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from callwright.jsontext import parse_object
 from callwright.nouns.types import Json, JsonObject
 from callwright.proxy.apis.translated import BadRequest, Delta, Translated, read_token_counts
-from callwright.proxy.session.native import parse_object
 from callwright.proxy.session.sse import json_bytes
 
 _OPTIONS = {

@@ -6,10 +6,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from callwright.jsontext import parse_object
 from callwright.nouns.types import Json, JsonObject
 from callwright.proxy.apis.responses_tools import Names
 from callwright.proxy.apis.translated import Delta, read_token_counts
-from callwright.proxy.session.native import parse_object
 from callwright.proxy.session.sse import encode_named_event, json_bytes
 
 _ECHOED = (

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from callwright.http import Egress, HttpClient, Timeout
+from callwright.language.credentials import secret_values
 from callwright.nouns.errors import Failure
-from callwright.nouns.redaction import secret_values, select_redactable
+from callwright.nouns.redaction import select_redactable
 from callwright.proxy.server.access import LOGIN, Access, Refusal
 from callwright.proxy.server.address import Upstream, refused_target
 from callwright.proxy.server.capability import FREE, Capability

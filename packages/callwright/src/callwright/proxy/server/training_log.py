@@ -17,8 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from callwright.language.credentials import mask_secrets
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.redaction import mask_secrets
 from callwright.nouns.types import JsonObject, to_json
 from callwright.proxy.session.decide import Repaired
 from callwright.proxy.session.events import Keep

@@ -3,7 +3,7 @@
 Small models with tools before them answer "17 plus 25?" with ``{"name": "add", "arguments": …}``.
 Without a marker that is text like any other, so it is only looked at where the upstream's own calls
 do not work, where it is the whole reply, and where the user speaks neither of such a thing nor of
-that name.
+that name, in a language that can be read.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from callwright.jsontext import JsonError, parse
+from callwright.language.pack import pack_or_english
 from callwright.nouns.types import ToolCall
 from callwright.parsing import CallPiece
 from callwright.proxy.session.context import Context
@@ -20,7 +21,6 @@ _BEGINS = re.compile(
 )
 _WHOLE = re.compile(r"\s*(?:```\w*\s*(?P<fenced>\{.*\})\s*```|(?P<bare>\{.*\}))\s*\Z", re.S)
 _NAMES, _ARGUMENTS = ("name", "tool", "function"), ("arguments", "parameters", "args")
-_MEANT = re.compile(r"json|\bcall|function|schema|example|format|\btools?\b", re.I)
 
 
 def may_begin_call(text: str, context: Context) -> bool:
@@ -60,5 +60,11 @@ def _is_unknown_name(name: str, context: Context) -> bool:
     return (
         name not in context.toolset.names
         and name.lower() not in asked.lower()
-        and not _MEANT.search(asked)
+        and _wants_no_call_written(asked)
     )
+
+
+def _wants_no_call_written(asked: str) -> bool:
+    """Return True if a request is in a language that can be read, and speaks of no such thing."""
+    language = pack_or_english(asked)
+    return language is not None and language.says("calls.written_out", asked) is False

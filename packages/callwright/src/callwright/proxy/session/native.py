@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from callwright.jsontext import JsonError, parse
-from callwright.nouns.types import Json, JsonObject, ToolCall
+from callwright.jsontext import parse_object
+from callwright.nouns.types import Json, ToolCall
 from callwright.proxy.session.sse import json_bytes
 
 
@@ -28,14 +28,6 @@ class NativeCall:
     def call(self) -> ToolCall:
         """In our types; arguments as an object where they are one, else as the text they are."""
         return ToolCall(self.id, self.name, parse_object(self.arguments))
-
-
-def parse_object(text: str) -> JsonObject | str:
-    try:
-        value = parse(text)
-    except JsonError:
-        return text
-    return value if isinstance(value, dict) else text
 
 
 class NativeCalls:

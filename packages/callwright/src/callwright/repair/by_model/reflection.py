@@ -16,7 +16,7 @@ from callwright import prompts
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.errors import Violation
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import JsonObject, Reply, Tool, to_canonical_json
+from callwright.nouns.types import JsonObject, Reply, Tool, to_canonical_json, to_plain_text
 from callwright.repair.by_model.question import Case, read_reply, render_value
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.summary import reply_schema
@@ -61,7 +61,7 @@ class Reflecting:
 
     def question(self, case: Case, sources: ProvenanceIndex | None) -> ChatRequest:
         tried = "\n".join(
-            f"{_render_arguments(t.arguments)} -> {t.feedback[:_ERROR_CHARS]}"
+            f"{to_plain_text(t.arguments)} -> {t.feedback[:_ERROR_CHARS]}"
             for t in self.tried[-_TRIED:]
         )
         messages = prompts.render(
@@ -120,7 +120,3 @@ def _is_bare_arguments(value: JsonObject, tool: Tool) -> bool:
     return not under & value.keys() and any(
         name in tool.properties for name in _THOUGHT if name in value
     )
-
-
-def _render_arguments(arguments: JsonObject | str) -> str:
-    return arguments if isinstance(arguments, str) else to_canonical_json(arguments)

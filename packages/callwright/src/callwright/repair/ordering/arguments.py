@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 
 from callwright.dataflow import flow
 from callwright.language import ENGLISH
+from callwright.language.tokens import squash_name
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, iter_scalars, to_canonical_json
 from callwright.repair.ordering.call_flow import CallFlow, find_best_feeder
-from callwright.repair.ordering.references import normalize_label
 from callwright.repair.rules import extracted
 
 SURE = (
@@ -95,7 +95,7 @@ def _find_shared_value(call_flow: CallFlow, key: str, part: JsonObject) -> Json:
         for call in call_flow.calls
         if isinstance(call.arguments, dict)
         for k, v in call.arguments.items()
-        if normalize_label(k) == normalize_label(key)
+        if squash_name(k) == squash_name(key)
         and not isinstance(v, dict | list)
         and _is_of_type(v, part)
     }
@@ -162,7 +162,7 @@ def _extract_stated_text(call_flow: CallFlow, key: str, part: JsonObject) -> Jso
 def _collect_used_values(call_flow: CallFlow) -> set[str]:
     """The values of all calls that stay."""
     kept = (call for n, call in enumerate(call_flow.calls) if n not in call_flow.dropped)
-    return {normalize_label(str(v)) for call in kept for v in iter_scalars(call.arguments)}
+    return {squash_name(str(v)) for call in kept for v in iter_scalars(call.arguments)}
 
 
 def _find_only_value(call_flow: CallFlow, key: str, part: JsonObject) -> Json:
@@ -240,15 +240,11 @@ def _select_unused(values: Sequence[str] | Iterator[str], used: set[str]) -> lis
     """Distinct values that no call uses as they are or in part ("New York City" where one has "New
     York").
     """
-    found = [
-        v for v in dict.fromkeys(values) if normalize_label(v) and normalize_label(v) not in used
-    ]
+    found = [v for v in dict.fromkeys(values) if squash_name(v) and squash_name(v) not in used]
     return [
         v
         for v in found
-        if not any(
-            len(u) > 3 and (u in normalize_label(v) or normalize_label(v) in u) for u in used
-        )
+        if not any(len(u) > 3 and (u in squash_name(v) or squash_name(v) in u) for u in used)
     ]
 
 

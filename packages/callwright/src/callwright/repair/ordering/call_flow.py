@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from callwright.dataflow import flow
+from callwright.language.tokens import squash_name
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, Tool, ToolCall, to_json
 from callwright.repair.draft import Change
@@ -16,7 +17,6 @@ from callwright.repair.ordering.references import (
     Meaning,
     Reference,
     named_outputs,
-    normalize_label,
 )
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -157,7 +157,7 @@ def find_respelled_key(tool: Tool, ref: Reference) -> str:
     several are.
     """
     step = ref.field[-1] if ref.field else ""
-    alike = [k for k in collect_output_keys(tool) if normalize_label(k) == normalize_label(step)]
+    alike = [k for k in collect_output_keys(tool) if squash_name(k) == squash_name(step)]
     if not alike:
         alike = [
             k

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from callwright.dataflow import flow
 from callwright.language import ENGLISH
+from callwright.language.tokens import split_identifier
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 from callwright.repair.context import RepairContext
 from callwright.repair.provenance.grounding import is_identifier
-from callwright.schema.keys import split_words
 
 _PROVIDES = threshold("callwright.repair", "ready.provides")
 _KINDS = ENGLISH.words("keys.surely_identifiers")
@@ -45,14 +45,14 @@ def waiting(situation: RepairContext) -> dict[str, str]:
 
 
 def _names_one(key: str) -> bool:
-    return (split_words(key) or ("",))[-1] in _KINDS or is_identifier(key, "a1b2c3")
+    return (split_identifier(key) or ("",))[-1] in _KINDS or is_identifier(key, "a1b2c3")
 
 
 def _is_identifier_given(key: str, said: str) -> bool:
     """Return True if a possible identifier stands beside its name. This is any value after a colon,
     an equals sign or "is", or a nearby word with digits.
     """
-    last = re.escape((split_words(key) or (key,))[-1])
+    last = re.escape((split_identifier(key) or (key,))[-1])
     named = rf"(?:{re.escape(key)}|\b{last})"
     return bool(
         re.search(rf"{named}\W{{0,3}}{_LINK}\W{{0,3}}[\w-]{{2,}}", said, re.I)

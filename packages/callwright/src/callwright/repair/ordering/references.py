@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from callwright.language.tokens import squash_name
 from callwright.nouns.memo import cache_by_text
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.repair.ordering.notations import reference_notations
@@ -62,12 +63,6 @@ def _escape_step(step: str | int) -> str:
     return str(step).replace("~", "~0").replace("/", "~1")
 
 
-@cache_by_text(most=65_536, longest=128)
-def normalize_label(label: str) -> str:
-    """Return the common form of a label's spellings: "$var_1" and "VAR1" are "var1"."""
-    return re.sub(r"[\W_]+", "", label).lower()
-
-
 def named_outputs(tool: Tool) -> tuple[str, ...]:
     """The names of what a tool declares to return, top level, in order; empty where it declares
     nothing.
@@ -97,7 +92,7 @@ def find_call_references(
     if not read:
         return []
     names = [
-        frozenset(map(normalize_label, (*re.split(r"[\s,]+", c.id), c.slot, c.tool))) - {""}
+        frozenset(map(squash_name, (*re.split(r"[\s,]+", c.id), c.slot, c.tool))) - {""}
         for c in calls
     ]
     view = _View(len(calls), names, tuple(tools), query)
@@ -123,7 +118,7 @@ class _View:
             return ref.text not in self.query and any(
                 name.startswith("output_") for t in self.tools for name in named_outputs(t)
             )
-        label = normalize_label(ref.label)
+        label = squash_name(ref.label)
         if any(label in names for i, names in enumerate(self.names) if i != ref.call):
             return True
         if ref.text in self.query:
@@ -193,14 +188,14 @@ class Labels:
             several = len(labels) > 1 or (labels and labels[0].startswith("API_call_"))
             for k, label in enumerate(labels):
                 output = outputs[k] if several and k < len(outputs) else ""
-                self._meant.setdefault(normalize_label(label), Meaning(i, output))
+                self._meant.setdefault(squash_name(label), Meaning(i, output))
         self._stems = {strip_label_number(label) for labels in self.given for label in labels}
 
     def meaning(self, ref: Reference) -> Meaning | None:
         """Return the meaning of the reference's label; None if no call has it."""
         if ref.notation == "output":
             return self._by_output(ref)
-        found = self._meant.get(normalize_label(ref.label))
+        found = self._meant.get(squash_name(ref.label))
         if found is not None or ref.notation == "braces":
             return found or self._by_tool(ref)
         return None if self.explicit(ref) else self._counted(ref)
@@ -245,7 +240,7 @@ class Labels:
         made = [
             i
             for i, c in enumerate(self.calls)
-            if i != ref.call and normalize_label(c.tool) == normalize_label(ref.label)
+            if i != ref.call and squash_name(c.tool) == squash_name(ref.label)
         ]
         return Meaning(made[0]) if len(made) == 1 else None
 
@@ -253,7 +248,7 @@ class Labels:
 @cache_by_text(most=65_536, longest=128)
 def strip_label_number(label: str) -> str:
     """A label without its number: labels of one kind share it."""
-    return re.sub(r"\d+", "", normalize_label(label))
+    return re.sub(r"\d+", "", squash_name(label))
 
 
 def label_number(label: str) -> int:

@@ -12,6 +12,7 @@ import re
 from dataclasses import replace
 
 from callwright.dataflow import flow
+from callwright.language.tokens import squash_name
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 from callwright.repair.location import ID, Location
@@ -27,7 +28,6 @@ from callwright.repair.ordering.references import (
     Meaning,
     Reference,
     label_number,
-    normalize_label,
     strip_label_number,
 )
 
@@ -74,7 +74,7 @@ def _missing_labels(call_flow: CallFlow) -> list[str]:
             and ref.notation in ("variable", "response")
             and call_flow.labels.explicit(ref)
         ):
-            found.setdefault(normalize_label(ref.label), ref.label)
+            found.setdefault(squash_name(ref.label), ref.label)
     return sorted(found.values(), key=label_number)
 
 
@@ -127,7 +127,7 @@ def _could_be(call_flow: CallFlow, call: int, label: str) -> bool:
     the fields taken from it.
     """
     tool = call_flow.tool(call)
-    taken = [r for r in call_flow.references if normalize_label(r.label) == normalize_label(label)]
+    taken = [r for r in call_flow.references if squash_name(r.label) == squash_name(label)]
     if any(r.call == call for r in taken) or any(
         call not in call_flow.independent(r.call) for r in taken
     ):

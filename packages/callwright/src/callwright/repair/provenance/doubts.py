@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from callwright.language import ENGLISH
+from callwright.language.tokens import split_identifier
 from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.context import RepairContext
 from callwright.repair.provenance.grounding import classify_value, iter_leaves
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.schema.keys import split_words
 
 _GOES_ON = ENGLISH.pattern("conversation.name_goes_on")
 _GOES_BEFORE = ENGLISH.pattern("conversation.name_goes_before")
@@ -113,7 +113,7 @@ def _find_subject(key: str, situation: RepairContext) -> str:
     """
     if not situation.talk.readable:
         return ""
-    about = [word for word in split_words(key) if len(word) > 2 and word not in _ASKING]
+    about = [word for word in split_identifier(key) if len(word) > 2 and word not in _ASKING]
     asked = bool(about) and all(situation.sources.mentions(word) for word in about)
     return about[0] if asked and not _DENIED.search(situation.low) else ""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from callwright.language import ENGLISH
-from callwright.language.tokens import squash_text
+from callwright.language.tokens import split_identifier, squash_text
 from callwright.nouns.errors import ViolationKind
 from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.diagnostics import Diagnostic, Severity
@@ -22,7 +22,6 @@ from callwright.repair.draft import Change, Draft
 from callwright.repair.location import in_arguments
 from callwright.repair.provenance.records import mixed_records
 from callwright.repair.provenance.sources import Leaf, ProvenanceIndex
-from callwright.schema.keys import split_words
 from callwright.schema.value_edits import Pointer, render_pointer
 
 ValueOrigin = Literal["held", "identifier", "placeholder", "invented", "derived"]
@@ -129,7 +128,7 @@ def is_identifier(key: str, value: Json, part: Json = None) -> bool:
         return True
     if isinstance(part, dict) and part.get("format") == "uuid":
         return True
-    named = split_words(key)
+    named = split_identifier(key)
     last = named[-1] if named else ""
     if last.isdigit() and len(named) > 1:
         last = named[-2]
@@ -233,7 +232,7 @@ def _is_mentioned(key: str, value: Json, sources: ProvenanceIndex) -> bool:
     """Return True if an option, or the subject of a boolean, is mentioned at all."""
     if not isinstance(value, bool) and sources.holds(value):
         return True
-    named = (*split_words(key), *(split_words(value) if isinstance(value, str) else ()))
+    named = (*split_identifier(key), *(split_identifier(value) if isinstance(value, str) else ()))
     return any(sources.mentions(word) for word in named if len(word) > 2)
 
 
@@ -274,7 +273,7 @@ def copies_example(value: Json, part: Json, sources: ProvenanceIndex) -> bool:
     if value not in examples_in(about):
         return False
     return not sources.holds(value) and not any(
-        sources.mentions(word) for word in split_words(value) if len(word) > 2
+        sources.mentions(word) for word in split_identifier(value) if len(word) > 2
     )
 
 
@@ -333,9 +332,11 @@ def _list_candidates(key: str, work: _ValueCheck) -> list[Leaf]:
     """Result scalars whose name is the argument's, or its last word inside a thing of its first
     word.
     """
-    wanted = split_words(key)
+    wanted = split_identifier(key)
     exact = [
-        leaf for leaf in work.sources.leaves if leaf.path and split_words(leaf.path[-1]) == wanted
+        leaf
+        for leaf in work.sources.leaves
+        if leaf.path and split_identifier(leaf.path[-1]) == wanted
     ]
     if exact:
         return exact
@@ -344,12 +345,12 @@ def _list_candidates(key: str, work: _ValueCheck) -> list[Leaf]:
     def related(leaf: Leaf) -> bool:
         if not leaf.path or not wanted:
             return False
-        named = split_words(leaf.path[-1])
+        named = split_identifier(leaf.path[-1])
         if named != wanted[-1:]:
             return False
-        about = {w.rstrip("s") for part in leaf.path[:-1] for w in split_words(part)}
+        about = {w.rstrip("s") for part in leaf.path[:-1] for w in split_identifier(part)}
         tool = next((r.tool for r in work.sources.results if r.id == leaf.result), "")
-        about |= {w.rstrip("s") for w in split_words(tool)}
+        about |= {w.rstrip("s") for w in split_identifier(tool)}
         return not thing or bool(thing & about)
 
     return [leaf for leaf in work.sources.leaves if related(leaf)]

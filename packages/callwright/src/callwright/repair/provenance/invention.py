@@ -20,13 +20,19 @@ from math import isclose
 
 from callwright.dataflow.flow import STOP
 from callwright.language import ENGLISH
-from callwright.language.tokens import squash_text
-from callwright.nouns.types import Json, JsonObject, Tool, required_keys, to_canonical_json
+from callwright.language.tokens import split_identifier, squash_text
+from callwright.nouns.types import (
+    Json,
+    JsonObject,
+    Tool,
+    is_number,
+    required_keys,
+    to_canonical_json,
+)
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
 from callwright.schema.compiled import Node, compiled_for
-from callwright.schema.keys import split_words
 from callwright.schema.value_spellings import calendar_day
 
 _FACTORS = (
@@ -155,7 +161,7 @@ class _Known:
         if not role or _is_schema_value(value, node):
             return True
         if role == "number":
-            named = _COORDINATES.isdisjoint(split_words(key)[-1:])
+            named = _COORDINATES.isdisjoint(split_identifier(key)[-1:])
             return not named or not isinstance(value, int | float) or self._number(float(value))
         if not isinstance(value, str) or not value or self._sources.holds(value):
             return True
@@ -192,7 +198,7 @@ class _Known:
         """Return the number of values under each name in the results, and their sums."""
         under: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
         for leaf in self._sources.leaves:
-            under[leaf.path].append(float(leaf.value) if _is_number(leaf.value) else 0.0)
+            under[leaf.path].append(float(leaf.value) if is_number(leaf.value) else 0.0)
         return {n for many in under.values() for n in (float(len(many)), round(sum(many), 6))}
 
     def _day(self, text: str) -> bool:
@@ -306,7 +312,3 @@ def _is_schema_value(value: Json, node: Node) -> bool:
         text not in examples_in(about)
         and re.search(rf"(?<![\w.]){re.escape(text)}(?!\w|\.\d)", about) is not None
     )
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

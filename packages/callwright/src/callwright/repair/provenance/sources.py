@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from callwright.jsontext import parse_tool_text
 from callwright.language import ENGLISH
-from callwright.language.tokens import fold_text, squash_text
+from callwright.language.tokens import fold_text, split_identifier, squash_text
 from callwright.nouns.types import Json, Message, ToolResult, to_canonical_json
-from callwright.schema.keys import split_words
 from callwright.schema.value_spellings import calendar_day
 
 _NOT_ALNUM = re.compile(r"[\W_]+")
@@ -200,9 +199,11 @@ class ProvenanceIndex:
 
     def leaves_under(self, key: str) -> Iterator[Leaf]:
         """Yield the leaves of results under a name that ends like this argument's, in order."""
-        last = split_words(key)[-1:]
+        last = split_identifier(key)[-1:]
         return (
-            leaf for leaf in self.leaves if leaf.path and split_words(leaf.path[-1])[-1:] == last
+            leaf
+            for leaf in self.leaves
+            if leaf.path and split_identifier(leaf.path[-1])[-1:] == last
         )
 
     def days(self) -> list[str]:

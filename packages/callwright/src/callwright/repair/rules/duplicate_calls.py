@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from callwright.dataflow import flow
 from callwright.language import ENGLISH
+from callwright.language.tokens import split_identifier
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, Tool, ToolCall, iter_scalars, to_canonical_json
 from callwright.repair.context import RepairContext, call_print
 from callwright.repair.ordering.references import find_call_references
 from callwright.repair.rules import schema_echo
 from callwright.repair.rules.names import score_request
-from callwright.schema.keys import split_words
 
 DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
 DONE, SURPLUS, UNASKED = "already_called", "superfluous_call", "unasked_call"
@@ -166,11 +166,11 @@ def is_unasked(call: ToolCall, situation: RepairContext) -> bool:
         return False
     if is_about_tools(situation.query, [tool]):
         return True
-    about = {w for w in split_words(tool.name) if w not in flow.GENERIC} | flow.content_words(
+    about = {w for w in split_identifier(tool.name) if w not in flow.GENERIC} | flow.content_words(
         tool.description
     )
     for key, part in tool.properties.items():
-        about |= set(split_words(key)) | flow.content_words(
+        about |= set(split_identifier(key)) | flow.content_words(
             str((part or {}).get("description") or "")
         )
     return not (about - flow.STOP) & flow.content_words(asked)
@@ -188,7 +188,9 @@ def _is_hinted_at(value: Json, situation: RepairContext) -> bool:
     """Return True if a value was stated, or a word of it."""
     if situation.sources.holds(value):
         return True
-    parts = [w for w in split_words(value) if w not in _LITTLE] if isinstance(value, str) else []
+    parts = (
+        [w for w in split_identifier(value) if w not in _LITTLE] if isinstance(value, str) else []
+    )
     return any(situation.sources.mentions(w) for w in parts)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from callwright.dataflow.flow import split_words
 from callwright.language import ENGLISH
+from callwright.language.tokens import split_identifier
 from callwright.nouns.thresholds import threshold_pairs
 from callwright.nouns.types import Json, JsonObject, to_canonical_json
 from callwright.repair.provenance.conversation_text import (
@@ -38,7 +39,6 @@ from callwright.repair.rules import (
 from callwright.repair.rules import (
     extracted_texts as stated_texts,
 )
-from callwright.schema import keys
 from callwright.schema.value_spellings import NONE, calendar_day
 
 CONFIDENCE = threshold_pairs("callwright.repair", "extracted")
@@ -197,7 +197,7 @@ def _find_labelled(
     key: str, types: frozenset[str], part: JsonObject, talk: ConversationText
 ) -> list[Json]:
     """Return the values right after the key's words and a link: "city: Oslo", "user id is 7"."""
-    label = build_words_pattern(keys.split_words(key), talk.low)
+    label = build_words_pattern(split_identifier(key), talk.low)
     if not label:
         return []
     link = f"(?:{_LINK}|{_LINK_OF_NUMBERS})" if types & {"integer", "number"} else _LINK

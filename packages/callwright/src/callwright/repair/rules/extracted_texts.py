@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from callwright.dataflow.flow import split_words
 from callwright.language import ENGLISH
+from callwright.language.tokens import split_identifier
 from callwright.nouns.types import Json, JsonObject
 from callwright.repair.provenance.conversation_text import (
     MORE_QUOTED,
@@ -101,7 +102,7 @@ def _build_label_pattern(key: str, low: str) -> str:
     """A pattern for the words of a key that name a thing; "" where there are none or they were not
     said.
     """
-    plain = [w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", key)]
+    plain = [word for word in split_identifier(key) if not word.isdigit()]
     while plain and plain[-1] in _WEAK:
         plain.pop()
     while plain and plain[0] in _WEAK:

@@ -8,7 +8,6 @@ a verb or a number means another tool: ``get_user`` is never ``set_user``, ``ste
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,7 @@ from rapidfuzz.distance import OSA
 
 from callwright.dataflow.flow import STOP, VERBS, content_words, split_words
 from callwright.language import ENGLISH
+from callwright.language.tokens import split_identifier, squash_name
 from callwright.nouns.memo import cache_by_text
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import JsonObject, Tool
@@ -26,7 +26,6 @@ _WRAPPERS = ENGLISH.words("calls.wrappers")
 _NEGATING = ENGLISH.words("calls.negating")
 _OPPOSITES = frozenset(frozenset(row.split("/")) for row in ENGLISH.listed("calls.opposites"))
 
-_NOT_ALNUM = re.compile(r"[\W_]+")
 
 SPELLING, PREFIX, SLIP, MEANING = "tool_spelling", "tool_prefix", "tool_slip", "tool_meaning"
 CONFIDENCE = {
@@ -93,30 +92,14 @@ def confidence_of(score: float, lead: float) -> float:
     return round(min(0.97, max(0.0, score * 0.6 + min(lead, 0.4) + 0.35)), 3)
 
 
-@cache_by_text(most=16_384, longest=128)
-def squash_name(name: str) -> str:
-    """Letters and digits, lower case: what is left when case and separators do not count.
-
-    Not ``language.tokens.squash_text``, which drops accents: two tools may differ in one.
-    """
-    return _NOT_ALNUM.sub("", name.casefold())
-
-
 def _is_same_name(name: str, tool: Tool) -> bool:
     found = squash_name(name)
     return bool(found) and found == squash_name(tool.name)
 
 
-@cache_by_text(most=16_384, longest=128)
-def _plain_words(name: str) -> tuple[str, ...]:
-    return tuple(
-        w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+", name)
-    )
-
-
 def _is_prefixed(name: str, tool: Tool) -> bool:
     """One name is the other with a namespace before it or a word that says nothing after it."""
-    given, own = _plain_words(name), _plain_words(tool.name)
+    given, own = split_identifier(name), split_identifier(tool.name)
     if not given or not own or given == own:
         return False
     if len(given) > len(own):  # functions.get_weather, get_weather_tool, weather.get_weather
@@ -136,7 +119,7 @@ def _is_prefixed(name: str, tool: Tool) -> bool:
 
 def _without_verb(name: str, tool: Tool) -> bool:
     """``weather`` for ``get_weather``: the tool's name without the verb before it."""
-    given, own = _plain_words(name), _plain_words(tool.name)
+    given, own = split_identifier(name), split_identifier(tool.name)
     lost = own[: len(own) - len(given)]
     return bool(lost) and own[len(lost) :] == given and len("".join(given)) >= 2
 
@@ -156,11 +139,11 @@ def _is_harmless(tool: Tool, query: str) -> bool:
     """A verb that takes away is only supplied to tools that read, or where the request says it; one
     that acts or changes also where the request has another verb of its kind.
     """
-    verbs = [w for w in _plain_words(tool.name) if w in _KIND_OF]
+    verbs = [w for w in split_identifier(tool.name) if w in _KIND_OF]
     strong = [w for w in verbs if _KIND_OF[w] in ("remove", "act", "change")]
     if not strong or not tool.effects.may_write:
         return True
-    asked = set(split_words(query.lower())) | set(_plain_words(query.lower()))
+    asked = set(split_words(query.lower())) | set(split_identifier(query.lower()))
     kinds = {_KIND_OF[w] for w in asked if w in _KIND_OF}
     return all(w in asked or (_KIND_OF[w] != "remove" and _KIND_OF[w] in kinds) for w in strong)
 
@@ -197,7 +180,7 @@ def _find_slipped_name(name: str, tools: Sequence[Tool]) -> Tool | None:
     if len(near) > 1 and near[1][0] <= near[0][0] + 1:
         return None
     tool = tools[near[0][1]]
-    return tool if slip_of_words(_plain_words(name), _plain_words(tool.name)) else None
+    return tool if slip_of_words(split_identifier(name), split_identifier(tool.name)) else None
 
 
 def allowed_slips(length: int) -> int:

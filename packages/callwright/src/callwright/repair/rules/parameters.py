@@ -11,10 +11,10 @@ from rapidfuzz.distance import JaroWinkler
 
 from callwright.dataflow.flow import STOP, split_words
 from callwright.language import ENGLISH
+from callwright.language.tokens import squash_name
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject
 from callwright.repair.rules.assignment import assign_pairs
-from callwright.repair.rules.names import squash_name
 from callwright.schema.coerce import coerce_at
 from callwright.schema.compiled import Node
 

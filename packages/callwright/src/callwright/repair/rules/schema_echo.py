@@ -10,10 +10,10 @@ from typing import Any
 
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language import ENGLISH
+from callwright.language.tokens import split_identifier, squash_name
 from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.provenance.grounding import classify_value, looks_unfilled
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.schema.keys import split_words
 from callwright.schema.value_spellings import NONE
 
 _KEYWORDS = frozenset(
@@ -25,7 +25,7 @@ _TYPE_NAMES = frozenset(
     "string str text integer int number float double boolean bool array list object dict any null"
     " date datetime".split()
 )
-_VALUE_KEYS = ("value", "const", "val", "content", "data", "answer")
+_VALUE_KEYS = ENGLISH.listed("keys.echoed_values")
 _BESIDE = frozenset({*_VALUE_KEYS, "default", "example", "title", "required"})
 _WRAPPERS = (
     "arguments",
@@ -120,14 +120,9 @@ def is_own_mark(key: str, value: Json, part: Any = None) -> bool:
     if mark is None:
         return False
     own = part if isinstance(part, dict) else {}
-    inside = _squash(mark[mark.lastindex or 0])
+    inside = squash_name(mark[mark.lastindex or 0])
     texts = (t for t in (key, own.get("title"), own.get("description")) if isinstance(t, str))
-    return any(_squash(t) == inside and set(split_words(t)) - _SAYS_NOTHING for t in texts)
-
-
-def _squash(text: str) -> str:
-    """The letters and figures of a text, lower case."""
-    return "".join(filter(str.isalnum, text)).lower()
+    return any(squash_name(t) == inside and set(split_identifier(t)) - _SAYS_NOTHING for t in texts)
 
 
 def extract_echoed_value(value: Json, part: Any) -> Json:

@@ -16,11 +16,12 @@ from itertools import chain, pairwise
 
 from callwright.dataflow.flow import STOP, content_words, split_words
 from callwright.language import ENGLISH
+from callwright.language.tokens import squash_name
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, iter_scalars, to_canonical_json
 from callwright.repair.context import RepairContext, call_print
 from callwright.repair.provenance.conversation_text import ConversationText
-from callwright.repair.rules.names import score_request, squash_name
+from callwright.repair.rules.names import score_request
 
 _JOINED = ENGLISH.pattern("wishes.joined")
 _PLAINLY = ENGLISH.pattern("wishes.several")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from callwright.nouns.redaction import mask_secrets
+from callwright.language.credentials import mask_secrets
 from callwright.nouns.types import Json, JsonObject, to_canonical_json
 
 Outcome: TypeAlias = Literal[

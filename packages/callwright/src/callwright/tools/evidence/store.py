@@ -21,8 +21,8 @@ from typing import Any
 import apsw
 
 from callwright.jsontext import JsonError, parse
+from callwright.language.credentials import mask_secrets
 from callwright.nouns.errors import EvidenceError
-from callwright.nouns.redaction import mask_secrets
 from callwright.nouns.types import Json, JsonObject, compute_digest, to_canonical_json
 from callwright.storage.database import make_private_folder, open_database, state_dir
 from callwright.tools.evidence.health import HALF_LIFE, Health, Rate, compute_health, compute_rate

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from callwright.nouns.types import JsonObject
+from callwright.nouns.types import JsonObject, is_number
 from callwright.tools.openapi.document import Document, Unusable
 
 MAX_LEVELS = 96
@@ -38,10 +38,6 @@ _SINGLE_NEW = ("unevaluatedProperties", "unevaluatedItems", "contentSchema")
 _ANNOTATIONS = frozenset(
     {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
 )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_count(value: Any) -> bool:
@@ -82,8 +78,8 @@ _PLAIN: dict[str, Callable[[Any], bool]] = {
         ("title", "description", "format", "pattern", "contentEncoding", "contentMediaType"),
         _is_text,
     ),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
-    "multipleOf": lambda v: _is_number(v) and v > 0,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), is_number),
+    "multipleOf": lambda v: is_number(v) and v > 0,
     **dict.fromkeys(
         ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
         _is_count,

@@ -17,9 +17,9 @@ from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
 from callwright.http import Egress, HttpClient, HttpResponse
+from callwright.language.credentials import secret_values
 from callwright.nouns.errors import CatalogError, ConfigError, Failure
 from callwright.nouns.protocols import CALL_KEY, Confirmations
-from callwright.nouns.redaction import secret_values
 from callwright.nouns.types import JsonObject, Tool, ToolOutput
 from callwright.tools.lists.json_document import MAX_BYTES
 from callwright.tools.openapi.binding import Binding
