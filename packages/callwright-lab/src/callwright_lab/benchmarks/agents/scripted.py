@@ -97,7 +97,9 @@ def reply_to(task: Task, style: Style, body: JsonObject) -> ScriptedReply:
         return ScriptedReply(write({"needed": [*needed]}).decode())
     if schema is not None and "statements" in schema.get("properties", {}):
         is_done = _shows_calls(_read_text(messages[-1]), task.steps)
-        return ScriptedReply(_fill_schema(schema, (), task.answer if is_done else _UNDONE))
+        said: JsonObject = {"statements": [{"text": task.answer, "results": []}], "missing": []}
+        undone: JsonObject = {"statements": [], "missing": [_UNDONE]}
+        return ScriptedReply(write(said if is_done else undone).decode())
     made = Counter(make_key(call) for call in _iter_made_calls(messages[start:]))
     waiting = _find_next_step(script_steps(task, style), made)
     calls = tuple(call for call in waiting if call.tool in offered)

@@ -9,14 +9,15 @@ without a call.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from callwright.agent.select import build_request, find_mentioned, read_selection
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
 from callwright.dataflow.prerequisites import add_producers
 from callwright.nouns.plan import Plan
-from callwright.nouns.types import Tool
+from callwright.nouns.types import Tool, ToolCall, ToolResult, to_canonical_json
+from callwright.repair.pending import is_pending
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class ForClient:
         self._parts = parts or Parts()
         self.chosen = tuple(chosen) if chosen is not None else None
         self._single = single
+        self._named: frozenset[str] = frozenset()  # the tools of this request
 
     def steps(self, context: StepContext) -> Steps[None]:
         tools = yield from self._choose(context)
@@ -69,19 +71,52 @@ class ForClient:
             context.trace.add("layer", index=index, total=total, slots=[s.id for s in ready])
             finished |= {slot.id for slot in ready}
             offered = tuple(by_name[slot.tool] for slot in ready)
-            bound = yield from context.bind(offered, BindStep("layer", index, total))
-            context.facts.skip(bound.skips)
-            if bound.calls:
-                yield from execute(bound.calls, (tool.name for tool in offered))
+            yield from self._offer(context, offered, BindStep("layer", index, total))
+        if again := self._list_open(context):
+            yield from self._offer(context, again, BindStep("layer", index + 1, index + 1))
+
+    def fetch_missing(self, context: StepContext, missing: Sequence[str]) -> Steps[None]:
+        """Once more the tools that were chosen, for what the answer itself says is missing. A call
+        that was made since the last write has said all that it can.
+        """
+        tools = tuple(tool for tool in context.tools if tool.name in self._named)
+        known = _list_fresh_calls(context)
+        step = BindStep("layer", open_points=missing)
+        bound = yield from context.bind(tools, step)
+        calls = [call for call in bound.calls if make_call_key(call) not in known]
+        if calls:
+            yield from execute(calls, (tool.name for tool in tools))
+
+    def _offer(
+        self, context: StepContext, offered: tuple[Tool, ...], step: BindStep
+    ) -> Steps[None]:
+        bound = yield from context.bind(offered, step)
+        context.facts.skip(bound.skips)
+        if bound.calls:
+            yield from execute(bound.calls, (tool.name for tool in offered))
+
+    def _list_open(self, context: StepContext) -> tuple[Tool, ...]:
+        """Tools that had their question and may have something to do now: one whose last result is
+        not final, and those that were chosen and not called before there was any result.
+        """
+        results = context.facts.state.results
+        if not results:
+            return ()
+        last = {result.tool: result for result in results}
+        waiting = {name for name, result in last.items() if is_pending(result.content)}
+        left = {name for name in self.chosen or () if name not in last}
+        return tuple(tool for tool in context.tools if tool.name in waiting | left)
 
     def _choose(self, context: StepContext) -> Steps[tuple[Tool, ...]]:
         tools = context.tools
+        self._named = frozenset(tool.name for tool in tools)
         if not self._parts.select or len(tools) <= self._parts.choose_above:
             return tools
         if self.chosen is None:
             request = build_request(context.query, tools, context.mode)
             reply = yield from ask(request, calls=None)
             self.chosen = tuple(tool.name for tool in read_selection(reply, tools))
+        self._named = frozenset(self.chosen)
         named = tuple(tool for tool in tools if tool.name in self.chosen)
         if not named:
             return ()
@@ -94,6 +129,23 @@ class ForClient:
             yield from context.make_plan(tools)
         else:
             yield from context.adopt(Plan.from_layers([[tool.name for tool in tools]]))
+
+
+def make_call_key(call: ToolCall | ToolResult) -> str:
+    """Equal for calls that say the same."""
+    return to_canonical_json([call.tool, call.arguments])
+
+
+def _list_fresh_calls(context: StepContext) -> set[str]:
+    """The calls of this turn since its last write."""
+    tools = {tool.name: tool for tool in context.tools}
+    known: set[str] = set()
+    for result in context.facts.state.results:
+        tool = tools.get(result.tool)
+        if tool is not None and tool.effects.may_write and tool.effects.declared:
+            known = set()
+        known.add(make_call_key(result))
+    return known
 
 
 def list_finished(plan: Plan, called: Collection[str], *, single: bool = False) -> set[str]:

@@ -34,7 +34,16 @@ from callwright.models.grammar import build_grammar
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.trace import Trace
-from callwright.nouns.types import Answer, JsonObject, Reply, Skip, Tool, ToolCall, ToolResult
+from callwright.nouns.types import (
+    Answer,
+    JsonObject,
+    Message,
+    Reply,
+    Skip,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from callwright.proxy.session import followup, guided
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
@@ -66,11 +75,12 @@ class _ClientContext(StepContext):
     def bind(
         self,
         tools: tuple[Tool, ...],
-        step: BindStep,  # noqa: ARG002 - the client's messages say how far it has come
+        step: BindStep,  # the client's messages say how far it has come
         results: Sequence[ToolResult] | None = None,  # noqa: ARG002
         actor: str = "",
     ) -> Steps[Bound]:
-        reply = yield from ask(ChatRequest((), purpose="bind"), None, actor, tools)
+        said = tuple(Message("user", point) for point in step.open_points)
+        reply = yield from ask(ChatRequest(said, purpose="bind"), None, actor, tools)
         calls = guided.read_guided_calls(reply.text, {tool.name for tool in tools})
         called = {call.tool for call in calls or ()}
         why = "the model saw no use for it here"
@@ -83,27 +93,37 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     made = Lead()
     context.leave_out = True  # a reply that is held to a schema of calls calls too readily
     policy = ForClient(_read_parts(context), _recall(context), single=not context.parallel)
-    steps = policy.steps(_build_context(context))
+    step_context = _build_context(context)
+    yield from _drive(policy.steps(step_context), context, made)
+    _remember(context, policy.chosen)
+    if policy.chosen is not None:
+        made.notes.append(f"chosen: {', '.join(policy.chosen) or 'no tool'}")
+    if made.is_readable and made.decision is None and "answer" not in context.settings.without:
+        answer = yield from _write_answer(context, made)
+        if answer is not None and answer.missing:
+            yield from _drive(policy.fetch_missing(step_context, answer.missing), context, made)
+        if made.decision is None and answer is not None:
+            made.notes.append("answer: checked against the results")
+            made.decision = Decision(text=[answer.text], edits=[*answer.edits])
+    return made
+
+
+def _drive(steps: Steps[None], context: Context, made: Lead) -> Generator[Question, Reply, None]:
+    """Carry out the policy's actions until there are calls for the client, or no more actions."""
     try:
         action = next(steps)
         while True:
             event = yield from _carry_out(action, context, made)
             if made.decision is not None or not made.is_readable:
-                break
+                return
             action = steps.send(event)
     except StopIteration:
-        pass
+        return
     finally:
         steps.close()
-    _remember(context, policy.chosen)
-    if policy.chosen is not None:
-        made.notes.append(f"chosen: {', '.join(policy.chosen) or 'no tool'}")
-    if made.is_readable and made.decision is None and "answer" not in context.settings.without:
-        made.decision = yield from _write_answer(context, made)
-    return made
 
 
-def _write_answer(context: Context, made: Lead) -> Generator[Question, Reply, Decision | None]:
+def _write_answer(context: Context, made: Lead) -> Generator[Question, Reply, Answer | None]:
     """The answer from the results of this turn, every statement of it checked; None where there is
     no result to answer from, and the model speaks for itself.
     """
@@ -124,8 +144,7 @@ def _write_answer(context: Context, made: Lead) -> Generator[Question, Reply, De
         answer: Answer = done.value
     finally:
         dialogue.close()
-    made.notes.append("answer: checked against the results")
-    return Decision(text=[answer.text], edits=[*answer.edits]) if answer.text.strip() else None
+    return answer if answer.text.strip() else None
 
 
 def _build_context(context: Context) -> _ClientContext:
@@ -183,7 +202,9 @@ def _plan(plan: Plan, made: Lead) -> Planned:
 
 def _build_body(action: Ask, context: Context) -> JsonObject:
     if action.tools:
-        return guided.build_body(context, tools=action.tools)
+        missing = "; ".join(message.content for message in action.request.messages)
+        problem = f"Still missing: {missing}." if missing else ""
+        return guided.build_body(context, tools=action.tools, problem=problem)
     body = followup.build_question_body(action.request, context)
     body.setdefault("temperature", 0)
     if context.local and action.request.schema is not None:
