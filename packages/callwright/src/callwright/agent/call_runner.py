@@ -39,6 +39,7 @@ from callwright.nouns.types import (
     get_public_fields,
     to_canonical_json,
 )
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.by_model.question import (
     PLAIN,
     Asks,
@@ -54,7 +55,7 @@ from callwright.repair.outcome import may_repeat
 from callwright.repair.provenance.invention import Invention, find_inventions
 from callwright.repair.provenance.sources import ProvenanceIndex
 
-_DROPPED = "drop_unknown"
+_DROPPED = EditRules.DROP_UNKNOWN
 Repairing: TypeAlias = Literal["plain", "reflect", "reflect-after"]
 """How tier 2 asks: plainly, with a reflection instead, or with one where asking plainly did not
 help.
@@ -324,7 +325,9 @@ class CallRunner:
             if written is None:
                 return None
             verdict = written
-        self.shared.repairs["tier1"] += sum(edit.rule != "repair_model" for edit in verdict.edits)
+        self.shared.repairs["tier1"] += sum(
+            edit.rule != EditRules.REPAIR_MODEL for edit in verdict.edits
+        )
         trace.add(
             "call.checked",
             id=call.id,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, Json, JsonObject, ToolCall
+from callwright.nouns.wire_names import EditRule
 from callwright.repair.diagnostics import MISSING, Abstention, Diagnostic
 from callwright.repair.location import REPLY, Location, in_arguments
 from callwright.schema.value_edits import ValueEdit, render_pointer
@@ -29,7 +30,7 @@ class LocatedEdit(NamedTuple):
     location: Location
     before: Json
     after: Json
-    rule: str
+    rule: EditRule
     confidence: float = 1.0
     turn: int = 0
 
@@ -97,7 +98,7 @@ class Change:
         )
 
     def list_edit(
-        self, location: Location, before: Json, after: Json, rule: str, confidence: float = 1.0
+        self, location: Location, before: Json, after: Json, rule: EditRule, confidence: float = 1.0
     ) -> None:
         """List an edit."""
         self.edits.append(LocatedEdit(location, before, after, rule, confidence))

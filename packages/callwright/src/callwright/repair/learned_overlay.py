@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from callwright.language import ENGLISH
 from callwright.nouns.types import Edit, Json, JsonObject, Tool
+from callwright.nouns.wire_names import EditRules
 from callwright.tools.overlay import Change, OverlayChange, set_keyword
 
 _FORBIDDEN = tuple(re.compile(p, re.I) for p in ENGLISH.listed("errors.forbidden"))
@@ -77,7 +78,7 @@ class SchemaOverlay:
                 "/" + k.replace("~", "~0").replace("/", "~1"),
                 tool.properties.get(k),
                 changed.properties.get(k),
-                "overlay",
+                EditRules.OVERLAY,
             )
             for k in keys
         )

@@ -24,6 +24,7 @@ from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import WeightsError
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.provenance.grounding import classify_value
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rules.names import Match, score_likeness, squash_name
@@ -31,7 +32,7 @@ from callwright.repair.rules.parameters import name_likeness
 
 FORMAT = 1
 SHIPPED = "data/ranker.json"
-RULE = "tool_ranked"
+RULE = EditRules.TOOL_RANKED
 _WRITING = frozenset({"make", "change", "act", "remove"})
 CONFIDENCE = threshold("callwright.repair", "ranker.confidence")
 

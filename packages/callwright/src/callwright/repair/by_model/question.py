@@ -28,6 +28,7 @@ from callwright.nouns.types import (
     ToolResult,
     to_canonical_json,
 )
+from callwright.nouns.wire_names import EditRules
 from callwright.parsing import parse_calls
 from callwright.repair.diagnose import Diagnosis
 from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts
@@ -43,7 +44,7 @@ Repair: TypeAlias = Generator[ChatRequest, Reply, CheckedCall | Refusal]
 Answer: TypeAlias = tuple[CheckedCall | Refusal, JsonObject | str | None]
 """What the gate says of a repaired call, and the arguments as the model gave them."""
 
-REPAIR_MODEL = "repair_model"  # the rule of what a model gave
+REPAIR_MODEL = EditRules.REPAIR_MODEL  # the rule of what a model gave
 _KNOWN_CHARS = 1_500
 _ERROR_CHARS = 1_200
 _MENDABLE = frozenset(

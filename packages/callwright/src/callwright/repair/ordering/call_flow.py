@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from callwright.dataflow import flow
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, Tool, ToolCall, to_json
+from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.repair.draft import Change
 from callwright.repair.location import REPLY, Location, in_arguments
 from callwright.repair.ordering.references import (
@@ -22,7 +23,7 @@ from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 _MAX_DEPTH = 12
-PRODUCER_ADDED = "producer_added"
+PRODUCER_ADDED = EditRules.PRODUCER_ADDED
 CONFIDENCE = {PRODUCER_ADDED: threshold("callwright.repair", f"sequence.{PRODUCER_ADDED}")}
 
 
@@ -102,7 +103,7 @@ class CallFlow:
                     stack.append(other)
         return [i for i in range(len(self.calls)) if i not in waiting and i not in self.dropped]
 
-    def point(self, ref: Reference, meaning: Meaning, text: str, rule: str) -> None:
+    def point(self, ref: Reference, meaning: Meaning, text: str, rule: EditRule) -> None:
         """Let a reference stand for something else, written as ``text``; listed as an edit."""
         self.meant[ref] = meaning
         self.texts[ref] = text

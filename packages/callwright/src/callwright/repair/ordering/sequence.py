@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, Tool, ToolCall
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.draft import AFTER_CALLS, Change, Drafts
 from callwright.repair.location import REPLY, Location
 from callwright.repair.ordering.call_flow import CallFlow
@@ -183,7 +184,7 @@ def _finish_order(
     moved = [i for i in places if i < len(calls)]
     if moved != sorted(moved):
         before, after = ([read_at[i] for i in side] for side in (sorted(moved), moved))
-        change.list_edit(Location(REPLY), before, after, "topological_order")
+        change.list_edit(Location(REPLY), before, after, EditRules.TOPOLOGICAL_ORDER)
     _renumber_references(call_flow, places)
     change.calls = {call_flow.ids[i]: _rewrite_call(call_flow, i) for i in places}
     change.order = [call_flow.ids[i] for i in places]
@@ -275,7 +276,9 @@ def _renumber_references(call_flow: CallFlow, places: list[int]) -> None:
         after = re.sub(r"\d+", str(number), before, count=1)
         if after != before:
             call_flow.texts[ref] = after
-            call_flow.change.list_edit(call_flow.place(ref), before, after, "reference_renumbered")
+            call_flow.change.list_edit(
+                call_flow.place(ref), before, after, EditRules.REFERENCE_RENUMBERED
+            )
 
 
 def _output_number(call_flow: CallFlow, places: list[int], ref: Reference) -> int:

@@ -20,6 +20,7 @@ from callwright.language import ENGLISH
 from callwright.nouns.memo import cache_by_text
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import JsonObject, Tool
+from callwright.nouns.wire_names import EditRule, EditRules
 
 _KIND_OF = {word: kind for kind, listed in VERBS.items() for word in listed}
 _WRAPPERS = ENGLISH.words("calls.wrappers")
@@ -28,7 +29,12 @@ _OPPOSITES = frozenset(frozenset(row.split("/")) for row in ENGLISH.listed("call
 
 _NOT_ALNUM = re.compile(r"[\W_]+")
 
-SPELLING, PREFIX, SLIP, MEANING = "tool_spelling", "tool_prefix", "tool_slip", "tool_meaning"
+SPELLING, PREFIX, SLIP, MEANING = (
+    EditRules.TOOL_SPELLING,
+    EditRules.TOOL_PREFIX,
+    EditRules.TOOL_SLIP,
+    EditRules.TOOL_MEANING,
+)
 CONFIDENCE = {
     rule: threshold("callwright.repair", f"name_confidence.{rule}")
     for rule in (SPELLING, PREFIX, SLIP)
@@ -42,7 +48,7 @@ class Match:
     """The tool that is meant, by which rule, how surely (0..1)."""
 
     tool: Tool
-    rule: str
+    rule: EditRule
     confidence: float
 
 
