@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -48,3 +50,68 @@ def test_no_figure_is_worse_than_what_was_reached(structure: ModuleType) -> None
     assert set(values) == set(REACHED)
     worse = {name: values[name] for name, most in REACHED.items() if values[name] > most}
     assert not worse
+
+
+COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+TREES = {
+    str(path.relative_to(ROOT)): ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted(ROOT.glob("packages/*/src/**/*.py"))
+}
+
+
+def iter_nodes() -> Iterator[tuple[str, ast.AST]]:
+    """Every node of both packages with its place."""
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            yield f"{path}:{getattr(node, 'lineno', 1)}", node
+
+
+def measure_nesting(node: ast.AST) -> int:
+    """How many comprehensions stand in each other here."""
+    inner = max(map(measure_nesting, ast.iter_child_nodes(node)), default=0)
+    return inner + isinstance(node, COMPREHENSIONS)
+
+
+def count_conditionals(node: ast.AST) -> int:
+    """How many conditional expressions stand here, this one included."""
+    return sum(isinstance(inner, ast.IfExp) for inner in ast.walk(node))
+
+
+def find_hard_expressions(node: ast.AST) -> Iterator[str]:
+    """What is hard to read in one line: write a loop, a function or a variable instead."""
+    if isinstance(node, ast.IfExp) and count_conditionals(node) > 1:
+        yield "nested conditional expression"
+    if not isinstance(node, COMPREHENSIONS):
+        return
+    if sum(len(generator.ifs) for generator in node.generators) > 1:
+        yield "comprehension with two conditions"
+    if len(node.generators) > 2:
+        yield "comprehension with more than two generators"
+    if measure_nesting(node) > 2:
+        yield "comprehension in a comprehension in a comprehension"
+
+
+def test_no_expression_is_hard_to_read() -> None:
+    assert not [
+        f"{place} {why}" for place, node in iter_nodes() for why in find_hard_expressions(node)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "hard"),
+    [
+        ("a if b else c if d else e", 1),
+        ("a if b else f(c if d else e)", 1),
+        ("a if b else c", 0),
+        ("[a for a in b if c if d]", 1),
+        ("[a for b in c if d for a in b if e]", 1),
+        ("[a for b in c for a in b if e and f]", 0),
+        ("[a for b in c for d in b for a in d]", 1),
+        ("[[[a for a in b] for b in c] for c in d]", 1),
+        ("{b: [a for a in b] for b in c}", 0),
+    ],
+)
+def test_what_is_hard_to_read_is_found(text: str, hard: int) -> None:
+    found = [why for node in ast.walk(ast.parse(text)) for why in find_hard_expressions(node)]
+    assert len(found) == hard

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache, cached_property
+from itertools import chain
 from typing import Any, Final
 
 from callwright.language.detect import DETECTION, language_of
@@ -52,10 +53,10 @@ class Pack:
         if self.vocabulary.has("units.names"):
             more = self._table("units_written.more_names")
             return {**self._table("units.names"), **more}
+        kinds = self.vocabulary.file("units").values()
         return {
             written.rstrip("_").replace("_", " "): name
-            for units in self.vocabulary.file("units").values()
-            for name, about in units.items()
+            for name, about in chain.from_iterable(units.items() for units in kinds)
             for written in about["names"]
         }
 

@@ -161,7 +161,8 @@ def _strip_place_prefix(name: str, known: Container[str]) -> str:
     """The key without the place of the request that FastAPI and pydantic put before it
     (``query.city``).
     """
-    return name if name in known else _PLACE.sub("", name, count=1) if _PLACE.match(name) else name
+    place = None if name in known else _PLACE.match(name)
+    return name[place.end() :] if place else name
 
 
 def _match_declared_key(name: str, properties: Iterable[str]) -> str:

@@ -47,7 +47,7 @@ _UNITS = (
     86400.0,
 )
 _FACTORS = tuple(
-    f * 10.0**k for unit in _UNITS for f in (unit, 1 / unit) for k in (*range(-6, 7), 9)
+    f * 10.0**k for f in (f for u in _UNITS for f in (u, 1 / u)) for k in (*range(-6, 7), 9)
 )
 _LOST = frozenset({"rename_key", "drop_unknown"})
 

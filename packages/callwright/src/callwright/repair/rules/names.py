@@ -208,7 +208,7 @@ def _find_slipped_name(name: str, tools: Sequence[Tool]) -> Tool | None:
 
 def allowed_slips(length: int) -> int:
     """Letters that may be wrong in a name of this many letters."""
-    return 1 if length < 9 else 2 if length < 18 else 3
+    return 1 + (length >= 9) + (length >= 18)
 
 
 def slip_of_words(given: Sequence[str], own: Sequence[str]) -> bool:
