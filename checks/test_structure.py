@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,3 +116,14 @@ def test_no_expression_is_hard_to_read() -> None:
 def test_what_is_hard_to_read_is_found(text: str, hard: int) -> None:
     found = [why for node in ast.walk(ast.parse(text)) for why in find_hard_expressions(node)]
     assert len(found) == hard
+
+
+def test_a_docstring_says_what_is_returned_or_done() -> None:
+    """It does not begin with a question word: a reader looks for the effect first."""
+    said = (
+        (place, ast.get_docstring(node) or "")
+        for place, node in iter_nodes()
+        if isinstance(node, DOCUMENTED)
+    )
+    asking = re.compile(r"(What|Whether|How|Which)\b")
+    assert not [f"{place} {text[:60]}" for place, text in said if asking.match(text)]

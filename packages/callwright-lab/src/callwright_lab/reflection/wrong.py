@@ -136,7 +136,9 @@ def find_needed_values(point: Point) -> tuple[Json, ...]:
 
 
 def judge_results(results: Sequence[ToolResult], point: Point, needed: Sequence[Json]) -> Serves:
-    """Whether what came back serves as the verified result does. ``needed``: :func:`find_needed_values`."""
+    """Return True if what came back serves as the verified result does. ``needed``:
+    :func:`find_needed_values`.
+    """
     right = {to_canonical_json(r.content) for r in point.right.results}
     if right <= {to_canonical_json(r.content) for r in results}:
         return "equal"

@@ -68,8 +68,8 @@ _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world ref
 
 @dataclass(slots=True)
 class RunSafety:
-    """What decides which calls of a run may leave. ``is_sandbox``: what calls change is thrown
-    away, so a failed one leaves nothing behind.
+    """The settings that decide which calls of a run may leave. ``is_sandbox``: what calls change is
+    thrown away, so a failed one leaves nothing behind.
     """
 
     consent: Consent = field(default_factory=Consent)
@@ -79,9 +79,9 @@ class RunSafety:
 
 @dataclass(slots=True)
 class CallHandling:
-    """How the calls of a run are treated. ``as_written``: they leave as the model wrote them, or
-    fail as a tool's own do; ``unchecked``: and what their schema says decides nothing.
-    ``is_trusted``: values that stand nowhere else are somebody's own, not a model's.
+    """The treatment of a run's calls. ``as_written``: they leave as the model wrote them, or fail
+    as a tool's own do; ``unchecked``: and what their schema says decides nothing. ``is_trusted``:
+    values that stand nowhere else are somebody's own, not a model's.
     """
 
     may_repair: bool = True
@@ -147,7 +147,7 @@ class CallTask:
 
 @dataclass(slots=True)
 class CallOutcome:
-    """What came of one call, for the run to keep once all calls beside it have ended.
+    """The outcome of one call, for the run to keep once all calls beside it have ended.
 
     ``refusal`` is the gate's, where repair did not help; ``lacks``: a value that later results may
     hold; ``denied``: the call that did not get approval; ``same``: the id of the very same call
@@ -174,7 +174,7 @@ class CallOutcome:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the call was made as it was written, and changed nothing but its result."""
+        """True if the call was made as it was written, and changed nothing but its result."""
         return not (
             self.skips
             or self.refusal
@@ -492,8 +492,8 @@ class CallRunner:
     def _recorded_result(
         self, call: CheckedCall, attempt: int, verdict: ClearedCall | Denied
     ) -> ToolResult | None:
-        """What the earlier call returned for which this one stands, as its own. One that may not be
-        made whatever anybody approves stands for none.
+        """Return the result of the earlier call for which this one stands, as its own. One that may
+        not be made whatever anybody approves stands for none.
         """
         if self.shared.ledger.segment == 1:
             return None
@@ -535,8 +535,8 @@ class CallRunner:
         )
 
     async def _ask_approval(self, call: CheckedCall, why: str) -> Approval:
-        """What whoever is to be asked says. That is recorded, and not asked again after a crash;
-        but what somebody else's record says lets nothing leave that has not left.
+        """Return what the person who is asked says. The reply is recorded, and not asked again
+        after a crash. A record of somebody else lets no call leave that has not left.
         """
         ledger = self.shared.ledger
         told = ledger.next(self.id, "approval")
@@ -580,8 +580,8 @@ class CallRunner:
     async def _invoke(
         self, call: CheckedCall, origin: ClearedCall | ToolResult, attempt: int
     ) -> tuple[ToolResult, Diagnosis]:
-        """What came of a call, and what is wrong with it. A result of an earlier segment is taken
-        as it was judged then.
+        """Return the result of a call, and what is wrong with it. A result of an earlier segment is
+        taken as it was judged then.
         """
         told = self.shared.ledger.next(self.id, "result")
         recorded = isinstance(origin, ToolResult)

@@ -123,17 +123,17 @@ class Executor:
 
     @property
     def handling(self) -> CallHandling:
-        """How the calls of the run are treated."""
+        """The treatment of the run's calls."""
         return self._shared.handling
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether what calls change is thrown away."""
+        """True if what calls change is thrown away."""
         return self._safety.is_sandbox
 
     @property
     def freeze(self) -> Freeze:
-        """What the run's plan allows, where it is frozen."""
+        """The calls that the run's plan allows, where it is frozen."""
         return self._safety.freeze
 
     @property
@@ -554,7 +554,7 @@ class Executor:
             )
 
     def _merge(self, task: CallTask, outcome: CallOutcome) -> None:
-        """What one call changed for the run, besides its result."""
+        """Add what one call changed for the run, besides its result."""
         if outcome.result is not None and outcome.earlier:
             self._replace_calls({one.id for one in outcome.earlier})
         state = self.state

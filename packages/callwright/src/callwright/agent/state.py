@@ -21,8 +21,8 @@ from callwright.repair.provenance.invention import Invention
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked. ``days`` may be taken for known: today, and days that are named relative to
-    it.
+    """The request of a run. ``days`` may be taken for known: today, and days that are named
+    relative to it.
     """
 
     query: str = ""
@@ -57,8 +57,8 @@ class DeferredCall:
 
 @dataclass(frozen=True, slots=True)
 class OpenCalls:
-    """What is open. ``lacking``: tool -> results there were when its call lacked a value;
-    ``deferred``: tool -> its calls that wait.
+    """The calls that are open. ``lacking``: tool -> results there were when its call lacked a
+    value; ``deferred``: tool -> its calls that wait.
     """
 
     lacking: Mapping[str, int] = field(default_factory=dict)
@@ -76,9 +76,9 @@ class DeniedCall:
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """What holds in every branch of a run: what was not done stays undone, and what may have been
-    done stays so. ``doubts``: id -> a write that failed and may have happened, of earlier segments
-    too; ``blocked``: tool -> the doubtful write for which it is not called.
+    """The facts that hold in every branch of a run. What was not done stays undone, and what may
+    have been done stays so. ``doubts``: id -> a write that failed and may have happened, of earlier
+    segments too; ``blocked``: tool -> the doubtful write for which it is not called.
     """
 
     denied: tuple[DeniedCall, ...] = ()

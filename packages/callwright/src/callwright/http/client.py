@@ -46,8 +46,8 @@ class Timeout:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a client takes from outside: name resolution (None: the system's), waiting, randomness
-    and wall-clock time. Tests replace them.
+    """The inputs that a client takes from outside: name resolution (None: the system's), waiting,
+    randomness and wall-clock time. Tests replace them.
     """
 
     lookup: Callable[[str, int], Awaitable[Sequence[str]]] | None = None

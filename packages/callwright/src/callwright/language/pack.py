@@ -116,7 +116,9 @@ class Pack:
         )
 
     def _is_sure(self, unit: str) -> bool:
-        """Whether a word behind a number can only be a unit: no single letter, no function word."""
+        """Return True if a word behind a number can only be a unit: no single letter, no function
+        word.
+        """
         return not (unit.isalpha() and len(unit) == 1) and unit not in self.stop_words
 
     @cached_property

@@ -224,13 +224,15 @@ def join_edit_rules(*rules: EditRule) -> EditRule:
 
 
 def wire_name(group: Group, name: str) -> str:
-    """What a name of the code is stored as. Raises KeyError for a name that the table lacks."""
+    """Return the literal that a name of the code is stored as. Raises KeyError for a name that the
+    table lacks.
+    """
     return WIRE_NAMES[group][name]
 
 
 def current_literal(group: Group, stored: str, old: Spellings = OLD_SPELLINGS) -> str:
-    """What is stored today for a literal of any version. One that the table lacks stays as it is:
-    a later version may know it.
+    """Return the literal that is stored today for a literal of any version. One that the table
+    lacks stays as it is: a later version may know it.
     """
     known = old[group]
     return _JOIN.join(known.get(part, part) for part in stored.split(_JOIN)) if known else stored

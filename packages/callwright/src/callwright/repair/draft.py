@@ -60,7 +60,7 @@ class Draft:
 
     @property
     def errors(self) -> list[Diagnostic]:
-        """What is still wrong with it."""
+        """The errors that remain."""
         return [d for d in self.diagnostics if d.severity == "error"]
 
     @property
@@ -70,13 +70,13 @@ class Draft:
 
     @property
     def has_tool(self) -> bool:
-        """Whether its tool is one of those in view."""
+        """True if its tool is one of those in view."""
         return not any(d.rule == "unknown_tool" for d in self.errors)
 
 
 @dataclass(slots=True)
 class Change:
-    """What a rule makes of the drafts, and what it says of them.
+    """The change that a rule makes to the drafts, and its diagnostics.
 
     ``calls`` are drafts' new calls by id; an id that no draft has is a new draft's, read where
     ``origins`` says. ``order``: the ids that are left, in order, where calls were added, dropped,
@@ -166,7 +166,7 @@ class Drafts:
         return made
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same was made of the same calls."""
+        """Return True if the same was made of the same calls."""
         if not isinstance(other, Drafts):
             return NotImplemented
         return self.order == other.order and self.every == other.every
@@ -197,7 +197,7 @@ class Drafts:
         return [*self._every.values(), *([self._reply] if self._reply is not None else ())]
 
     def _of_reply(self) -> Draft:
-        """What holds the evidence of the reply as a whole."""
+        """Return the draft that holds the evidence of the reply as a whole."""
         if self._reply is None:
             self._reply = Draft(REPLY, ToolCall("", "", {}))
         return self._reply
@@ -258,12 +258,12 @@ class Drafts:
         )
 
     def render_violations(self) -> tuple[Violation, ...]:
-        """What is still wrong."""
+        """Return the errors that remain."""
         found = (d for d in self._said() if d.severity == "error")
         return tuple(d.to_violation(self._path(d.location)) for d in found)
 
     def render_abstentions(self) -> tuple[Abstention, ...]:
-        """What was left alone."""
+        """Return the hints about what was left alone."""
         found = (d for d in self._said() if d.severity == "hint")
         return tuple(d.to_abstention(self._path(d.location)) for d in found)
 

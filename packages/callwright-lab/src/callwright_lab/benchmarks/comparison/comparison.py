@@ -264,7 +264,7 @@ def compare_strategies(
     shown: Callable[[Sequence[JsonObject]], str] = render_comparison,
     drawn: Callable[[Sequence[JsonObject], Path], Sequence[Path]] = write_plots,
 ) -> int:
-    """What a command does with the options of :func:`build_parser`: report, digest, or run what is
+    """Run a command with the options of :func:`build_parser`: report, digest, or run what is
     missing.
 
     ``limits`` are of one run. Its seconds are wall-clock: too few of them measure what else the

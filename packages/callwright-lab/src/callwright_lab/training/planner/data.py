@@ -76,7 +76,7 @@ def _parse_row(row: Mapping[str, Any]) -> tuple[str, PlanExample]:
 
 
 def build_chat(example: PlanExample) -> Chat:
-    """What a planner is asked (:func:`callwright.planning.arrows.build_question`)."""
+    """The question to a planner (:func:`callwright.planning.arrows.build_question`)."""
     return [
         {"role": m.role, "content": m.content}
         for m in build_question(example.query, example.tools).messages

@@ -91,7 +91,7 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What was said of one call: it holds for this tool with these arguments, and no other."""
+    """A decision about one call. It holds for this tool with these arguments, and no other."""
 
     call: CheckedCall
     granted: bool

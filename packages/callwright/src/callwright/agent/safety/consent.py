@@ -82,7 +82,9 @@ class Consent:
         return any(is_named(pattern, tool.name, self.offer(tool)) for pattern in self._allow)
 
     def expects(self, tool: Tool) -> bool:
-        """Whether the user allowed this tool by its name: not by a pattern that names others too."""
+        """Return True if the user allowed this tool by its name: not by a pattern that names others
+        too.
+        """
         names = (pattern for pattern in self._allow if not _WILD.search(pattern))
         return any(is_named(name, tool.name, self.offer(tool)) for name in names)
 

@@ -1,4 +1,4 @@
-"""What the model is not even shown: destructive tools that nobody expects to be called.
+"""Hides from the model the destructive tools that nobody expects to be called.
 
 Effects and consent decide: a tool that cannot destroy is shown, and so is one that the user allowed
 by its name. Among the others words rank: a small model calls what it sees, so of them it sees those

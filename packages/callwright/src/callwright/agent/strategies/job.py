@@ -91,21 +91,21 @@ class Job:
 
     @property
     def sandbox(self) -> bool:
-        """Whether what calls change is thrown away: a strategy may try a write and take another
+        """True if what calls change is thrown away: a strategy may try a write and take another
         way.
         """
         return self.executor.is_sandbox
 
     @property
     def as_written(self) -> bool:
-        """Whether what the model writes is called and answered so: nothing is repaired or taken
+        """True if what the model writes is called and answered so: nothing is repaired or taken
         back.
         """
         return self.executor.handling.as_written
 
     @property
     def free_arguments(self) -> bool:
-        """Whether replies that are held to a schema may hold any arguments."""
+        """True if replies that are held to a schema may hold any arguments."""
         return self.executor.handling.unchecked
 
     @property

@@ -133,7 +133,7 @@ def _list_day_tools(job: Job, found: tuple[Gap, ...]) -> tuple[str, ...]:
 
 
 def _is_missing_day(call: CheckedCall, job: Job) -> bool:
-    """Whether the call waits for a day."""
+    """Return True if the call waits for a day."""
     value = find_ungrounded(call, job.executor.sources)
     got = value.got if value is not None else None
     return isinstance(got, str) and calendar_day(got) is not None

@@ -64,7 +64,9 @@ class Guard:
         return deny_write(tool, call.arguments, self._key(call, verdict), self._state())
 
     def _state(self) -> ClearanceState:
-        """What the conversation says: the writes that have succeeded, and every value in it."""
+        """Return the facts of the conversation: the writes that have succeeded, and every value in
+        it.
+        """
         if self._known is None:
             self._known = ClearanceState(
                 self._seen(),

@@ -114,7 +114,7 @@ def repair_refusal(
 
 
 def _case_of(refusal: Refusal) -> Case | None:
-    """What a model can be asked about a refusal; None where it could not mend it."""
+    """Return the question to a model about a refusal; None where it could not repair the call."""
     if refusal.tool is None or not _is_askable(refusal.violations):
         return None
     given = refusal.call.arguments if refusal.arguments is None else refusal.arguments
@@ -324,7 +324,7 @@ class QuestionContext:
         return NEEDS_MODEL
 
     def is_right(self, draft: Draft) -> bool:
-        """Whether the gate lets the call through."""
+        """Return True if the gate lets the call through."""
         return isinstance(self.gate.check(draft.call), CheckedCall)
 
     def is_open(self, _: Draft) -> bool:

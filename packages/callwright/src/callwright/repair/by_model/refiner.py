@@ -104,7 +104,9 @@ def ask(
 
 @dataclass(frozen=True, slots=True)
 class RefinerContext:
-    """What a refiner is asked about, and how: see :func:`ask`. Every call is put to it."""
+    """The calls that a refiner is asked about, and the settings of :func:`ask`. Every call is put
+    to it.
+    """
 
     upstream: Upstream
     form: str = ""

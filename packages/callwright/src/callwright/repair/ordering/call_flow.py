@@ -50,7 +50,7 @@ class CallFlow:
 
     @property
     def added(self) -> int:
-        """How many calls that were missing have been added."""
+        """The number of missing calls that have been added."""
         return sum(edit.rule == PRODUCER_ADDED for edit in self.change.edits)
 
     def place(self, ref: Reference) -> Location:
@@ -82,7 +82,7 @@ class CallFlow:
         return self.tools.get(self.calls[call].tool)
 
     def needs(self) -> dict[int, set[int]]:
-        """Which calls each call takes something from."""
+        """Return for each call the calls from which it takes something."""
         found: dict[int, set[int]] = {i: set() for i in range(len(self.calls))}
         for ref, meaning in self.meant.items():
             if meaning is not None and meaning.call != ref.call:
@@ -149,7 +149,7 @@ def _iter_keys(schema: Json, depth: int) -> Iterator[str]:
 
 
 def has_output_field(tool: Tool, ref: Reference) -> bool:
-    """Whether a tool declares the very field that a reference takes."""
+    """Return True if a tool declares the very field that a reference takes."""
     return bool(ref.field) and ref.field[-1] in collect_output_keys(tool)
 
 
@@ -172,7 +172,7 @@ SAME_NAME = threshold("callwright.repair", "sequence.same_name")
 
 
 def score_feed(producer: Tool, consumer: Tool, parameter: str) -> tuple[float, str]:
-    """How well one tool's output answers one argument of another (0..1), and the name of that
+    """Return a score (0..1) of one tool's output as an argument of another, and the name of that
     output.
     """
     made, wanted = flow.get_profile(producer), flow.get_profile(consumer)

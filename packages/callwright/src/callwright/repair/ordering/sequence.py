@@ -60,8 +60,8 @@ class OrderedCalls:
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """What was done. Paths point into the list as given ("/2/arguments/id"; "/3" with
-        ``before`` None: a call added at this place of the result; "" the order itself, as
+        """The edits that were made. Paths point into the list as given ("/2/arguments/id"; "/3"
+        with ``before`` None: a call added at this place of the result; "" the order itself, as
         positions).
         """
         return self.drafts.render_edits()
@@ -79,7 +79,9 @@ class OrderedCalls:
 
 @dataclass(frozen=True, slots=True)
 class SequenceContext:
-    """What orders calls: see :func:`order`. ``labels`` and ``unknown`` are by call_flow id."""
+    """The input of ordering calls: see :func:`order`. ``labels`` and ``unknown`` are by call_flow
+    id.
+    """
 
     tools: Sequence[Tool]
     query: str = ""

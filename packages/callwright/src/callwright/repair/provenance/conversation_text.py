@@ -56,7 +56,7 @@ class ConversationText:
 
     @cached_property
     def readable(self) -> bool:
-        """Whether the text is English, or nothing speaks against it. Capital letters, "and" and the
+        """True if the text is English, or nothing speaks against it. Capital letters, "and" and the
         signs of numbers mean something else elsewhere.
         """
         return not is_foreign(self.text[-LONGEST:])

@@ -547,5 +547,5 @@ ARGUMENT_RULES: tuple[Rule[ReplyContext], ...] = (
 
 
 def is_triggered(draft: Draft, context: ReplyContext) -> bool:
-    """Whether a value of a draft is an echo, a placeholder, or an identifier from nowhere."""
+    """Return True if a value of a draft is an echo, a placeholder, or an identifier from nowhere."""
     return ArgumentRepair(draft, context).triggered()

@@ -54,13 +54,13 @@ class SchemaContext:
         return SchemaContext(self.tool, self.schema, self.declared, sources)
 
     def accepts(self, arguments: JsonObject) -> bool:
-        """Whether the arguments are right as they stand."""
+        """Return True if the arguments are right as they stand."""
         if self.declared is not None and not arguments.keys() <= self.declared:
             return False
         return self.schema.accepts(arguments)
 
     def is_right(self, draft: Draft) -> bool:
-        """Whether a draft's arguments are right as they stand."""
+        """Return True if a draft's arguments are right as they stand."""
         arguments = draft.call.arguments
         return isinstance(arguments, dict) and self.accepts(arguments)
 
@@ -130,7 +130,7 @@ def drop_unknown_keys(draft: Draft, context: SchemaContext) -> Change | None:
 
 
 def ground_values(draft: Draft, context: SchemaContext) -> Change | None:
-    """What provenance makes of a call that its schema accepts."""
+    """Apply provenance to a call that its schema accepts."""
     if context.sources is None:
         return None
     return ground_arguments(draft, context.tool, context.sources, context.schema.accepts)
