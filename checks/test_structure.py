@@ -31,7 +31,7 @@ REACHED: dict[str, float] = {
     "classes of more than 14 fields": 0,
     "English words in lists and expressions": 595,
     "data-set notation in the runtime": 0,
-    "identifiers of the old dictionary": 9,
+    "identifiers of the old dictionary": 0,
 }
 
 

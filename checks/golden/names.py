@@ -486,8 +486,9 @@ def ordered(case: Mapping[str, Any]) -> dict[str, Json]:
         k: [tuple(v) for v in said] if k == "unknown" else said for k, said in case["more"].items()
     }
     found = _order([*calls], [*tools], query=case["query"], labels=labels, **more)
-    shown = ("calls", "edits", "problems", "abstained", "layers")
-    return {name: to_json(getattr(found, name)) for name in shown}
+    shown = ("calls", "edits", "problems", "layers")
+    made = {name: to_json(getattr(found, name)) for name in shown}
+    return {**made, "abstained": to_json(found.suggestions)}
 
 
 # Names on the wire

@@ -109,7 +109,7 @@ class CallFlow:
         self.texts[ref] = text
         self.change.list_edit(self.place(ref), ref.text, text, rule)
 
-    def leave(self, ref: Reference, message: str) -> None:
+    def restore_reference(self, ref: Reference, message: str) -> None:
         """Report a reference, as it was written: an edit of it is taken back."""
         self.meant[ref] = None
         if self.texts.pop(ref, None) is not None:

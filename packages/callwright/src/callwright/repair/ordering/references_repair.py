@@ -211,7 +211,7 @@ def doubt_forward(call_flow: CallFlow) -> None:
         if any(
             (t := call_flow.tool(i)) is not None and _may_answer(call_flow, t, ref) for i in earlier
         ):
-            call_flow.leave(
+            call_flow.restore_reference(
                 ref,
                 f"'{ref.text}' takes the result of a later call, and an earlier one returns the"
                 " same.",

@@ -72,7 +72,7 @@ class OrderedCalls:
         return self.drafts.render_violations()
 
     @property
-    def abstained(self) -> tuple[str, ...]:
+    def suggestions(self) -> tuple[str, ...]:
         """Why nothing was done about something."""
         return tuple(found.reason for found in self.drafts.render_abstentions())
 
