@@ -139,7 +139,8 @@ def _print_hints(made: Any) -> None:
         )
     if made.again and any(one.category.startswith("dead") for one in made.findings):
         print(
-            f"{made.again} findings are those of an earlier sweep: --fresh calls what was mended"
+            f"{made.again} findings are those of an earlier sweep: --fresh calls again what was"
+            " repaired"
             " since",
             file=sys.stderr,
         )

@@ -427,7 +427,7 @@ def decide_outcome(row: Reflected) -> Outcome:
 
 @dataclass
 class Harvested:
-    """Judges harvested rows for a sweep: what the rule had to write, ``reflector`` writes anew
+    """Judges harvested rows for a sweep: what the rule had to write, ``reflector`` writes again
     where there is one.
     """
 

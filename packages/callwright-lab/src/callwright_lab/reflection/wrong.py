@@ -57,7 +57,8 @@ class Wrong:
 def check_call(gate: Gate, call: ToolCall) -> CheckedCall | Wrong:
     """The call as it may leave, or what is wrong with it before it does.
 
-    What the gate mends without loss is no error; a key that it would have to drop or rename is one.
+    What the gate repairs without loss is no error; a key that it would have to drop or rename is
+    one.
     """
     verdict = gate.check(call)
     if isinstance(verdict, Refusal):

@@ -205,7 +205,7 @@ class HttpClient:
     async def _follow(
         self, outgoing: Outgoing, limits: Timeout, deadline: float | None
     ) -> Exchange | Failure:
-        """Send the request and whatever redirects make of it, each hop checked anew."""
+        """Send the request and whatever redirects make of it, each hop checked again."""
         for hop in range(self.max_redirects + 1):
             exchange = await self._hop(outgoing, limits, deadline)
             if isinstance(exchange, Failure):

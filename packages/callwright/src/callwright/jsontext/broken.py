@@ -18,7 +18,7 @@ from callwright.jsontext.scan import Span, first_span
 from callwright.jsontext.strict import JsonError, parse
 from callwright.nouns.types import Json
 
-MAX_CHARS = 262_144  # longer broken documents are refused: mending is not linear, refusing is
+MAX_CHARS = 262_144  # longer broken documents are refused: repairing is not linear, refusing is
 _LIBRARY_CHARS = 16_384  # the library takes a minute on 60,000 characters of the worst kind …
 _LIBRARY_WORK = 120_000  # … and its time grows with depth times length
 _FENCE = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\r?\n?(.*?)(```|\Z)", re.DOTALL)
@@ -105,7 +105,8 @@ def parse_lenient(text: str | bytes) -> LenientResult:
     plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     if len(plain) > MAX_CHARS:
         raise JsonError(
-            f"not JSON ({refused.reason}), and too long to mend: {len(plain)} characters", MAX_CHARS
+            f"not JSON ({refused.reason}), and too long to repair: {len(plain)} characters",
+            MAX_CHARS,
         )
     problems: list[str] = []
     if isinstance(text, bytes) and "\ufffd" in plain:
@@ -213,13 +214,13 @@ def _parse_with_fallbacks(text: str, span: Span, problems: list[str], tidied: bo
             pass
     if len(text) > _LIBRARY_CHARS or _measure_depth(text) * len(text) > _LIBRARY_WORK:
         raise JsonError(
-            f"not JSON ({refused.reason}), and too long or too deep to mend", span.start
+            f"not JSON ({refused.reason}), and too long or too deep to repair", span.start
         )
     return _repair_with_library(text, refused, problems)
 
 
 def _fix_common_slips(text: str, problems: list[str]) -> str:
-    """The commonest slips mended without touching what strings say: everything else stays as it
+    """The commonest slips repaired without touching what strings say: everything else stays as it
     is.
     """
     made: set[str] = set()
@@ -332,11 +333,11 @@ def _repair_with_library(text: str, refused: JsonError, problems: list[str]) -> 
         Exception
     ) as exc:  # a library for broken input may break on it: then the document stays refused
         raise JsonError(
-            f"{refused.reason}; not mendable either ({type(exc).__name__})", refused.position
+            f"{refused.reason}; not repairable either ({type(exc).__name__})", refused.position
         ) from None
     if type(value) is not ({"{": dict, "[": list}[text[0]]):
         raise refused
-    problems += [str(entry.get("text", "mended")) for entry in log] or ["syntax mended"]
+    problems += [str(entry.get("text", "mended")) for entry in log] or ["syntax repaired"]
     return value
 
 

@@ -187,7 +187,7 @@ class Compromised:
             yield replace(call, arguments=changed)
 
     def _repaired(self, request: ChatRequest) -> Json:
-        """The attacker's arguments for the call to be mended, if he has any for that tool."""
+        """The attacker's arguments for the call to be repaired, if he has any for that tool."""
         found = _REPAIRED.search("\n".join(message.content for message in request.messages))
         tool = found[1] if found else ""
         theirs = [call for call in self._attack if call.tool == tool] if self.fell else []

@@ -62,7 +62,7 @@ def read_rows(path: Path) -> dict[str, list[PlanExample]]:
         )
     found: dict[str, list[PlanExample]] = {part: [] for part in PARTS}
     for part, example in lines.read_rows(
-        path, _parse_row, what="row of a plan", hint="write the file anew with --stages data"
+        path, _parse_row, what="row of a plan", hint="write the file again with --stages data"
     ):
         found[part].append(example)
     return found

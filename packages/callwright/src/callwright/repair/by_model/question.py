@@ -103,7 +103,7 @@ def repair_refusal(
     last refusal.
 
     ``grant`` spends one of the run's budget B before each question; when it refuses, the refusal is
-    returned. Not asked at all: what no model can mend (unknown tool, unusable schema), and a call
+    returned. Not asked at all: what no model can repair (unknown tool, unusable schema), and a call
     refused only for identifiers that nothing contains, since the answer could only be another
     invention.
     """
@@ -135,8 +135,8 @@ def repair_failure(
     """Repair a call that was executed and failed, where the diagnosis points at its arguments.
 
     The error may know more than the schema: its overlay is applied to the tool first, which alone
-    may mend the call (tier 1). The CheckedCall returned then carries the overlaid tool and an Edit
-    of rule ``overlay``.
+    may repair the call (tier 1). The CheckedCall returned then carries the overlaid tool and an
+    Edit of rule ``overlay``.
     """
     again = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
     if not diagnosis.points_at_arguments:

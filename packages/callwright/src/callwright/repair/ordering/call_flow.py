@@ -44,7 +44,7 @@ class CallFlow:
     labels: Labels
     references: list[Reference]
     meant: dict[Reference, Meaning | None]
-    texts: dict[Reference, str] = field(default_factory=dict)  # references that are written anew
+    texts: dict[Reference, str] = field(default_factory=dict)  # references that are written again
     dropped: set[int] = field(default_factory=set)
     change: Change = field(default_factory=Change)
 

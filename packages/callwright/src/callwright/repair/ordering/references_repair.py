@@ -138,8 +138,8 @@ def _could_be(call_flow: CallFlow, call: int, label: str) -> bool:
 
 
 def repair_reference(call_flow: CallFlow, ref: Reference) -> bool:
-    """Mend one reference that names nothing, its own call, or a field that is not there. True where
-    that worked.
+    """Repair one reference that names nothing, its own call, or a field that is not there. True
+    where that worked.
     """
     meaning = call_flow.meant[ref]
     if meaning is not None and meaning.call != ref.call:

@@ -148,7 +148,7 @@ def order_drafts(drafts: Drafts, context: SequenceContext) -> tuple[Change | Non
 
 
 def _handle_unanswered(call_flow: CallFlow, ref: Reference) -> None:
-    """A reference that could not be mended: a missing call, or one whose producer lacks the
+    """A reference that could not be repaired: a missing call, or one whose producer lacks the
     field.
     """
     meaning = call_flow.meant[ref]
@@ -167,7 +167,7 @@ def _handle_unanswered(call_flow: CallFlow, ref: Reference) -> None:
 def _finish_order(
     call_flow: CallFlow, calls: tuple[ToolCall, ...], read_at: Sequence[int | None]
 ) -> Layers:
-    """Finish the change: sorted, and references written anew."""
+    """Finish the change: sorted, and references written again."""
     kept = [i for i in range(len(call_flow.calls)) if i not in call_flow.dropped]
     needs = {i: {j for j in call_flow.needs()[i] if j in kept} for i in kept}
     places = _sort_topologically(_order_by_number(call_flow, kept, needs), needs, len(calls))

@@ -323,7 +323,7 @@ class FunctionSource:
         return await found.ask(key, arguments) if found else None
 
     def place(self, tool: Tool) -> str:
-        """The function's code: one that was mended is another."""
+        """The function's code: one that was repaired is another."""
         found = self._tools.get(tool.name)
         try:
             return inspect.getsource(inspect.unwrap(found.function)) if found else ""
