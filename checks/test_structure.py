@@ -17,14 +17,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 REACHED: dict[str, float] = {
-    "statements, core": 45_800,
-    "statements, all": 69_200,
-    "largest room of the core, %": 17.2,
+    "statements, core": 45_900,  # 70 of them are the table of edit rules
+    "statements, all": 69_360,
+    "largest room of the core, %": 17.1,
     "files in the fullest folder": 25,
     "folders at the top": 22,
     "modules at the top": 0,
-    "one-word function names, %": 3,
-    "lines over 100 columns, %": 0.4,
+    "one-word function names, %": 2.9,
+    "lines over 100 columns, %": 0.3,
     "classes that list edits, changes or diagnostics": 14,
     "functions of more than 10 parameters": 0,
     "options as a Mapping or **kwargs": 0,
