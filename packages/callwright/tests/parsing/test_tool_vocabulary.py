@@ -52,6 +52,6 @@ def test_mending_has_a_budget_for_the_whole_reply() -> None:
     broken = "{'a': '" + "x" * 30_000 + "'}"
     offer.read(broken)
     offer.read(broken)
-    with pytest.raises(JsonError, match="too much to repair"):
+    with pytest.raises(JsonError, match="too much to mend"):
         offer.read(broken)
     assert offer.read('{"a": 1}').value == {"a": 1}
