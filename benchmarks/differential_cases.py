@@ -368,7 +368,7 @@ def found_of(result: Result) -> Found:
 
 
 def judge_spoiled(pair: Spoiled, scorer: Examination, result: Result) -> Counter[str]:
-    """Mended, reported, or wrong without a word."""
+    """Repaired, reported, or wrong without a word."""
     task, spoiled = pair
     tally = Tally()
     count_reading(tally, scorer, task, spoiled, found_of(result))

@@ -88,3 +88,46 @@ def test_every_file_that_the_paper_map_names_exists() -> None:
             ROOT / "packages" / "callwright-lab" / "src",
         )
         assert any((root / name).exists() for root in roots), name
+
+
+PLAIN_PAGES = ("concepts",)
+MOST_WORDS = 25
+
+
+def list_sentences(page: str) -> list[str]:
+    """The sentences of a page in Markdown, those of list items and of cells of tables too."""
+    text = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*|#]|\d+\. ))|\s\|\s", text)
+    return [
+        " ".join(sentence.split())
+        for block in blocks
+        for sentence in re.split(r"(?<=[.:;?!])\s+(?=\W*[A-Z`])", block)
+    ]
+
+
+@pytest.mark.parametrize("name", PLAIN_PAGES)
+def test_a_sentence_has_at_most_25_words(name: str) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    words = {one: len(re.findall(r"[^\W_][\w'-]*", one)) for one in list_sentences(page)}
+    assert not [one for one, count in words.items() if count > MOST_WORDS]
+
+
+def test_sentences_are_told_apart() -> None:
+    page = "# A\n\nOne two. Three:\n\n- four (`a.b`)\n- five\n\n| six | seven. Eight |\n"
+    assert [re.sub(r"^\W+|\W+$", "", one) for one in list_sentences(page) if one.strip(" |")] == [
+        "A", "One two", "Three", "four (`a.b", "five", "six", "seven", "Eight",
+    ]  # fmt: skip
+
+
+RETIRED = re.compile(
+    r"\b(?:un)?mend(?:s|ed|ing|able)?\b|\banew\b|\bstands? in for\b", re.IGNORECASE
+)
+LOGS = {"lab.md", "lab-answer.md", "lab-calls.md"}  # a record stays as it was written
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name not in LOGS], ids=lambda p: p.name)
+def test_no_page_uses_a_retired_word(page: Path) -> None:
+    """Names in code, which may be stored, are exempt."""
+    prose = re.sub(r"`[^`]*`", "", page.read_text(encoding="utf-8"))
+    assert not RETIRED.findall(prose)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -22,15 +24,15 @@ REACHED: dict[str, float] = {
     "files in the fullest folder": 25,
     "folders at the top": 22,
     "modules at the top": 0,
-    "one-word function names, %": 3,
-    "lines over 100 columns, %": 0.4,
+    "one-word function names, %": 2.9,
+    "lines over 100 columns, %": 0.3,
     "classes that list edits, changes or diagnostics": 14,
     "functions of more than 10 parameters": 0,
     "options as a Mapping or **kwargs": 0,
     "classes of more than 14 fields": 0,
     "English words in lists and expressions": 0,
     "data-set notation in the runtime": 0,
-    "identifiers of the old dictionary": 9,
+    "identifiers of the old dictionary": 0,
 }
 
 
@@ -107,3 +109,79 @@ def test_a_planted_word_list_is_counted(structure: ModuleType, planted: str) -> 
 )
 def test_names_that_a_program_defines_are_not_counted(structure: ModuleType, named: str) -> None:
     assert not structure.count_words(ast.parse(named), "agent/references.py")[0]
+
+
+COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+TREES = {
+    str(path.relative_to(ROOT)): ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted(ROOT.glob("packages/*/src/**/*.py"))
+}
+
+
+def iter_nodes() -> Iterator[tuple[str, ast.AST]]:
+    """Every node of both packages with its place."""
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            yield f"{path}:{getattr(node, 'lineno', 1)}", node
+
+
+def measure_nesting(node: ast.AST) -> int:
+    """How many comprehensions stand in each other here."""
+    inner = max(map(measure_nesting, ast.iter_child_nodes(node)), default=0)
+    return inner + isinstance(node, COMPREHENSIONS)
+
+
+def count_conditionals(node: ast.AST) -> int:
+    """How many conditional expressions stand here, this one included."""
+    return sum(isinstance(inner, ast.IfExp) for inner in ast.walk(node))
+
+
+def find_hard_expressions(node: ast.AST) -> Iterator[str]:
+    """What is hard to read in one line: write a loop, a function or a variable instead."""
+    if isinstance(node, ast.IfExp) and count_conditionals(node) > 1:
+        yield "nested conditional expression"
+    if not isinstance(node, COMPREHENSIONS):
+        return
+    if sum(len(generator.ifs) for generator in node.generators) > 1:
+        yield "comprehension with two conditions"
+    if len(node.generators) > 2:
+        yield "comprehension with more than two generators"
+    if measure_nesting(node) > 2:
+        yield "comprehension in a comprehension in a comprehension"
+
+
+def test_no_expression_is_hard_to_read() -> None:
+    assert not [
+        f"{place} {why}" for place, node in iter_nodes() for why in find_hard_expressions(node)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "hard"),
+    [
+        ("a if b else c if d else e", 1),
+        ("a if b else f(c if d else e)", 1),
+        ("a if b else c", 0),
+        ("[a for a in b if c if d]", 1),
+        ("[a for b in c if d for a in b if e]", 1),
+        ("[a for b in c for a in b if e and f]", 0),
+        ("[a for b in c for d in b for a in d]", 1),
+        ("[[[a for a in b] for b in c] for c in d]", 1),
+        ("{b: [a for a in b] for b in c}", 0),
+    ],
+)
+def test_what_is_hard_to_read_is_found(text: str, hard: int) -> None:
+    found = [why for node in ast.walk(ast.parse(text)) for why in find_hard_expressions(node)]
+    assert len(found) == hard
+
+
+def test_a_docstring_says_what_is_returned_or_done() -> None:
+    """It does not begin with a question word: a reader looks for the effect first."""
+    said = (
+        (place, ast.get_docstring(node) or "")
+        for place, node in iter_nodes()
+        if isinstance(node, DOCUMENTED)
+    )
+    asking = re.compile(r"(What|Whether|How|Which)\b")
+    assert not [f"{place} {text[:60]}" for place, text in said if asking.match(text)]

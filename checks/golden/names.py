@@ -75,7 +75,7 @@ from callwright.nouns.types import (
     to_canonical_json,
     to_json,
 )
-from callwright.nouns.wire_names import WIRE_NAMES
+from callwright.nouns.wire_names import WIRE_NAMES, EditRule, EditRules
 from callwright.parsing import DIALECTS
 from callwright.planning import PLANNERS
 from callwright.planning.features import DIGEST as _FEATURES
@@ -100,6 +100,7 @@ from callwright.proxy.session.events import (
 )
 from callwright.proxy.session.session import Session
 from callwright.proxy.session.settings import Settings as _ProxySettings
+from callwright.repair.draft import LocatedEdit
 from callwright.repair.gate import Gate
 from callwright.repair.ordering.notations import reference_notations
 from callwright.repair.ordering.sequence import order as _order
@@ -109,6 +110,7 @@ from callwright.repair.result import Settings
 from callwright.retrieval import MODES
 from callwright.retrieval.candidates import DIGEST as _CANDIDATES
 from callwright.retrieval.document import document_digest
+from callwright.schema.value_edits import ValueEdit
 from callwright.testing import FixedPlan, ScriptedModel
 from callwright.tools.evidence import EvidenceStore, Observation
 from callwright.tools.evidence.observation import Origin, Outcome
@@ -484,8 +486,9 @@ def ordered(case: Mapping[str, Any]) -> dict[str, Json]:
         k: [tuple(v) for v in said] if k == "unknown" else said for k, said in case["more"].items()
     }
     found = _order([*calls], [*tools], query=case["query"], labels=labels, **more)
-    shown = ("calls", "edits", "problems", "abstained", "layers")
-    return {name: to_json(getattr(found, name)) for name in shown}
+    shown = ("calls", "edits", "problems", "layers")
+    made = {name: to_json(getattr(found, name)) for name in shown}
+    return {**made, "abstained": to_json(found.suggestions)}
 
 
 # Names on the wire
@@ -793,14 +796,36 @@ def literals() -> frozenset[str]:
     return frozenset(value for value in constants if isinstance(value, str))
 
 
-def literal_rules() -> set[str]:
-    """Return the rules that stand as constants where an edit is made."""
-    found: set[str] = set()
-    for node in (node for tree in trees().values() for node in ast.walk(tree)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == Edit.__name__:
-            rules = [*node.args[3:4], *(k.value for k in node.keywords if k.arg == "rule")]
-            found |= {str(rule.value) for rule in rules if isinstance(rule, ast.Constant)}
+def rules_outside_of_the_table() -> list[str]:
+    """Return where an edit is made with a rule that is no constant of the table's."""
+    found = []
+    for path, tree in trees().items():
+        if Path(path).name == "wire_names.py":
+            continue
+        for node in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            rule = _rule_of(node)
+            is_text = isinstance(rule, ast.Constant | ast.JoinedStr | ast.BinOp)
+            if is_text or ast.unparse(node.func) == EditRule.__name__:
+                found.append(f"{path}:{node.lineno} {ast.unparse(node)}")
     return found
+
+
+def _rule_of(call: ast.Call) -> ast.expr | None:
+    """Return what stands for the rule where a call makes or lists an edit."""
+    name = ast.unparse(call.func).rpartition(".")[2]
+    if name not in {Edit.__name__, ValueEdit.__name__, LocatedEdit.__name__, "list_edit"}:
+        return None
+    return next(iter([*call.args[3:4], *(k.value for k in call.keywords if k.arg == "rule")]), None)
+
+
+def used_rules() -> set[str]:
+    """Return the rules of the table that a module names, as they are stored."""
+    prefix = f"{EditRules.__name__}."
+    nodes = (node for tree in trees().values() for node in ast.walk(tree))
+    named = (ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute))
+    return {
+        getattr(EditRules, name.removeprefix(prefix)) for name in named if name.startswith(prefix)
+    }
 
 
 def _texts(tree: ast.Module) -> Iterator[str]:

@@ -174,7 +174,7 @@ async def require_continued(name: str, kept: int, folder: Path) -> Case | None:
 
 
 def written_by(sendings: Any) -> Counter[str]:
-    """Count writes as the world does, but for their keys: a call that is made anew has its own."""
+    """Count writes as the world does, but for their keys: a call that is made again has its own."""
     return Counter(written({"tool": n, "arguments": a}) for n, a, _ in sendings)
 
 

@@ -40,12 +40,17 @@ def test_every_name_that_was_stored_or_sent_is_still_known() -> None:
 
 @pytest.mark.parametrize("what", LITERALS)
 def test_every_text_that_was_stored_stands_in_the_code(what: str) -> None:
-    known = names.literals()
+    known = names.literals() | names.used_rules()
     assert not [text for text in LITERALS[what] if not {*text.split("+")} <= known]
 
 
-def test_every_rule_of_an_edit_is_listed() -> None:
-    assert names.literal_rules() <= RULES
+def test_no_edit_is_made_with_a_rule_outside_of_the_table() -> None:
+    """mypy refuses such a rule too: :data:`EditRule` is made nowhere but in the table."""
+    assert not names.rules_outside_of_the_table()
+
+
+def test_every_rule_of_the_table_is_used_and_listed() -> None:
+    assert names.used_rules() == {part for rule in RULES for part in rule.split("+")}
 
 
 def test_every_literal_that_has_a_meaning_stands_in_the_table_of_wire_names() -> None:

@@ -111,8 +111,8 @@ def _normalise_value(value: Json) -> Json:
 
 
 def count_outcomes(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Count the rows: ``met``; of these ``recognised``, ``told`` and ``mendable``; of the mendable
-    ones ``corrected``.
+    """Count the rows: ``met``; of these ``recognised``, ``told`` and ``mendable``; of the
+    repairable ones ``corrected``.
     """
     met = [row for row in rows if row.get("met")]
     mendable = [row for row in met if row["mendable"]]

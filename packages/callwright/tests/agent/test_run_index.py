@@ -1,4 +1,4 @@
-"""What is computed from the facts of a run: the same whether it grew with them or was made anew."""
+"""What is computed from the facts of a run: the same whether it grew with them or was made again."""
 
 from __future__ import annotations
 

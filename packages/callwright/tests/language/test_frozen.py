@@ -15,7 +15,7 @@ CARDS = sorted(Path(callwright.__file__).parent.glob("*/data/*.json"))
 
 
 def test_the_words_are_those_of_the_shipped_weights() -> None:
-    """This fails when a word of features_v1 changes: then weights have to be trained anew, and
+    """This fails when a word of features_v1 changes: then weights have to be trained again, and
     FIRST stays as it is for the cards that were written before.
     """
     assert vocabulary_digest() == FIRST

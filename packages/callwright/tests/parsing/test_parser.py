@@ -137,10 +137,10 @@ def test_text_flows_on_at_once() -> None:
     assert parser.feed("b>") == [TextPiece("<b>")]
     assert parser.feed('{"result": ') == [TextPiece('{"result": ')]
     assert parser.feed('{"name": "Ada"') == [TextPiece('{"name": "Ada"')]
-    assert parser.held == 0
+    assert parser.pending_length == 0
     parser = Parser(TOOLS)
     assert parser.feed('{"name": "f"') == []
-    assert parser.held == len('{"name": "f"')
+    assert parser.pending_length == parser.held == len('{"name": "f"')
 
 
 def test_a_call_comes_out_with_the_last_character_of_its_closing_tag() -> None:

@@ -69,7 +69,7 @@ def call(name: str, arguments: Any, called: str = "c1") -> dict[str, Any]:
 
 
 def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
-    """One event as a server writes it: with spaces, so that anything written anew would differ."""
+    """One event as a server writes it: with spaces, so that anything written again would differ."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     made = {
         "id": "x1",

@@ -132,7 +132,7 @@ def test_two_candidates_as_good_as_each_other_are_no_choice() -> None:
     ],
 )
 def test_a_file_of_another_making_is_refused_with_what_to_do(text: str) -> None:
-    with pytest.raises(WeightsError, match="train it anew"):
+    with pytest.raises(WeightsError, match="train it again"):
         parse_ranker(text, "ranker.json")
 
 

@@ -16,6 +16,7 @@ from callwright.nouns.types import (
     ToolResult,
     to_canonical_json,
 )
+from callwright.nouns.wire_names import WIRE_NAMES
 from callwright.repair.by_model.question import (
     QUESTION_RULES,
     RUN_RULES,
@@ -34,6 +35,7 @@ from callwright.repair.registry import (
     Example,
     edit_kinds,
     every_rule,
+    other_edits,
     render_table,
     replace_table,
 )
@@ -140,6 +142,15 @@ def test_every_rule_has_its_edits_and_every_edit_its_rule() -> None:
     assert rules >= SILENT
     by_wire = [(kind.wire, kind.rule) for kind in KINDS]
     assert len(set(by_wire)) == len(by_wire)
+
+
+def test_the_table_of_the_page_covers_the_table_of_wire_names() -> None:
+    """An edit is listed once: with its rule, or with the other part that makes it."""
+    of_rules, others = {kind.wire for kind in KINDS}, [edit.wire for edit in other_edits()]
+    assert sorted({*of_rules, *others}) == sorted(WIRE_NAMES["edit rules"].values())
+    assert len(set(others)) == len(others)
+    assert not of_rules & set(others)
+    assert all(f"| `{wire}` |" in render_table() for wire in others)
 
 
 def test_the_page_holds_the_table() -> None:

@@ -120,7 +120,7 @@ Held = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class SamplingOptions:
-    """Which steps are explored, and how actions are sampled there."""
+    """Options of exploring: the steps, and the sampling of actions there."""
 
     points: Points = 2
     samples: Samples = 4
@@ -141,7 +141,7 @@ class SamplingOptions:
 
 @dataclass(frozen=True, slots=True)
 class HelperOptions:
-    """What answers for tools, and which models reflect and judge."""
+    """Options of what answers for tools, and of the models that reflect and judge."""
 
     sandbox: Sandbox = None
     recorded: Recorded = None
@@ -152,7 +152,7 @@ class HelperOptions:
 
 @dataclass(frozen=True, slots=True)
 class FilterOptions:
-    """Which harvested rows are kept, and what is renamed in them."""
+    """Options of the harvested rows: the ones to keep, and the names to change in them."""
 
     keep: Keep = None
     drop: Drop = None

@@ -193,7 +193,7 @@ def bench_judge(context: typer.Context) -> None:
 @bench.command("recovery", context_settings=_PASS)
 def bench_recovery(context: typer.Context) -> None:
     """Strategies on desk tools that are not as documented: is the error noticed, and is the call
-    mended?
+    repaired?
     """
     from callwright_lab.benchmarks.recovery.bench import main
 

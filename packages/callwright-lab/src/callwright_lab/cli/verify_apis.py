@@ -23,7 +23,7 @@ from callwright_lab.cli.verify_options import Extent
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """Which tools are called, and how often."""
+    """Options of calling: the tools, and the number of calls."""
 
     only: Annotated[
         list[str] | None, typer.Option("--only", help="Only these tools, like find_*.")
@@ -42,7 +42,7 @@ class CallOptions:
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """Which models help to verify tools."""
+    """Options of the models that help to verify tools."""
 
     model: Annotated[
         str | None,
@@ -139,7 +139,8 @@ def _print_hints(made: Any) -> None:
         )
     if made.again and any(one.category.startswith("dead") for one in made.findings):
         print(
-            f"{made.again} findings are those of an earlier sweep: --fresh calls what was mended"
+            f"{made.again} findings are those of an earlier sweep: --fresh calls again what was"
+            " repaired"
             " since",
             file=sys.stderr,
         )

@@ -124,7 +124,7 @@ class Answering:
 
 @dataclass(frozen=True, slots=True)
 class SolvingOptions:
-    """Which model solves requests, and in whose words it is asked."""
+    """Options of the model that solves requests, and of the prompts it gets."""
 
     model: Model = None
     strategy: Annotated[
@@ -134,7 +134,7 @@ class SolvingOptions:
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """How strictly trajectories are judged, and by whom."""
+    """Options of judging trajectories: the strictness, and the judges."""
 
     judge: Annotated[
         list[str] | None,
@@ -156,7 +156,7 @@ class CheckOptions:
 
 @dataclass(frozen=True, slots=True)
 class ConsentOptions:
-    """Which tools may be called for a request."""
+    """Options of consent: the tools that may be called for a request."""
 
     allow: Annotated[
         list[str] | None,
@@ -169,7 +169,7 @@ class ConsentOptions:
 
 @dataclass(frozen=True, slots=True)
 class AnsweringOptions:
-    """What answers in place of tools."""
+    """Options of what answers in place of tools."""
 
     recorded: Recorded = None
     simulator: Simulator = None

@@ -1,4 +1,4 @@
-"""How data sets write a reference to what another call returns, for ``callwright.references``."""
+"""Notations in which data sets refer to another call's result, for ``callwright.references``."""
 
 from __future__ import annotations
 

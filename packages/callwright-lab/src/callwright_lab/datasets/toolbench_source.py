@@ -47,7 +47,7 @@ class ToolBenchSource(ListSource):
 
 
 def is_document(raw: Any) -> bool:
-    """Whether this is a ToolBench tool document."""
+    """Return True if this is a ToolBench tool document."""
     return isinstance(raw, Mapping) and isinstance(raw.get("api_list"), list) and "tool_name" in raw
 
 

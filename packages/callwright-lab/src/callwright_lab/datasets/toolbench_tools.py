@@ -18,7 +18,7 @@ _LIST_OF = re.compile(r"^list of (\w+) with length \d+$")
 
 
 def is_toolbench(raw: Mapping[str, Any]) -> bool:
-    """Whether this is one entry of an ``api_list``."""
+    """Return True if this is one entry of an ``api_list``."""
     return isinstance(raw.get("required_parameters"), list) or isinstance(
         raw.get("optional_parameters"), list
     )

@@ -8,8 +8,9 @@ unserving action counts, the right call is made once more (the control), where i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 
 from callwright.agent.sandbox import require_sandbox
 from callwright.agent.strategies.code import CALLS
@@ -426,7 +427,7 @@ def decide_outcome(row: Reflected) -> Outcome:
 
 @dataclass
 class Harvested:
-    """Judges harvested rows for a sweep: what the rule had to write, ``reflector`` writes anew
+    """Judges harvested rows for a sweep: what the rule had to write, ``reflector`` writes again
     where there is one.
     """
 
@@ -464,6 +465,13 @@ def collect_rows(made: Iterable[Finding]) -> list[Reflected]:
     ]
 
 
+def _iter_samples(made: Iterable[Finding]) -> Iterator[tuple[Finding, int, JsonObject]]:
+    """Every sample of every point, as often as it was drawn where no row was kept of it."""
+    for finding in made:
+        for n, one in enumerate(finding.found.get("actions", ()), 1):
+            yield from repeat((finding, n, one), one["times"] if one["row"] is None else 1)
+
+
 def split_by_action(made: Sweep) -> Sweep:
     """The sweep with a finding for every sample, for the report: kept errors by kind, the others by
     why they went; and one for every point at which nothing was sampled.
@@ -476,9 +484,7 @@ def split_by_action(made: Sweep) -> Sweep:
             {},
             f"{finding.id}#{n}",
         )
-        for finding in made.findings
-        for n, one in enumerate(finding.found.get("actions", ()), 1)
-        for _ in range(one["times"] if one["row"] is None else 1)
+        for finding, n, one in _iter_samples(made.findings)
     )
     unsampled = tuple(finding for finding in made.findings if not finding.found.get("actions"))
     return replace(made, findings=(*each, *unsampled))

@@ -1,8 +1,8 @@
 """Errors, reflections and corrections from runs that were made anyway, journals, traces and
 conversations: Eq. (5) without sampling.
 
-Each call that went wrong and was put right is a row: mended by the gate's repair, made again,
-replaced by another, or made anew by the model itself. What the model thought before it mended is
+Each call that went wrong and was put right is a row: repaired by the gate, made again,
+replaced by another, or made again by the model itself. What the model thought before it repaired is
 the reflection where the run asked for one; the rule writes the others. Pure.
 """
 
@@ -32,7 +32,7 @@ class _Tried:
     at: int
     result: ToolResult | None = None  # None where it was refused before it left
     refusal: str = ""
-    reflection: str = ""  # what the model thought of it before it mended it
+    reflection: str = ""  # what the model thought of it before it repaired it
 
     @property
     def ok(self) -> bool:

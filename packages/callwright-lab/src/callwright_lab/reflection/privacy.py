@@ -210,7 +210,7 @@ class _Change:
         return [self._schema(inner) for inner in value] if isinstance(value, list) else value
 
     def code(self, code: str) -> str:
-        """A program of which nothing had to be changed; another is written anew from its calls."""
+        """A program of which nothing had to be changed; another is written again from its calls."""
         return code if self.text(code) == code else ""
 
     def step(self, step: Step, known: dict[str, frozenset[str]]) -> Step:

@@ -46,7 +46,8 @@ def describe_origins(
     for key, value in given.items():
         if key not in said and (tool := _find_source_tool(trajectory, step, value)):
             came.setdefault(tool, []).append(key)
-    parts = [f"{_join_keys(said)} {'is' if len(said) == 1 else 'are'} in the task"] if said else []
+    verb = "is" if len(said) == 1 else "are"
+    parts = [f"{_join_keys(said)} {verb} in the task"] if said else []
     parts += [f"{_join_keys(keys)} came back from `{tool}`" for tool, keys in came.items()]
     return f"{'; '.join(parts)}." if parts else ""
 

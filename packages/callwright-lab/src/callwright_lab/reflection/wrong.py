@@ -57,7 +57,8 @@ class Wrong:
 def check_call(gate: Gate, call: ToolCall) -> CheckedCall | Wrong:
     """The call as it may leave, or what is wrong with it before it does.
 
-    What the gate mends without loss is no error; a key that it would have to drop or rename is one.
+    What the gate repairs without loss is no error; a key that it would have to drop or rename is
+    one.
     """
     verdict = gate.check(call)
     if isinstance(verdict, Refusal):
@@ -136,7 +137,9 @@ def find_needed_values(point: Point) -> tuple[Json, ...]:
 
 
 def judge_results(results: Sequence[ToolResult], point: Point, needed: Sequence[Json]) -> Serves:
-    """Whether what came back serves as the verified result does. ``needed``: :func:`find_needed_values`."""
+    """Return True if what came back serves as the verified result does. ``needed``:
+    :func:`find_needed_values`.
+    """
     right = {to_canonical_json(r.content) for r in point.right.results}
     if right <= {to_canonical_json(r.content) for r in results}:
         return "equal"

@@ -15,7 +15,7 @@ Loss = Literal["dapo", "grpo"]
 
 @dataclass(frozen=True, slots=True)
 class Optimisation:
-    """Which model is trained, and the objective of its reinforcement."""
+    """Settings of the model that is trained, and the objective of its reinforcement."""
 
     model: str = "Qwen/Qwen3-1.7B"
     rate: float = 1e-6

@@ -251,9 +251,9 @@ def _parse_pairs(message: JsonObject | None) -> list[tuple[ToolCall, ToolResult 
 
 
 def render_observation(step: Step) -> str:
-    """What came back of a round: what its program printed where that is on record, else what
-    :func:`parse_observation` reads as these results. ConfigError where only some calls of the round have
-    one.
+    """Return what came back of a round: the output of its program where that is on record, else the
+    text that :func:`parse_observation` reads as these results. ConfigError where only some calls of
+    the round have one.
     """
     if step.code and step.shown:
         return step.shown

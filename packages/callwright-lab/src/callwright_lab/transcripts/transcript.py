@@ -2,7 +2,7 @@
 
 A format is a lens: :func:`read_transcript` takes a record apart, :func:`write` puts a trajectory into the
 record it came from. What the trajectory still says as the record did stays as it stood, letter for
-letter, unknown members included; only rounds that were changed are written anew. So a record that
+letter, unknown members included; only rounds that were changed are written again. So a record that
 is read and written is the same record, and one whose trajectory lost a step has lost that step's
 messages and nothing else.
 """

@@ -247,7 +247,7 @@ class Meter:
         async def ask_for_all() -> Json:
             return to_json(await ask())
 
-        return _parse_output(await self._shared.told(asked, ask_for_all))
+        return _parse_output(await self._shared.answer_once(asked, ask_for_all))
 
     def metered(self, model: ChatModel) -> ChatModel:
         """The model, each question to it counted here. Asking raises BudgetSpent where none is

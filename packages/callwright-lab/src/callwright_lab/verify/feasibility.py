@@ -228,12 +228,9 @@ def _score_criteria(
     given = required - sum(len(one.open) for one in inputs)
     chained = sum(len(one.chained) for one in inputs)
     guessed = sum(len(one.guessed) for one in inputs)
+    share_given = 10 * given / required - guessed / 2 if required else 10 - 3 * doubts
     solvable = 1 if certain else max(2, 10 - 3 * doubts - min(2, chained))
-    complete = (
-        1
-        if certain
-        else _clamp_score(10 * given / required - guessed / 2 if required else 10 - 3 * doubts)
-    )
+    complete = 1 if certain else _clamp_score(share_given)
     if lacks:
         solvable, complete = min(solvable, 4), min(complete, 3)
     return Criteria(

@@ -79,7 +79,7 @@ class RowMemory:
         self._answers: dict[str, Json] = {note["asked"]: note["told"] for note in known}
         self._turns: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def told(self, asked: str, ask: Callable[[], Awaitable[Json]]) -> Json:
+    async def answer_once(self, asked: str, ask: Callable[[], Awaitable[Json]]) -> Json:
         """The answer, asked for where it is not there yet. Raises what asking raises; the next one
         then asks.
         """

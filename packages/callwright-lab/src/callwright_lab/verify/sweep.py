@@ -146,7 +146,7 @@ class Journal:
 
     def keep(self, finding: Finding) -> None:
         """Remember a finding; it is on disk when this returns. One that does not last is only known
-        now, and what led to it is forgotten: the next sweep asks anew.
+        now, and what led to it is forgotten: the next sweep asks again.
         """
         self.findings[finding.key] = finding
         self._told.pop(finding.key, None)
@@ -198,7 +198,7 @@ def open_journal(path: Path | None, about: JsonObject, *, anew: bool = False) ->
 
 
 def _require_journal_file(path: Path) -> None:
-    """ConfigError for a file that is no journal: it is somebody's, and neither begun anew nor gone
+    """ConfigError for a file that is no journal: it is somebody's, and neither begun again nor gone
     on with.
     """
     begun = b'{"verify"'

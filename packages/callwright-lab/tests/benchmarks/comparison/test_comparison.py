@@ -196,8 +196,8 @@ async def test_a_shortlist_belongs_to_row_and_configuration_and_runs_are_shown_i
 
 
 def stumbling(litres: int) -> Any:
-    """Names the argument wrongly at first, as a repair could mend; then plays on as :func:`player`
-    does.
+    """Names the argument wrongly at first, as a repair could repair; then plays on as
+    :func:`player` does.
     """
     plain, missed = player(litres), []
 

@@ -1,4 +1,4 @@
-"""Spoiled gold calls: what counts as mended, what as reported, and the table."""
+"""Spoiled gold calls: what counts as repaired, what as reported, and the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replies are read with their tasks in three layouts, and asked for anew where they are missing."""
+"""Replies are read with their tasks in three layouts, and asked for again where they are missing."""
 
 from __future__ import annotations
 

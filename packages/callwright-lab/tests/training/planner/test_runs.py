@@ -58,7 +58,7 @@ def test_grpo_takes_its_steps_and_its_curve_shows_every_case(tmp_path: Path) -> 
     tokenizer = tiny_tokenizer()
     tiny_model(tokenizer).save_pretrained(
         tmp_path / "start"
-    )  # what the KL divergence is taken from is opened anew
+    )  # what the KL divergence is taken from is opened again
     tokenizer.save_pretrained(tmp_path / "start")
     model, _ = open_model(str(tmp_path / "start"))
     run_grpo(model, tokenizer, tasks(), replace(TOY, beta=0.04), tmp_path)

@@ -1,4 +1,4 @@
-"""Errors made on purpose: every kind, by seed, with what a perfect mender would hand on."""
+"""Errors made on purpose: every kind, by seed, with what a perfect repairer would hand on."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Every class of error that text can have, in the formats in which models make it: mended with the
-slips listed, or reported, never a crash and never a call that was not meant.
+"""Every class of error that text can have, in the formats in which models make it: repaired with
+the slips listed, or reported, never a crash and never a call that was not meant.
 """
 
 from __future__ import annotations

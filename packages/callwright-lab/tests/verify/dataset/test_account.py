@@ -26,4 +26,4 @@ def test_what_was_said_before_a_call_grows_with_results() -> None:
 
 def test_a_round_behind_a_cut_one_is_not_whole() -> None:
     account = Account(row(step("find_flight", GOOD), step("find_flight", GOOD), cut=frozenset({1})))
-    assert [account.whole(at) for at in (-1, 0, 1, 2)] == [True, True, False, False]
+    assert [account.is_complete(at) for at in (-1, 0, 1, 2)] == [True, True, False, False]

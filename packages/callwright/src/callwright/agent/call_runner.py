@@ -42,6 +42,7 @@ from callwright.nouns.types import (
     get_public_fields,
     to_canonical_json,
 )
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.by_model.question import (
     PLAIN,
     Asks,
@@ -58,7 +59,7 @@ from callwright.repair.provenance.invention import Invention, find_inventions
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rule import UNANSWERED
 
-_DROPPED = "drop_unknown"
+_DROPPED = EditRules.DROP_UNKNOWN
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
 _NEAR = 7  # days from a known one, within which a date may have been counted
 _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
@@ -66,8 +67,8 @@ _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world ref
 
 @dataclass(slots=True)
 class RunSafety:
-    """What decides which calls of a run may leave. ``is_sandbox``: what calls change is thrown
-    away, so a failed one leaves nothing behind.
+    """The settings that decide which calls of a run may leave. ``is_sandbox``: what calls change is
+    thrown away, so a failed one leaves nothing behind.
     """
 
     consent: Consent = field(default_factory=Consent)
@@ -131,7 +132,7 @@ class CallTask:
 
 @dataclass(slots=True)
 class CallOutcome:
-    """What came of one call, for the run to keep once all calls beside it have ended.
+    """The outcome of one call, for the run to keep once all calls beside it have ended.
 
     ``refusal`` is the gate's, where repair did not help; ``lacks``: a value that later results may
     hold; ``denied``: the call that did not get approval; ``same``: the id of the very same call
@@ -158,7 +159,7 @@ class CallOutcome:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the call was made as it was written, and changed nothing but its result."""
+        """True if the call was made as it was written, and changed nothing but its result."""
         return not (
             self.skips
             or self.refusal
@@ -425,8 +426,8 @@ class CallRunner:
     def _recorded_result(
         self, call: CheckedCall, attempt: int, verdict: ClearedCall | Denied
     ) -> ToolResult | None:
-        """What the earlier call returned for which this one stands, as its own. One that may not be
-        made whatever anybody approves stands for none.
+        """Return the result of the earlier call for which this one stands, as its own. One that may
+        not be made whatever anybody approves stands for none.
         """
         if self.shared.ledger.segment == 1:
             return None
@@ -468,8 +469,8 @@ class CallRunner:
         )
 
     async def _ask_approval(self, call: CheckedCall, why: str) -> Approval:
-        """What whoever is to be asked says. That is recorded, and not asked again after a crash;
-        but what somebody else's record says lets nothing leave that has not left.
+        """Return what the person who is asked says. The reply is recorded, and not asked again
+        after a crash. A record of somebody else lets no call leave that has not left.
         """
         ledger = self.shared.ledger
         told = ledger.next(self.id, "approval")
@@ -513,8 +514,8 @@ class CallRunner:
     async def _invoke(
         self, call: CheckedCall, origin: ClearedCall | ToolResult, attempt: int
     ) -> tuple[ToolResult, Diagnosis]:
-        """What came of a call, and what is wrong with it. A result of an earlier segment is taken
-        as it was judged then.
+        """Return the result of a call, and what is wrong with it. A result of an earlier segment is
+        taken as it was judged then.
         """
         told = self.shared.ledger.next(self.id, "result")
         recorded = isinstance(origin, ToolResult)

@@ -309,7 +309,7 @@ class Executor(RunFacts):
             )
 
     def _merge(self, task: CallTask, outcome: CallOutcome) -> None:
-        """What one call changed for the run, besides its result."""
+        """Add what one call changed for the run, besides its result."""
         if outcome.result is not None and outcome.earlier:
             self._replace_calls({one.id for one in outcome.earlier})
         state = self.state

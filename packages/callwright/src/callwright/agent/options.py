@@ -1,4 +1,4 @@
-"""What an orchestrator is told, in groups: which calls may leave, which tools a run sees, where it is
+"""Options of an orchestrator, in groups: which calls may leave, which tools a run sees, where it is
 kept, and how it talks.
 """
 
@@ -24,7 +24,7 @@ from callwright.tools.trust import TrustStore
 
 @dataclass(frozen=True, slots=True)
 class Safety:
-    """Which calls may leave.
+    """Options of safety: the calls that may leave.
 
     Calls that may destroy something, and writes of sources that are not trusted, need approval:
     ``approve`` is asked about each (:class:`callwright.agent.safety.consent.Proposal`), ``allow``
@@ -47,7 +47,7 @@ class Safety:
 
 @dataclass(frozen=True, slots=True)
 class ToolSelection:
-    """Which tools a run sees.
+    """Options of selection: the tools that a run sees.
 
     ``only`` names the tools that the model may see. ``shortlist`` shows a run only so many of the
     tools, those found for its request by ``retrieval`` (a mode of :mod:`callwright.retrieval`); it
@@ -65,8 +65,8 @@ class ToolSelection:
     trust: TrustStore | None = None
 
     def shortlisting(self) -> Shortlisting | None:
-        """How a run chooses its tools; None where it sees all of them. Raises ConfigError for what
-        makes no sense.
+        """Return the settings by which a run chooses its tools; None where it sees all of them.
+        Raises ConfigError for what makes no sense.
         """
         size = USUAL if self.shortlist is None else self.shortlist
         chosen = Shortlisting(size, self.trials, self.retrieval)
@@ -90,7 +90,7 @@ class Persistence:
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """How a run talks to its model and to those who watch it.
+    """Options of talking to the model and to those who watch the run.
 
     ``mode`` says how to ask for calls where the endpoint's best form is not wanted. ``today`` says
     what day it is, once a run: the model is told where a tool takes a date and no tool tells the

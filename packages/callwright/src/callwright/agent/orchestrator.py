@@ -481,8 +481,8 @@ def _resumption(
     journal: Journal,
     is_changed: bool,
 ) -> Resumption:
-    """How a run goes on. A segment that has recorded no answer yet is continued, whoever began it.
-    Raises JournalError where it does not go on.
+    """Return the way in which a run goes on. A segment that has recorded no answer yet is
+    continued, whoever began it. Raises JournalError where it does not go on.
     """
     start = ledger.start or {}
     before, digests = _collect_digests(setup, catalog, start, journal.events())

@@ -68,15 +68,11 @@ class _Resolution:
         """A value with its references resolved. ``key`` and ``part``: the name and schema of where
         it stands.
         """
+        part = part if isinstance(part, dict) else {}
         if isinstance(value, str):
-            return (
-                self._text(value, key, part if isinstance(part, dict) else {})
-                if "${" in value
-                else value
-            )
+            return self._text(value, key, part) if "${" in value else value
         if not isinstance(value, dict | list):
             return value
-        part = part if isinstance(part, dict) else {}
         if isinstance(value, dict):
             inner = part.get("properties")
             inner = inner if isinstance(inner, dict) else {}

@@ -1,5 +1,5 @@
-"""What is computed from the facts of a run, memoised: where values stand, the gate over its tools,
-which equal call was made before.
+"""Values computed from the facts of a run, memoised: where values stand, the gate over its tools,
+the equal call that was made before.
 
 It follows one :class:`~callwright.agent.state.RunState` after the other. Calls on their way add to
 ``made`` before their results are facts, so that of two equal calls at the same time one is made.

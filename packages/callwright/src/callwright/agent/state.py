@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked. ``days`` may be taken for known: today, and days that are named relative to
-    it.
+    """The request of a run. ``days`` may be taken for known: today, and days that are named
+    relative to it.
     """
 
     query: str = ""
@@ -80,9 +80,9 @@ class DeniedCall:
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """What holds in every branch of a run: what was not done stays undone, and what may have been
-    done stays so. ``doubts``: id -> a write that failed and may have happened, of earlier segments
-    too; ``blocked``: tool -> the doubtful write for which it is not called.
+    """The facts that hold in every branch of a run. What was not done stays undone, and what may
+    have been done stays so. ``doubts``: id -> a write that failed and may have happened, of earlier
+    segments too; ``blocked``: tool -> the doubtful write for which it is not called.
     """
 
     denied: tuple[DeniedCall, ...] = ()

@@ -68,7 +68,7 @@ class PlanFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlanSelectionOptions:
-    """Which tools are planned."""
+    """Options of the tools that are planned."""
 
     every: Annotated[
         bool, typer.Option("--all", help="Plan every tool, not only those found for the request.")
@@ -95,7 +95,7 @@ class PlanSelectionOptions:
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """What encodes, and what is remembered of it."""
+    """Options of the encoder, and of what is remembered of it."""
 
     encoder: Annotated[
         str | None,
@@ -121,7 +121,7 @@ class IndexOptions:
 
 @dataclass(frozen=True, slots=True)
 class PipelineOptions:
-    """How replies are refined."""
+    """Options of refining replies."""
 
     leave_out: Annotated[
         bool,

@@ -67,7 +67,7 @@ def list_tool_edges(plan: Plan) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """What is to be planned, and by whom. The tools are chosen first, as by a run with
+    """A request to plan, and the planner. The tools are chosen first, as by a run with
     ``shortlist`` and ``retrieval``; ``every``: all of them are planned.
     """
 
@@ -87,7 +87,7 @@ class PlanRequest:
     def of(
         cls, query: str | None, settings: Settings, strategy: str, *, every: bool
     ) -> PlanRequest:
-        """What the settings and the command line ask for. Only ``dag`` asks the model."""
+        """Return the request of the settings and the command line. Only ``dag`` asks the model."""
         return cls(
             query,
             settings.sources(),

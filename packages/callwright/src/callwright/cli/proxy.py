@@ -58,7 +58,7 @@ _PATIENCE = 2.0  # seconds for a first look at the upstream
 
 @dataclass(frozen=True, slots=True)
 class ProxySetup:
-    """What a proxy is told. ``keep``: a file for conversations with a repaired call;
+    """The setup of a proxy. ``keep``: a file for conversations with a repaired call;
     ``allow_host``: names under which the proxy is reached, beside localhost and its address;
     ``quiet``: no line for every request on stderr; ``key_variable``: the environment variable that
     holds the upstream's key; ``effects``: what tools do, as

@@ -43,8 +43,8 @@ from callwright.viewer import page
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What is to be run, and how. ``plan`` is the file of a plan to carry out; ``repair`` how a
-    failed call is repaired.
+    """A request to run, and its settings. ``plan`` is the file of a plan to carry out; ``repair``
+    how a failed call is repaired.
     """
 
     query: str
@@ -66,7 +66,7 @@ class RunRequest:
     def of(
         cls, query: str, settings: Settings, strategy: StrategyOptions, safety: SafetyOptions
     ) -> RunRequest:
-        """What the settings and the command line ask for. Raises ConfigError."""
+        """Return the request of the settings and the command line. Raises ConfigError."""
         retrieval = settings.get("retrieval")
         return cls(
             query,

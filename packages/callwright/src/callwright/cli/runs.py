@@ -157,8 +157,9 @@ def _render_value(value: Json) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """How a run goes on. Tools and model are those it was started with unless others are named;
-    ``key_variable`` holds the model's key. ``changed``: although something has changed since.
+    """The way in which a run goes on. Tools and model are those it was started with unless others
+    are named; ``key_variable`` holds the model's key. ``changed``: although something has changed
+    since.
     """
 
     folder: Path | None = None

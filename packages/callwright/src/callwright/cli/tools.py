@@ -114,7 +114,7 @@ class RankBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """Which tools are looked at."""
+    """Options of the tools that are looked at."""
 
     k: Annotated[
         int,
@@ -130,7 +130,7 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class ProbeOptions:
-    """How they are tried."""
+    """Options of probing tools."""
 
     trials: Annotated[
         TrialModes,

@@ -184,9 +184,9 @@ def _iter_links(tool: Tool, need: Need) -> Iterator[Link]:
 
 
 def _has_same_requirement(given: Profile, need: Need) -> bool:
-    """Whether a tool requires the very identifier that it should provide: by the same name, or as
-    the bare ``id`` of what it is named after. The ``id`` of a tool that lists or searches may be
-    that of what holds the listed things, so it is not taken for theirs.
+    """Return True if a tool requires the very identifier that it should provide: by the same name,
+    or as the bare ``id`` of what it is named after. The ``id`` of a tool that lists or searches may
+    be that of what holds the listed things, so it is not taken for theirs.
     """
     if len(need.field.name) > 1 and need.field.name in given.echoed:
         return True

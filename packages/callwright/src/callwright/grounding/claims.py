@@ -58,8 +58,8 @@ class Claims:
     readable: bool = True  # its words are English, or nothing speaks against it
 
     def announces(self, words: re.Pattern[str]) -> bool:
-        """Whether the statement may announce a calculation: it does so in words, or its words
-        cannot be read.
+        """Return True if the statement may announce a calculation: it does so in words, or its
+        words cannot be read.
         """
         return not self.readable or bool(words.search(self.text))
 

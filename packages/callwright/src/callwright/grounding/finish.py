@@ -36,6 +36,7 @@ from callwright.nouns.types import (
     ToolResult,
     to_canonical_json,
 )
+from callwright.nouns.wire_names import EditRules
 
 UNCONFIRMED = "(not confirmed by any result)"
 _FORMATS = {
@@ -54,7 +55,7 @@ _QUOTED = 200  # characters of a result, or of a reply, that are shown as they s
 _REASONS = 5  # that an answer gives for its having none
 _NAMED = 3  # tools that were left out for one reason
 _PLAIN = 3_000  # characters of the summary when the question is put again
-_WITHDRAWN = "answer.withdrawn"
+_WITHDRAWN = EditRules.ANSWER_WITHDRAWN
 _OPEN = ENGLISH.words("statements.open_questions")
 _TELLING_NOTHING = ENGLISH.words("statements.telling_nothing")
 _A_CALL = re.compile(r"([\w.\-]+) ?\(.*\)\.?", re.DOTALL)
@@ -224,7 +225,7 @@ def _verify_statement(
         found = _parse_restatement(restated, draft, facts)
         if found is not None:
             text, again = found
-            edit = Edit(f"/statements/{position}/text", draft.text, text, "answer.restated")
+            edit = Edit(f"/statements/{position}/text", draft.text, text, EditRules.ANSWER_RESTATED)
             support = "mended" if again.support == "supported" else again.support
             return Statement(text, support, again.citations, tuple(verdict.problems)), [edit], mend
         if echo or _is_not_known(restated):
@@ -270,7 +271,9 @@ def _quote_cited_results(
     text = "\n".join(statement.text for statement in found)
     citations = tuple(citation for statement in found for citation in statement.citations)
     statement = Statement(text, "mended", citations, (why,))
-    return statement, [Edit(f"/statements/{position}/text", draft.text, text, "answer.quoted")]
+    return statement, [
+        Edit(f"/statements/{position}/text", draft.text, text, EditRules.ANSWER_QUOTED)
+    ]
 
 
 def _decide_by_rule(
@@ -282,10 +285,10 @@ def _decide_by_rule(
     fixed = _repair_statement(draft, verdict, facts)
     if fixed is not None:
         text, again = fixed
-        edits = [Edit(path, f.before, f.text, "answer.value") for f in verdict.fixes]
+        edits = [Edit(path, f.before, f.text, EditRules.ANSWER_VALUE) for f in verdict.fixes]
         return Statement(text, "mended", again.citations, tuple(verdict.problems)), edits
     marked = f"{draft.text.rstrip()} {UNCONFIRMED}"
-    edit = Edit(path, draft.text, marked, "answer.marked")
+    edit = Edit(path, draft.text, marked, EditRules.ANSWER_MARKED)
     return Statement(marked, "unsupported", (), tuple(verdict.problems)), [edit]
 
 

@@ -46,8 +46,8 @@ class Timeout:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a client takes from outside: name resolution (None: the system's), waiting, randomness
-    and wall-clock time. Tests replace them.
+    """The inputs that a client takes from outside: name resolution (None: the system's), waiting,
+    randomness and wall-clock time. Tests replace them.
     """
 
     lookup: Callable[[str, int], Awaitable[Sequence[str]]] | None = None
@@ -205,7 +205,7 @@ class HttpClient:
     async def _follow(
         self, outgoing: Outgoing, limits: Timeout, deadline: float | None
     ) -> Exchange | Failure:
-        """Send the request and whatever redirects make of it, each hop checked anew."""
+        """Send the request and whatever redirects make of it, each hop checked again."""
         for hop in range(self.max_redirects + 1):
             exchange = await self._hop(outgoing, limits, deadline)
             if isinstance(exchange, Failure):

@@ -1,5 +1,5 @@
-"""The only place that parses JSON: strict first, mended only where strict refuses, never completed
-by guessing.
+"""The only place that parses JSON: strict first, repaired only where strict refuses, never
+completed by guessing.
 """
 
 from callwright.jsontext.broken import (

@@ -18,7 +18,7 @@ from callwright.jsontext.scan import Span, first_span
 from callwright.jsontext.strict import JsonError, parse
 from callwright.nouns.types import Json
 
-MAX_CHARS = 262_144  # longer broken documents are refused: mending is not linear, refusing is
+MAX_CHARS = 262_144  # longer broken documents are refused: repairing is not linear, refusing is
 _LIBRARY_CHARS = 16_384  # the library takes a minute on 60,000 characters of the worst kind …
 _LIBRARY_WORK = 120_000  # … and its time grows with depth times length
 _FENCE = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\r?\n?(.*?)(```|\Z)", re.DOTALL)
@@ -105,7 +105,8 @@ def parse_lenient(text: str | bytes) -> LenientResult:
     plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     if len(plain) > MAX_CHARS:
         raise JsonError(
-            f"not JSON ({refused.reason}), and too long to mend: {len(plain)} characters", MAX_CHARS
+            f"not JSON ({refused.reason}), and too long to mend: {len(plain)} characters",
+            MAX_CHARS,
         )
     problems: list[str] = []
     if isinstance(text, bytes) and "\ufffd" in plain:
@@ -219,7 +220,7 @@ def _parse_with_fallbacks(text: str, span: Span, problems: list[str], tidied: bo
 
 
 def _fix_common_slips(text: str, problems: list[str]) -> str:
-    """The commonest slips mended without touching what strings say: everything else stays as it
+    """The commonest slips repaired without touching what strings say: everything else stays as it
     is.
     """
     made: set[str] = set()

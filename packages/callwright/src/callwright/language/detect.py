@@ -35,8 +35,8 @@ def language_of(text: str) -> str:
 
 
 def is_foreign(text: str, code: str = "en") -> bool:
-    """Whether a text is surely not written in a language: its script, or its function words, are
-    those of another one. A text of which nothing can be told is not foreign.
+    """Return True if a text is surely not written in a language: its script, or its function words,
+    are those of another one. A text of which nothing can be told is not foreign.
     """
     language = language_of(text)
     if language:

@@ -24,5 +24,5 @@ def vocabulary_digest() -> str:
 
 
 def knows_vocabulary(card: Mapping[str, Any]) -> bool:
-    """Whether weights were learned with the vocabulary that features are computed with."""
+    """Return True if weights were learned with the vocabulary that features are computed with."""
     return bool(card.get("vocabulary", FIRST) == vocabulary_digest())

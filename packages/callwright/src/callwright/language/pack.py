@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache, cached_property
+from itertools import chain
 from typing import Any, Final
 
 from callwright.language.detect import DETECTION, is_foreign, language_of
@@ -52,10 +53,10 @@ class Pack:
         if self.vocabulary.has("units.names"):
             more = self._table("units_written.more_names")
             return {**self._table("units.names"), **more}
+        kinds = self.vocabulary.file("units").values()
         return {
             written.rstrip("_").replace("_", " "): name
-            for units in self.vocabulary.file("units").values()
-            for name, about in units.items()
+            for name, about in chain.from_iterable(units.items() for units in kinds)
             for written in about["names"]
         }
 
@@ -122,7 +123,9 @@ class Pack:
         )
 
     def _is_sure(self, unit: str) -> bool:
-        """Whether a word behind a number can only be a unit: no single letter, no function word."""
+        """Return True if a word behind a number can only be a unit: no single letter, no function
+        word.
+        """
         return not (unit.isalpha() and len(unit) == 1) and unit not in self.stop_words
 
     @cached_property

@@ -1,5 +1,5 @@
-"""What a language pack offers. A rule that rests on words takes them from a pack; what a pack does
-not hold is empty, and the rule abstains.
+"""The protocol of a language pack. A rule that rests on words takes them from a pack; what a pack
+does not hold is empty, and the rule abstains.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class LanguagePack(Protocol):
 
     @property
     def units(self) -> Mapping[str, str]:
-        """How units and currencies are written, lower case -> our name of them."""
+        """The spellings of units and currencies, in lower case -> our name of them."""
         ...
 
     def verbs_of(self, effect: str) -> frozenset[str]:

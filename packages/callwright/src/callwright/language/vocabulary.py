@@ -63,7 +63,7 @@ class Vocabulary:
         return entry
 
     def has(self, name: str) -> bool:
-        """Whether there is such an entry."""
+        """Return True if there is such an entry."""
         file, _, key = name.partition(".")
         return file in self.names() and key in self.file(file)
 
@@ -84,7 +84,7 @@ class Vocabulary:
 
 
 def _read_entries(entries: Mapping[str, Any]) -> dict[str, Any]:
-    """What the entries of a file say, without their sources."""
+    """Return the contents of a file's entries, without their sources."""
     found: dict[str, Any] = {}
     for key, entry in entries.items():
         said = {kind: value for kind, value in entry.items() if kind != "source"}

@@ -1,4 +1,4 @@
-"""What installed packages register with the core, by entry-point group."""
+"""Objects that installed packages register with the core, by entry-point group."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
 """Confidences and cuts as data: ``data/thresholds.toml`` of a package.
 
 An entry has a ``value``, and says where it was read off: ``data_set``, ``split``, ``command`` and,
-where it is kept, ``record``; an entry without a data set was set by hand, and its ``note`` says so.
+where it is kept, ``record``. What a value that was set by hand does is measured all the same, and
+its ``note`` says so.
 
 A group of values that share a measurement is a table with ``measured``, the name of a table below
 ``measurements`` that holds these four. Its values are called ``group.name``; a pair of them is for
-a reply of one call, and of several. ``version`` goes up when a value changes.
+a reply of one call, and of several. A value with a measurement of its own is a table of ``value``
+and ``measured``. ``version`` goes up when a value changes.
 """
 
 from __future__ import annotations
@@ -81,11 +83,9 @@ def _read(
     if "measured" not in row:
         yield name, Threshold(**row)
         return
-    about = measurements[row["measured"]]
     for key, value in row.items():
         if key != "measured":
-            one, several = value if isinstance(value, list) else (value, None)
-            yield (
-                f"{name}.{key}",
-                Threshold(float(one), several=several, **about),
-            )
+            own = value if isinstance(value, dict) else {"value": value}
+            one, several = own["value"] if isinstance(value, list) else (own["value"], None)
+            about = measurements[own.get("measured", row["measured"])]
+            yield f"{name}.{key}", Threshold(float(one), several=several, **about)

@@ -171,16 +171,16 @@ def recovery_text(data: Mapping[str, Any]) -> str:
     """A ``recovery`` event as one line: what is tried, and for which call."""
     how = {
         "retry": f"{data.get('producer')} gave an argument of it and is asked again",
-        "substitute": f"{', '.join(data.get('offered') or ())} may stand in",
+        "substitute": f"{', '.join(data.get('offered') or ())} may replace it",
         "retrieve": (
             f"the catalogue is searched again: {', '.join(data.get('offered') or ())} may do"
         ),
         "plan": (
-            "what is left is planned anew; blocked:"
+            "the rest is planned again; blocked:"
             f" {', '.join(data.get('blocked') or ()) or 'nothing'}"
         ),
         "replan": (
-            "what is left is layered anew; "
+            "the rest is layered again; "
             + "; ".join(
                 f"{tool} after {', '.join(names)}"
                 for tool, names in (data.get("waits") or {}).items()

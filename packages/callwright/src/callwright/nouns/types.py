@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Literal, NoReturn, TypeAlias, final
 
 from callwright.nouns.errors import Failure, Violation
+from callwright.nouns.wire_names import EditRule, EditRules
 
 Json: TypeAlias = Any  # None | bool | int | float | str | list[Json] | dict[str, Json]
 JsonObject: TypeAlias = dict[str, Any]
@@ -234,7 +235,7 @@ class Edit:
     path: str
     before: Json
     after: Json
-    rule: str
+    rule: EditRule
 
 
 @final
@@ -390,7 +391,7 @@ class Assumption:
         return f"{self.tool}: assumed {self.parameter} {value}: not in the request or in a result"
 
 
-CORRECTED = ("answer.value", "answer.restated")
+CORRECTED = (EditRules.ANSWER_VALUE, EditRules.ANSWER_RESTATED)
 """The rules of an answer's edits that replace what the model wrote by what a result says."""
 
 

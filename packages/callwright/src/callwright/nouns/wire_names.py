@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Literal, NewType, TypeAlias
 
 Group: TypeAlias = Literal[
     "event kinds",
@@ -69,79 +69,91 @@ _EVENT_KINDS = {
     "blob": "blob",  # digest, text
 }
 
-_EDIT_RULES = {
-    "already_called": "already_called",
-    "answer_marked": "answer.marked",
-    "answer_quoted": "answer.quoted",
-    "answer_restated": "answer.restated",
-    "answer_value": "answer.value",
-    "answer_withdrawn": "answer.withdrawn",
-    "asked_again": "asked_again",
-    "assign_key": "assign_key",
-    "date_spelling": "date_spelling",
-    "decimal_comma": "decimal_comma",
-    "documented_format": "documented_format",
-    "drop_null": "drop_null",
-    "drop_unknown": "drop_unknown",
-    "drop_unsourced": "drop_unsourced",
-    "duplicate_call": "duplicate_call",
-    "schema_echo": "echoed_schema",
-    "empty_arguments": "empty_arguments",
-    "field_respelled": "field_respelled",
-    "fill_from_result": "fill_from_result",
-    "fresh_id": "fresh_id",
-    "hallucinated_call": "ghost_call",
-    "guided_call": "guided_call",
-    "integral": "integral",
-    "label_added": "label_added",
-    "list_to_single": "list_to_single",
-    "loop": "loop",
-    "repair_json": "mend_json",
-    "model": "model",
-    "no_call": "no_call",
-    "no_parallel_calls": "no_parallel_calls",
-    "number_as_stated": "number_as_said",
-    "number_to_text": "number_to_text",
-    "option_meaning": "option_meaning",
-    "option_spelling": "option_spelling",
-    "overlay": "overlay",
-    "placeholder": "placeholder",
-    "producer_added": "producer_added",
-    "reference_relabelled": "reference_relabelled",
-    "reference_renumbered": "reference_renumbered",
-    "refused": "refused",
-    "rename_key": "rename_key",
-    "repair_model": "repair_model",
-    "repeated_call": "repeated_call",
-    "repeated_result": "repeated_result",
-    "repeated_write": "repeated_write",
-    "single_to_list": "single_to_list",
-    "split_call": "split_call",
-    "extracted_value": "stated_value",
-    "superfluous_call": "superfluous_call",
-    "text_to_boolean": "text_to_boolean",
-    "text_to_null": "text_to_null",
-    "text_to_number": "text_to_number",
-    "argument_matching": "tool_by_arguments",
-    "tool_choice_named": "tool_choice_named",
-    "tool_choice_none": "tool_choice_none",
-    "tool_meaning": "tool_meaning",
-    "tool_prefix": "tool_prefix",
-    "tool_ranked": "tool_ranked",
-    "tool_slip": "tool_slip",
-    "tool_spelling": "tool_spelling",
-    "topological_order": "topological_order",
-    "trim": "trim",
-    "unasked_call": "unasked_call",
-    "unit_left_out": "unit_left_out",
-    "unknown_tool": "unknown_tool",
-    "unpaired_call": "unpaired_call",
-    "unpaired_result": "unpaired_result",
-    "unstated_write": "unstated_write",
-    "unwrap_arguments": "unwrap_arguments",
-    "unwrap_json": "unwrap_json",
-    "wait_for_result": "wait_for_result",
-}
+
+EditRule = NewType("EditRule", str)
+"""What an edit is stored with as its reason: a constant of :class:`EditRules`, or several at one
+place, as :func:`join_edit_rules` joins them. Nothing else makes one, so mypy refuses an edit with
+a rule that this table lacks.
+"""
+
+
+class EditRules:
+    """Every rule that an edit may have: the name in the code, what is stored."""
+
+    ALREADY_CALLED = EditRule("already_called")
+    ANSWER_MARKED = EditRule("answer.marked")
+    ANSWER_QUOTED = EditRule("answer.quoted")
+    ANSWER_RESTATED = EditRule("answer.restated")
+    ANSWER_VALUE = EditRule("answer.value")
+    ANSWER_WITHDRAWN = EditRule("answer.withdrawn")
+    ARGUMENT_MATCHING = EditRule("tool_by_arguments")
+    ASKED_AGAIN = EditRule("asked_again")
+    ASSIGN_KEY = EditRule("assign_key")
+    DATE_SPELLING = EditRule("date_spelling")
+    DECIMAL_COMMA = EditRule("decimal_comma")
+    DOCUMENTED_FORMAT = EditRule("documented_format")
+    DROP_NULL = EditRule("drop_null")
+    DROP_UNKNOWN = EditRule("drop_unknown")
+    DROP_UNSOURCED = EditRule("drop_unsourced")
+    DUPLICATE_CALL = EditRule("duplicate_call")
+    EMPTY_ARGUMENTS = EditRule("empty_arguments")
+    EXTRACTED_VALUE = EditRule("stated_value")
+    FIELD_RESPELLED = EditRule("field_respelled")
+    FILL_FROM_RESULT = EditRule("fill_from_result")
+    FRESH_ID = EditRule("fresh_id")
+    GUIDED_CALL = EditRule("guided_call")
+    HALLUCINATED_CALL = EditRule("ghost_call")
+    INTEGRAL = EditRule("integral")
+    LABEL_ADDED = EditRule("label_added")
+    LIST_TO_SINGLE = EditRule("list_to_single")
+    LOOP = EditRule("loop")
+    MODEL = EditRule("model")
+    NO_CALL = EditRule("no_call")
+    NO_PARALLEL_CALLS = EditRule("no_parallel_calls")
+    NUMBER_AS_STATED = EditRule("number_as_said")
+    NUMBER_TO_TEXT = EditRule("number_to_text")
+    OPTION_MEANING = EditRule("option_meaning")
+    OPTION_SPELLING = EditRule("option_spelling")
+    OVERLAY = EditRule("overlay")
+    PLACEHOLDER = EditRule("placeholder")
+    PRODUCER_ADDED = EditRule("producer_added")
+    REFERENCE_RELABELLED = EditRule("reference_relabelled")
+    REFERENCE_RENUMBERED = EditRule("reference_renumbered")
+    REFUSED = EditRule("refused")
+    RENAME_KEY = EditRule("rename_key")
+    REPAIR_JSON = EditRule("mend_json")
+    REPAIR_MODEL = EditRule("repair_model")
+    REPEATED_CALL = EditRule("repeated_call")
+    REPEATED_RESULT = EditRule("repeated_result")
+    REPEATED_WRITE = EditRule("repeated_write")
+    SCHEMA_ECHO = EditRule("echoed_schema")
+    SINGLE_TO_LIST = EditRule("single_to_list")
+    SPLIT_CALL = EditRule("split_call")
+    SUPERFLUOUS_CALL = EditRule("superfluous_call")
+    TEXT_TO_BOOLEAN = EditRule("text_to_boolean")
+    TEXT_TO_NULL = EditRule("text_to_null")
+    TEXT_TO_NUMBER = EditRule("text_to_number")
+    TOOL_CHOICE_NAMED = EditRule("tool_choice_named")
+    TOOL_CHOICE_NONE = EditRule("tool_choice_none")
+    TOOL_MEANING = EditRule("tool_meaning")
+    TOOL_PREFIX = EditRule("tool_prefix")
+    TOOL_RANKED = EditRule("tool_ranked")
+    TOOL_SLIP = EditRule("tool_slip")
+    TOOL_SPELLING = EditRule("tool_spelling")
+    TOPOLOGICAL_ORDER = EditRule("topological_order")
+    TRIM = EditRule("trim")
+    UNASKED_CALL = EditRule("unasked_call")
+    UNIT_LEFT_OUT = EditRule("unit_left_out")
+    UNKNOWN_TOOL = EditRule("unknown_tool")
+    UNPAIRED_CALL = EditRule("unpaired_call")
+    UNPAIRED_RESULT = EditRule("unpaired_result")
+    UNSTATED_WRITE = EditRule("unstated_write")
+    UNWRAP_ARGUMENTS = EditRule("unwrap_arguments")
+    UNWRAP_JSON = EditRule("unwrap_json")
+    WAIT_FOR_RESULT = EditRule("wait_for_result")
+
+
+_EDIT_RULES = {name.lower(): rule for name, rule in vars(EditRules).items() if name.isupper()}
 
 
 def _unchanged(*literals: str) -> dict[str, str]:
@@ -206,14 +218,21 @@ _NAMES = {
 _JOIN = "+"  # two edit rules at one place are stored as one: list_to_single+text_to_number
 
 
+def join_edit_rules(*rules: EditRule) -> EditRule:
+    """Edit rules that were applied at one place, one after the other, as they are stored."""
+    return EditRule(_JOIN.join(rules))
+
+
 def wire_name(group: Group, name: str) -> str:
-    """What a name of the code is stored as. Raises KeyError for a name that the table lacks."""
+    """Return the literal that a name of the code is stored as. Raises KeyError for a name that the
+    table lacks.
+    """
     return WIRE_NAMES[group][name]
 
 
 def current_literal(group: Group, stored: str, old: Spellings = OLD_SPELLINGS) -> str:
-    """What is stored today for a literal of any version. One that the table lacks stays as it is:
-    a later version may know it.
+    """Return the literal that is stored today for a literal of any version. One that the table
+    lacks stays as it is: a later version may know it.
     """
     known = old[group]
     return _JOIN.join(known.get(part, part) for part in stored.split(_JOIN)) if known else stored

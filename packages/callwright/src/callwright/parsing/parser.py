@@ -85,12 +85,14 @@ class Parser:
         self.blocks: list[Block] = []  # those that held no call and said why
 
     @property
-    def held(self) -> int:
+    def pending_length(self) -> int:
         """Characters that have arrived and are not handed out, because they can still begin a
         call.
         """
         tape = self._tape
         return len(tape.text) - tape.at + (len(tape.raw()) if self._reading is not None else 0)
+
+    held = pending_length  # the name that the documentation used; goes with the next version
 
     def feed(self, text: str) -> list[Piece]:
         """Add text, and return the pieces that are now certain. Text that is no call is returned at

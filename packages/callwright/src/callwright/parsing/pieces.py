@@ -32,7 +32,7 @@ class CallPiece:
 
     ``raw`` is the text of the whole block; where a block holds several calls the first carries it
     and the others "": the texts and raws of all pieces, in order, are the input again. ``problems``
-    lists what was wrong and mended or left. ``truncated``: the text stopped inside the arguments,
+    lists what was wrong and repaired or left. ``truncated``: the text stopped inside the arguments,
     which are then raw text and never completed.
     """
 

@@ -17,7 +17,7 @@ FINISH = "Finish"  # the name by which models say that they are done (RETO A.6)
 MAX_NAME = 128
 NAME = re.compile(r"[\w.\-:/]*")
 _EVEN = re.compile(rf"[^\W\d][\w.\-:/]{{0,{MAX_NAME - 1}}}")
-_MEND_CHARS = 65_536  # of one reply: mending is not linear, a reply of nothing but broken values would never end
+_MEND_CHARS = 65_536  # of one reply: repair is not linear
 # likeness (difflib) from which a name is taken for a misspelt one; the refiner decides what to make of it
 _CLOSE = 0.82
 _BEGINNINGS = frozenset(["", "<", "[", "{", "`"])
@@ -36,7 +36,7 @@ class ToolVocabulary:
 
     def again(self) -> ToolVocabulary:
         """The same tools for another reply: what was made of their names is shared, the budget for
-        mending is new.
+        repairing is new.
         """
         for made_once in ("longest", "scripts", "odd", "_plain"):
             getattr(self, made_once)
@@ -122,7 +122,7 @@ class ToolVocabulary:
         return self.tools[meant].properties if meant else {}
 
     def read(self, text: str) -> LenientResult:
-        """A JSON value, mended if need be and if the reply's budget for mending allows. Raises
+        """A JSON value, repaired if need be and if the reply's budget for repairing allows. Raises
         JsonError.
         """
         try:

@@ -1,4 +1,4 @@
-"""The text of a bracketed value -> the calls it means: read strictly, else mended with problems
+"""The text of a bracketed value -> the calls it means: read strictly, else repaired with problems
 named, else torn.
 """
 

@@ -1,4 +1,4 @@
-"""What is said of a call on its way: what is still wrong, what was left alone, what to know of it.
+"""Diagnostics of a call on its way: errors that remain, hints about what was left alone, and notes.
 
 Inside repair there is this one form. Results show an error or a warning as a
 :class:`~callwright.nouns.errors.Violation` and a hint as an :class:`Abstention`.

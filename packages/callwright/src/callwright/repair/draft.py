@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, Json, JsonObject, ToolCall
+from callwright.nouns.wire_names import EditRule
 from callwright.repair.diagnostics import MISSING, Abstention, Diagnostic
 from callwright.repair.location import REPLY, Location, in_arguments
 from callwright.schema.value_edits import ValueEdit, render_pointer
@@ -29,7 +30,7 @@ class LocatedEdit(NamedTuple):
     location: Location
     before: Json
     after: Json
-    rule: str
+    rule: EditRule
     confidence: float = 1.0
     turn: int = 0
 
@@ -65,7 +66,7 @@ class Draft(Findings):
 
     @property
     def errors(self) -> list[Diagnostic]:
-        """What is still wrong with it."""
+        """The errors that remain."""
         return [d for d in self.diagnostics if d.severity == "error"]
 
     @property
@@ -75,7 +76,7 @@ class Draft(Findings):
 
     @property
     def has_tool(self) -> bool:
-        """Whether its tool is one of those in view."""
+        """True if its tool is one of those in view."""
         return not any(d.rule == "unknown_tool" for d in self.errors)
 
 
@@ -103,7 +104,7 @@ class Change(Findings):
         )
 
     def list_edit(
-        self, location: Location, before: Json, after: Json, rule: str, confidence: float = 1.0
+        self, location: Location, before: Json, after: Json, rule: EditRule, confidence: float = 1.0
     ) -> None:
         """List an edit."""
         self.edits.append(LocatedEdit(location, before, after, rule, confidence))
@@ -172,7 +173,7 @@ class Drafts:
         return made
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same was made of the same calls."""
+        """Return True if the same was made of the same calls."""
         if not isinstance(other, Drafts):
             return NotImplemented
         return self.order == other.order and self.every == other.every
@@ -203,7 +204,7 @@ class Drafts:
         return [*self._every.values(), *([self._reply] if self._reply is not None else ())]
 
     def _of_reply(self) -> Draft:
-        """What holds the evidence of the reply as a whole."""
+        """Return the draft that holds the evidence of the reply as a whole."""
         if self._reply is None:
             self._reply = Draft(REPLY, ToolCall("", "", {}))
         return self._reply
@@ -266,12 +267,12 @@ class Drafts:
         )
 
     def render_violations(self) -> tuple[Violation, ...]:
-        """What is still wrong."""
+        """Return the errors that remain."""
         found = (d for d in self._said() if d.severity == "error")
         return tuple(d.to_violation(self._path(d.location)) for d in found)
 
     def render_abstentions(self) -> tuple[Abstention, ...]:
-        """What was left alone."""
+        """Return the hints about what was left alone."""
         found = (d for d in self._said() if d.severity == "hint")
         return tuple(d.to_abstention(self._path(d.location)) for d in found)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from callwright.language import ENGLISH
 from callwright.nouns.types import Edit, Json, JsonObject, Tool
+from callwright.nouns.wire_names import EditRules
 from callwright.schema.value_edits import render_pointer
 from callwright.tools.overlay import Change, OverlayChange, set_keyword
 
@@ -40,7 +41,7 @@ _ALONE = re.compile(r"[.!]?\s*(?:[,;)\]}\n]|$)")  # behind the last word of what
 _BETWEEN_OPTIONS = ENGLISH.pattern("errors.between_options")
 _LABELS = ENGLISH.words("errors.labels")
 _MAX_CHARS = 4_000
-OVERLAY = "overlay"  # the edit that lists what an error taught
+OVERLAY = EditRules.OVERLAY  # the edit that lists what an error taught
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,8 @@ def _strip_place_prefix(name: str, known: Container[str]) -> str:
     """The key without the place of the request that FastAPI and pydantic put before it
     (``query.city``).
     """
-    return name if name in known else _PLACE.sub("", name, count=1) if _PLACE.match(name) else name
+    place = None if name in known else _PLACE.match(name)
+    return name[place.end() :] if place else name
 
 
 def _match_declared_key(name: str, properties: Iterable[str]) -> str:

@@ -49,7 +49,7 @@ def run_rules(
 
 
 def run_without_questions(steps: Generator[ChatRequest, Reply, T]) -> T:
-    """What a generator returns that asks nobody. Raises RuntimeError where it does ask."""
+    """Return the value of a generator that asks nobody. Raises RuntimeError where it does ask."""
     try:
         next(steps)
     except StopIteration as end:

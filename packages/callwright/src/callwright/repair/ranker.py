@@ -25,6 +25,7 @@ from callwright.language.tokens import squash_name
 from callwright.nouns.errors import WeightsError
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.provenance.grounding import classify_value
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rules.names import Match, score_likeness
@@ -32,7 +33,7 @@ from callwright.repair.rules.parameters import name_likeness
 
 FORMAT = 1
 SHIPPED = "data/ranker.json"
-RULE = "tool_ranked"
+RULE = EditRules.TOOL_RANKED
 _WRITING = frozenset({"make", "change", "act", "remove"})
 CONFIDENCE = threshold("callwright.repair", "ranker.confidence")
 
@@ -146,7 +147,7 @@ def parse_ranker(text: str, name: str) -> Ranker:
     except JsonError as exc:
         raise WeightsError(
             f"{name} is no JSON: {exc}",
-            hint="train it anew: python -m callwright_lab.training.ranker.repair_ranker",
+            hint="train it again: python -m callwright_lab.training.ranker.repair_ranker",
         ) from exc
     if (
         not isinstance(value, dict)
@@ -154,7 +155,7 @@ def parse_ranker(text: str, name: str) -> Ranker:
         or not isinstance(value.get("tasks"), dict)
     ):
         raise WeightsError(
-            f"{name} is no ranker of format {FORMAT}", hint="train it anew with this version"
+            f"{name} is no ranker of format {FORMAT}", hint="train it again with this version"
         )
     tasks = {
         task: _read_trees(task, spec, name)
@@ -168,7 +169,7 @@ def _read_trees(task: str, spec: JsonObject, name: str) -> Trees:
     if tuple(spec.get("features") or ()) != FEATURES[task]:
         raise WeightsError(
             f"{name} was trained on other features for {task!r}",
-            hint="train it anew with this version",
+            hint="train it again with this version",
         )
     made = tuple(
         tuple(tuple(n) if isinstance(n, list) else n for n in tree) for tree in spec["trees"]

@@ -124,15 +124,11 @@ def _parse_call(raw: Any, place: int) -> ToolCall:
             f"call {place} names no tool: {str(dict(raw))[:80]}", hint=f"give {FORMS}"
         )
     given: Json = next(
-        (inner[k] for k in ("arguments", "parameters", "input", "args") if k in inner), {}
+        (inner[k] for k in ("arguments", "parameters", "input", "args") if k in inner), None
     )
-    arguments = (
-        {}
-        if given is None
-        else given
-        if isinstance(given, dict | str)
-        else to_canonical_json(given)
-    )
+    if given is None:
+        given = {}
+    arguments = given if isinstance(given, dict | str) else to_canonical_json(given)
     slot = read_label(dict(raw))
     return ToolCall(
         str(raw.get("call_id") or raw.get("id") or slot or f"call_{place + 1}"),

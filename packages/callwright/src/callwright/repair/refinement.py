@@ -129,8 +129,8 @@ SEQUENCE_RULES: tuple[Rule[ReplyContext], ...] = (
 
 
 def convert_values(drafts: Drafts, context: ReplyContext) -> Change | None:
-    """What the gate converts or drops without a loss, of every call, for somebody else executes
-    it.
+    """Convert or drop in every call what the gate converts or drops without a loss: somebody else
+    executes the calls.
     """
     change = Change()
     for draft in drafts:
@@ -200,8 +200,8 @@ def _name_waiting(change: Change) -> None:
 
 
 def _reads_as_prose(reading: Reading, drafts: Drafts) -> bool:
-    """Whether unmarked JSON or code amid other text names only tools that do not exist: an example,
-    not a call.
+    """Return True if unmarked JSON or code amid other text names only tools that do not exist: an
+    example, not a call.
     """
     read = (draft for draft in drafts.every if draft.origin is not None)
     # whatever else the rules made of its arguments, and whichever calls they dropped

@@ -1,8 +1,9 @@
 """Every rule of repair: what it is called, what it needs, the edits that it makes, and an example.
 
-The rules are those of the configurations; what the documentation says of their edits stands in
-``data/rules.toml``. ``python -m callwright.repair.registry`` prints the table of docs/refine.md;
-with the page's path it writes the table there, between its markers. A test runs every example.
+The rules are those of the configurations. What the documentation says of their edits, and of those
+that other rooms make, stands in ``data/rules.toml``. ``python -m callwright.repair.registry``
+prints the tables of docs/refine.md; with the page's path it writes them there, between its markers.
+A test runs every example.
 """
 
 from __future__ import annotations
@@ -51,6 +52,15 @@ class EditKind:
     example: Example
 
 
+@dataclass(frozen=True, slots=True)
+class OtherEdit:
+    """One kind of edit that no rule of the pipeline makes: its name on the wire, and what makes it."""
+
+    wire: str
+    by: str
+    does: str
+
+
 def every_rule() -> tuple[Rule[Any], ...]:
     """The rules of all configurations, those of the gate first."""
     return (
@@ -67,6 +77,12 @@ def edit_kinds() -> tuple[EditKind, ...]:
     tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
     tools = {name: _build_tool(name, parse(text)) for name, text in tables["tools"].items()}
     return tuple(_build_edit_kind(row, tools) for row in tables["edits"])
+
+
+def other_edits() -> tuple[OtherEdit, ...]:
+    """The kinds of edits that the proxy, the answer's check and learned overlays make."""
+    tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return tuple(OtherEdit(**row) for row in tables["elsewhere"])
 
 
 def _build_tool(name: str, row: Mapping[str, Any]) -> Tool:
@@ -101,8 +117,8 @@ def _parse_calls(text: str) -> tuple[ToolCall, ...]:
 
 
 def render_table() -> str:
-    """The rows of the documentation, in Markdown."""
-    return "\n".join(_iter_rows())
+    """The rows of the documentation, in Markdown: the edits of the rules, then the other edits."""
+    return "\n".join([*_iter_rows(), "", *_iter_other_rows()])
 
 
 def _iter_rows() -> Iterator[str]:
@@ -122,6 +138,15 @@ def _iter_rows() -> Iterator[str]:
             shown = f"`{before}` → " + (f"`{after}`" if after else "no call")
         cells = (kind.does, kind.only_if, ", ".join(sorted(needs[kind.rule])), shown)
         yield f"| `{kind.wire}` | " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _iter_other_rows() -> Iterator[str]:
+    yield "Edits that no rule of the pipeline makes:"
+    yield ""
+    yield "| edit | made by | what it does |"
+    yield "|---|---|---|"
+    for edit in other_edits():
+        yield f"| `{edit.wire}` | {edit.by} | {edit.does} |"
 
 
 def _render_call(call: ToolCall) -> str:

@@ -23,17 +23,17 @@ UNANSWERED = Reply("")
 
 
 class Context(Protocol):
-    """What a configuration knows besides the calls, and its check."""
+    """The facts of a configuration besides the calls, and its check."""
 
     @property
     def has(self) -> frozenset[Need]:
-        """What there is of what rules need."""
+        """The needs of rules that this configuration meets."""
 
     def is_right(self, draft: Draft, /) -> bool:
         """The check: whether a draft may go as it is."""
 
     def is_open(self, draft: Draft, /) -> bool:
-        """Whether something may have to be done about a draft, right or not."""
+        """Return True if something may have to be done about a draft, right or not."""
 
 
 C = TypeVar("C", bound=Context)
@@ -74,7 +74,7 @@ def select_drafts(drafts: Drafts, context: Context, when: When) -> list[Draft]:
 
 
 def is_valid_draft(draft: Draft, context: Context) -> bool:
-    """Whether a draft is right, asked once as long as its call stays the same."""
+    """Return True if a draft is right, asked once as long as its call stays the same."""
     if draft.is_right is None:
         draft.is_right = context.is_right(draft)
     return draft.is_right

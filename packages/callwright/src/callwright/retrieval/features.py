@@ -1,4 +1,4 @@
-"""What can be known of a tool for a request, number by number, and how the modes weigh it.
+"""Features of a tool for a request, number by number, and their weights in each mode.
 
 There are eight features: of words (BM25) or of meaning (cosine); of the whole request or of the
 best of its clauses; of the tool or of its parent, that is of all tools from the same place. Fusion

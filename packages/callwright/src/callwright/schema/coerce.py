@@ -14,6 +14,7 @@ from typing import Any
 
 from callwright.jsontext import JsonError, parse, parse_lenient
 from callwright.nouns.types import Json, to_canonical_json, to_plain_text
+from callwright.nouns.wire_names import EditRule, EditRules, join_edit_rules
 from callwright.schema import value_spellings as spellings
 from callwright.schema.compiled import Compiled, Node
 from callwright.schema.value_edits import Pointer, ValueEdit
@@ -155,7 +156,9 @@ class _Walk:
             finished = candidate
             if isinstance(candidate, dict | list) and not self.steps.accepts(node, candidate):
                 finished = _Walk(edits, self.steps).at(candidate, node, path, depth + 1)
-            unwrapped = rule.endswith("unwrap_json") and "string" not in get_types(node.schema)
+            unwrapped = rule.endswith(EditRules.UNWRAP_JSON) and "string" not in get_types(
+                node.schema
+            )
             if unwrapped or self.steps.accepts(
                 node, finished
             ):  # text where no text may stand is opened even if more is wrong
@@ -186,7 +189,7 @@ class _Walk:
                 continue
             new = self.at(member, child, here, depth + 1)
             if new is None and not child.accepts(None) and key not in (required or ()):
-                self.edits.append(ValueEdit(here, None, None, "drop_null"))
+                self.edits.append(ValueEdit(here, None, None, EditRules.DROP_NULL))
                 continue
             made[key] = new
         same = len(made) == len(value) and all(made[key] is member for key, member in value.items())
@@ -230,38 +233,38 @@ def _type_name(value: Json) -> str:
 
 def _iter_readings(
     value: Json, schema: dict[str, Any], depth: int = 0
-) -> Iterator[tuple[str, Json]]:
+) -> Iterator[tuple[EditRule, Json]]:
     """(rule, candidate) pairs for a value that the schema refuses as it stands."""
     types = get_types(schema)
     if isinstance(value, str):
         yield from _iter_text_readings(value, schema, types)
     elif isinstance(value, list):
         if "array" not in types and len(value) == 1 and depth < _MOST_WRAPPERS:
-            yield "list_to_single", value[0]
+            yield EditRules.LIST_TO_SINGLE, value[0]
             for rule, candidate in _iter_readings(value[0], schema, depth + 1):
-                yield f"list_to_single+{rule}", candidate
+                yield join_edit_rules(EditRules.LIST_TO_SINGLE, rule), candidate
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield from _iter_number_readings(value, schema, types)
     elif isinstance(value, bool):
         yield from _iter_matching_options(str(value), schema)
     if "array" in types and not isinstance(value, list) and value is not None:
-        yield "single_to_list", [value]
+        yield EditRules.SINGLE_TO_LIST, [value]
 
 
 def _iter_number_readings(
     value: float, schema: dict[str, Any], types: frozenset[str]
-) -> Iterator[tuple[str, Json]]:
+) -> Iterator[tuple[EditRule, Json]]:
     if "integer" in types and isinstance(value, float) and value.is_integer():
-        yield "integral", int(value)
+        yield EditRules.INTEGRAL, int(value)
     if "string" in types:
         text = to_canonical_json(value)
-        yield "number_to_text", text
+        yield EditRules.NUMBER_TO_TEXT, text
         yield from _iter_matching_options(text, schema)
 
 
 def _iter_text_readings(
     text: str, schema: dict[str, Any], types: frozenset[str]
-) -> Iterator[tuple[str, Json]]:
+) -> Iterator[tuple[EditRule, Json]]:
     spelling = text if len(text) <= _LONGEST_SPELLING else text.strip()
     if len(spelling) > _LONGEST_SPELLING:  # it spells no word, number or day
         if types & {"object", "array"}:
@@ -273,20 +276,20 @@ def _iter_text_readings(
     if types & {"integer", "number"}:
         found = spellings.parse_number(text, whole="number" not in types)
         if found is not NONE:
-            yield "text_to_number", found
+            yield EditRules.TEXT_TO_NUMBER, found
     if "boolean" in types:
         found = spellings.parse_boolean(text)
         if found is not NONE:
-            yield "text_to_boolean", found
+            yield EditRules.TEXT_TO_BOOLEAN, found
     if "null" in types and text.strip().lower() in _NULL_WORDS:
-        yield "text_to_null", None
+        yield EditRules.TEXT_TO_NULL, None
     if types & {"integer", "number", "boolean", "null"} and text[:1] == '"':
         yield from _unwrapped_scalar(text, schema)
     if "string" in types:
         yield from _iter_respellings(text, schema)
 
 
-def _iter_unwrapped(text: str, types: frozenset[str]) -> Iterator[tuple[str, Json]]:
+def _iter_unwrapped(text: str, types: frozenset[str]) -> Iterator[tuple[EditRule, Json]]:
     """An object or array that came as text, encoded once more than it should."""
     if text.lstrip()[:1] not in ("{", "[", '"', "'"):
         return
@@ -303,10 +306,10 @@ def _iter_unwrapped(text: str, types: frozenset[str]) -> Iterator[tuple[str, Jso
             return
         value = mended.value
     if _type_name(value) in types:
-        yield "unwrap_json", value
+        yield EditRules.UNWRAP_JSON, value
 
 
-def _unwrapped_scalar(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:
+def _unwrapped_scalar(text: str, schema: dict[str, Any]) -> Iterator[tuple[EditRule, Json]]:
     """A quoted scalar inside the text: "\\"5\\""."""
     try:
         inner = parse(text)
@@ -314,10 +317,10 @@ def _unwrapped_scalar(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, 
         return
     if isinstance(inner, str) and not inner.startswith('"'):
         for _, candidate in _iter_readings(inner, schema):
-            yield "unwrap_json", candidate
+            yield EditRules.UNWRAP_JSON, candidate
 
 
-def _iter_matching_options(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:
+def _iter_matching_options(text: str, schema: dict[str, Any]) -> Iterator[tuple[EditRule, Json]]:
     """The one option of ``enum`` or ``const`` that the text spells, case, spaces and separators
     aside.
     """
@@ -332,7 +335,7 @@ def _iter_matching_options(text: str, schema: dict[str, Any]) -> Iterator[tuple[
             worded.get(spellings.fold_word(text), []) if spellings.fold_word(text) else []
         )
         if len(found) == 1:
-            yield "option_spelling", found[0]
+            yield EditRules.OPTION_SPELLING, found[0]
         if found or text[:1] not in ('"', "'") or text[-1:] != text[:1] or len(text) <= 2:
             return
         text = text[1:-1]
@@ -365,23 +368,23 @@ def _index_options(options: list[Json]) -> tuple[dict[str, list[Json]], dict[str
 _options: dict[int, tuple[list[Json], dict[str, list[Json]], dict[str, list[Json]]]] = {}
 
 
-def _iter_respellings(text: str, schema: dict[str, Any]) -> Iterator[tuple[str, Json]]:
+def _iter_respellings(text: str, schema: dict[str, Any]) -> Iterator[tuple[EditRule, Json]]:
     """The same text without surrounding space, or the same day as the format or pattern spells
     it.
     """
     checked = "format" in schema or "pattern" in schema
     trimmed = text.strip()
     if checked and trimmed != text:
-        yield "trim", trimmed
+        yield EditRules.TRIM, trimmed
     reader = _FORMATS.get(str(schema.get("format")))
     found = reader(text) if reader else NONE
     if found is not NONE:
-        yield "date_spelling", found
+        yield EditRules.DATE_SPELLING, found
     if "pattern" in schema and (day := spellings.calendar_day(text)):
         made = {day.strftime(style) for style in _DAY_STYLES}
         fitting = sorted(m for m in made if _is_pattern_match(schema["pattern"], m))
         if len(fitting) == 1:
-            yield "date_spelling", fitting[0]
+            yield EditRules.DATE_SPELLING, fitting[0]
 
 
 def _is_pattern_match(pattern: Json, text: str) -> bool:

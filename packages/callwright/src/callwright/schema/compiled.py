@@ -78,7 +78,7 @@ def compile_relaxed(schema: Json) -> Compiled:
 
 @dataclass(frozen=True, slots=True)
 class ValidatorOptions:
-    """How a schema is compiled. ``registry`` holds further schemas."""
+    """Options of compiling a schema. ``registry`` holds further schemas."""
 
     formats: bool = True
     registry: Any = None

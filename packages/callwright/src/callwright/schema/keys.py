@@ -14,6 +14,7 @@ import re
 from callwright.language import ENGLISH
 from callwright.language.tokens import split_identifier
 from callwright.nouns.types import Json, JsonObject, required_keys
+from callwright.nouns.wire_names import EditRules
 from callwright.schema.compiled import Node
 from callwright.schema.value_edits import Pointer, ValueEdit
 
@@ -90,7 +91,7 @@ def _rename_nested_keys(
     for key, member in value.items():
         name = str(pairs.get(key, key))
         if name != key:
-            edits.append(ValueEdit((*path, key), key, name, "rename_key"))
+            edits.append(ValueEdit((*path, key), key, name, EditRules.RENAME_KEY))
         child = node.property(name)
         if child is not None:
             member = _rename_nested_keys(member, child.resolved(), (*path, name), edits, depth + 1)
@@ -209,7 +210,7 @@ def _drop_nested_keys(
     for key, member in value.items():
         here = (*path, key)
         if declared is not None and key not in declared:
-            edits.append(ValueEdit(here, member, None, "drop_unknown"))
+            edits.append(ValueEdit(here, member, None, EditRules.DROP_UNKNOWN))
             continue
         child = node.property(key)
         kept[key] = (

@@ -62,7 +62,7 @@ def relax_schema(
     why = ""
     for dropped in ((), _REFERENCES) if references else (_REFERENCES,):
         work = _Relaxing(refuses, frozenset(dropped))
-        made = work.whole(schema)
+        made = work.relax_root(schema)
         why = refuses(made)
         if not why:
             return made, work.names
@@ -91,7 +91,7 @@ class _Relaxing:
         more = self._count - len(self._whys)
         return (*self._whys, *([f"and {more} more"] if more else []))
 
-    def whole(self, schema: Json) -> Json:
+    def relax_root(self, schema: Json) -> Json:
         named = schema.get("$schema") if isinstance(schema, dict) else None
         if named is not None:
             why = self._refuses({"$schema": named})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from callwright.nouns.types import Edit, Json
+from callwright.nouns.wire_names import EditRule
 
 Pointer: TypeAlias = tuple[str | int, ...]
 """The keys that lead to a place in a JSON value; ``()`` is the whole."""
@@ -23,7 +24,7 @@ class ValueEdit(NamedTuple):
     pointer: Pointer
     before: Json
     after: Json
-    rule: str
+    rule: EditRule
 
     @property
     def path(self) -> str:

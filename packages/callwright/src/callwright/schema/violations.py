@@ -308,11 +308,8 @@ def _describe_property(part: Any) -> str:
 
 def _join_values(values: list[Any]) -> str:
     shown = ", ".join(_format_value(v) for v in values[:_SHOWN])
-    return (
-        shown + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "")
-        if values
-        else "none"
-    )
+    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+    return shown + more or "none"
 
 
 def _format_value(value: Any) -> str:

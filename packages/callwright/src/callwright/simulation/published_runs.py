@@ -57,7 +57,7 @@ class Runs:
 
 
 def has_readers() -> bool:
-    """Whether an installed package reads any layout of published runs."""
+    """Return True if an installed package reads any layout of published runs."""
     return bool(load_plugins(GROUP))
 
 

@@ -1,5 +1,5 @@
-"""What tools really answered, kept to be answered again: from traces, journals, published
-runs and live calls.
+"""Recordings of what tools really answered, kept to be answered again: from traces, journals,
+published runs and live calls.
 
 A recording is a trace: a ``run.start`` that holds the tools, and ``result`` events. The trace or
 the journal of any run is therefore one, and :class:`RecordingSource` writes one while tools are
@@ -230,7 +230,7 @@ def _read_folder(folder: Path) -> Recording:
 
 
 def _hint() -> str:
-    """What a recording is, and what to install to read the runs of others."""
+    """Return a hint: the forms of a recording, and what to install to read the runs of others."""
     lab = (
         ""
         if has_readers()

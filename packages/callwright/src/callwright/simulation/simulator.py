@@ -144,7 +144,7 @@ class SimulatedSource:
 
 def extend_limits(limits: Limits) -> Limits:
     """Limits of a run whose tools a model imitates: what a tool may take says nothing of how fast a
-    model writes, and an imitation that is cut off is made anew at each repetition. The whole run
+    model writes, and an imitation that is cut off is made again at each repetition. The whole run
     has the time of ten calls at least.
     """
     return replace(

@@ -1,8 +1,8 @@
 """SQLite files that several processes share: opened so that neither a crash nor another process
 damages them.
 
-SQLite comes with apsw, because the one of Python is often older than 3.51.3, which mended a loss of
-data in the write-ahead log.
+SQLite comes with apsw, because the one of Python is often older than 3.51.3, which repaired a loss
+of data in the write-ahead log.
 """
 
 from __future__ import annotations

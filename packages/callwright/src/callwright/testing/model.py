@@ -63,11 +63,10 @@ class ScriptedModel:
         self._piece = piece
         self._script = script
         self._lines: list[Any] = list(script) if isinstance(script, Sequence) else []
-        self._by_purpose = (
-            {k: list(v) if isinstance(v, list | tuple) else v for k, v in script.items()}
-            if isinstance(script, Mapping)
-            else {}
-        )
+        by_purpose = script if isinstance(script, Mapping) else {}
+        self._by_purpose = {
+            k: list(v) if isinstance(v, list | tuple) else v for k, v in by_purpose.items()
+        }
         self.requests: list[ChatRequest] = []
         self.closed = False
 

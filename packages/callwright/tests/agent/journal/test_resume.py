@@ -364,7 +364,7 @@ async def test_limits_conversation_and_time_go_on_where_they_were(tmp_path: Path
     assert start["conversation"][1]["tool_calls"][0]["arguments"] == {"iata": "OSL"}
     told = [
         e.at for e in first.events if "turn" in e.data
-    ]  # what comes after the last answer is done anew
+    ]  # what comes after the last answer is done again
     assert again.events[-1].at >= told[-1]
 
 

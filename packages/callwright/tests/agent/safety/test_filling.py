@@ -143,8 +143,8 @@ def desk() -> list[FakeTool]:
 
 
 def obeying(*calls: dict[str, str]) -> ScriptedModel:
-    """A model that proposes these calls, and mends into the first of them whatever it is asked to
-    mend.
+    """A model that proposes these calls, and repairs into the first of them whatever it is asked to
+    repair.
     """
 
     def say(request: ChatRequest) -> Any:

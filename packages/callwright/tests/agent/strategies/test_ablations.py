@@ -1,4 +1,4 @@
-"""Strategies with something taken away: what is then shown, mended and repeated."""
+"""Strategies with something taken away: what is then shown, repaired and repeated."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Scene:
 
 class StaleLookup(Scene):
     """The lookup gives an order that is gone; asked again it gives another. Its depot is looked up
-    anew.
+    again.
     """
 
     query = "What is the status of Ann's order, and where is its depot?"

@@ -1,4 +1,4 @@
-"""Strategies whose calls are mended by reflection: when it is asked, what it costs, and that it
+"""Strategies whose calls are repaired by reflection: when it is asked, what it costs, and that it
 survives a crash.
 """
 

@@ -25,7 +25,7 @@ RAIN = '{"sky": "drizzle"}'
 
 
 def model(asked: Asked) -> Reply:
-    """Gets the number of days wrong, mends it when it is asked, and answers with what came back."""
+    """Gets the number of days wrong, repairs it when it is asked, and answers with what came back."""
     said = asked.json["messages"]
     if not asked.json.get("tools"):
         return Reply([whole(REPAIR)], headers=JSON)

@@ -58,7 +58,7 @@ def test_a_producer_of_unknown_effects_is_not_called_unasked() -> None:
     calls = [ToolCall("call_1", "modify_password", {"token": "<token>", "new_password": "n3w"})]
     done = order(calls, [unsure, PASSWORD], query=QUERY)
     assert done.calls == tuple(calls)
-    assert "may change something" in done.abstained[0]
+    assert "may change something" in done.suggestions[0]
 
 
 def test_a_producer_whose_own_arguments_are_unknown_is_named() -> None:

@@ -193,7 +193,7 @@ async def test_a_lost_connection_is_a_failure_whose_outcome_is_unknown() -> None
         lost = (await catalog.call("die", {})).failure
         assert lost is not None
         assert (lost.kind, lost.outcome_unknown, lost.retryable) == ("unavailable", True, True)
-        read = (await catalog.call("die_reading", {})).failure  # on a connection made anew
+        read = (await catalog.call("die_reading", {})).failure  # on a connection made again
         assert read is not None
         assert read.kind == "unavailable"
         assert (await catalog.call("pid", {})).failure is None

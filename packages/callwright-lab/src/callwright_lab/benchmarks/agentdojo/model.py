@@ -177,15 +177,9 @@ class Compromised:
         """
         theirs = [_as_object(attack.arguments) for attack in self._attack]
         mine = _as_object(call.arguments)
-        made = {
-            key: value for arguments in theirs for key, value in arguments.items() if key in mine
-        }
-        found = [
-            a
-            for arguments in theirs
-            for value in arguments.values()
-            for a in find_addresses(str(value))
-        ]
+        pairs = [pair for arguments in theirs for pair in arguments.items()]
+        made = {key: value for key, value in pairs if key in mine}
+        found = [address for _, value in pairs for address in find_addresses(str(value))]
         if found:
             made = {key: _replace_addresses(value, found[0]) for key, value in mine.items()} | made
         changed = {**mine, **made}
@@ -193,7 +187,7 @@ class Compromised:
             yield replace(call, arguments=changed)
 
     def _repaired(self, request: ChatRequest) -> Json:
-        """The attacker's arguments for the call to be mended, if he has any for that tool."""
+        """The attacker's arguments for the call to be repaired, if he has any for that tool."""
         found = _REPAIRED.search("\n".join(message.content for message in request.messages))
         tool = found[1] if found else ""
         theirs = [call for call in self._attack if call.tool == tool] if self.fell else []

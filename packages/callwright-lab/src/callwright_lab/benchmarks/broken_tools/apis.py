@@ -64,7 +64,7 @@ class Operation:
         return tuple(key for key, kind in self.takes.items() if not kind.startswith("id:"))
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def members(self) -> tuple[str, ...]:
         """The members of a reply by their names here."""
         split = (member.partition(":") for member in self.gives)
         return tuple(f"{self.named.get(name, name)}:{kind}" for name, _, kind in split)
@@ -117,7 +117,7 @@ def _describe_operation(op: Operation, breakage: Breakage | None) -> JsonObject:
         }
         for key, kind in op.takes.items()
     ]
-    schema = dress_schema(op.name, op.told, op.echoed)
+    schema = dress_schema(op.name, op.members, op.echoed)
     return {
         "operationId": op.name,
         "summary": op.about,

@@ -87,7 +87,7 @@ class Breakage:
         return name, {"type": "string", "description": about}
 
     def reply(self) -> tuple[int, Json]:
-        """Status and body, whatever was asked: no argument that a request could give mends it."""
+        """Status and body, whatever was asked: no argument that a request could give repairs it."""
         at = self.variant
         match self.kind:
             case "missing_parameter":

@@ -78,7 +78,7 @@ class Bench(Generic[T]):
         """The limits of one strategy's runs."""
         plain = re.sub(
             r"-no-repair$|-no-gate$|\+.*", "", strategy
-        )  # who mends its calls is nothing to its limits
+        )  # who repairs its calls is nothing to its limits
         of_plain = self.model_calls.get(plain, self.limits.model_calls)
         limits = replace(self.limits, model_calls=self.model_calls.get(strategy, of_plain))
         return limits if self.repairs is None else replace(limits, repairs=self.repairs)
@@ -264,7 +264,7 @@ def compare_strategies(
     shown: Callable[[Sequence[JsonObject]], str] = render_comparison,
     drawn: Callable[[Sequence[JsonObject], Path], Sequence[Path]] = write_plots,
 ) -> int:
-    """What a command does with the options of :func:`build_parser`: report, digest, or run what is
+    """Run a command with the options of :func:`build_parser`: report, digest, or run what is
     missing.
 
     ``limits`` are of one run. Its seconds are wall-clock: too few of them measure what else the

@@ -1,7 +1,7 @@
 """Environments beside ours: for what a benchmark measures or plays with and nobody should have to
 install.
 
-Made once, in the cache folder, from a list of requirements; made anew when that list or the
+Made once, in the cache folder, from a list of requirements; made again when that list or the
 interpreter changes.
 """
 

@@ -1,7 +1,7 @@
 """Judging many items: one JSON line a verdict, appended as soon as it is known; the same command
 goes on.
 
-A row is known by what was judged (its digest, so that a changed run is judged anew), the measure,
+A row is known by what was judged (its digest, so that a changed run is judged again), the measure,
 the judge, how it is asked, and which repetition it is.
 """
 
@@ -182,7 +182,7 @@ async def judge_item(judge: Judge, item: Item, run: int) -> JsonObject:
 
 
 def keep_latest_rows(rows: Iterable[JsonObject]) -> list[JsonObject]:
-    """The last row of each repetition of an item: a run that has changed was judged anew, and its
+    """The last row of each repetition of an item: a run that has changed was judged again, and its
     old verdict is not one of it.
     """
     names = ("measure", "item", "judge", "config", "run")

@@ -2,7 +2,7 @@
 
 Two tables. Graphs: which tools and which edges, macro-averaged
 (:mod:`callwright_lab.benchmarks.planning.graphs`). Layers: how well the tools of gold are put in
-order. Three protocols, never mixed: planners that learn nothing; the edge model learned anew and
+order. Three protocols, never mixed: planners that learn nothing; the edge model learned again and
 measured on tool combinations it has not seen (five folds) or on a source it has not seen; and
 shipped weights as they are, where a score on a source that they were trained on is marked ``*`` and
 says nothing about new tools. A source is a data set by name, or a file of plans.
@@ -171,7 +171,7 @@ def list_training_sources(planner: Planner) -> frozenset[str]:
 
 
 def measure_learned_edges(data: Data) -> list[Row]:
-    """The edge model learned anew for every split: five folds, and every source left out in
+    """The edge model learned again for every split: five folds, and every source left out in
     turn.
     """
     from callwright_lab.training.edges import edges
@@ -300,7 +300,7 @@ def _build_parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--learn",
         action="store_true",
-        help="also learn the edge model anew for every split (minutes)",
+        help="also learn a new edge model for every split (minutes)",
     )
     return p
 

@@ -175,6 +175,15 @@ def _unknown_tool(row: Transcript, rng: Random, _: Others) -> Made:
     return change_call(row, at, number, {}, made), how
 
 
+def _replace_character(character: str, rng: Random) -> str:
+    """Another digit for a digit, another letter for a letter, else the same character."""
+    if character.isdigit():
+        return str(rng.randint(1, 9))
+    if not character.isalpha():
+        return character
+    return rng.choice("BCDFGHKMPRSTVXZ" if character.isupper() else "bcdfghkmprstvxz")
+
+
 def _missing_input(row: Transcript, rng: Random, _: Others) -> Made:
     found = _pick_place(rng, (p for p in iter_places(row) if p[2] in _get_required(row, p)))
     if found is None or row.format == "api-bank":  # its prompts do not say what is required
@@ -271,11 +280,7 @@ def _other_identifier(row: Transcript, rng: Random, _: Others) -> Made:
     if found is None:
         return None
     at, number, key, value = found
-    made = "".join(
-        str(rng.randint(1, 9)) if c.isdigit() else rng.choice("BCDFGHKMPRSTVXZ" if c.isupper() else "bcdfghkmprstvxz")
-        if c.isalpha() else c
-        for c in str(value)
-    )  # fmt: skip
+    made = "".join(_replace_character(c, rng) for c in str(value))
     if (
         made
         in to_canonical_json([r.content for r in row.trajectory.results]) + row.trajectory.query

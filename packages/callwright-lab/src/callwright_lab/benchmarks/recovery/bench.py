@@ -1,5 +1,5 @@
-"""``callwright bench recovery``: does a strategy notice that a tool is not as documented, and mend
-its call?
+"""``callwright bench recovery``: does a strategy notice that a tool is not as documented, and
+repair its call?
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ it, and the right one.
 
 Read from files of our own, one JSON line a case, and from the published samples. In those, all I1
 and I2 rows hold one observation, a conversion of kelvin, whatever was called; it is dropped, the
-call carried out anew.
+call carried out again.
 """
 
 from __future__ import annotations

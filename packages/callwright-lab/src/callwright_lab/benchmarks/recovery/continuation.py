@@ -67,8 +67,8 @@ class Continued:
 
 
 def open_continuation(name: str, results: Sequence[ToolResult], wrong: ToolCall | None) -> Strategy:
-    """A strategy by name that begins in the middle. What mends its calls (``+reflect``) mends the
-    first one too.
+    """A strategy by name that begins in the middle. What repairs its calls (``+reflect``) repairs
+    the first one too.
     """
     base, _, repair = name.partition("+")
     begun = Continued(open_strategy(base), results, wrong)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FaultyTasks:
-    """Desk tasks that have a fault, and for each the gold calls that mend it (none where nothing
+    """Desk tasks that have a fault, and for each the gold calls that repair it (none where nothing
     does).
     """
 

@@ -200,7 +200,7 @@ def _corrupt_by_rule(
     run: Trajectory, right: ToolCall, kind: str, rng: random.Random
 ) -> ToolCall | None:
     """The right call after the first corruption of this kind that it can have, in an order drawn
-    anew each time.
+    again each time.
     """
     rules = list(RULES[kind])
     rng.shuffle(rules)

@@ -181,7 +181,7 @@ def render_judged_table(judged: Sequence[JsonObject], runs: Iterable[Row] = ()) 
     """
     rows = list(
         {_get_judgement_key(row): row for row in judged}.values()
-    )  # a run that was judged anew counts once
+    )  # a run that was judged again counts once
     parts = sorted({str(row["part"]) for row in rows})
     rates = [*(f"ERR {part}" for part in parts), "ERR", *(f"ECR {part}" for part in parts), "ECR"]
     trust = ["agrees with code on ERR", "agrees with code on ECR", "repeats alike", "unread"]

@@ -104,7 +104,7 @@ class BamboogleStar:
 
     def score(self, task: Task, found: Found) -> Score:
         """A reader that hands the reply's text on is held to the format; one that writes the calls
-        anew keeps it.
+        again keeps it.
         """
         as_asked = read_format(task.aside, found.raw)
         calls = found.calls or as_asked or ()

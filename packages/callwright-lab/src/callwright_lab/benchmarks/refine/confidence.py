@@ -129,7 +129,7 @@ def render_report(filled: Fills, named: Mapping[str, Counter[str]]) -> str:
     ]
     for (kind, alone), counts in sorted(filled.items()):
         total = counts["right"] + counts["wrong"]
-        set_to = stated.CONFIDENCE[kind][0 if alone else 1] if kind in stated.CONFIDENCE else ""
+        set_to = stated.CONFIDENCE[kind][not alone] if kind in stated.CONFIDENCE else ""
         size = "one call" if alone else "several"
         share = f"{counts['right'] / total:.3f}" if kind != "none" else ""
         lines.append(

@@ -1,11 +1,11 @@
-"""BFCL's gold calls spoiled in every known way: how many of those that can be mended are, and who
+"""BFCL's gold calls spoiled in every known way: how many of those that can be repaired are, and who
 reports the rest.
 
-Mended means: what is handed on is what a perfect mender hands on, or another answer that BFCL's own
-checker calls valid and every tool's schema accepts (the checker alone forgives letter case that a
-tool would refuse). A corruption whose right call cannot be known any more counts as reported where
-something was said about it and no call was handed on as if it were whole; a wrong call handed on
-without a word is ``silent``.
+Repaired means: what is handed on is what a perfect repairer hands on, or another answer that BFCL's
+own checker calls valid and every tool's schema accepts (the checker alone forgives letter case that
+a tool would refuse). A corruption whose right call cannot be known any more counts as reported
+where something was said about it and no call was handed on as if it were whole; a wrong call handed
+on without a word is ``silent``.
 """
 
 from __future__ import annotations
@@ -284,8 +284,8 @@ def measure_and_print(plan: Plan) -> int:
 
 
 def render_tables(found: Mapping[str, Mapping[str, Tally]]) -> str:
-    """One line a class: the answerable ones mended by every reader, then the fate of those nobody
-    can mend.
+    """One line a class: the answerable ones repaired by every reader, then the fate of those nobody
+    can repair.
     """
     names = list(next(iter(found.values())))
     last = names[-1]
@@ -305,7 +305,7 @@ def render_tables(found: Mapping[str, Mapping[str, Tally]]) -> str:
 
 
 def _render_line(kind: str, tallies: Mapping[str, Tally]) -> list[str]:
-    """One class: the answerable ones mended by every reader, then what the last one did with the
+    """One class: the answerable ones repaired by every reader, then what the last one did with the
     rest.
     """
     of = list(tallies.values())[-1]

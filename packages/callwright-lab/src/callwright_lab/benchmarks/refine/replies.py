@@ -1,4 +1,4 @@
-"""Recorded replies: read, found their tasks, and asked for anew from any model.
+"""Recorded replies: read, found their tasks, and asked for again from any model.
 
 A file of replies has one JSON object a line: ``{"set", "task", "upstream", "mode", "message",
 "usage", "seconds"}``. Two older layouts are read as well: BFCL rows (``id``, ``cat``, ``output``)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from statistics import fmean, median
 from typing import Any
 
@@ -90,7 +91,7 @@ def _render_scores(chosen: Mapping[str, Sequence[Row]]) -> str:
     """Right with its interval, each metric, harm against the baseline and our parser, edits,
     time.
     """
-    metrics = sorted({m for rows in chosen.values() for row in rows for m in row["metrics"]})
+    metrics = sorted({m for row in chain(*chosen.values()) for m in row["metrics"]})
     harms = [name for name in (BASELINE, "parsed") if name in chosen]
     head = ["reader", "right (95 % interval)", *metrics, *(f"harm against {h}" for h in harms)]
     lines = [[*head, "replies edited", "median CPU ms", "tokens"]]

@@ -64,10 +64,12 @@ def score_rankings(rankings: Iterable[tuple[Query, Sequence[str], Collection[str
         scores[WITH_BROUGHT] = float(query.relevant <= {*ranked[: max(KS)], *along})
         for group in (query.group, "all"):
             found[group].append(scores)
-    return {
-        group: {name: 100 * fmean(row[name] for row in rows) for name in rows[0]}
-        for group, rows in sorted(found.items(), key=lambda item: (item[0] == "all", item[0]))
-    }
+    ordered = sorted(found.items(), key=lambda item: (item[0] == "all", item[0]))
+    return {group: _average_scores(rows) for group, rows in ordered}
+
+
+def _average_scores(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: 100 * fmean(row[name] for row in rows) for name in rows[0]}
 
 
 def render_report(results: Mapping[str, Groups], task: Task) -> str:

@@ -109,7 +109,7 @@ def _make_win_formatter(
     def share(counts: Wins) -> float:
         return counts.strict if strict else counts.with_ties
 
-    def shown(said: Sequence[Mapping[str, Mapping[int, str]]]) -> tuple[list[str], str]:
+    def format_wins(said: Sequence[Mapping[str, Mapping[int, str]]]) -> tuple[list[str], str]:
         found = [count_wins(each) for each in said]
         there = [share(counts) for counts in found if counts.total]
         cells = [
@@ -117,7 +117,7 @@ def _make_win_formatter(
         ]
         return cells, f"{100 * fmean(there):.1f} %" if there else "–"
 
-    return shown
+    return format_wins
 
 
 def render_cost_table(rows: Sequence[JsonObject]) -> str:

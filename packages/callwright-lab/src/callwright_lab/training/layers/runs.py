@@ -246,13 +246,13 @@ class Run:
         part.replace(path)
 
     def _restore(self, path: Path) -> None:
-        with convert_errors(WeightsError, f"checkpoint {path}", hint="delete it to begin anew"):
+        with convert_errors(WeightsError, f"checkpoint {path}", hint="delete it to start again"):
             state: dict[str, Any] = torch.load(path, weights_only=True)
             key = state["key"]
         if key != self._key:
             raise ConfigError(
                 f"the checkpoint {path} belongs to other settings or other data",
-                hint="delete it to begin anew, or name another --checkpoint",
+                hint="delete it to start again, or name another --checkpoint",
             )
         self.model.load_state_dict(state["model"])
         self._optimizer.load_state_dict(copy.deepcopy(state["optimizer"]))

@@ -81,7 +81,7 @@ def read_solved(path: Path) -> dict[str, Solved]:
     if not path.is_file():
         return {}
     found = lines.read_rows(
-        path, _parse_solved, what="solved task", hint="delete it to ask anew", cut=True
+        path, _parse_solved, what="solved task", hint="delete it to ask again", cut=True
     )
     lines.write_rows(path, ({**asdict(s), "dropped": s.dropped} for s in found))
     return {s.id: s for s in found}

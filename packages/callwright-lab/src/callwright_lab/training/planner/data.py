@@ -62,7 +62,7 @@ def read_rows(path: Path) -> dict[str, list[PlanExample]]:
         )
     found: dict[str, list[PlanExample]] = {part: [] for part in PARTS}
     for part, example in lines.read_rows(
-        path, _parse_row, what="row of a plan", hint="write the file anew with --stages data"
+        path, _parse_row, what="row of a plan", hint="write the file again with --stages data"
     ):
         found[part].append(example)
     return found
@@ -76,7 +76,7 @@ def _parse_row(row: Mapping[str, Any]) -> tuple[str, PlanExample]:
 
 
 def build_chat(example: PlanExample) -> Chat:
-    """What a planner is asked (:func:`callwright.planning.arrows.build_question`)."""
+    """The question to a planner (:func:`callwright.planning.arrows.build_question`)."""
     return [
         {"role": m.role, "content": m.content}
         for m in build_question(example.query, example.tools).messages

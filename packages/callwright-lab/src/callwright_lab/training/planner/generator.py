@@ -144,7 +144,7 @@ class Run:
         self._require_same()
         if self._journal.exists():
             known = lines.read_rows(
-                self._journal, from_json, what="draft", hint="delete it to begin anew", cut=True
+                self._journal, from_json, what="draft", hint="delete it to start again", cut=True
             )
             self.drafts = {d.id: d for d in known}
             lines.write_rows(self._journal, map(to_json, self.drafts.values()))

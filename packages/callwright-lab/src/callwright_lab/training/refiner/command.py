@@ -120,7 +120,7 @@ async def _ask_samples(
     args: argparse.Namespace, given: Sequence[tuple[Recipe, Tasks]]
 ) -> list[Sample]:
     """Samples spoiled by models with the paper's prompts, all models at once. Each is kept in
-    ``asked.jsonl`` as it comes, and not asked for again when the stage is run anew.
+    ``asked.jsonl`` as it comes, and not asked for again when the stage is run again.
     """
     path = args.out / "asked.jsonl"
     known = store.read_samples(path, cut=True) if path.exists() else []

@@ -23,8 +23,8 @@ class Corrupted:
 
     ``calls`` holds them at level ``calls``, ``text`` at level ``text``; level ``stream`` has
     ``pieces`` (a text as it arrives) or ``deltas`` (OpenAI chunk deltas). ``expected``: what a
-    perfect mender hands on. ``answerable``: whether that can be known from what is left, the tools
-    and the query; if not, the error must be reported.
+    perfect repairer hands on. ``answerable``: whether that can be known from what is left, the
+    tools and the query; if not, the error must be reported.
     """
 
     kind: str

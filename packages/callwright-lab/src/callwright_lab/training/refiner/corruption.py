@@ -3,7 +3,7 @@ refiner's data.
 
 The kinds are the corruption classes people report (a marker in a string, a double-encoded argument,
 a lost prefix …). Every corruption says whether what was meant can still be known, and what a
-perfect mender would hand on.
+perfect repairer would hand on.
 """
 
 from __future__ import annotations

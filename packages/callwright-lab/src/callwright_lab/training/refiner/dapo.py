@@ -199,7 +199,7 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
         return found, None
 
     def _rollout_model(self) -> Any:
-        """The model that samples: itself, or with bf16 a copy in that type, made anew after each
+        """The model that samples: itself, or with bf16 a copy in that type, made again after each
         optimiser step.
         """
         own = self.accelerator.unwrap_model(self.model)

@@ -9,8 +9,8 @@ nestools              ``<nested_function>[{"api_name": …, "parameters": {…},
 order                 ``<order_func>[{"step": 1, "tool_list": [name, …]}, …]</order_func>``, names only
 ====================  =====================================================================================
 
-Nothing is mended here: a reward that forgave broken text would teach to write it. Nothing may stand
-outside the tags except reasoning (``<think>…</think>``) before them.
+Nothing is repaired here: a reward that forgave broken text would teach to write it. Nothing may
+stand outside the tags except reasoning (``<think>…</think>``) before them.
 """
 
 from __future__ import annotations

@@ -69,5 +69,5 @@ def read_samples(path: Path, cut: bool = False) -> list[Sample]:
     ``cut``: a last line without its end, of a process that was ended, is left out.
     """
     return lines.read_rows(
-        path, from_row, what="sample", hint="write the file anew with --stages data", cut=cut
+        path, from_row, what="sample", hint="write the file again with --stages data", cut=cut
     )

@@ -67,8 +67,8 @@ def iter_reflections(trajectory: Trajectory, seed: int = 0) -> Iterator[Reflecte
 def _build_refused_row(
     trajectory: Trajectory, at: int, wrong: ToolCall, error: str
 ) -> Reflected | None:
-    """The row of a call that the gate refuses; None where it mends or passes the call, or refuses
-    the verified one too: then the feedback speaks of something else, and nothing could mend it.
+    """The row of a call that the gate refuses; None where it repairs or passes the call, or refuses
+    the verified one too: then the feedback speaks of something else, and nothing could repair it.
     """
     gate = Gate(trajectory.tools)
     verdict = gate.check(wrong)

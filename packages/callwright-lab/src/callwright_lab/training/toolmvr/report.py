@@ -86,8 +86,8 @@ def grade_correction(row: Row, text: str) -> Corrected:
 
 
 def read_scores(path: Path, rows: Sequence[Row]) -> dict[str, Measured]:
-    """The scores that the stage measure wrote, every reply judged anew. ConfigError where there are
-    none, or where they are of other rows.
+    """The scores that the stage measure wrote, every reply judged again. ConfigError where there
+    are none, or where they are of other rows.
     """
     by_id = {row.id: row for row in rows if row.kind == "R"}
     try:

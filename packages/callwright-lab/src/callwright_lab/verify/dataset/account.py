@@ -92,7 +92,7 @@ class Account:
                 tool,
             )
 
-    def whole(self, step: int) -> bool:
+    def is_complete(self, step: int) -> bool:
         """Return True if the record is complete up to and including this round, so that missing
         parts are really missing.
         """

@@ -47,7 +47,7 @@ _UNITS = (
     86400.0,
 )
 _FACTORS = tuple(
-    f * 10.0**k for unit in _UNITS for f in (unit, 1 / unit) for k in (*range(-6, 7), 9)
+    f * 10.0**k for f in (f for u in _UNITS for f in (u, 1 / u)) for k in (*range(-6, 7), 9)
 )
 _LOST = frozenset({"rename_key", "drop_unknown"})
 
@@ -94,7 +94,7 @@ def find_refused_calls(account: Account) -> Iterator[Defect]:
 def find_ungrounded_values(account: Account) -> Iterator[Defect]:
     """Values that nothing before their call contains."""
     for step, call, arguments, tool, sources in account.said_before():
-        if not account.whole(step - 1):
+        if not account.is_complete(step - 1):
             return
         for key, value in arguments.items():
             for path, name, leaf, part in iter_leaves(key, value, tool.properties.get(key)):

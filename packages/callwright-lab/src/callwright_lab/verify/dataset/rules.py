@@ -11,6 +11,7 @@ finding is not thereby good: rates are lower bounds. How often a class is right 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
@@ -106,7 +107,8 @@ class Rates:
 def measure_rates(judged: Iterable[Judged]) -> Rates:
     """Table 1's columns over rows. A data set without rows has shares of 1."""
     rows = tuple(judged)
-    kinds = {kind: sum(any(d.kind == kind for d in row.found) for row in rows) for kind in KINDS}
+    counted = Counter(kind for row in rows for kind in {d.kind for d in row.found})
+    kinds = {kind: counted[kind] for kind in KINDS}
     return Rates(
         len(rows),
         {c: _measure_share(rows, (c,)) for c in (*QUERY, *CALLS)},

@@ -40,9 +40,10 @@ def ended_life(events: Sequence[Event]) -> tuple[Event, ...]:
 
 
 def recorded_outcome(life: Sequence[Event]) -> dict[str, Any]:
-    """What a run came to, by the names of the fields of a run: of the events of :func:`ended_life`.
-    The cost is its stored form, with the usage as an object. The results are all that are recorded,
-    those of branches that were left among them; which skips were refusals is not on record.
+    """Return the outcome of a run by the names of a run's fields, from the events of
+    :func:`ended_life`. The cost is its stored form, with the usage as an object. The results are
+    all that are recorded, those of branches that were left among them; which skips were refusals is
+    not on record.
     """
     start = life[0].data
     end = next(event.data for event in reversed(life) if event.kind == "run.end")

@@ -39,13 +39,13 @@ class EarlierCall:
 
     @property
     def place(self) -> tuple[str, str]:
-        """What identical calls have in common."""
+        """The key that identical calls have in common."""
         return self.tool, to_canonical_json(self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedFacts:
-    """What the segments of a journal tell, in call order.
+    """The facts of a journal's segments, in call order.
 
     ``results`` succeeded and count; ``doubtful`` are writes that may have happened. ``calls`` are
     those that an identical call stands for. ``blocked``: tool -> the doubtful write for which it is
@@ -86,7 +86,7 @@ def result_of(data: Mapping[str, Any]) -> ToolResult:
 
 @dataclass(slots=True)
 class _Call:
-    """What is known of one call so far. ``intent``: of its last sending, if it may write."""
+    """The facts of one call so far. ``intent``: of its last sending, if it may write."""
 
     intent: Mapping[str, Any] | None = None
     result: ToolResult | None = None
@@ -129,7 +129,7 @@ class _Folding:
         call.intent, call.result = data, None
 
     def _note_result(self, data: Mapping[str, Any]) -> None:
-        """What came back. A replay records again what is known; a later sending stays open."""
+        """Note a result. A replay records again what is known; a later sending stays open."""
         call = self._call(data)
         if call.intent is None or data.get("attempt", 1) >= call.intent["attempt"]:
             call.result = result_of(data)
@@ -182,7 +182,7 @@ class _Folding:
             self.skips[skip.tool, skip.reason] = skip
 
     def facts(self) -> RecordedFacts:
-        """What was folded so far."""
+        """The facts that were folded so far."""
         known = [self._known(id_, call) for id_, call in self.calls.items()]
         results = [one for one in known if one is not None and one.ok]
         doubtful = [one for one in known if one is not None and not one.ok]

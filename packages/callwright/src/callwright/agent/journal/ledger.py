@@ -1,5 +1,6 @@
-"""What a run was told from outside: model replies, results, plans, refusals of its budget. Resume
-replays them; or it folds them into facts, with which a new segment of the run begins.
+"""The record of what a run was told from outside: model replies, results, plans, refusals of its
+budget. Resume replays them; or it folds them into facts, with which a new segment of the run
+begins.
 
 A run is made of actors: its strategy (named "") and each of its calls (named by its id). Within an
 actor one answer comes after the other, and what actors share changes only where all of them have
@@ -115,12 +116,12 @@ class Ledger:
 
     @property
     def is_new_segment(self) -> bool:
-        """Whether the run goes on from facts and has recorded no answer since."""
+        """True if the run goes on from facts and has recorded no answer since."""
         return self.segment > 1 and not self._answers
 
     @property
     def facts(self) -> RecordedFacts:
-        """What the earlier segments of the run tell. Asked for once every doubt is settled."""
+        """The facts of the run's earlier segments. Asked for once every doubt is settled."""
         if self._facts is None:
             self._facts = fold_facts(self._past)
             self._standing = [*self._facts.calls]
@@ -141,7 +142,9 @@ class Ledger:
         return found
 
     def may_send_again(self, call: str, tool: str, arguments: JsonObject) -> bool:
-        """Whether this call stands for one that is open, so that it may be sent with its key."""
+        """Return True if this call stands for one that is open, so that it may be sent with its
+        key.
+        """
         if self.segment == 1:
             return False
         found = self._named(self._repeats.get((call, 1), "")) or self._find_earlier(tool, arguments)

@@ -1,5 +1,5 @@
-"""What a resume checks before it goes on: whether the run is the one it was, so that it is replayed
-or continued from its facts, and that no write is in doubt.
+"""Checks of a resume before it goes on. The run must be the one it was, so that it is replayed or
+continued from its facts, and no write may be in doubt.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _ENDED = "The run has ended, and {changed}: this is its recorded answer, and nob
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """How a run goes on, and what has changed since it was started."""
+    """The way in which a run goes on, and what has changed since it was started."""
 
     mode: ResumeMode
     changed: tuple[str, ...] = ()
@@ -85,8 +85,8 @@ HAD_CHANGED = "what it depends on had changed"
 def build_identity(
     version: str, tools: Sequence[Tool], model: str, strategy: str, *, is_probing: bool = False
 ) -> dict[str, Json]:
-    """What a replay depends on, as ``run.start`` records it. Of the prompts it names those that
-    this run can use.
+    """Return what a replay depends on, as ``run.start`` records it. Of the prompts it names those
+    that this run can use.
     """
     return {
         "version": version,
@@ -138,7 +138,7 @@ def _refused(changed: Iterable[str], run: str) -> JournalError:
 
 
 def _changes(start: Answer, now: Mapping[str, Json]) -> dict[str, str]:
-    """What has changed, each as a text."""
+    """Return every change as a text."""
     found = {}
     for key, value in now.items():
         before = start.get(key)

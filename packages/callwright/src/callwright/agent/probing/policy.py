@@ -19,7 +19,7 @@ Order = Literal["doubt", "proof", "retrieved"]
 
 @dataclass(frozen=True, slots=True)
 class TrialLimits:
-    """How far probing goes. See :class:`TrialPolicy`, which holds these settings too."""
+    """Limits of probing. See :class:`TrialPolicy`, which holds these settings too."""
 
     k: int = 5
     thorough: bool = False

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from callwright.agent.probing.policy import Order
 from callwright.agent.probing.result import Ranked
-from callwright.nouns.thresholds import threshold
 
 # decimals to which two scores of the retriever are one: then the faster tool comes first
 SCORES_ALIKE = 4
-# of a place: who feeds a tool stands behind it, and before the next
-_BEHIND = threshold("callwright.agent.probing", "behind")
+_BEHIND = 0.5  # of a place: whoever feeds a tool stands behind it, and before the next
 
 
 def classify_standing(one: Ranked) -> int:

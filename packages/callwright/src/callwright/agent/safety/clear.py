@@ -108,7 +108,7 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What was said of one call: it holds for this tool with these arguments, and no other."""
+    """A decision about one call. It holds for this tool with these arguments, and no other."""
 
     call: CheckedCall
     granted: bool
@@ -161,9 +161,10 @@ def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
 
 
 _REPEATED: Mapping[Before, str] = {
-    "done": "it has already succeeded with the same arguments since the user's last message",
-    "unknown": "it was called with the same arguments since the user's last message, and whether"
-    " that was done is not known",
+    "done": "'{}' was not called again: it has already succeeded with the same arguments since the"
+    " user's last message.",
+    "unknown": "'{}' was not called again: it was called with the same arguments since the user's"
+    " last message, and whether that was done is not known.",
 }
 
 
@@ -177,7 +178,7 @@ def deny_write(
         return None
     before = state.made.get(key) if key else None
     if before is not None:
-        return Denied("repeated_write", f"'{tool.name}' was not called again: {_REPEATED[before]}.")
+        return Denied("repeated_write", _REPEATED[before].format(tool.name))
     if state.spoken is None or not isinstance(arguments, dict):
         return None
     return _deny_unstated(tool, arguments, state, state.spoken)

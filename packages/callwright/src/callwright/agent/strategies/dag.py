@@ -169,8 +169,8 @@ class Given(DAG):
 
 
 def known_before(job: Job) -> str:
-    """What a planner is told of the results with which a new segment of a run begins; "" where
-    there are none.
+    """Return what a planner is told of the results with which a new segment of a run begins; ""
+    where there are none.
     """
     results = job.executor.results
     if job.ledger.segment == 1 or not results:

@@ -39,7 +39,7 @@ class Job(StepContext):
 
     @property
     def sandbox(self) -> bool:
-        """Whether what calls change is thrown away: a strategy may try a write and take another
+        """True if what calls change is thrown away: a strategy may try a write and take another
         way.
         """
         return self.executor.is_sandbox

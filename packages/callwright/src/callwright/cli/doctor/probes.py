@@ -47,7 +47,7 @@ _REPEAT = "Repeat the text below exactly, sign by sign, and say nothing else.\n\
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was tried. ``verdict``: good; mended (by the proxy); setting (the user can
+    """One thing that was tried. ``verdict``: good; repaired (by the proxy); setting (the user can
     change it); unclear (the model did not do what would have shown it); bad (nothing helps but
     another model or server).
     """

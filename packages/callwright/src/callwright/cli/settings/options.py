@@ -266,7 +266,7 @@ class PlannerOptions:
 
 @dataclass(frozen=True, slots=True)
 class StrategyOptions:
-    """How a run goes from request to answer."""
+    """Options of the way from request to answer."""
 
     strategy: Strategy = None
     repair: Repair = None
@@ -278,7 +278,7 @@ class StrategyOptions:
 
 @dataclass(frozen=True, slots=True)
 class SafetyOptions:
-    """Which calls may leave."""
+    """Options of safety: the calls that may leave."""
 
     freeze: Frozen = None
     may_fill: MayFill = None
@@ -292,7 +292,7 @@ class SafetyOptions:
 
 @dataclass(frozen=True, slots=True)
 class SelectionOptions:
-    """Which of many tools a run is shown."""
+    """Options of selection: the tools, of many, that a run is shown."""
 
     shortlist: Shortlist = None
     trials: Trials = None
@@ -335,7 +335,7 @@ class KeptOptions:
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """How a finished run is shown."""
+    """Options of showing a finished run."""
 
     html: Html = None
     as_json: AsJson = False
@@ -343,14 +343,14 @@ class PageOptions:
 
 @dataclass(frozen=True, slots=True)
 class ShownOptions(PageOptions):
-    """How a run is shown."""
+    """Options of showing a run."""
 
     trace: TraceFile = None
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigOptions:
-    """Which file and which profile hold the settings."""
+    """Options of the file and the profile that hold the settings."""
 
     config: Config = None
     profile: Profile = None

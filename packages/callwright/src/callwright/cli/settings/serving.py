@@ -68,7 +68,7 @@ def simulate_command(
 
 @dataclass(frozen=True, slots=True)
 class UpstreamOptions:
-    """What the proxy stands in front of, and where it listens."""
+    """Options of the upstream behind the proxy, and of the address at which it listens."""
 
     upstream: Annotated[
         str | None, typer.Option(help="The upstream endpoint: http://host:8000/v1.")
@@ -88,7 +88,7 @@ class UpstreamOptions:
 
 @dataclass(frozen=True, slots=True)
 class RepairOptions:
-    """What the proxy does to calls."""
+    """Options of what the proxy does to calls."""
 
     guided: Annotated[
         str | None, typer.Option(help="Ask for calls by JSON schema: auto (default), on or off.")
@@ -129,7 +129,7 @@ class RepairOptions:
 
 @dataclass(frozen=True, slots=True)
 class ServingOptions:
-    """What no project's file may ask for."""
+    """Options that no project's file may set."""
 
     keep: Annotated[
         Path | None,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import product
 
 from callwright.jsontext import JsonError
 from callwright.nouns.types import ToolCall
@@ -26,13 +27,7 @@ _DECORATION = re.compile(r"[ \t*`]*")
 _NAME = re.compile(r"[^\n`*({\[]*")
 _INFO = re.compile(r"[\w+\-]*")
 _INPUT = MarkerSet(
-    [
-        f"{b}{a}{s}{i}"
-        for b in ("", "**")
-        for a in ("Action", "action")
-        for s in (" ", "_", "")
-        for i in ("Input", "input")
-    ]
+    map("".join, product(("", "**"), ("Action", "action"), (" ", "_", ""), ("Input", "input")))
 )
 _LABELS = MarkerSet(
     ["Thought", "Action", "Observation", "Human:", "User:", "Assistant:", "Final Answer"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import product
 
 from callwright.nouns.types import ToolCall
 from callwright.parsing import names
@@ -23,7 +24,8 @@ _INFO = re.compile(r"[\w+\-]*")
 
 def _spell_markers(*words: str) -> list[str]:
     """Each marker with DeepSeek's own characters and with plain ones, in any mixture of the two."""
-    return [f"<{bar}{w.replace('_', low)}{bar}>" for w in words for bar in "｜|" for low in "▁_ "]
+    spellings = product(words, "｜|", "▁_ ")
+    return [f"<{bar}{w.replace('_', low)}{bar}>" for w, bar, low in spellings]
 
 
 OPENS = _spell_markers("tool_calls_begin", "tool_call_begin")

@@ -269,7 +269,7 @@ def write_calls(calls: Sequence[ToolCall], dialect: str, *, text: str = "") -> s
     family unknown.
 
     Reading the result with the tools' schemas gives the same names and arguments (ids are counted
-    anew).
+    again).
     """
     if dialect not in DIALECTS:
         raise ValueError(f"no such dialect: {dialect}; there are {', '.join(DIALECTS)}")

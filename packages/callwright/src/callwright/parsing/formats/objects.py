@@ -103,9 +103,7 @@ def _read_call(value: JsonObject, tools: Collection[str]) -> Meant | None:
 
 
 def read_label(value: JsonObject) -> str:
-    """What a call says its result is called; several names, as a list, with spaces
-    between.
-    """
+    """Return the name that a call gives its result; several names, as a list, with spaces between."""
     given = next((value[k] for k in LABELS if value.get(k)), "")
     if isinstance(given, list) and all(isinstance(one, str) for one in given):
         return " ".join(given)

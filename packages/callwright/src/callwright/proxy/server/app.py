@@ -84,8 +84,8 @@ second task; a client that left in that time is noticed when they have passed.
 
 @dataclass(frozen=True, slots=True)
 class UpstreamFacts:
-    """What is known of the upstream before it is asked: what it can do (``known``), whether it is
-    our own embedded model (``local``), and the file that remembers what was found out (``memory``;
+    """The facts about the upstream before it is asked: its abilities (``known``), whether it is our
+    own embedded model (``local``), and the file that remembers what was found out (``memory``;
     None: in the cache directory).
     """
 

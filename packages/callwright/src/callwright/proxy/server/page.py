@@ -98,7 +98,8 @@ def _render_column(title: str, text: str) -> Html:
 
 
 def _format_count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}" if number else ""
+    plural = "" if number == 1 else "s"
+    return f"{number} {what}{plural}" if number else ""
 
 
 def _format_value(value: Json) -> str:

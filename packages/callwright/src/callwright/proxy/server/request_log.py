@@ -33,11 +33,8 @@ def line_of(
     edits = ", ".join(
         [*made, *(f"{rule} {times}" if times > 1 else rule for rule, times in rules.items())]
     )
-    questions = (
-        f" ({record.questions} question{'' if record.questions == 1 else 's'})"
-        if record.questions
-        else ""
-    )
+    plural = "" if record.questions == 1 else "s"
+    questions = f" ({record.questions} question{plural})" if record.questions else ""
     return f"{line} {record.outcome}{': ' if edits else ''}{edits}{questions}"
 
 

@@ -143,8 +143,8 @@ def _apply_documentation(entry: Json, before: Tool, after: Tool) -> Json:
 
 @dataclass(slots=True)
 class _Read:
-    """What was read of a request so far. ``said`` is what the messages say, from the last one
-    on.
+    """The part of a request that was read so far. ``said`` is what the messages say, from the last
+    one on.
     """
 
     messages: tuple[Message, ...] | None = None

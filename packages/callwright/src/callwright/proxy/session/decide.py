@@ -10,13 +10,14 @@ made (:mod:`callwright.proxy.session.guard`). A correct answer stays unchanged, 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from callwright.agent.safety.clear import ClearedCall, Denied
+from callwright.agent.safety.clear import ClearedCall, DenialRule, Denied
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
+from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.parsing import parse_calls
 from callwright.proxy.session import followup, guard, guided, history, ids
 from callwright.proxy.session.context import Context
@@ -36,7 +37,14 @@ from callwright.repair.pipeline import run_rules
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
 
-GUIDED = "guided_call"  # the rule of calls that a second reading brought or took away
+GUIDED = EditRules.GUIDED_CALL  # the rule of calls that a second reading brought or took away
+_WITHHELD: Mapping[DenialRule, EditRule] = {
+    "repeated_write": EditRules.REPEATED_WRITE,
+    "unstated_write": EditRules.UNSTATED_WRITE,
+}
+"""The rules for which a call may not leave, of those that need no plan and no approval: the client
+asks for approval. Any other is listed as a refusal.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +193,7 @@ def _drop_duplicates(found: Sequence[Found], made: Decision) -> list[Found]:
     native = {history.make_call_key(f.call) for f in found if f.native >= 0}
     for place, one in enumerate(found):
         if one.native < 0 and history.make_call_key(one.call) in native:
-            made.edits.append(Edit(f"/{place}", one.raw, None, "repeated_call"))
+            made.edits.append(Edit(f"/{place}", one.raw, None, EditRules.REPEATED_CALL))
         else:
             kept.append(one)
     return kept
@@ -405,11 +413,11 @@ def _drop_disallowed(work: list[AnswerCall], made: Decision, context: Context) -
     kept: list[AnswerCall] = []
     for place, one in enumerate(work):
         if context.choice == "none":
-            rule = "tool_choice_none"
+            rule = EditRules.TOOL_CHOICE_NONE
         elif context.named and one.call.tool != context.named:
-            rule = "tool_choice_named"
+            rule = EditRules.TOOL_CHOICE_NAMED
         elif not context.parallel and kept:
-            rule = "no_parallel_calls"
+            rule = EditRules.NO_PARALLEL_CALLS
         else:
             kept.append(one)
             continue
@@ -432,7 +440,7 @@ def _drop_loops(work: list[AnswerCall], made: Decision, context: Context) -> lis
             f"The call of '{one.call.tool}' with these arguments has failed {loop.times} times in a"
             f" row and was not made again: {loop.said}"
         )
-        made.edits.append(Edit(f"/{place}", _serialize_call(one.call), None, "loop"))
+        made.edits.append(Edit(f"/{place}", _serialize_call(one.call), None, EditRules.LOOP))
         made.notes.append(said)
         made.text.append(said)
     return kept
@@ -448,7 +456,8 @@ def _drop_withheld(
         if isinstance(verdict, Denied) and context.guard == "report":
             made.notes.append(f"would be kept back: {verdict.reason}")
         elif isinstance(verdict, Denied):
-            made.edits.append(Edit(f"/{place}", _serialize_call(one.call), None, verdict.rule))
+            rule = _WITHHELD.get(verdict.rule, EditRules.REFUSED)
+            made.edits.append(Edit(f"/{place}", _serialize_call(one.call), None, rule))
             problems.append(verdict.reason)
             continue
         one.cleared = (
@@ -478,7 +487,8 @@ def _ask_replacement(
             work = _keep_accepted(followup.read_calls(reply, context), Decision(), context)
         work, _ = _drop_withheld(_drop_disallowed(work, Decision(), context), Decision(), context)
         made.edits += [
-            Edit(f"/{n}", None, _serialize_call(w.call), "asked_again") for n, w in enumerate(work)
+            Edit(f"/{n}", None, _serialize_call(w.call), EditRules.ASKED_AGAIN)
+            for n, w in enumerate(work)
         ]
         if work:
             return work
@@ -488,7 +498,7 @@ def _ask_replacement(
 
 def _explain_unusable(text: str, made: Decision, context: Context) -> str:
     """Return the reason why the present answer is not acceptable, or ""."""
-    if any(e.rule == "loop" for e in made.edits):
+    if any(e.rule == EditRules.LOOP for e in made.edits):
         return (
             f"{made.notes[-1]} Do something else: other arguments, another tool, or tell the user"
             " what is wrong."
@@ -526,7 +536,8 @@ def _ask_followup(
         return []
     made.edits += trial.edits
     made.edits += [
-        Edit(f"/{n}", None, _serialize_call(w.call), "asked_again") for n, w in enumerate(work)
+        Edit(f"/{n}", None, _serialize_call(w.call), EditRules.ASKED_AGAIN)
+        for n, w in enumerate(work)
     ]
     made.text.clear()
     return work
@@ -575,13 +586,13 @@ def _refuse_call(one: AnswerCall, made: Decision, context: Context) -> bool:
             return False
         names = ", ".join(sorted(context.toolset.names))
         said = f"The model called '{one.call.tool}', which is not among the offered tools: {names}."
-        made.edits.append(Edit("", _serialize_call(one.call), None, "unknown_tool"))
+        made.edits.append(Edit("", _serialize_call(one.call), None, EditRules.UNKNOWN_TOOL))
         made.text.append(said)
         return True
     if context.settings.refused == "text" or (
         one.found.native < 0 and isinstance(one.call.arguments, str)
     ):
-        made.edits.append(Edit("", _serialize_call(one.call), None, "refused"))
+        made.edits.append(Edit("", _serialize_call(one.call), None, EditRules.REFUSED))
         made.text.append(f"The call of '{one.call.tool}' was refused. {one.verdict.message}")
         return True
     return False

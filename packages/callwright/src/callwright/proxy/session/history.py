@@ -13,6 +13,7 @@ from typing import Any
 from callwright.agent.fold import LOST, NOT_CALLED, Spoke, read_messages
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.types import Edit, Json, JsonObject, Message, ToolCall, to_canonical_json
+from callwright.nouns.wire_names import EditRules
 from callwright.proxy.session import ids
 from callwright.repair.diagnose import failure_in
 
@@ -144,7 +145,7 @@ class _Pairing:
         for called, place in self._waiting.items():
             answer = {"role": "tool", "tool_call_id": called, "content": NOT_CALLED}
             self.made.append(answer)
-            self.edits.append(Edit(f"/messages/{place}", None, answer, "unpaired_call"))
+            self.edits.append(Edit(f"/messages/{place}", None, answer, EditRules.UNPAIRED_CALL))
         self.made += self._later
         self._waiting, self._later = {}, []
 
@@ -166,11 +167,15 @@ class _Pairing:
             self._answered.add(called)
             self.made.append(message)
         elif called in self._answered:
-            self.edits.append(Edit(f"/messages/{place}", dict(message), None, "repeated_result"))
+            self.edits.append(
+                Edit(f"/messages/{place}", dict(message), None, EditRules.REPEATED_RESULT)
+            )
         else:
             kept = _to_user_message(message)
             self._later.append(kept)
-            self.edits.append(Edit(f"/messages/{place}", dict(message), kept, "unpaired_result"))
+            self.edits.append(
+                Edit(f"/messages/{place}", dict(message), kept, EditRules.UNPAIRED_RESULT)
+            )
 
 
 def _to_user_message(message: Mapping[str, Any]) -> JsonObject:

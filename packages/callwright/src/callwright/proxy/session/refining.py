@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from callwright.nouns.types import ToolCall, iter_scalars
+from callwright.nouns.wire_names import EditRules
 from callwright.proxy.session.context import Context
 from callwright.repair.draft import Drafts
 from callwright.repair.gate import Refusal
@@ -17,7 +18,10 @@ from callwright.repair.gate import Refusal
 if TYPE_CHECKING:
     from callwright.repair.rules.several import Joint
 
-UNASKED, LEFT_OUT = "unasked_call", "drop_unsourced"  # the refiner's rules of these names
+UNASKED, LEFT_OUT = (
+    EditRules.UNASKED_CALL,
+    EditRules.DROP_UNSOURCED,
+)  # the refiner's rules of these names
 _MARKS = re.compile(
     r"[$<>{}\[\]]|API_call|\bvar_?\d", re.I
 )  # what references and placeholders are made of

@@ -43,8 +43,8 @@ class _Waiting:
 
 
 class AnswerText:
-    """What the answer says: its text, its reasoning, the calls found in them, and how far it is
-    decided. Places are places in all the text that came.
+    """The content of the answer: its text, its reasoning, the calls found in them, and how far it
+    is decided. Places are places in all the text that came.
     """
 
     def __init__(self, context: Context) -> None:
@@ -70,7 +70,7 @@ class AnswerText:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is known of all that came what it is."""
+        """True if every part of the text that came is classified."""
         return self.decided == self.fed
 
     def think(self, texts: list[str]) -> None:
@@ -91,12 +91,12 @@ class AnswerText:
         self._take(self._parser.close(), outbox)
 
     def release(self, outbox: Outbox) -> None:
-        """What may still become a call is text."""
+        """Classify as text what could still become a call."""
         self._take(self._parser.release(), outbox)
 
     def keep_or_release(self, outbox: Outbox) -> bool:
-        """Whether text that has waited long enough is let go: it waits on only if it names an
-        offered tool.
+        """Return True if text that has waited long enough is let go: it waits on only if it names
+        an offered tool.
         """
         if self.is_released or self.is_kept:
             return False
@@ -108,7 +108,7 @@ class AnswerText:
         return self.is_released
 
     def lost(self, sent: int) -> str:
-        """What of the calls' text stands before a place."""
+        """Return the part of the calls' text that stands before a place."""
         taken = zip(self._places, self.calls, strict=False)
         return "".join(call.raw[: max(0, sent - at)] for at, call in taken)
 
@@ -159,8 +159,8 @@ class AnswerText:
 
 
 class Outbox:
-    """What waits to go to the client, and how much has gone. Places are places in the answer's
-    text.
+    """The text that waits to go to the client, and the amount that has gone. Places are places in
+    the answer's text.
     """
 
     def __init__(self) -> None:
@@ -217,9 +217,9 @@ class Outbox:
 
 @dataclass(slots=True)
 class EventForm:
-    """What is known of the form of the upstream's events. ``first`` is like the events of our own;
-    ``last`` carries the finish; ``uniform``: those that differ in their text only are read at
-    once; ``attempts`` to find what they have in common.
+    """The known form of the upstream's events. ``first`` is like the events of our own; ``last``
+    carries the finish; ``uniform``: those that differ in their text only are read at once;
+    ``attempts`` to find what they have in common.
     """
 
     first: JsonObject

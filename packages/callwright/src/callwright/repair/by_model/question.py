@@ -30,6 +30,7 @@ from callwright.nouns.types import (
     ToolResult,
     to_canonical_json,
 )
+from callwright.nouns.wire_names import EditRules
 from callwright.parsing import parse_calls
 from callwright.repair.diagnose import Diagnosis
 from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts, LocatedEdit
@@ -54,7 +55,7 @@ Grant: TypeAlias = Callable[[], bool]
 Verdict: TypeAlias = CheckedCall | Refusal
 Repair: TypeAlias = Generator[ChatRequest, Reply, Verdict]
 
-REPAIR_MODEL = "repair_model"  # the edit that lists what a model gave
+REPAIR_MODEL = EditRules.REPAIR_MODEL  # the edit that lists what a model gave
 _KNOWN_CHARS = 1_500
 _ERROR_CHARS = 1_200
 _MENDABLE = frozenset(

@@ -25,6 +25,7 @@ from callwright.nouns.types import (
     to_canonical_json,
     to_json,
 )
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.by_model.guard import Upstream, reasons_against
 from callwright.repair.by_model.reply import RefinerReply, read_reply
 from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts
@@ -41,7 +42,7 @@ Prompt: TypeAlias = Literal["paper", "short"]
 """
 
 MAX_TOKENS = 768
-RULE = "model"
+RULE = EditRules.MODEL
 NEEDS_MODEL: frozenset[Need] = frozenset({"schema", "conversation", "model"})
 CONFIDENCE = 0.5  # of what a model changed: never as sure as a rule
 _UPSTREAM_CHARS = 8_000
@@ -103,7 +104,9 @@ def ask(
 
 @dataclass(frozen=True, slots=True)
 class RefinerContext:
-    """What a refiner is asked about, and how: see :func:`ask`. Every call is put to it."""
+    """The calls that a refiner is asked about, and the settings of :func:`ask`. Every call is put
+    to it.
+    """
 
     upstream: Upstream
     form: str = ""

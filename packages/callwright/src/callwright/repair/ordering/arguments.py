@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from callwright.dataflow import flow
 from callwright.language import ENGLISH
@@ -90,11 +91,10 @@ def _find_value(
 
 def _find_shared_value(call_flow: CallFlow, key: str, part: JsonObject) -> Json:
     """The one value that other calls have under this name, if the request holds it."""
+    given = [call.arguments for call in call_flow.calls if isinstance(call.arguments, dict)]
     values = {
         to_canonical_json(v): v
-        for call in call_flow.calls
-        if isinstance(call.arguments, dict)
-        for k, v in call.arguments.items()
+        for k, v in chain.from_iterable(arguments.items() for arguments in given)
         if squash_name(k) == squash_name(key)
         and not isinstance(v, dict | list)
         and _is_of_type(v, part)

@@ -10,6 +10,7 @@ from callwright.dataflow import flow
 from callwright.language.tokens import squash_name
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, Tool, ToolCall, to_json
+from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.repair.draft import Change
 from callwright.repair.location import REPLY, Location, in_arguments
 from callwright.repair.ordering.references import (
@@ -22,7 +23,7 @@ from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 _MAX_DEPTH = 12
-PRODUCER_ADDED = "producer_added"
+PRODUCER_ADDED = EditRules.PRODUCER_ADDED
 CONFIDENCE = {PRODUCER_ADDED: threshold("callwright.repair", f"sequence.{PRODUCER_ADDED}")}
 
 
@@ -43,13 +44,13 @@ class CallFlow:
     labels: Labels
     references: list[Reference]
     meant: dict[Reference, Meaning | None]
-    texts: dict[Reference, str] = field(default_factory=dict)  # references that are written anew
+    texts: dict[Reference, str] = field(default_factory=dict)  # references that are written again
     dropped: set[int] = field(default_factory=set)
     change: Change = field(default_factory=Change)
 
     @property
     def added(self) -> int:
-        """How many calls that were missing have been added."""
+        """The number of missing calls that have been added."""
         return sum(edit.rule == PRODUCER_ADDED for edit in self.change.edits)
 
     def place(self, ref: Reference) -> Location:
@@ -81,7 +82,7 @@ class CallFlow:
         return self.tools.get(self.calls[call].tool)
 
     def needs(self) -> dict[int, set[int]]:
-        """Which calls each call takes something from."""
+        """Return for each call the calls from which it takes something."""
         found: dict[int, set[int]] = {i: set() for i in range(len(self.calls))}
         for ref, meaning in self.meant.items():
             if meaning is not None and meaning.call != ref.call:
@@ -102,13 +103,13 @@ class CallFlow:
                     stack.append(other)
         return [i for i in range(len(self.calls)) if i not in waiting and i not in self.dropped]
 
-    def point(self, ref: Reference, meaning: Meaning, text: str, rule: str) -> None:
+    def point(self, ref: Reference, meaning: Meaning, text: str, rule: EditRule) -> None:
         """Let a reference stand for something else, written as ``text``; listed as an edit."""
         self.meant[ref] = meaning
         self.texts[ref] = text
         self.change.list_edit(self.place(ref), ref.text, text, rule)
 
-    def leave(self, ref: Reference, message: str) -> None:
+    def restore_reference(self, ref: Reference, message: str) -> None:
         """Report a reference, as it was written: an edit of it is taken back."""
         self.meant[ref] = None
         if self.texts.pop(ref, None) is not None:
@@ -148,7 +149,7 @@ def _iter_keys(schema: Json, depth: int) -> Iterator[str]:
 
 
 def has_output_field(tool: Tool, ref: Reference) -> bool:
-    """Whether a tool declares the very field that a reference takes."""
+    """Return True if a tool declares the very field that a reference takes."""
     return bool(ref.field) and ref.field[-1] in collect_output_keys(tool)
 
 
@@ -171,7 +172,7 @@ SAME_NAME = threshold("callwright.repair", "sequence.same_name")
 
 
 def score_feed(producer: Tool, consumer: Tool, parameter: str) -> tuple[float, str]:
-    """How well one tool's output answers one argument of another (0..1), and the name of that
+    """Return a score (0..1) of one tool's output as an argument of another, and the name of that
     output.
     """
     made, wanted = flow.get_profile(producer), flow.get_profile(consumer)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from callwright.dataflow import flow
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import CheckedCall, Json, Tool, ToolCall, to_json
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.gate import Gate
 from callwright.repair.location import Location
 from callwright.repair.ordering.arguments import Unfilled, fill_required
@@ -38,7 +39,7 @@ from callwright.schema.compiled import compiled_for
 TOOL_FLOOR = threshold("callwright.repair", "sequence.tool_floor")
 TOOL_MARGIN = threshold("callwright.repair", "sequence.tool_margin")
 MAX_ADDED = 4
-WAIT_FOR_RESULT = "wait_for_result"
+WAIT_FOR_RESULT = EditRules.WAIT_FOR_RESULT
 _NOTHING = ProvenanceIndex()
 
 

@@ -231,9 +231,10 @@ class Labels:
             and call.tool in self.tools
             and ref.label in named_outputs(self.tools[call.tool])
         ]
+        if not made:
+            return None
         before = [i for i in made if i < ref.call]
-        at = before[-1] if before else (made[0] if made else None)
-        return None if at is None else Meaning(at, ref.label)
+        return Meaning(before[-1] if before else made[0], ref.label)
 
     def _by_tool(self, ref: Reference) -> Meaning | None:
         """``{search.id}``: the one other call of the tool of this name."""

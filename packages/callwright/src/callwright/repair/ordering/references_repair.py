@@ -15,6 +15,7 @@ from callwright.dataflow import flow
 from callwright.language.tokens import squash_name
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.location import ID, Location
 from callwright.repair.ordering.call_flow import (
     CallFlow,
@@ -54,7 +55,7 @@ def label_unlabelled(call_flow: CallFlow) -> None:
     for i, labels in groups.items():
         text = " ".join(labels)
         place = Location(call_flow.ids[i], ID)
-        call_flow.change.list_edit(place, call_flow.calls[i].id, text, "label_added")
+        call_flow.change.list_edit(place, call_flow.calls[i].id, text, EditRules.LABEL_ADDED)
         call_flow.calls[i] = replace(call_flow.calls[i], id=text)
         given[i] = labels
     if groups:
@@ -137,8 +138,8 @@ def _could_be(call_flow: CallFlow, call: int, label: str) -> bool:
 
 
 def repair_reference(call_flow: CallFlow, ref: Reference) -> bool:
-    """Mend one reference that names nothing, its own call, or a field that is not there. True where
-    that worked.
+    """Repair one reference that names nothing, its own call, or a field that is not there. True
+    where that worked.
     """
     meaning = call_flow.meant[ref]
     if meaning is not None and meaning.call != ref.call:
@@ -153,7 +154,9 @@ def repair_reference(call_flow: CallFlow, ref: Reference) -> bool:
             return True
         spelled = find_respelled_key(tool, ref)
         if spelled:
-            call_flow.point(ref, meaning, ref.with_field(ref.field[-1], spelled), "field_respelled")
+            call_flow.point(
+                ref, meaning, ref.with_field(ref.field[-1], spelled), EditRules.FIELD_RESPELLED
+            )
             return True
     target = _by_field(call_flow, ref) if ref.field else _by_flow(call_flow, ref)
     if target is None:
@@ -161,7 +164,7 @@ def repair_reference(call_flow: CallFlow, ref: Reference) -> bool:
     label = _label_for(call_flow, target, ref)
     if not label:
         return False
-    call_flow.point(ref, target, ref.renamed(label), "reference_relabelled")
+    call_flow.point(ref, target, ref.renamed(label), EditRules.REFERENCE_RELABELLED)
     return True
 
 
@@ -185,7 +188,7 @@ def _point_away(call_flow: CallFlow, ref: Reference, meaning: Meaning) -> None:
         else ""
     )
     if target is not None and label and target.call != meaning.call:
-        call_flow.point(ref, target, ref.renamed(label), "reference_relabelled")
+        call_flow.point(ref, target, ref.renamed(label), EditRules.REFERENCE_RELABELLED)
 
 
 def doubt_forward(call_flow: CallFlow) -> None:
@@ -208,7 +211,7 @@ def doubt_forward(call_flow: CallFlow) -> None:
         if any(
             (t := call_flow.tool(i)) is not None and _may_answer(call_flow, t, ref) for i in earlier
         ):
-            call_flow.leave(
+            call_flow.restore_reference(
                 ref,
                 f"'{ref.text}' takes the result of a later call, and an earlier one returns the"
                 " same.",

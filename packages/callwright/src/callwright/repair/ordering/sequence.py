@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, Tool, ToolCall
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.draft import AFTER_CALLS, Change, Drafts
 from callwright.repair.location import REPLY, Location
 from callwright.repair.ordering.call_flow import CallFlow
@@ -59,8 +60,8 @@ class OrderedCalls:
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """What was done. Paths point into the list as given ("/2/arguments/id"; "/3" with
-        ``before`` None: a call added at this place of the result; "" the order itself, as
+        """The edits that were made. Paths point into the list as given ("/2/arguments/id"; "/3"
+        with ``before`` None: a call added at this place of the result; "" the order itself, as
         positions).
         """
         return self.drafts.render_edits()
@@ -71,14 +72,16 @@ class OrderedCalls:
         return self.drafts.render_violations()
 
     @property
-    def abstained(self) -> tuple[str, ...]:
+    def suggestions(self) -> tuple[str, ...]:
         """Why nothing was done about something."""
         return tuple(found.reason for found in self.drafts.render_abstentions())
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceContext:
-    """What orders calls: see :func:`order`. ``labels`` and ``unknown`` are by call_flow id."""
+    """The input of ordering calls: see :func:`order`. ``labels`` and ``unknown`` are by call_flow
+    id.
+    """
 
     tools: Sequence[Tool]
     query: str = ""
@@ -145,7 +148,7 @@ def order_drafts(drafts: Drafts, context: SequenceContext) -> tuple[Change | Non
 
 
 def _handle_unanswered(call_flow: CallFlow, ref: Reference) -> None:
-    """A reference that could not be mended: a missing call, or one whose producer lacks the
+    """A reference that could not be repaired: a missing call, or one whose producer lacks the
     field.
     """
     meaning = call_flow.meant[ref]
@@ -164,7 +167,7 @@ def _handle_unanswered(call_flow: CallFlow, ref: Reference) -> None:
 def _finish_order(
     call_flow: CallFlow, calls: tuple[ToolCall, ...], read_at: Sequence[int | None]
 ) -> Layers:
-    """Finish the change: sorted, and references written anew."""
+    """Finish the change: sorted, and references written again."""
     kept = [i for i in range(len(call_flow.calls)) if i not in call_flow.dropped]
     needs = {i: {j for j in call_flow.needs()[i] if j in kept} for i in kept}
     places = _sort_topologically(_order_by_number(call_flow, kept, needs), needs, len(calls))
@@ -183,7 +186,7 @@ def _finish_order(
     moved = [i for i in places if i < len(calls)]
     if moved != sorted(moved):
         before, after = ([read_at[i] for i in side] for side in (sorted(moved), moved))
-        change.list_edit(Location(REPLY), before, after, "topological_order")
+        change.list_edit(Location(REPLY), before, after, EditRules.TOPOLOGICAL_ORDER)
     _renumber_references(call_flow, places)
     change.calls = {call_flow.ids[i]: _rewrite_call(call_flow, i) for i in places}
     change.order = [call_flow.ids[i] for i in places]
@@ -275,7 +278,9 @@ def _renumber_references(call_flow: CallFlow, places: list[int]) -> None:
         after = re.sub(r"\d+", str(number), before, count=1)
         if after != before:
             call_flow.texts[ref] = after
-            call_flow.change.list_edit(call_flow.place(ref), before, after, "reference_renumbered")
+            call_flow.change.list_edit(
+                call_flow.place(ref), before, after, EditRules.REFERENCE_RENUMBERED
+            )
 
 
 def _output_number(call_flow: CallFlow, places: list[int], ref: Reference) -> int:

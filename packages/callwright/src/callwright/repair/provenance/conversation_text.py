@@ -56,7 +56,7 @@ class ConversationText:
 
     @cached_property
     def readable(self) -> bool:
-        """Whether the text is English, or nothing speaks against it. Capital letters, "and" and the
+        """True if the text is English, or nothing speaks against it. Capital letters, "and" and the
         signs of numbers mean something else elsewhere.
         """
         return not is_foreign(self.text[-LONGEST:])
@@ -132,11 +132,9 @@ def normalize_value(value: Json) -> str:
     """A value as it is compared with others that were said: without case and outer spaces; "" for
     NONE.
     """
-    return (
-        (value if isinstance(value, str) else "" if value is NONE else to_canonical_json(value))
-        .strip()
-        .lower()
-    )
+    if value is NONE:
+        return ""
+    return (value if isinstance(value, str) else to_canonical_json(value)).strip().lower()
 
 
 def get_quoted_text(quotation: re.Match[str]) -> str:

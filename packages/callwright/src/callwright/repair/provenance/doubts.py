@@ -78,9 +78,9 @@ def _describe_doubt(key: str, value: Json, part: Json, situation: RepairContext)
 
 
 def _describe_odd_text(leaf: str, schema: Json, situation: RepairContext) -> str:
-    """What is odd about a text: it ends like one that was cut, another option was said, or only a
-    part of a word or name was taken. What rests on function words and capital letters is left out
-    where the conversation is not English.
+    """Return what is odd about a text: it ends like one that was cut, another option was said, or
+    only a part of a word or name was taken. What rests on function words and capital letters is
+    left out where the conversation is not English.
     """
     sources = situation.sources
     if leaf.rstrip()[-1:] == "," or (
@@ -108,8 +108,8 @@ def _describe_odd_text(leaf: str, schema: Json, situation: RepairContext) -> str
 
 
 def _find_subject(key: str, situation: RepairContext) -> str:
-    """What a yes-or-no is about, where the request speaks of it and denies nothing; else "". Whether
-    anything is denied can be told of an English conversation only.
+    """Return the subject of a yes-or-no, where the request speaks of it and denies nothing; else
+    "". Whether anything is denied can be told of an English conversation only.
     """
     if not situation.talk.readable:
         return ""

@@ -17,6 +17,7 @@ from callwright.language import ENGLISH
 from callwright.language.tokens import split_identifier, squash_text
 from callwright.nouns.errors import ViolationKind
 from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.diagnostics import Diagnostic, Severity
 from callwright.repair.draft import Change, Draft
 from callwright.repair.location import in_arguments
@@ -303,7 +304,7 @@ def _drop_argument(key: str, work: _ValueCheck) -> bool:
     if not work.accepts(kept):
         return False
     place = in_arguments(work.draft, key)
-    work.change.list_edit(place, work.arguments[key], None, "drop_unsourced")
+    work.change.list_edit(place, work.arguments[key], None, EditRules.DROP_UNSOURCED)
     work.arguments = kept
     return True
 
@@ -323,7 +324,7 @@ def _fill_from_results(key: str, path: Pointer, leaf: Json, work: _ValueCheck) -
     if len(fitting) != 1:
         return False
     (value,) = fitting.values()
-    work.change.list_edit(in_arguments(work.draft, key), leaf, value, "fill_from_result")
+    work.change.list_edit(in_arguments(work.draft, key), leaf, value, EditRules.FILL_FROM_RESULT)
     work.arguments = {**work.arguments, key: value}
     return True
 

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import CheckedCall, JsonObject, Tool, ToolCall
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.context import RepairContext
 from callwright.repair.rules.names import telling_words
 from callwright.schema.compiled import compiled_for
 
-RULE = "tool_by_arguments"
+RULE = EditRules.ARGUMENT_MATCHING
 CONFIDENCE = threshold("callwright.repair", "argument_matching.confidence")
 _MUCH_MORE = threshold("callwright.repair", "argument_matching.much_more")
 

@@ -12,6 +12,7 @@ from callwright.language import ENGLISH
 from callwright.nouns.errors import ViolationKind
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, to_canonical_json
+from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.repair.diagnostics import MISSING
 from callwright.repair.draft import Change, Draft, LocatedEdit
 from callwright.repair.location import in_arguments
@@ -32,12 +33,12 @@ from callwright.schema.value_edits import ValueEdit, render_pointer
 from callwright.schema.value_spellings import NONE
 
 ECHO, PLACEHOLDER, UNWRAP, STATED = (
-    "echoed_schema",
-    "placeholder",
-    "unwrap_arguments",
-    "stated_value",
+    EditRules.SCHEMA_ECHO,
+    EditRules.PLACEHOLDER,
+    EditRules.UNWRAP_ARGUMENTS,
+    EditRules.EXTRACTED_VALUE,
 )
-LEFT_OUT = "drop_unsourced"
+LEFT_OUT = EditRules.DROP_UNSOURCED
 UNWRAPPED = threshold("callwright.repair", "arguments.unwrap_arguments")
 ECHO_VALUE = threshold("callwright.repair", "arguments.echo_value")
 ECHO_DEFAULT = threshold("callwright.repair", "arguments.echo_default")
@@ -200,7 +201,7 @@ class ArgumentRepair:
             return False
         return schema_echo.repeats_schema(value, part) or not self._accepts(key, value)
 
-    def _take_back(self, key: str, rule: str) -> None:
+    def _take_back(self, key: str, rule: EditRule) -> None:
         """Replace a value that is none with the one stated in the conversation. Otherwise a schema
         echo becomes the parameter's default, if it has one. Any other optional value is left out; a
         required one stays and is reported.
@@ -383,7 +384,7 @@ class ArgumentRepair:
         kept = {
             e.location: e
             for e in verdict.edits
-            if e.rule == "drop_unknown" and self._worth_keeping(e)
+            if e.rule == EditRules.DROP_UNKNOWN and self._worth_keeping(e)
         }
         self.change.edits += [e for e in verdict.edits if e.location not in kept]
         places = {place.pointer[-1] for place in kept}
@@ -501,12 +502,12 @@ class ArgumentRepair:
     def _compiled(self) -> Compiled:
         return compiled_for(self.tool)
 
-    def _edit(self, key: str, value: Json, rule: str, confidence: float) -> None:
+    def _edit(self, key: str, value: Json, rule: EditRule, confidence: float) -> None:
         place, before = in_arguments(self.draft.id, key), self.arguments.get(key)
         self.arguments = {**self.arguments, key: value}
         self.change.list_edit(place, before, value, rule, confidence)
 
-    def _drop(self, key: str, rule: str, confidence: float) -> None:
+    def _drop(self, key: str, rule: EditRule, confidence: float) -> None:
         place, before = in_arguments(self.draft.id, key), self.arguments.get(key)
         self.arguments = {k: v for k, v in self.arguments.items() if k != key}
         self.change.list_edit(place, before, None, rule, confidence)
@@ -546,5 +547,5 @@ ARGUMENT_RULES: tuple[Rule[ReplyContext], ...] = (
 
 
 def is_triggered(draft: Draft, context: ReplyContext) -> bool:
-    """Whether a value of a draft is an echo, a placeholder, or an identifier from nowhere."""
+    """Return True if a value of a draft is an echo, a placeholder, or an identifier from nowhere."""
     return ArgumentRepair(draft, context).triggered()

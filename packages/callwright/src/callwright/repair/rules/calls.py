@@ -15,6 +15,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from callwright.nouns.types import ToolCall, to_canonical_json
+from callwright.nouns.wire_names import EditRules
 from callwright.repair import ranker
 from callwright.repair.diagnostics import Diagnostic
 from callwright.repair.draft import AFTER_CALLS, BEFORE_CALLS, Change, Draft, Drafts
@@ -30,7 +31,7 @@ from callwright.repair.rules.lossless import read_arguments
 from callwright.repair.rules.reference_placeholders import replace_references
 from callwright.repair.rules.reply_context import INFORMED, ReplyContext, SetAside
 
-FRESH_ID = "fresh_id"
+FRESH_ID = EditRules.FRESH_ID
 
 
 # ---------------------------------------------------------------- one call

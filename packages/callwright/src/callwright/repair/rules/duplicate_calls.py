@@ -13,13 +13,23 @@ from callwright.language import ENGLISH
 from callwright.language.tokens import split_identifier
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, Tool, ToolCall, iter_scalars, to_canonical_json
+from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.repair.context import RepairContext, call_print
 from callwright.repair.ordering.references import find_call_references
 from callwright.repair.rules import schema_echo
 from callwright.repair.rules.names import score_request
 
-DUPLICATE, GHOST, NO_CALL, WAIT = "duplicate_call", "ghost_call", "no_call", "wait_for_result"
-DONE, SURPLUS, UNASKED = "already_called", "superfluous_call", "unasked_call"
+DUPLICATE, GHOST, NO_CALL, WAIT = (
+    EditRules.DUPLICATE_CALL,
+    EditRules.HALLUCINATED_CALL,
+    EditRules.NO_CALL,
+    EditRules.WAIT_FOR_RESULT,
+)
+DONE, SURPLUS, UNASKED = (
+    EditRules.ALREADY_CALLED,
+    EditRules.SUPERFLUOUS_CALL,
+    EditRules.UNASKED_CALL,
+)
 _AGAIN = ENGLISH.pattern("calls.again")
 _FEEDS = threshold("callwright.repair", "needless_calls.feeds")
 _MUCH_MORE = threshold("callwright.repair", "unasked_calls.much_more")
@@ -32,15 +42,15 @@ _LITTLE = ENGLISH.words("calls.little")
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    rule: str
+    rule: EditRule
     confidence: float
 
 
-def _make_needless_drop(rule: str) -> Drop:
+def _make_needless_drop(rule: EditRule) -> Drop:
     return Drop(rule, threshold("callwright.repair", f"needless_calls.{rule}"))
 
 
-def _make_unasked_drop(rule: str) -> Drop:
+def _make_unasked_drop(rule: EditRule) -> Drop:
     return Drop(rule, threshold("callwright.repair", f"unasked_calls.{rule}"))
 
 

@@ -19,15 +19,16 @@ from callwright.language import ENGLISH
 from callwright.nouns.memo import cache_by_text
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json
+from callwright.nouns.wire_names import EditRules
 from callwright.schema.value_spellings import NONE, calendar_day, fold_word
 
 OPTION, UNIT, FORMAT, SAID = (
-    "option_meaning",
-    "unit_left_out",
-    "documented_format",
-    "number_as_said",
+    EditRules.OPTION_MEANING,
+    EditRules.UNIT_LEFT_OUT,
+    EditRules.DOCUMENTED_FORMAT,
+    EditRules.NUMBER_AS_STATED,
 )
-COMMA = "decimal_comma"
+COMMA = EditRules.DECIMAL_COMMA
 CONFIDENCE = {
     rule: threshold("callwright.repair", f"formats.{rule}")
     for rule in (OPTION, UNIT, FORMAT, SAID, COMMA)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from callwright.jsontext import JsonError, explain_unwritable, parse, parse_lenient
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.diagnostics import from_violation
 from callwright.repair.draft import Change, Draft
 from callwright.repair.location import in_arguments
@@ -53,13 +54,13 @@ class SchemaContext:
         return SchemaContext(self.tool, self.schema, self.declared, sources)
 
     def accepts(self, arguments: JsonObject) -> bool:
-        """Whether the arguments are right as they stand."""
+        """Return True if the arguments are right as they stand."""
         if self.declared is not None and not arguments.keys() <= self.declared:
             return False
         return self.schema.accepts(arguments)
 
     def is_right(self, draft: Draft) -> bool:
-        """Whether a draft's arguments are right as they stand."""
+        """Return True if a draft's arguments are right as they stand."""
         arguments = draft.call.arguments
         return isinstance(arguments, dict) and self.accepts(arguments)
 
@@ -129,7 +130,7 @@ def drop_unknown_keys(draft: Draft, context: SchemaContext) -> Change | None:
 
 
 def ground_values(draft: Draft, context: SchemaContext) -> Change | None:
-    """What provenance makes of a call that its schema accepts."""
+    """Apply provenance to a call that its schema accepts."""
     if context.sources is None:
         return None
     return ground_arguments(draft, context.tool, context.sources, context.schema.accepts)
@@ -166,14 +167,14 @@ def read_object(arguments: Json) -> ReadArguments | Violation:
     if isinstance(arguments, dict):
         return arguments, None
     if arguments is None or (isinstance(arguments, str) and arguments.strip() in ("", "null")):
-        return {}, ValueEdit((), arguments, {}, "empty_arguments")
+        return {}, ValueEdit((), arguments, {}, EditRules.EMPTY_ARGUMENTS)
     if not isinstance(arguments, str):
         return say_not_object(arguments)
     try:
         value, edit = parse(arguments), None
         if isinstance(value, str):
             value = parse(value)
-            edit = ValueEdit((), arguments, value, "unwrap_json")
+            edit = ValueEdit((), arguments, value, EditRules.UNWRAP_JSON)
         return (value, edit) if isinstance(value, dict) else _read_single(value, arguments)
     except JsonError:
         return _read_broken(arguments)
@@ -182,7 +183,7 @@ def read_object(arguments: Json) -> ReadArguments | Violation:
 def _read_single(value: Json, arguments: str) -> ReadArguments | Violation:
     """A list of one object is that object."""
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
-        return value[0], ValueEdit((), arguments, value[0], "list_to_single")
+        return value[0], ValueEdit((), arguments, value[0], EditRules.LIST_TO_SINGLE)
     return say_not_object(value)
 
 
@@ -201,7 +202,7 @@ def _read_broken(arguments: str) -> ReadArguments | Violation:
         return Violation("truncated", said, "", "", "object", arguments)
     if not isinstance(found.value, dict):
         return _read_single(found.value, arguments)
-    return found.value, ValueEdit((), arguments, found.value, "mend_json")
+    return found.value, ValueEdit((), arguments, found.value, EditRules.REPAIR_JSON)
 
 
 def say_not_json(arguments: Json, error: JsonError) -> Violation:

@@ -20,6 +20,7 @@ from callwright.language.tokens import split_identifier, squash_name
 from callwright.nouns.memo import cache_by_text
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import JsonObject, Tool
+from callwright.nouns.wire_names import EditRule, EditRules
 
 _KIND_OF = {word: kind for kind, listed in VERBS.items() for word in listed}
 _WRAPPERS = ENGLISH.words("calls.wrappers")
@@ -27,7 +28,12 @@ _NEGATING = ENGLISH.words("calls.negating")
 _OPPOSITES = frozenset(frozenset(row.split("/")) for row in ENGLISH.listed("calls.opposites"))
 
 
-SPELLING, PREFIX, SLIP, MEANING = "tool_spelling", "tool_prefix", "tool_slip", "tool_meaning"
+SPELLING, PREFIX, SLIP, MEANING = (
+    EditRules.TOOL_SPELLING,
+    EditRules.TOOL_PREFIX,
+    EditRules.TOOL_SLIP,
+    EditRules.TOOL_MEANING,
+)
 CONFIDENCE = {
     rule: threshold("callwright.repair", f"name_confidence.{rule}")
     for rule in (SPELLING, PREFIX, SLIP)
@@ -41,7 +47,7 @@ class Match:
     """The tool that is meant, by which rule, how surely (0..1)."""
 
     tool: Tool
-    rule: str
+    rule: EditRule
     confidence: float
 
 
@@ -185,7 +191,7 @@ def _find_slipped_name(name: str, tools: Sequence[Tool]) -> Tool | None:
 
 def allowed_slips(length: int) -> int:
     """Letters that may be wrong in a name of this many letters."""
-    return 1 if length < 9 else 2 if length < 18 else 3
+    return 1 + (length >= 9) + (length >= 18)
 
 
 def slip_of_words(given: Sequence[str], own: Sequence[str]) -> bool:

@@ -14,11 +14,12 @@ from callwright.language import ENGLISH
 from callwright.language.tokens import squash_name
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.rules.assignment import assign_pairs
 from callwright.schema.coerce import coerce_at
 from callwright.schema.compiled import Node
 
-RULE = "assign_key"
+RULE = EditRules.ASSIGN_KEY
 LEAST = threshold("callwright.repair", "parameters.least")
 LEAD = threshold("callwright.repair", "parameters.lead")
 # likeness that does where one unknown key is left and one required parameter is missing

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.draft import LocatedEdit
 from callwright.repair.ordering.references import Reference
 
@@ -38,7 +39,8 @@ class ReferencePlaceholders:
         renamed = {
             e.before: e.after
             for e in edits
-            if e.rule in ("rename_key", "assign_key") and len(e.location.argument or ()) == 1
+            if e.rule in (EditRules.RENAME_KEY, EditRules.ASSIGN_KEY)
+            and len(e.location.argument or ()) == 1
         }
         made = arguments
         for path, value in self.references:

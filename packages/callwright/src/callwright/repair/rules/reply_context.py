@@ -1,4 +1,6 @@
-"""What the rules of ``refine`` know of one reply: the conversation, and the calls as they were read."""
+"""The facts about one reply that the rules of ``refine`` know: the conversation, and the calls as
+they were read.
+"""
 
 from __future__ import annotations
 
@@ -49,12 +51,14 @@ class ReplyContext:
         return INFORMED if self.situation.informed else UNINFORMED
 
     def is_right(self, draft: Draft) -> bool:
-        """Whether the gate lets the call through as it is."""
+        """Return True if the gate lets the call through as it is."""
         found = self.situation.gate.check(draft.call)
         return isinstance(found, CheckedCall) and not found.edits
 
     def is_open(self, draft: Draft) -> bool:
-        """Whether the call was wrong, or a value triggered a rule, when that was first asked."""
+        """Return True if the call was wrong, or a value triggered a rule, when that was first
+        asked.
+        """
         known = self._open.get(draft.id)
         if known is None:
             known = not is_valid_draft(draft, self) or self._is_triggered(draft, self)
@@ -85,8 +89,8 @@ class ReplyContext:
 
 
 def find_references(calls: Sequence[ToolCall], situation: RepairContext) -> list[Reference]:
-    """What stands for another call's result. ``$1`` and ``{x}`` that mean no other call are
-    placeholders.
+    """Return the values that stand for another call's result. ``$1`` and ``{x}`` that mean no other
+    call are placeholders.
     """
     found = find_call_references(calls, situation.tools, situation.query)
     if not found:

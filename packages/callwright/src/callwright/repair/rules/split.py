@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import CheckedCall, JsonObject, ToolCall
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.gate import Gate
 
-RULE = "split_call"
+RULE = EditRules.SPLIT_CALL
 CONFIDENCE = threshold("callwright.repair", "split.confidence")
 MOST = 16
 

@@ -13,7 +13,7 @@ from callwright.tools.evidence.observation import OUTCOMES, Observation
 
 HALF_LIFE = (
     7 * 86_400.0
-)  # seconds after which an observation counts half: servers break, and are mended
+)  # seconds after which an observation counts half: servers break, and are repaired
 PRIOR = 1.0  # successes and failures that every tool is taken to have had: Beta(1, 1), the uniform prior
 _EXAMPLES = 3  # of successes, and of the rest
 

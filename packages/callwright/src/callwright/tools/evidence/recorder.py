@@ -49,7 +49,7 @@ class Recorder:
 
 
 def _build_result(event: Event) -> ToolResult:
-    """The result as it came: a failure that is our reading of the content is read anew."""
+    """The result as it came: a failure that is our reading of the content is read again."""
     data = event.data
     failure = None if data["judged"] or data["failure"] is None else Failure(**data["failure"])
     fields = ("id", "tool", "arguments", "content", "seconds", "slot", "attempt")

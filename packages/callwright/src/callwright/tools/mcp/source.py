@@ -383,7 +383,7 @@ class _Connection:
                     ready.cancel()
 
     def _forget(self, client: Client) -> None:
-        """The next call connects anew instead of writing to nobody."""
+        """The next call connects again instead of writing to nobody."""
         if self._client is client:
             self._client = None
 

@@ -106,11 +106,9 @@ class SchemaWriter:
         if origin in UNIONS:
             return _any_of([self.schema(arg) for arg in args])
         if isinstance(origin, type) and not args and origin is not annotation:
-            return (
-                self.schema(origin)
-                if origin in PLAIN
-                else {"type": "object" if origin in MAPPINGS else "array"}
-            )
+            if origin in PLAIN:
+                return self.schema(origin)
+            return {"type": "object" if origin in MAPPINGS else "array"}
         if isinstance(origin, type):
             return self._generic(annotation, origin, args)
         return (

@@ -234,11 +234,10 @@ def _make_text_reader(make: Callable[[str], Any], what: str) -> Callable[[Any], 
 
 def _load_decimal(value: Any) -> decimal.Decimal:
     try:
-        return decimal.Decimal(
-            value
-            if isinstance(value, str)
-            else repr(_load_float(value) if isinstance(value, float) else _load_int(value))
-        )
+        if isinstance(value, str):
+            return decimal.Decimal(value)
+        number = _load_float(value) if isinstance(value, float) else _load_int(value)
+        return decimal.Decimal(repr(number))
     except decimal.InvalidOperation:
         raise NotConvertible(f"{value!r} is not a number") from None
 

@@ -200,7 +200,7 @@ async def run_in_thread(work: Callable[[], T]) -> T:
     done: asyncio.Future[T] = loop.create_future()
     context = contextvars.copy_context()
 
-    def settle(result: T | None, error: Exception | None) -> None:
+    def set_outcome(result: T | None, error: Exception | None) -> None:
         if not done.done():
             done.set_exception(error) if error is not None else done.set_result(cast("T", result))
 
@@ -216,7 +216,7 @@ async def run_in_thread(work: Callable[[], T]) -> T:
         except BaseException as raised:
             error = Ended(raised)
         with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits any more
-            loop.call_soon_threadsafe(settle, result, error)
+            loop.call_soon_threadsafe(set_outcome, result, error)
 
     threading.Thread(target=run, name="callwright-tool", daemon=True).start()
     return await done
@@ -323,7 +323,7 @@ class FunctionSource:
         return await found.ask(key, arguments) if found else None
 
     def place(self, tool: Tool) -> str:
-        """The function's code: one that was mended is another."""
+        """The function's code: one that was repaired is another."""
         found = self._tools.get(tool.name)
         try:
             return inspect.getsource(inspect.unwrap(found.function)) if found else ""

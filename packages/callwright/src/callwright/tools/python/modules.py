@@ -60,7 +60,7 @@ def _build_import_error(what: str, error: Exception) -> CatalogError:
     if isinstance(error, CatalogError):
         return error
     missing = isinstance(error, ModuleNotFoundError)
-    hint = f"mend it there: {_find_error_place(error)}"
+    hint = f"fix it there: {_find_error_place(error)}"
     if missing and isinstance(error, ImportError):
         hint = f"pip install the package that holds {error.name!r}"
     return CatalogError(f"{what} cannot be imported: {type(error).__name__}: {error}", hint=hint)
