@@ -14,8 +14,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 REACHED: dict[str, float] = {
-    "statements, core": 45_800,
-    "statements, all": 69_200,
+    "statements, core": 45_900,
+    "statements, all": 69_400,
     "largest room of the core, %": 17.2,
     "files in the fullest folder": 25,
     "folders at the top": 22,
