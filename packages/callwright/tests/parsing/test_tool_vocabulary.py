@@ -55,3 +55,16 @@ def test_mending_has_a_budget_for_the_whole_reply() -> None:
     with pytest.raises(JsonError, match="too much to mend"):
         offer.read(broken)
     assert offer.read('{"a": 1}').value == {"a": 1}
+
+
+def test_null_has_a_meaning_where_an_optional_parameters_description_says_so() -> None:
+    properties = {
+        "day": {"type": "string", "description": "The day; null for today."},
+        "place": {"type": "string", "description": "Where, never null."},
+        "note": {"type": "string", "description": "A nullable note."},
+    }
+    schema = {"type": "object", "properties": properties, "required": ["place"]}
+    offer = ToolVocabulary([Tool("plan", "", schema)])
+    assert offer.names_null("plan", "day")
+    assert not any(offer.names_null("plan", key) for key in ("place", "note", "other"))
+    assert not offer.names_null("other", "day")

@@ -9,8 +9,9 @@ knows.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from callwright.language.vocabulary import Vocabulary
@@ -49,13 +50,13 @@ def script_of(text: str) -> str:
     """The script that most letters of a text are in, as ISO 15924 names it; "" for a text without
     letters and for scripts that are not listed.
     """
-    letters = [ord(c) for c in text if c.isalpha()]
-    if not letters:
-        return ""
     counts: dict[str, int] = {}
-    for code in letters:
-        script = _find_script(code)
-        counts[script] = counts.get(script, 0) + _letters_in_a_sign(script)
+    for char, times in Counter(text).items():  # in the order in which they first appear
+        if char.isalpha():
+            script = _find_script(ord(char))
+            counts[script] = counts.get(script, 0) + times * _letters_in_a_sign(script)
+    if not counts:
+        return ""
     if counts.get("Kana"):
         counts["Kana"] += counts.pop("Hani", 0)  # Japanese is written in both
     return max(counts, key=lambda name: counts[name])
@@ -65,6 +66,7 @@ def _letters_in_a_sign(script: str) -> int:
     return int(_read_table("letters_in_a_sign").get(script, 1))
 
 
+@lru_cache(maxsize=4_096)
 def _find_script(code: int) -> str:
     return next((name for low, high, name in _read_ranges() if low <= code <= high), "")
 
@@ -75,6 +77,7 @@ def _read_ranges() -> tuple[tuple[int, int, str], ...]:
     return tuple((int(low, 16), int(high, 16), name) for low, high, name in rows)
 
 
+@cache
 def _read_table(name: str) -> Mapping[str, Any]:
     return DETECTION.table(f"scripts.{name}")
 

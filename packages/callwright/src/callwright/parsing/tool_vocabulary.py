@@ -21,6 +21,7 @@ _MEND_CHARS = 65_536  # of one reply: repair is not linear
 # likeness (difflib) from which a name is taken for a misspelt one; the refiner decides what to make of it
 _CLOSE = 0.82
 _BEGINNINGS = frozenset(["", "<", "[", "{", "`"])
+_NULL = re.compile(r"(?<!\w)null(?!\w)")
 
 
 class ToolVocabulary:
@@ -120,6 +121,16 @@ class ToolVocabulary:
         """The declared parameters of the tool that is meant; {} where there is none."""
         meant = self.means(name)
         return self.tools[meant].properties if meant else {}
+
+    def names_null(self, name: str, key: str) -> bool:
+        """Return True if a parameter is optional and its description says what null means for it. A text
+        between tags has no quotes that would tell the word from JSON's null.
+        """
+        tool = self.tools.get(self.means(name))
+        part = tool.properties.get(key) if tool is not None else None
+        if tool is None or not isinstance(part, dict) or key in tool.required:
+            return False
+        return _NULL.search(str(part.get("description") or "")) is not None
 
     def read(self, text: str) -> LenientResult:
         """A JSON value, repaired if need be and if the reply's budget for repairing allows. Raises

@@ -180,7 +180,7 @@ class Drafts:
 
     def __iter__(self) -> Iterator[Draft]:
         """The drafts that are left, in order."""
-        return (self._every[i] for i in self._order)
+        return iter([self._every[i] for i in self._order])
 
     def __len__(self) -> int:
         return len(self._order)

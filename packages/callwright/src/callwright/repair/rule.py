@@ -61,16 +61,13 @@ class Rule(Generic[C]):
 
 def select_drafts(drafts: Drafts, context: Context, when: When) -> list[Draft]:
     """The drafts that a rule looks at. The check is asked again only of what has changed."""
-    open_ones = [draft for draft in drafts if not draft.is_closed]
-    if when == "always":
-        return open_ones
-    if when == "open":
-        return [draft for draft in open_ones if context.is_open(draft)]
-    return [
-        draft
-        for draft in open_ones
-        if context.is_open(draft) and not is_valid_draft(draft, context)
-    ]
+    selected: list[Draft] = []
+    for draft in drafts:
+        if draft.is_closed or (when != "always" and not context.is_open(draft)):
+            continue
+        if when != "wrong" or not is_valid_draft(draft, context):
+            selected.append(draft)
+    return selected
 
 
 def is_valid_draft(draft: Draft, context: Context) -> bool:
@@ -90,9 +87,12 @@ def call_rule(
     """A rule that looks at one call at a time and asks nobody."""
 
     def find_all(drafts: Drafts, context: C) -> Change | None:
-        selected = select_drafts(drafts, context, when)
-        found = [change for draft in selected if (change := find(draft, context)) is not None]
-        return join_changes(found)
+        found: list[Change] = []
+        for draft in select_drafts(drafts, context, when):
+            change = find(draft, context)
+            if change is not None:
+                found.append(change)
+        return join_changes(found) if found else None
 
     return Rule(id, cost, _without_question(find_all), needs, when, find=find_all)
 

@@ -31,7 +31,7 @@ _FORMATS = {
     "date-time": spellings.iso_datetime,
     "time": spellings.iso_time,
 }
-_NULL_WORDS = frozenset({"null", "none", "nil"})
+NULL_WORDS = frozenset({"null", "none", "nil"})
 _DAY_STYLES = (
     "%Y-%m-%d",
     "%Y/%m/%d",
@@ -55,6 +55,7 @@ def coerce_value(value: Json, schema: Compiled) -> tuple[Json, tuple[ValueEdit, 
         return value, ()
     edits: list[ValueEdit] = []
     steps = _Steps()
+    steps.refuse(schema.root, value)
     made = _Walk(edits, steps).at(value, schema.root, (), 0)
     return (value, ()) if steps.left < 0 else (made, tuple(edits))
 
@@ -91,10 +92,18 @@ class _Steps:
         (self._accepted if verdict else self._refused)[key] = value
         return verdict
 
+    def refuse(self, node: Node, value: Json) -> None:
+        """Note that a subschema refuses a value: it is not asked again."""
+        if isinstance(value, dict | list):
+            self.left -= 1 + len(value) // 8
+            self._refused[node.pointer, id(value)] = value
+
     def spent(self, node: Node, value: Json) -> bool:
         """Return True if there is nothing left to try with this value at this subschema."""
         self.left -= 1
-        return self.left < 0 or (node.pointer, id(value)) in self.hopeless
+        if self.left < 0 or not self.hopeless:
+            return self.left < 0
+        return (node.pointer, id(value)) in self.hopeless
 
 
 class _Walk:
@@ -118,15 +127,16 @@ class _Walk:
         return made
 
     def _tried(self, value: Json, node: Node, path: Pointer, depth: int) -> Json:
+        refused = value
         target = node.target()
         if target is not None:
             value = self.at(value, target, path, depth + 1)
-        for branch in node.branches("allOf"):
+        for branch in node.branches("allOf") if "allOf" in node.schema else ():
             value = self.at(value, branch, path, depth + 1)
         for keyword in ("anyOf", "oneOf"):
-            if node.get(keyword):
+            if node.schema.get(keyword):
                 value = self._choose(value, node, keyword, path, depth)
-        if self.steps.accepts(node, value):
+        if value is not refused and self.steps.accepts(node, value):
             return value
         return self._inside(self._itself(value, node, path, depth), node, path, depth)
 
@@ -281,7 +291,7 @@ def _iter_text_readings(
         found = spellings.parse_boolean(text)
         if found is not NONE:
             yield EditRules.TEXT_TO_BOOLEAN, found
-    if "null" in types and text.strip().lower() in _NULL_WORDS:
+    if "null" in types and text.strip().lower() in NULL_WORDS:
         yield EditRules.TEXT_TO_NULL, None
     if types & {"integer", "number", "boolean", "null"} and text[:1] == '"':
         yield from _unwrapped_scalar(text, schema)

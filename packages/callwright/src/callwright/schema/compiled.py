@@ -230,6 +230,11 @@ class Compiled:
         return jsonschema_rs.validator_map_for(self.schema, **self.options.to_keywords())
 
     @cached_property
+    def _known_parts(self) -> dict[str, Any]:
+        """The validators of subschemas that were asked for: as many as the schema has parts."""
+        return {}
+
+    @cached_property
     def root(self) -> Node:
         """The schema as a tree to walk along with a value."""
         return Node(self, "#", self.schema)
@@ -238,7 +243,10 @@ class Compiled:
         """The validator of the subschema at a URI-fragment pointer; None where there is no such
         part.
         """
-        return self._parts.get(pointer)
+        found = self._known_parts.get(pointer, self)
+        if found is self:
+            found = self._known_parts[pointer] = self._parts.get(pointer)
+        return found
 
     def part_accepts(self, pointer: str, value: Json) -> bool | None:
         """Return True if the subschema at a URI-fragment pointer accepts the value; None if there
@@ -327,7 +335,7 @@ class Node:
 
     def resolved(self) -> Node:
         """The node that a chain of ``$ref`` without other keywords beside it leads to."""
-        if not isinstance(self.get("$ref"), str):
+        if not isinstance(self.schema, dict) or "$ref" not in self.schema:
             return self
         node, seen = self, {self.pointer}
         while isinstance(node.schema, dict) and isinstance(node.schema.get("$ref"), str):
@@ -340,7 +348,9 @@ class Node:
 
     def target(self) -> Node | None:
         """Return the target of a local ``$ref``; None for any other reference."""
-        reference = self.get("$ref")
+        if not isinstance(self.schema, dict) or "$ref" not in self.schema:
+            return None
+        reference = self.schema["$ref"]
         if not isinstance(reference, str) or not reference.startswith("#"):
             return None
         if reference not in ("#", "") and not reference.startswith("#/"):

@@ -32,6 +32,7 @@ _BESIDE = (
     "dependentSchemas",
     "propertyNames",
 )
+_DIGITS = re.compile(r"\d+")
 _MAX_DEPTH = 32
 
 
@@ -92,9 +93,11 @@ def _rename_nested_keys(
         name = str(pairs.get(key, key))
         if name != key:
             edits.append(ValueEdit((*path, key), key, name, EditRules.RENAME_KEY))
-        child = node.property(name)
-        if child is not None:
-            member = _rename_nested_keys(member, child.resolved(), (*path, name), edits, depth + 1)
+        if isinstance(member, dict | list):
+            child = node.property(name)
+            if child is not None:
+                inner = child.resolved()
+                member = _rename_nested_keys(member, inner, (*path, name), edits, depth + 1)
         made[name] = member
     return made
 
@@ -102,6 +105,8 @@ def _rename_nested_keys(
 def _pair_keys(value: JsonObject, node: Node) -> dict[str, str]:
     """unknown key -> missing key, only where each has no other partner."""
     properties = node.get("properties")
+    if value.keys() <= properties.keys():
+        return {}
     required = required_keys(node.schema)
     unknown = [k for k in value if k not in properties and k not in required]
     missing = [k for k in properties if k not in value]
@@ -141,11 +146,7 @@ def _is_typing_slip(one: str, other: str) -> bool:
     """A typing slip: one edit in four letters or more, two in nine or more, never in digits or the
     first letter.
     """
-    from rapidfuzz.distance import OSA  # megabytes that a process without such a key need not load
-
     a, b = "_".join(split_identifier(one)), "_".join(split_identifier(other))
-    if re.findall(r"\d+", a) != re.findall(r"\d+", b) or a[:1] != b[:1]:
-        return False
     shorter = min(len(a), len(b))
     if shorter >= 9:
         allowed = 2
@@ -153,7 +154,13 @@ def _is_typing_slip(one: str, other: str) -> bool:
         allowed = 1
     else:
         allowed = 0
-    if not allowed or OSA.distance(a, b, score_cutoff=allowed) > allowed:
+    if not allowed or a[:1] != b[:1] or abs(len(a) - len(b)) > allowed:
+        return False
+    if _DIGITS.findall(a) != _DIGITS.findall(b):
+        return False
+    from rapidfuzz.distance import OSA  # megabytes that a process without such a key need not load
+
+    if OSA.distance(a, b, score_cutoff=allowed) > allowed:
         return False
     changed = [(x, y) for x, y in zip(a.split("_"), b.split("_"), strict=False) if x != y]
     return a.count("_") == b.count("_") and all(_slipped_word(x, y) for x, y in changed)
@@ -208,14 +215,13 @@ def _drop_nested_keys(
     )
     kept: JsonObject = {}
     for key, member in value.items():
-        here = (*path, key)
         if declared is not None and key not in declared:
-            edits.append(ValueEdit(here, member, None, EditRules.DROP_UNKNOWN))
+            edits.append(ValueEdit((*path, key), member, None, EditRules.DROP_UNKNOWN))
             continue
-        child = node.property(key)
-        kept[key] = (
-            member
-            if child is None
-            else _drop_nested_keys(member, child.resolved(), here, edits, depth + 1)
-        )
+        if isinstance(member, dict | list):
+            child = node.property(key)
+            if child is not None:
+                inner = child.resolved()
+                member = _drop_nested_keys(member, inner, (*path, key), edits, depth + 1)
+        kept[key] = member
     return kept

@@ -13,7 +13,10 @@ Pointer: TypeAlias = tuple[str | int, ...]
 
 def render_pointer(pointer: Pointer) -> str:
     """The pointer as RFC 6901 writes it: for results and messages, never to be read back."""
-    return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in pointer)
+    keys = [str(key) for key in pointer]
+    if any("~" in key or "/" in key for key in keys):
+        keys = [key.replace("~", "~0").replace("/", "~1") for key in keys]
+    return "/" + "/".join(keys) if keys else ""
 
 
 class ValueEdit(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeAlias
@@ -317,5 +316,5 @@ def _format_value(value: Any) -> str:
 
 
 def _shorten_text(text: str, most: int = 200) -> str:
-    text = re.sub(r"\s+", " ", text[: 4 * most]).strip()
+    text = " ".join(text[: 4 * most].split())
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.nouns.types import ToolCall
-from callwright.parsing import CallPiece, Parser, TextPiece, write_calls
+from callwright.nouns.types import Tool, ToolCall
+from callwright.parsing import CallPiece, Parser, TextPiece, parse_calls, write_calls
 from tests.parsing.reading import TOOLS, calls, found, merged, one, pieces, rest
 
 QWEN = "<tool_call>\n<function=get_weather>\n<parameter=city>\nRome\n</parameter>\n<parameter=days>\n3\n</parameter>\n"
@@ -107,3 +107,17 @@ def test_text_where_a_tag_should_be_ends_a_call_whole_as_streamed(text: str) -> 
     assert isinstance(whole[0], CallPiece)
     assert not whole[0].truncated
     assert whole[1:] == [TextPiece("x", False)]
+
+
+def test_null_between_tags_is_null_where_the_parameters_description_names_it() -> None:
+    properties = {
+        "day": {"type": "string", "description": "The day; null for today."},
+        "note": {"type": "string"},
+    }
+    tool = Tool("plan", "", {"type": "object", "properties": properties, "required": []})
+    text = (
+        "<tool_call>\n<function=plan>\n<parameter=day>\nnull\n</parameter>\n"
+        "<parameter=note>\nnull\n</parameter>\n" + END
+    )
+    (call,) = parse_calls(text, [tool]).calls
+    assert call.arguments == {"day": None, "note": "null"}

@@ -106,3 +106,24 @@ def test_the_end_of_a_conversation_tells_its_language() -> None:
     before = "You are an assistant that helps with the booking of rooms. " * 200
     assert not ConversationText(before + GERMAN * 80).readable
     assert ConversationText(before).readable
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("a review 'It's fresh, isn't it.' of mine", ["It's fresh, isn't it."]),
+        ("Ann's dog and Bob's 'bone'", ["bone"]),
+        ("检索一下'红星'公司", ["红星"]),
+        ("'임진왜란'이라는 말", ["임진왜란"]),
+        ("rock'n'roll", []),
+    ],
+)
+def test_single_quotations_hold_apostrophes_and_touch_letters_of_joined_scripts(
+    text: str, quoted: list[str]
+) -> None:
+    assert ConversationText(text).quoted == quoted
+
+
+def test_arrays_are_read_where_they_are_json() -> None:
+    said = ConversationText('of [1, 2] and [\'a\'] and x[3] and ["b"] and [1, 2], {"c": [4]}')
+    assert said.arrays == [[1, 2], ["b"], [4]]

@@ -147,3 +147,19 @@ def test_a_mark_that_the_tool_describes_stays() -> None:
     tool = Tool("render", "Renders a page; {city} is replaced.", RENDER.input_schema)
     made = rendered({"city": "{city}"}, "A page, city: Oslo", tool)
     assert made.arguments == {"city": "{city}"}
+
+
+@pytest.mark.parametrize("text", ["null", "None", " nil "])
+def test_an_optional_number_that_is_null_as_text_takes_no_number_that_was_said(text: str) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "beds": {"type": "integer"}},
+        "required": ["city"],
+    }
+    tool = Tool("find_rooms", "Find rooms.", schema)
+    made = repaired({"city": "Oslo", "beds": text}, RepairContext([tool], "in Oslo, 3"), tool)
+    assert made.arguments in ({"city": "Oslo"}, {"city": "Oslo", "beds": text})
+
+
+def test_a_required_number_that_is_null_as_text_takes_what_was_said() -> None:
+    assert mended({"nights": "null"}, "3 nights please").arguments == {"nights": 3}

@@ -34,6 +34,16 @@ def said(text: str, key: str, part: dict[str, object], used: tuple[object, ...] 
         ("Who sang 'Waterloo'?", "song", TEXT, "Waterloo"),
         ("a table on May 3, 2024", "date", TEXT, "2024-05-03"),
         ("population of 213 million", "population", WHOLE, 213_000_000),
+        ("send 50 bucks and 3 letters", "amount", NUMBER, 50),
+        ("change 20 Swiss francs on day 3", "amount", NUMBER, 20),
+        ("change 20 CHF on day 3", "price", NUMBER, 20),
+        ("round 7 to 2 decimal places", "decimal_places", WHOLE, 2),
+        ("10 hits in 40 at-bats", "at_bats", WHOLE, 40),
+        ("the order id 'x y' of 'z'", "order_id", TEXT, "x y"),
+        ("the start year 2020 and year 2022", "start_year", WHOLE, 2020),
+        ("the mean of [1, 2.5] to 3 places", "numbers", {"type": "array"}, [1, 2.5]),
+        ("all hosts of shop.example.org please", "domain", TEXT, "shop.example.org"),
+        ("list the files in /srv/data now", "path", TEXT, "/srv/data"),
     ],
 )
 def test_what_is_said_is_found(text: str, key: str, part: dict[str, object], value: object) -> None:
@@ -50,6 +60,13 @@ def test_what_is_said_is_found(text: str, key: str, part: dict[str, object], val
         ("nothing of the kind", "email", TEXT),
         ("from Oslo", "token", TEXT),
         ("my user id is 5, no, my user id is 6", "user_id", WHOLE),
+        ("pay 50 bucks, or 60 dollars", "amount", NUMBER),
+        ("carry 3 hundred dollars and 2 bags", "amount", NUMBER),
+        ("order id or 'x'", "order_id", TEXT),
+        ("the means of [1, 2] and [3, 4]", "numbers", {"type": "array"}),
+        ("the mean of [1, two]", "numbers", {"type": "array"}),
+        ("write to ann@example.org", "domain", TEXT),
+        ("either/or and https://example.org/a/b", "path", TEXT),
     ],
 )
 def test_two_candidates_or_none_are_none(text: str, key: str, part: dict[str, object]) -> None:
@@ -97,3 +114,8 @@ def test_the_first_of_several_quoted_values_is_not_the_value() -> None:
 )
 def test_a_leftover_was_said_for_no_parameter(kind: str, leftover: bool) -> None:
     assert Candidate("Oslo", kind).is_leftover is leftover
+
+
+def test_an_array_that_another_argument_holds_is_spoken_for() -> None:
+    array: dict[str, object] = {"type": "array"}
+    assert said("compare [1, 2] with [3, 4]", "second", array, ([1, 2],)) == [3, 4]

@@ -146,3 +146,8 @@ def test_all_options_at_once_are_no_choice() -> None:
 def test_names_for_no_call_are_known() -> None:
     assert echoes.is_no_tool("No Function")
     assert not echoes.is_no_tool("note")
+
+
+def test_words_for_null_are_seen() -> None:
+    assert all(echoes.is_null_text(text) for text in ("null", "None", " NIL "))
+    assert not any(echoes.is_null_text(value) for value in ("", "nothing", None, 0, "nullable"))

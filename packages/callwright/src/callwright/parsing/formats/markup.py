@@ -233,6 +233,8 @@ class Markup:
                 return self._offer.strict(text)
             except JsonError:
                 call.problems.append(f"parameter {key} is not the JSON that it is marked as")
+        if text == "null" and self._offer.names_null(call.name, key):
+            return None
         value, problem = read_typed_value(text, call.properties.get(key), self._offer)
         if problem:
             call.problems.append(f"{key}: {problem}")

@@ -32,7 +32,9 @@ def read_typed_value(text: str, schema: Json, offer: ToolVocabulary) -> tuple[Js
     kinds = _list_types(schema)
     if "null" in kinds and text == "null":
         return None, ""
-    if not kinds or "string" in kinds:
+    if not kinds:
+        return _read_untyped_value(text, offer), ""
+    if "string" in kinds:
         return text, ""
     body = text.strip()
     problem = ""
@@ -44,11 +46,21 @@ def read_typed_value(text: str, schema: Json, offer: ToolVocabulary) -> tuple[Js
         if body[:1] not in ("{", "[") or not kinds & {"object", "array"}:
             return text, "a parameter is not of its declared type"
         return _read_repaired_value(text, body, kinds, offer)
-    return (
-        (value, problem)
-        if _classify_value(value) & kinds
-        else (text, "a parameter is not of its declared type")
-    )
+    if value is None or _classify_value(value) & kinds:  # null: whether it may stand is no reading
+        return value, problem
+    return text, "a parameter is not of its declared type"
+
+
+def _read_untyped_value(text: str, offer: ToolVocabulary) -> Json:
+    """The object or array that a text is, where any type may be meant; else the text itself, for
+    a number may be meant as text.
+    """
+    if text[:1] not in ("{", "["):
+        return text
+    try:
+        return offer.strict(text)
+    except JsonError:
+        return text
 
 
 def _read_repaired_value(

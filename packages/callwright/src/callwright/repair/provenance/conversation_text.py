@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from callwright.jsontext import JsonError, parse
 from callwright.language import ENGLISH
 from callwright.language.detect import LONGEST, is_foreign
 from callwright.language.pack import pack_of
@@ -20,8 +21,13 @@ from callwright.schema.value_spellings import NONE, calendar_day, parse_number
 
 MOST_MEMBERS = 8  # of a list
 MAX_TEXT = 20_000  # of the conversation, its end
+_JOINED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+"""Letters of scripts that put no space beside a quotation: Thai, Lao, Japanese, Chinese, Korean."""
+_SINGLE_QUOTED = (
+    rf"(?<![^\W{_JOINED}])'((?:[^'\n]|(?<=[a-z])'(?=[a-z])){{1,200}})'(?![^\W{_JOINED}])"
+)
 QUOTED = re.compile(
-    r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|(?<![\w])'([^'\n]{1,200})'(?!\w)|`([^`\n]{1,200})`"
+    rf"\"([^\"\n]{{1,200}})\"|“([^”\n]{{1,200}})”|{_SINGLE_QUOTED}|`([^`\n]{{1,200}})`"
 )
 MORE_QUOTED = ENGLISH.pattern("conversation.more_quoted")
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+")
@@ -37,6 +43,7 @@ _STATE = ENGLISH.pattern("conversation.states")
 _SHORTENED = ENGLISH.listed("conversation.shortened")
 _TIMES: Mapping[str, int] = ENGLISH.table("conversation.scales")
 _POSSESSIVE = ENGLISH.pattern("conversation.possessive")
+_ARRAY = re.compile(r"(?<![\w\])])\[[^\[\]\n]{1,2000}\]")
 _TAG = re.compile(r"</?\w+>|\*\*[^*\n]+\*\*")
 NOT_NAMES = ENGLISH.words("conversation.not_names")
 
@@ -94,6 +101,12 @@ class ConversationText:
         if not self.readable:
             return []
         return keep_distinct(n for m in NAME.finditer(self.text) if (n := extract_name(m)))
+
+    @cached_property
+    def arrays(self) -> list[Json]:
+        """JSON arrays that stand in the text as such."""
+        found = (parse_array(m[0]) for m in _ARRAY.finditer(self.text))
+        return list({to_canonical_json(v): v for v in found if v is not NONE}.values())
 
     @cached_property
     def lists(self) -> list[list[str]]:
@@ -170,6 +183,14 @@ def extract_name(m: re.Match[str]) -> str:
         name += "."
     owns = re.match(r"[^\w,.;!?]*\w", m.string[m.end() : m.end() + 20])
     return name if owns or not m[0].endswith(("'s", "’s")) else name + m[0][-2:]
+
+
+def parse_array(text: str) -> Json:
+    """The JSON array that a text is; NONE where it is none."""
+    try:
+        return parse(text)
+    except JsonError:
+        return NONE
 
 
 def keep_distinct(values: Iterable[str]) -> list[str]:

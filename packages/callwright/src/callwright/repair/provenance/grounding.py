@@ -254,7 +254,14 @@ def _in_words_of_schema(value: Json, part: JsonObject) -> bool:
         if isinstance(value, float) and value.is_integer()
         else {text}
     )
-    return any(re.search(rf"(?<![\w.]){re.escape(t)}(?![\w]|\.\d)", about, re.I) for t in same)
+    return any(_is_word_of(t, about) for t in same)
+
+
+def _is_word_of(text: str, about: str) -> bool:
+    """Return True if a description holds a text between things that are no letters."""
+    if text.isascii() and about.isascii() and text.lower() not in about.lower():
+        return False  # most are not there at all, and a pattern takes long to compile
+    return re.search(rf"(?<![\w.]){re.escape(text)}(?![\w]|\.\d)", about, re.I) is not None
 
 
 def copies_example(value: Json, part: Json, sources: ProvenanceIndex) -> bool:

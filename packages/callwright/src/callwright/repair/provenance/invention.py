@@ -309,6 +309,7 @@ def _is_schema_value(value: Json, node: Node) -> bool:
         return False
     text = value if isinstance(value, str) else to_canonical_json(value)
     return (
-        text not in examples_in(about)
+        text in about
+        and text not in examples_in(about)
         and re.search(rf"(?<![\w.]){re.escape(text)}(?!\w|\.\d)", about) is not None
     )

@@ -281,8 +281,10 @@ class ProvenanceIndex:
         """A short text, with its punctuation, between things that are not letters or digits: "5.5",
         "C++".
         """
+        if len(text) < 2 or not _in_any(text, self._folded):
+            return False
         pattern = re.compile(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])")
-        return len(text) > 1 and any(pattern.search(seen) for seen in self._folded)
+        return any(pattern.search(seen) for seen in self._folded)
 
     def _holds_day(self, text: str) -> bool:
         """A day whose parts were all named, in whatever order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from callwright.dataflow.flow import GENERIC, split_words
@@ -55,18 +56,23 @@ class ArgumentRepair:
 
     References to other calls are set aside. ``others`` are the arguments of the reply's other
     calls: their values are spoken for. ``referring`` are parameters that hold references to other
-    calls, ``siblings`` the arguments of the other calls of the same tool.
+    calls.
     """
 
     def __init__(self, draft: Draft, context: ReplyContext) -> None:
         self.draft = draft
+        self.context = context
         self.situation = context.situation
         self.tool = context.situation.by_name[draft.call.tool]
         self.arguments = draft.arguments
-        self.others = context.other_arguments(draft)
-        self.siblings = context.sibling_arguments(draft)
         self.referring = context.referring(draft)
         self.change = Change()
+        self._looked_up: dict[str, tuple[JsonObject, extracted.Candidate | None]] = {}
+
+    @cached_property
+    def others(self) -> list[JsonObject]:
+        """The arguments of the reply's other calls."""
+        return self.context.other_arguments(self.draft)
 
     def finished(self) -> Change | None:
         """The change, if there is one."""
@@ -207,7 +213,7 @@ class ArgumentRepair:
         required one stays and is reported.
         """
         value = self.arguments[key]
-        found = self._stated(key)
+        found = None if self._is_said_null(key) else self._stated(key)
         if found is not None:
             self._take(key, found)
         elif (
@@ -232,6 +238,10 @@ class ArgumentRepair:
             )
         else:
             self._report_unknown(key, rule)
+
+    def _is_said_null(self, key: str) -> bool:
+        """Return True if an optional argument is null as text: the model left it open on purpose."""
+        return schema_echo.is_null_text(self.arguments[key]) and not self.needs(key)
 
     def _report_unknown(self, key: str, keyword: str) -> None:
         """Report a required argument that holds no value, where nothing said gives one."""
@@ -427,14 +437,21 @@ class ArgumentRepair:
 
     def _stated(self, key: str) -> extracted.Candidate | None:
         """Return the value that the conversation states for a parameter, if its schema accepts it
-        and it is sure enough.
+        and it is sure enough. It is looked up once as long as the arguments stay the same.
         """
+        known = self._looked_up.get(key)
+        if known is None or known[0] is not self.arguments:
+            known = self._looked_up[key] = (self.arguments, self._look_up(key))
+        return known[1]
+
+    def _look_up(self, key: str) -> extracted.Candidate | None:
         part = self.tool.properties.get(key)
         if not self.situation.informed or not isinstance(part, dict):
             return None
         used = [v for k, v in self.arguments.items() if k != key]
         used += [v for other in self.others for v in other.values()]
-        alike = [s[key] for s in self.siblings if key in s]
+        siblings = self.context.sibling_arguments(self.draft)
+        alike = [s[key] for s in siblings if key in s]
         found = extracted.extract_value(
             key, part, self.situation.talk, used, alike, list_partner_values(key, self.arguments)
         )

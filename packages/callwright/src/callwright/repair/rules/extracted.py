@@ -54,6 +54,8 @@ _PLURAL_COUNTED = ENGLISH.expression("extraction.plural_counted")
 _LINK = ENGLISH.expression("extraction.link")
 _ID_SAID = ENGLISH.pattern("extraction.identifier_said")
 _IP = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
+_HOST = re.compile(r"(?<![\w@./-])(?:[a-z0-9][a-z0-9-]*\.)+[a-z]{2,}(?![\w@/-]|\.\w)")
+_PATH = re.compile(r"(?<![\w.:/~-])~?(?:/[\w.-]*\w)+/?(?![\w/])")
 _BEFORE_NUMBER = re.compile(r"[\"'`$€£]?")
 _NAMED = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)+(?=[,.;!?)\n]|$)")
 _TOKEN = re.compile(r"[\w@#$%&*+/.:-]*[\w*#$%&](?=[\s,;.!?)\"'`]|$)")
@@ -61,6 +63,7 @@ _UNIT = ENGLISH.pattern("extraction.unit")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d|20\d{6}")
 _SHORT_UNITS: Mapping[str, str] = ENGLISH.table("extraction.short_units")
 _MONEY_WORDS = ENGLISH.words("extraction.money")
+_CURRENCY = ENGLISH.pattern("extraction.currency")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,8 @@ def _iter_by_kind(
         yield from _iter_numbers(key, types, part, talk, taken)
     elif "string" in types and not part.get("pattern"):
         yield from stated_texts.by_kind(key, part, talk, taken)
+    elif types == {"array"}:
+        yield "only_array", [v for v in talk.arrays if normalize_value(v) not in taken]
     if siblings:
         yield "shared", stated_siblings.find_shared_value(siblings)
 
@@ -167,12 +172,18 @@ def _iter_numbers(
     yield "counted", _find_counts(key, types, talk, free)
     yield "in_unit", _in_unit(types, part, free)
     if set(split_words(key)) & _MONEY_WORDS:
-        money = [m for m in free if m.string[: m.start()].rstrip()[-1:] in ("$", "€", "£")]
+        money = [m for m in free if _is_money(m)]
         yield "money", [as_number(m[1], types, m[2]) for m in money]
         return
     if set(split_words(key)) & _RATES:
         free = [m for m in free if "." in m[1]]
     yield "only_number", [as_number(m[1], types, m[2]) for m in free]
+
+
+def _is_money(m: re.Match[str]) -> bool:
+    """Return True if the sign of a currency stands before a number, or its name behind it."""
+    before = m.string[: m.start()].rstrip()[-1:]
+    return before in ("$", "€", "£") or _CURRENCY.match(m.string, m.end()) is not None
 
 
 def _read_types(part: JsonObject) -> frozenset[str]:
@@ -189,6 +200,8 @@ def _find_stated_options(options: list[Json], text: str) -> list[Json]:
 
 def _is_stated_option(option: str, low: str) -> bool:
     """Return True if an option was stated, and not only negated."""
+    if option not in low:
+        return False
     said = re.finditer(rf"(?<!\w){re.escape(option)}(?!\w)", low)
     return any(not _DENIED.search(low[: m.start()][-20:]) for m in said)
 
@@ -202,8 +215,19 @@ def _find_labelled(
         return []
     link = f"(?:{_LINK}|{_LINK_OF_NUMBERS})" if types & {"integer", "number"} else _LINK
     labels = re.finditer(rf"(?<![\w]){label}s?\b[\"'`]?{link}", talk.text, re.I)
-    values = (_parse_value_at(talk.text, m.end(), types, part) for m in labels)
+    values = [_parse_value_at(talk.text, m.end(), types, part) for m in labels]
+    values += _find_beside_label(label, types, part, talk) if len(split_identifier(key)) > 1 else []
     return [v for v in values if v is not NONE]
+
+
+def _find_beside_label(
+    label: str, types: frozenset[str], part: JsonObject, talk: ConversationText
+) -> list[Json]:
+    """Return the quotations, codes and numbers right behind the whole name of a parameter, with no
+    link between: "user_id 'a-17'", "start year 2020".
+    """
+    labels = re.finditer(rf"(?<![\w]){label}[\"'`]?\s+(?=[\"'`“]|[\w-]*\d)", talk.text, re.I)
+    return [_parse_value_at(talk.text, m.end(), types, part) for m in labels]
 
 
 def _find_identifiers(key: str, types: frozenset[str], talk: ConversationText) -> list[Json]:
@@ -262,6 +286,8 @@ def _find_addresses(key: str, part: JsonObject, talk: ConversationText) -> list[
         (_LINK_WORDS, URL),
         ({"uuid", "guid"}, UUID),
         ({"ip", "ipv4"}, _IP),
+        ({"domain", "hostname"}, _HOST),
+        ({"path", "directory", "folder"}, _PATH),
     ):
         if named & kinds:
             return list(keep_distinct(m[0] for m in pattern.finditer(talk.text)))
@@ -275,9 +301,11 @@ def _find_counts(
     ``num_nights``.
     """
     nouns = [w for w in split_words(key) if w not in _COUNTING]
-    if not nouns or nouns[-1] not in talk.low:
+    if not free or not nouns or nouns[-1] not in talk.low:
         return []
-    after = re.compile(rf"[\s-]+{re.escape(nouns[-1])}{_PLURAL_COUNTED}", re.I)
+    *first, last = map(re.escape, nouns)
+    between = rf"(?:(?:{'|'.join(first)})[\s-]+)*" if first else ""
+    after = re.compile(rf"[\s-]+{between}{last}{_PLURAL_COUNTED}", re.I)
     said = [m for m in free if after.match(m.string, m.end())]
     return [v for m in said if (v := as_number(m[1], types, m[2])) is not NONE]
 
@@ -287,7 +315,7 @@ def _in_unit(types: frozenset[str], part: JsonObject, free: Sequence[re.Match[st
     in years".
     """
     units = {m[1].lower() for m in _UNIT.finditer(str(part.get("description") or ""))}
-    if len(units) != 1:
+    if len(units) != 1 or not free:
         return []
     unit = units.pop()
     stem = unit.removesuffix("s") if len(unit) > 2 else unit

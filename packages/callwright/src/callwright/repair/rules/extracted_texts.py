@@ -43,6 +43,12 @@ _CAST = ENGLISH.words("extraction.cast")
 _MADE_BY = ENGLISH.expression("extraction.made_by")
 _WITH = ENGLISH.expression("extraction.with")
 _AT = ENGLISH.expression("extraction.at")
+_ADDRESS = re.compile(r"\d\w*[^,.;\n]*, \Z")
+_CITIES = ENGLISH.words("extraction.cities")
+_TOWARDS = ENGLISH.expression("extraction.towards")
+_CITY_AND_STATE = ENGLISH.pattern("extraction.city_and_state")
+_SHORT_STATE = ENGLISH.pattern("extraction.short_state")
+_LIST_GOES_ON = ENGLISH.pattern("extraction.list_goes_on")
 _FROM = ENGLISH.expression("extraction.from")
 _TO = ENGLISH.expression("extraction.to")
 _OR_A_NAME = ENGLISH.pattern("extraction.or_a_name")
@@ -79,11 +85,10 @@ def by_kind(
         yield "before_label", _before_label(label, talk)
     yield "by_name", _by_name(about, talk)
     if about & _PLACE_WORDS:
-        yield (
-            "place",
-            select_free_values(keep_distinct(m[0] for m in _PLACE.finditer(talk.text)), taken),
-        )
+        yield "place", select_free_values(_list_places(about, part, talk), taken)
         yield "place", _find_places(part, talk, taken)
+    if about & _PLACE_WORDS or _CITY_AND_STATE.search(str(part.get("description") or "")):
+        yield "place_and_state", _find_places_and_states(part, talk, taken)
     yield "between", _find_range_ends(about, part, talk)
     yield "only_quoted", select_free_values(talk.quoted, taken)
     yield "named", _find_names(key, part, talk, taken)
@@ -149,8 +154,9 @@ def _before_label(label: str, talk: ConversationText) -> list[Json]:
     """Capitalised words right before the thing the key names: "Sea Green color", "Fender
     guitar".
     """
-    found = re.finditer(rf"({NAME.pattern}) {label}\b", talk.text)
-    return [n for m in found if (n := trim_name(m[1])) and n not in _NOT_CODES]
+    found = re.finditer(rf"({NAME.pattern}) {label}\b(?!(?: \w+)? [\"'`“])", talk.text)
+    said = [m[1] for m in found if not m[1].endswith(("'s", "’s"))]
+    return [n for name in said if (n := trim_name(name)) and n not in _NOT_CODES]
 
 
 def _by_name(about: set[str], talk: ConversationText) -> list[Json]:
@@ -175,6 +181,18 @@ def _more_than_a_name(part: JsonObject) -> bool:
     return bool(_MORE_THAN_A_NAME.search(about)) and not _OR_A_NAME.search(about)
 
 
+def _list_places(about: set[str], part: JsonObject, talk: ConversationText) -> list[str]:
+    """Places said with the abbreviation of their state. A parameter for the name of a city has the
+    name alone; the end of a street address is no place of its own.
+    """
+    places = [
+        m for m in _PLACE.finditer(talk.text) if not _ADDRESS.search(talk.text[: m.start()][-80:])
+    ]
+    if about & _CITIES and not _more_than_a_name(part):
+        return keep_distinct(trim_name(m[0].partition(",")[0]) for m in places)
+    return keep_distinct(m[0] for m in places)
+
+
 def _find_places(part: JsonObject, talk: ConversationText, taken: set[str]) -> list[Json]:
     """Names after "in", "at", "near", "for", unless the parameter asks for more than a name ("City,
     State").
@@ -186,14 +204,30 @@ def _find_places(part: JsonObject, talk: ConversationText, taken: set[str]) -> l
     return select_free_values([n for s in whole if (n := trim_name(s)) == s], taken)
 
 
+def _find_places_and_states(
+    part: JsonObject, talk: ConversationText, taken: set[str]
+) -> list[Json]:
+    """Places said with where they lie ("Paris, France"), for a parameter whose description asks for
+    both. Members of a list are none.
+    """
+    about = str(part.get("description") or "")
+    if not talk.readable or not _CITY_AND_STATE.search(about):
+        return []
+    lies_in = "[A-Z]{2,3}\\b" if _SHORT_STATE.search(about) else NAME.pattern[2:]
+    said = re.finditer(rf"{_TOWARDS}({NAME.pattern[2:]}, {lies_in})", talk.text)
+    whole = [m[1] for m in said if not _LIST_GOES_ON.match(talk.text, m.end())]
+    names = keep_distinct(n for s in whole if trim_name(s) == (n := s.rstrip(".")))
+    return select_free_values(names, taken)
+
+
 def _find_range_ends(named: set[str], part: JsonObject, talk: ConversationText) -> list[Json]:
     """X and Y of "from X to Y", by what the key says it is."""
     if _more_than_a_name(part):
         return []
-    some = r"(?:[a-z]+ ){0,4}"
+    some, state = r"(?:[a-z]+ ){0,4}", r"(?:, [A-Z]{2}\b)?"
     ends = list(
         re.finditer(
-            rf"{_FROM}{some}({NAME.pattern[2:]}){_TO}{some}({NAME.pattern[2:]})",
+            rf"{_FROM}{some}({NAME.pattern[2:]}){state}{_TO}{some}({NAME.pattern[2:]}){state}",
             talk.text,
         )
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from callwright.jsontext import JsonError, explain_unwritable, parse, parse_lenient
 from callwright.nouns.errors import Violation
@@ -71,9 +72,20 @@ class SchemaContext:
 
 def schema_context(tool: Tool) -> SchemaContext:
     """The check of one tool's calls."""
-    schema = tool.input_schema
-    closed = isinstance(schema, dict) and schema.get("additionalProperties") is False
-    return SchemaContext(tool, compiled_for(tool), None if closed else keys.declared_keys(schema))
+    compiled = compiled_for(tool)
+    declared = _declared.get(compiled)
+    if declared is None:
+        schema = tool.input_schema
+        closed = isinstance(schema, dict) and schema.get("additionalProperties") is False
+        declared = (None if closed else keys.declared_keys(schema),)
+        _declared[compiled] = declared
+    return SchemaContext(tool, compiled, declared[0])
+
+
+_declared: WeakKeyDictionary[Compiled, tuple[frozenset[str] | None]] = WeakKeyDictionary()
+"""The only keys that calls may have, of each compiled schema: gates are made anew for every reply,
+and schemas are not.
+"""
 
 
 # ---------------------------------------------------------------- rules
@@ -101,7 +113,7 @@ def read_arguments(draft: Draft, _: object) -> Change | None:
 def convert_values(draft: Draft, context: SchemaContext) -> Change | None:
     """Lossless conversions."""
     value, edits = coerce_value(draft.arguments, context.schema)
-    if value is draft.arguments and not edits:
+    if not edits and value is draft.arguments:
         return None
     change = set_arguments(draft, value)
     change.list_values(draft.id, edits)

@@ -14,6 +14,7 @@ from callwright.language.tokens import split_identifier, squash_name
 from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.provenance.grounding import classify_value, looks_unfilled
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.schema.coerce import NULL_WORDS
 from callwright.schema.value_spellings import NONE
 
 _KEYWORDS = frozenset(
@@ -165,6 +166,11 @@ def is_no_number(value: Json, part: Any) -> bool:
     kind = part.get("type")
     kinds = set(kind) if isinstance(kind, list) else {kind}
     return bool(kinds) and kinds <= {"integer", "number"} and value.strip().lower() in _NO_NUMBER
+
+
+def is_null_text(value: Json) -> bool:
+    """Return True if a text is a word for null."""
+    return isinstance(value, str) and value.strip().lower() in NULL_WORDS
 
 
 def may_be_placeholder(value: Json, part: Any) -> bool:
