@@ -73,7 +73,7 @@ class Need:
 def find_needs(tool: Tool, request: str) -> tuple[Need, ...]:
     """The inputs of a tool that have to be looked up first."""
     open_inputs = [
-        f for f in get_profile(tool).inputs if f.required and _is_looked_up(f) and not f.enum
+        f for f in get_profile(tool).inputs if f.required and is_looked_up(f) and not f.enum
     ]
     if not open_inputs or len(_find_identifiers(request)) >= len(open_inputs):
         return ()
@@ -163,7 +163,7 @@ def _may_produce(tool: Tool, need: Need) -> bool:
 
 
 def _is_usable(link: Link) -> bool:
-    return link.score >= LEAST and (link.told or _is_looked_up(link.output))
+    return link.score >= LEAST and (link.told or is_looked_up(link.output))
 
 
 def _iter_links(tool: Tool, need: Need) -> Iterator[Link]:
@@ -194,7 +194,7 @@ def _has_same_requirement(given: Profile, need: Need) -> bool:
         return False
     consumer = get_profile(need.consumer)
     bare = (
-        f for f in given.inputs if f.required and _is_looked_up(f) and GENERIC.issuperset(f.name)
+        f for f in given.inputs if f.required and is_looked_up(f) and GENERIC.issuperset(f.name)
     )
     return any(
         score_similarity(replace(f, owner=f.owner | given.subject), need.field, consumer) >= LEAST
@@ -245,7 +245,8 @@ def add_producers(chosen: Sequence[Tool], tools: Sequence[Tool]) -> tuple[Tool, 
     return (*chosen, *(tool for tool in tools if tool.name in kept - given))
 
 
-def _is_looked_up(field: Field) -> bool:
+def is_looked_up(field: Field) -> bool:
+    """Return True if nobody can write a field down without having looked it up."""
     return bool(_LOOKED_UP.search(field.text) or field.about & _SAID_OF_ONE)
 
 

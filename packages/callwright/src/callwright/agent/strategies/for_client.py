@@ -10,12 +10,13 @@ without a call.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from callwright.agent.select import build_request, find_mentioned, read_selection
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
-from callwright.dataflow.prerequisites import add_producers
-from callwright.nouns.plan import Plan
+from callwright.dataflow.flow import get_profile
+from callwright.dataflow.prerequisites import add_producers, find_needs, is_looked_up
+from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.types import Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.pending import is_pending
 
@@ -32,7 +33,7 @@ class Parts:
     select: bool = True
     layers: bool = True
     prerequisites: bool = True
-    choose_above: int = 3
+    choose_above: int = 12
 
 
 class ForClient:
@@ -62,18 +63,18 @@ class ForClient:
             return
         yield from self._plan(context, tools)
         called = {result.tool for result in context.facts.state.results}
-        finished = list_finished(context.plan, called, single=self._single)
-        index = sum(all(slot.id in finished for slot in layer) for layer in context.plan.layers)
+        rounds = Rounds(context.plan, called, single=self._single)
         by_name = {tool.name: tool for tool in context.tools}
-        while ready := context.plan.ready(finished):
-            index += 1
-            total = max(len(context.plan.layers), index)
-            context.trace.add("layer", index=index, total=total, slots=[s.id for s in ready])
-            finished |= {slot.id for slot in ready}
-            offered = tuple(by_name[slot.tool] for slot in ready)
-            yield from self._offer(context, offered, BindStep("layer", index, total))
-        if again := self._list_open(context):
-            yield from self._offer(context, again, BindStep("layer", index + 1, index + 1))
+        while slots := rounds.next():
+            total = max(len(context.plan.layers), rounds.number)
+            context.trace.add(
+                "layer", index=rounds.number, total=total, slots=[slot.id for slot in slots]
+            )
+            offered = tuple(by_name[slot.tool] for slot in slots)
+            yield from self._offer(context, offered, BindStep("layer", rounds.number, total))
+        if again := _list_pending(context):
+            number = rounds.number + 1
+            yield from self._offer(context, again, BindStep("layer", number, number))
 
     def fetch_missing(self, context: StepContext, missing: Sequence[str]) -> Steps[None]:
         """Once more the tools that were chosen, for what the answer itself says is missing. A call
@@ -95,18 +96,6 @@ class ForClient:
         if bound.calls:
             yield from execute(bound.calls, (tool.name for tool in offered))
 
-    def _list_open(self, context: StepContext) -> tuple[Tool, ...]:
-        """Tools that had their question and may have something to do now: one whose last result is
-        not final, and those that were chosen and not called before there was any result.
-        """
-        results = context.facts.state.results
-        if not results:
-            return ()
-        last = {result.tool: result for result in results}
-        waiting = {name for name, result in last.items() if is_pending(result.content)}
-        left = {name for name in self.chosen or () if name not in last}
-        return tuple(tool for tool in context.tools if tool.name in waiting | left)
-
     def _choose(self, context: StepContext) -> Steps[tuple[Tool, ...]]:
         tools = context.tools
         self._named = frozenset(tool.name for tool in tools)
@@ -122,11 +111,16 @@ class ForClient:
             return ()
         spoken_of = (tool for tool in find_mentioned(context.query, tools) if tool not in named)
         kept = (*named, *spoken_of)
-        return add_producers(kept, tools) if self._parts.prerequisites else kept
+        if not self._parts.prerequisites:
+            return kept
+        # an identifier that the request holds need not be looked up
+        open_ = tuple(tool for tool in kept if find_needs(tool, context.query))
+        return (*kept, *(tool for tool in add_producers(open_, tools) if tool not in kept))
 
     def _plan(self, context: StepContext, tools: tuple[Tool, ...]) -> Steps[None]:
         if self._parts.layers:
             yield from context.make_plan(tools)
+            context.plan = relax_plan(context.plan, tools, context.query)
         else:
             yield from context.adopt(Plan.from_layers([[tool.name for tool in tools]]))
 
@@ -148,16 +142,84 @@ def _list_fresh_calls(context: StepContext) -> set[str]:
     return known
 
 
-def list_finished(plan: Plan, called: Collection[str], *, single: bool = False) -> set[str]:
-    """The slots that have had their question: those of every round up to the last of which a tool
-    was called. ``single``: the last round itself goes on.
+def _list_pending(context: StepContext) -> tuple[Tool, ...]:
+    """The tools whose last result says that it is not final."""
+    last = {result.tool: result for result in context.facts.state.results}
+    waiting = {name for name, result in last.items() if is_pending(result.content)}
+    return tuple(tool for tool in context.tools if tool.name in waiting)
+
+
+def relax_plan(plan: Plan, tools: Sequence[Tool], request: str) -> Plan:
+    """The plan in which a tool waits for nothing if the request may give all that it requires: no
+    identifier is open, and no text is to be written from what others return.
     """
-    finished: set[str] = set()
-    rounds: list[set[str]] = []
-    last = 0
-    while ready := plan.ready(finished):
-        rounds.append({slot.id for slot in ready})
-        finished |= rounds[-1]
-        if any(slot.tool in called for slot in ready):
-            last = len(rounds)
-    return set().union(*rounds[: max(0, last - single)])
+    by_name = {tool.name: tool for tool in tools}
+    free = {
+        slot.id
+        for slot in plan.slots
+        if slot.tool in by_name and not _has_open_inputs(by_name[slot.tool], request)
+    }
+    slots = (replace(s, after=frozenset()) if s.id in free else s for s in plan.slots)
+    return replace(plan, slots=tuple(slots))
+
+
+def _has_open_inputs(tool: Tool, request: str) -> bool:
+    if find_needs(tool, request):
+        return True
+    return any(
+        field.required and field.type == "string" and not field.enum and not is_looked_up(field)
+        for field in get_profile(tool).inputs
+        if not _has_form(tool, field.path[0])
+    )
+
+
+def _has_form(tool: Tool, key: str) -> bool:
+    part = tool.properties.get(key)
+    return isinstance(part, dict) and bool({"format", "pattern", "const"} & part.keys())
+
+
+class Rounds:
+    """The rounds of questions that a plan has left. The first round are the slots that wait for
+    nothing; where none of it is called, nothing else can be. A later round are the slots whose
+    dependencies had their question, and of which one was called.
+
+    Which rounds there were is told by the tools that were called since. ``single``: one call a
+    reply, so that the last round of which a tool was called goes on.
+    """
+
+    def __init__(self, plan: Plan, called: Collection[str], *, single: bool = False) -> None:
+        self._plan, self._called = plan, called
+        self._asked: set[str] = set()
+        self.number = 0
+        self._next: tuple[Slot, ...] = self._list_ready()
+        while any(slot.tool in called for slot in self._list_behind(self._next)):
+            self._advance()
+        if any(slot.tool in called for slot in self._next) and not single:
+            self._advance()
+
+    def next(self) -> tuple[Slot, ...]:
+        """The slots of the next round; () if there is none."""
+        slots = self._next
+        if not slots and not self._called:
+            # an order may be wrong: where nothing of it was called, what is left is offered at once
+            slots = tuple(slot for slot in self._plan.slots if slot.id not in self._asked)
+        if slots:
+            self._next = slots
+            self._advance()
+        return slots
+
+    def _advance(self) -> None:
+        self._next, behind = self._list_behind(self._next), self._next
+        self._asked |= {slot.id for slot in behind}
+        self.number += 1
+
+    def _list_behind(self, slots: Sequence[Slot]) -> tuple[Slot, ...]:
+        """The slots that are ready once these had their question, and for which something was
+        called.
+        """
+        asked = self._asked | {slot.id for slot in slots}
+        done = {slot.id for slot in self._plan.slots if slot.tool in self._called}
+        return tuple(s for s in self._plan.ready(asked) if s.after & done)
+
+    def _list_ready(self) -> tuple[Slot, ...]:
+        return self._plan.ready(())

@@ -33,13 +33,19 @@ _WISH = 100  # characters
 
 
 def build_body(
-    context: Context, *, least: int = 1, problem: str = "", tools: Sequence[Tool] = ()
+    context: Context,
+    *,
+    least: int = 1,
+    problem: str = "",
+    tools: Sequence[Tool] = (),
+    shown: Sequence[Tool] = (),
 ) -> JsonObject:
     """The request in guided form: tools told in words, the reply held to :func:`build_schema`, not
     streamed.
 
     ``problem``: why the answer before this one cannot be used. ``tools``: those that may be called
-    now, by default all that do not wait for a value.
+    now, by default all that do not wait for a value; ``shown``: those that the instructions tell
+    of, the same in every round, so that the upstream's prompt cache holds.
     """
     left_out = (
         "tools",
@@ -52,7 +58,8 @@ def build_body(
     )
     made = {k: v for k, v in context.body.items() if k not in left_out}
     made["messages"] = _add_instructions(
-        context.body["messages"], _render_instructions(context, tools)
+        context.body["messages"],
+        _render_led(context, shown) if shown else _render_instructions(context),
     )
     if problem:
         made["messages"] += messages_out(prompts.render("again", problem=problem))
@@ -174,19 +181,30 @@ def _is_call(entry: Json, names: Container[str]) -> TypeGuard[JsonObject]:
     )
 
 
-def _render_instructions(context: Context, offered: Sequence[Tool] = ()) -> str:
+def _render_instructions(context: Context) -> str:
     lines = []
-    for tool in offered or context.toolset.tools:
+    for tool in context.toolset.tools:
         function = {
             "name": tool.name,
             "description": tool.description,
             "parameters": tool.input_schema,
         }
         lines.append(json_bytes({"type": "function", "function": function}).decode())
-    form = _SEVERAL if context.parallel else _ONE
-    if context.parallel and not _asks_for_wishes(context):
-        form = _CALLS
-    return prompts.render("guided", tools="\n".join(lines), form=form)[0].content
+    return prompts.render("guided", tools="\n".join(lines), form=_choose_form(context))[0].content
+
+
+def _render_led(context: Context, shown: Sequence[Tool]) -> str:
+    """The instructions of a turn that is led: signatures, for a small model reads slowly."""
+    from callwright.agent.render import render_signatures
+
+    tools, form = render_signatures(shown), _choose_form(context)
+    return prompts.render("led", tools=tools, form=form)[0].content
+
+
+def _choose_form(context: Context) -> str:
+    if not context.parallel:
+        return _ONE
+    return _SEVERAL if _asks_for_wishes(context) else _CALLS
 
 
 def _add_instructions(messages: Json, instructions: str) -> list[Json]:

@@ -64,6 +64,7 @@ class Lead:
     problems: list[str] = field(default_factory=list)
     reply: Reply = field(default_factory=lambda: Reply(""))
     parsed: tuple[ToolCall, ...] = ()
+    shown: tuple[Tool, ...] = ()  # that the upstream is told of, the same in every round
     is_readable: bool = True  # whether the upstream answers questions by schema
     notes: list[str] = field(default_factory=list)
 
@@ -176,7 +177,7 @@ def _carry_out(action: Action, context: Context, made: Lead) -> Generator[Questi
     """The client's part of an action: questions go to the upstream, calls to the client."""
     match action:
         case Ask():
-            made.reply = yield Question("guided", _build_body(action, context))
+            made.reply = yield Question("guided", _build_body(action, context, made.shown))
             names = {tool.name for tool in action.tools}
             if names and guided.read_guided_calls(made.reply.text, names) is None:
                 made.is_readable = False
@@ -189,22 +190,24 @@ def _carry_out(action: Action, context: Context, made: Lead) -> Generator[Questi
             made.problems += decision.problems
             return Returned([])
         case MakePlan(make):
-            return _plan(make(), made)
+            return _note_plan(make(), context, made)
         case _:
             return Returned([])  # a stream of slots, calls that wait: the client's request has none
 
 
-def _plan(plan: Plan, made: Lead) -> Planned:
+def _note_plan(plan: Plan, context: Context, made: Lead) -> Planned:
+    planned = {slot.tool for slot in plan.slots}
+    made.shown = tuple(tool for tool in context.toolset.tools if tool.name in planned)
     layers = (" + ".join(slot.tool for slot in layer) for layer in plan.layers)
     made.notes.append(f"plan: {' > '.join(layers)}")
     return Planned(plan)
 
 
-def _build_body(action: Ask, context: Context) -> JsonObject:
+def _build_body(action: Ask, context: Context, shown: tuple[Tool, ...] = ()) -> JsonObject:
     if action.tools:
         missing = "; ".join(message.content for message in action.request.messages)
         problem = f"Still missing: {missing}." if missing else ""
-        return guided.build_body(context, tools=action.tools, problem=problem)
+        return guided.build_body(context, tools=action.tools, problem=problem, shown=shown)
     body = followup.build_question_body(action.request, context)
     body.setdefault("temperature", 0)
     if context.local and action.request.schema is not None:
