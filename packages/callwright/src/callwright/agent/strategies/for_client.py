@@ -180,8 +180,8 @@ def _has_form(tool: Tool, key: str) -> bool:
 
 class Rounds:
     """The rounds of questions that a plan has left. The first round are the slots that wait for
-    nothing; where none of it is called, nothing else can be. A later round are the slots whose
-    dependencies had their question, and of which one was called.
+    nothing; where none of it is called, all others follow at once. A later round are the slots
+    whose dependencies had their question, and of which one was called.
 
     Which rounds there were is told by the tools that were called since. ``single``: one call a
     reply, so that the last round of which a tool was called goes on.
@@ -189,13 +189,24 @@ class Rounds:
 
     def __init__(self, plan: Plan, called: Collection[str], *, single: bool = False) -> None:
         self._plan, self._called = plan, called
+        self._done = {slot.id for slot in plan.slots if slot.tool in called}
         self._asked: set[str] = set()
         self.number = 0
-        self._next: tuple[Slot, ...] = self._list_ready()
-        while any(slot.tool in called for slot in self._list_behind(self._next)):
+        self._next: tuple[Slot, ...] = plan.ready(())
+        while self._done - self._asked and (is_last := self._is_last_called()) is not None:
+            if is_last and single:
+                return
             self._advance()
-        if any(slot.tool in called for slot in self._next) and not single:
-            self._advance()
+
+    def _is_last_called(self) -> bool | None:
+        """Return True if the next round is the last of which a tool was called, None if there is
+        no next round. What was called out of its order counts as asked.
+        """
+        if not self._next:
+            self._asked |= self._done
+            self._next = self._list_behind(())
+            return None
+        return self._done - self._asked <= {slot.id for slot in self._next}
 
     def next(self) -> tuple[Slot, ...]:
         """The slots of the next round; () if there is none."""
@@ -218,8 +229,4 @@ class Rounds:
         called.
         """
         asked = self._asked | {slot.id for slot in slots}
-        done = {slot.id for slot in self._plan.slots if slot.tool in self._called}
-        return tuple(s for s in self._plan.ready(asked) if s.after & done)
-
-    def _list_ready(self) -> tuple[Slot, ...]:
-        return self._plan.ready(())
+        return tuple(s for s in self._plan.ready(asked) if s.after & self._done)
