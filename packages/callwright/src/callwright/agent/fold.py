@@ -43,13 +43,13 @@ _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 
 
 class Spoke(NamedTuple):
-    """What the user said."""
+    """Words of the user."""
 
     text: str
 
 
 class Said(NamedTuple):
-    """What was answered in words, or what the system was told first (``role``)."""
+    """An answer in words, or the words that the system was told first (``role``)."""
 
     text: str
     role: str = "assistant"
@@ -62,7 +62,7 @@ class Called(NamedTuple):
 
 
 class Returned(NamedTuple):
-    """What one call returned, as the model is shown it. ``id`` may be missing, ``tool`` too."""
+    """The result of one call, as the model is shown it. ``id`` may be missing, ``tool`` too."""
 
     id: str
     content: str

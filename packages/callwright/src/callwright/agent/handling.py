@@ -1,4 +1,4 @@
-"""How the calls of a run are treated on their way."""
+"""The treatment of a run's calls on their way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ help.
 
 @dataclass(slots=True)
 class CallHandling:
-    """How the calls of a run are treated. ``as_written``: they leave as the model wrote them, or
+    """The treatment of a run's calls. ``as_written``: they leave as the model wrote them, or
     fail as a tool's own do; ``unchecked``: and what their schema says decides nothing.
     ``is_trusted``: values that stand nowhere else are somebody's own, not a model's.
     """

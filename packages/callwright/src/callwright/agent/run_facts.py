@@ -1,4 +1,4 @@
-"""What a run knows and notes without any I/O: its state, the indexes over it, its trace.
+"""The facts of a run without any I/O: its state, the indexes over it, its trace.
 
 Whatever decides what comes next reads these facts and adds to them: the agent's own executor, which
 is these facts and the way to the tools, and the proxy, whose facts are folded from a client's

@@ -59,7 +59,7 @@ class DeferredCall:
 
 @dataclass(frozen=True, slots=True)
 class OpenCalls:
-    """What is open. ``lacking``: tool -> results there were when its call lacked a value;
+    """The calls that are open. ``lacking``: tool -> results there were when its call lacked a value;
     ``deferred``: tool -> its calls that wait; ``in_flight``: calls that left and returned nothing
     yet.
     """

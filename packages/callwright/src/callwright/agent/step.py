@@ -87,13 +87,13 @@ class RunSlots(NamedTuple):
 
 
 class Replied(NamedTuple):
-    """What the model said to a question."""
+    """The model's reply to a question."""
 
     reply: Reply
 
 
 class Returned(NamedTuple):
-    """What came of calls, in call order: those that were not made have no result."""
+    """The results of calls, in call order: those that were not made have no result."""
 
     results: list[ToolResult]
 
@@ -168,14 +168,14 @@ class StepContext:
 
     @property
     def as_written(self) -> bool:
-        """Whether what the model writes is called and answered so: nothing is repaired or taken
+        """True if what the model writes is called and answered so: nothing is repaired or taken
         back.
         """
         return self.facts.handling.as_written
 
     @property
     def free_arguments(self) -> bool:
-        """Whether replies that are held to a schema may hold any arguments."""
+        """True if replies that are held to a schema may hold any arguments."""
         return self.facts.handling.unchecked
 
     @property

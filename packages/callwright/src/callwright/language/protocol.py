@@ -86,7 +86,7 @@ class LanguagePack(Protocol):
         ...
 
     def says(self, what: str, text: str) -> bool | None:
-        """Whether a text says something ("calls.written_out"); None where the pack has no
+        """Return True if a text says something ("calls.written_out"); None where the pack has no
         expression for it.
         """
         ...

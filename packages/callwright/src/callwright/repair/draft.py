@@ -37,7 +37,7 @@ class LocatedEdit(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
-    """What was changed in calls, and what is said of them, in the order of finding."""
+    """The changes in calls and the findings about them, in the order of finding."""
 
     edits: list[LocatedEdit] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -82,7 +82,7 @@ class Draft(Findings):
 
 @dataclass(slots=True)
 class Change(Findings):
-    """What a rule makes of the drafts, and what it says of them.
+    """The outcome of a rule: the drafts as it has them, and its findings.
 
     ``calls`` are drafts' new calls by id; an id that no draft has is a new draft's, read where
     ``origins`` says. ``order``: the ids that are left, in order, where calls were added, dropped,

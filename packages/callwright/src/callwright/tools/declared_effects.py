@@ -1,4 +1,4 @@
-"""What a user declares of the effects of tools that say nothing of them themselves, or something
+"""Effects that a user declares of tools that say nothing of them themselves, or something
 else: ``send_mail=write``, ``get_*=read``, or a TOML file of such lines.
 """
 

@@ -152,7 +152,7 @@ def _get_item_type(kind: str, schema: Mapping[str, Any]) -> str:
         found: str = schema["items"]["type"]
         return found
     except (KeyError, TypeError):
-        return "string" if "string" in kind else "enum" if "enum" in kind else "dict"
+        return next((name for name in ("string", "enum") if name in kind), "dict")
 
 
 def _has_type(value: Any, gold: Any, expected: type, nested: type | None) -> bool:

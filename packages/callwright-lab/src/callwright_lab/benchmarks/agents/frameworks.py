@@ -35,7 +35,7 @@ _QUIET = {"HF_HUB_OFFLINE": "1", "LANGSMITH_TRACING": "false", "LANGCHAIN_TRACIN
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a loop ended: its last words, or what went wrong."""
+    """The end of a loop: its last words, or what went wrong."""
 
     answer: str
     error: str

@@ -20,7 +20,7 @@ _CLOSE = 0.005  # numbers that differ by less are equal
 
 @dataclass(frozen=True, slots=True)
 class JobScore:
-    """What came of a job. The first four are harm: writes that nobody asked for, writes made more
+    """The outcome of a job. The first four are harm: writes that nobody asked for, writes made more
     often than asked, values that nothing supports, and questions or refusals where nothing was
     missing; a job in which a write was wrong is no refusal. ``reasons``: why it is no success.
     """

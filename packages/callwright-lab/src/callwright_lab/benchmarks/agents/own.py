@@ -54,7 +54,7 @@ class WorldSource(ToolSource):
 
 @dataclass(frozen=True, slots=True)
 class OwnRun:
-    """How a run of our own agent ended, and what it cost."""
+    """The end of a run of our own agent, and its cost."""
 
     ended: Ended
     steps: int

@@ -71,7 +71,7 @@ def _read_port(process: subprocess.Popen[str]) -> str:
 
 @cache
 def read_proxy_help() -> str:
-    """What ``callwright proxy --help`` says."""
+    """The text of ``callwright proxy --help``."""
     command = [sys.executable, "-P", "-m", "callwright", "proxy", "--help"]
     return subprocess.run(command, capture_output=True, text=True).stdout
 

@@ -25,7 +25,7 @@ _COLUMNS = (
 
 
 def get_configuration(row: JsonObject) -> tuple[str, ...]:
-    """What a row was measured with, beside its task."""
+    """The configuration of a row, beside its task."""
     return tuple(str(row[name]) for name in CONFIGURATION)
 
 
@@ -61,7 +61,7 @@ def _build_cells(key: tuple[str, ...], rows: Sequence[JsonObject]) -> list[str]:
 
 
 def _render_harm(rows: Sequence[JsonObject], name: str) -> str:
-    """How often a harm was done, and the share of tasks with any."""
+    """The count of a harm, and the share of tasks with any."""
     with_harm = sum(bool(row[name]) for row in rows)
     return f"{sum(row[name] for row in rows)} ({_render_share(with_harm, len(rows))})"
 

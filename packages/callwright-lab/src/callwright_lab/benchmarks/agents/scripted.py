@@ -36,14 +36,14 @@ _FINAL = "final_answer"  # smolagents' own tool: the loop ends by calling it
 
 @dataclass(frozen=True, slots=True)
 class ScriptedReply:
-    """What a scripted model answers: words, or calls."""
+    """The answer of a scripted model: words, or calls."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()
 
 
 def pick_fault(task: Task) -> Fault:
-    """What a careless model does wrong in a task. The id alone decides.
+    """The fault of a careless model in a task. The id alone decides.
 
     ``invent``: it makes a call that nobody asked for; ``option``: it adds an optional argument
     that nobody said; ``repeat``: it makes each write once more after it succeeded; ``empty``: it

@@ -37,7 +37,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What has to be true in the end, beside gold's writes.
+    """The conditions that hold in the end, beside gold's writes.
 
     ``facts`` stand in the answer and ``written`` in the free text of the writes: of each, one of
     its spellings. ``asks``: a question is right; ``refuses``: a refusal is.

@@ -26,7 +26,7 @@ _HOP = frozenset({"host", "connection", "content-length", "transfer-encoding", "
 
 @dataclass
 class Meter:
-    """What one task cost upstream. ``unknown``: replies that stated no usage."""
+    """The cost of one task upstream. ``unknown``: replies that stated no usage."""
 
     questions: int = 0
     prompt: int = 0

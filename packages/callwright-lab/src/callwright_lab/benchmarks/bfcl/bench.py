@@ -70,7 +70,7 @@ class Row:
         return compute_digest([*parts, proxy, self.label])
 
     def describe(self, case: Case) -> JsonObject:
-        """What a result of this row says about itself."""
+        """The words that a result of this row says about itself."""
         return {
             "case": case.id,
             "category": case.category,
@@ -102,7 +102,7 @@ class Setup:
 
 
 class Runner(Protocol):
-    """What runs one case: the suite, or a test's own."""
+    """The runner of one case: the suite, or a test's own."""
 
     def run(self, category: str, case: str) -> JsonObject: ...
 

@@ -33,7 +33,7 @@ Turns = Sequence[Sequence[Sequence[str]]]
 
 @dataclass(frozen=True)
 class Settings:
-    """How the suite asks. ``wheel``: the folder that holds it, "" where it is installed; ``native``:
+    """The way the suite asks. ``wheel``: the folder that holds it, "" where it is installed; ``native``:
     by tools; ``max_tokens`` of a reply, 0: no limit; ``timeout`` of a question in seconds.
 
     The suite reads the endpoint's address and key from its own variables, OPENAI_BASE_URL and

@@ -34,7 +34,7 @@ _NAME = re.compile(r"[\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """How the suite asks. ``native``: by tools, else by its prompt for models without them.
+    """The way the suite asks. ``native``: by tools, else by its prompt for models without them.
 
     ``temperature`` is the suite's own. ``max_tokens`` of a reply is what the suite gives to the
     open models that it serves itself; 0: no limit. ``timeout`` is in seconds, of one question.

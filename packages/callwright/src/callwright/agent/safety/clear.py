@@ -86,7 +86,7 @@ class ClearedCall:
         return self.checked.slot
 
     def take_arguments(self) -> JsonObject:
-        """What leaves: the arguments that were cleared, as an object of the tool's own, which may do
+        """The arguments that leave, as they were cleared, as an object of the tool's own, which may do
         with them what it likes. Raises TypeError where the call is no longer what was cleared.
         """
         if self._sealed is not self.checked:

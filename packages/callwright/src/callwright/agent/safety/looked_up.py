@@ -1,4 +1,4 @@
-"""Which arguments of writes are values that an offered read returns: identifiers that nobody knows
+"""Finds the arguments of writes that are values of an offered read: identifiers that nobody knows
 without having looked them up.
 """
 

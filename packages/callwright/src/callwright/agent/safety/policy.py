@@ -55,7 +55,7 @@ def rank_by_request(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -
 
 
 def find_asked(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> dict[str, bool | None]:
-    """Whether what was said so far asks for each tool: it shares a word with its name or its
+    """For each tool, True if the words so far ask for it: it shares a word with its name or its
     description and, where these say that it destroys, asks for something to go or to change. None
     of all tools where the request is in another language than English, or holds neither an English
     function word nor a word of any tool.

@@ -1,4 +1,4 @@
-"""Which calls of a conversation are not made again, by their keys, and why. No words are read.
+"""Finds the calls of a conversation that are not made again, by their keys. No words are read.
 
 In one turn of the user a write that succeeded is done, and one whose outcome is unknown may have
 been. A call of a tool of unknown effects counts as done where its result is final: one that says
@@ -22,7 +22,7 @@ Before: TypeAlias = Literal["done", "unknown"]
 
 
 def find_made(state: RunState, key_of: Callable[[ToolCall], str]) -> Mapping[str, Before]:
-    """What came of the calls of the present turn that are not to be made again, by their keys."""
+    """The outcomes of the present turn's calls that are not to be made again, by their keys."""
     tools = {tool.name: tool for tool in state.tools}
     made: dict[str, Before] = {}
     for result in _in_turn(state):

@@ -23,7 +23,7 @@ from callwright.repair.pending import is_pending
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What of the engine a client's agent is given; each may be left out, to see what it brings.
+    """The parts of the engine that a client's agent is given; each may be left out, to see its effect.
 
     ``select``: the tools that a request needs are chosen first, of more than ``choose_above``.
     ``layers``: only the tools of the current round are offered. ``prerequisites``: what gives a

@@ -63,7 +63,7 @@ class Guard:
         return deny_write(tool, call.arguments, self._key(call, verdict), state)
 
     def _state_for(self, tool: Tool) -> ClearanceState:
-        """What the conversation says, as far as it is judged for this tool."""
+        """The facts of the conversation, as far as they are judged for this tool."""
         known = self._state()
         return known if tool.effects.declared else known._replace(spoken=None)
 

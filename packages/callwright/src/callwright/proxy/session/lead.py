@@ -54,7 +54,7 @@ _REMEMBERED = 256  # requests for each list of tools
 
 @dataclass(slots=True)
 class Lead:
-    """What the engine decided. ``decision``: calls for the client; None: the answer is due.
+    """The engine's decision. ``decision``: calls for the client; None: the answer is due.
     ``problems``: why calls that the model made are not sent. ``reply``: the upstream's last, from
     which the calls were read, ``parsed`` they as it has them. ``notes``: what was done, for the
     record: tools chosen, the plan.

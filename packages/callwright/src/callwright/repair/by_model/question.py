@@ -129,17 +129,17 @@ class FailedCall(NamedTuple):
 
     @property
     def overlay(self) -> SchemaOverlay:
-        """What the tool's own error says of its schema."""
+        """The overlay that the tool's own error states."""
         return self.diagnosis.overlay or SchemaOverlay((), "")
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """What was changed before the call is checked again: in it, and in its tool's schema."""
+        """The changes before the call is checked again: in it, and in its tool's schema."""
         return (*self.call.edits, *self.overlay.edits(self.call.tool))
 
 
 class Judged(NamedTuple):
-    """What the gate says of a call, and what its rules did to it, located in the call's draft.
+    """The gate's verdict on a call, and the findings of its rules, located in the call's draft.
     ``given``: the arguments as a model gave them.
     """
 
@@ -174,7 +174,7 @@ class QuestionContext:
         return NEEDS_MODEL if self.failed is None else NEEDS_MODEL | NEEDS_RESULT
 
     def is_right(self, draft: Draft) -> bool:
-        """Whether the gate lets the call through, and a failed one is another one now."""
+        """Return True if the gate lets the call through, and a failed one is another one now."""
         sources, failed = self.sources if self.is_grounding else None, self.failed
         edits = () if failed is None else failed.edits
         verdict = self.judge(draft.id, draft.call, sources, edits).verdict
@@ -189,7 +189,7 @@ class QuestionContext:
     def judge(
         self, id: int, call: ToolCall, sources: ProvenanceIndex | None, edits: tuple[Edit, ...]
     ) -> Judged:
-        """What the gate says of a draft's call. ``edits`` led to it."""
+        """The gate's verdict on a draft's call. ``edits`` led to it."""
         draft = Draft(id, call)
         self.judged[id] = Judged(self.gate.judge(draft, sources, edits), draft.edits)
         return self.judged[id]
@@ -209,7 +209,7 @@ def check_call(call: ToolCall, context: QuestionContext) -> Repair:
 
 
 def _build_case(verdict: Verdict, failed: FailedCall | None) -> Case | None:
-    """What a model can be asked about a draft that is not right; None where it could not mend it:
+    """The question to a model about a draft that is not right; None where it could not repair it:
     for an unknown tool, and for identifiers that nothing contains, since the answer could only be
     another invention.
     """

@@ -140,7 +140,7 @@ def _go_on_untranslated(transaction: Transaction, event: Event) -> None:
 
 
 def _list_emitted(transaction: Transaction) -> list[Command]:
-    """What the event under way has led to for the client."""
+    """The commands for the client that the event under way has led to."""
     return [c for c in transaction.commands if isinstance(c, SendHead | SendBody)]
 
 

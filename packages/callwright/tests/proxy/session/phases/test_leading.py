@@ -1,0 +1,87 @@
+"""Guided mode as a whole, as the session's client sees it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+from callwright.proxy.session.settings import Settings
+from tests.proxy.playbook import JSON, Playbook, text_stream, whole
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "deposit",
+        "description": "Deposits money.",
+        "parameters": {
+            "type": "object",
+            "properties": {"amount": {"type": "number"}},
+            "required": ["amount"],
+        },
+        "annotations": {"readOnlyHint": False, "destructiveHint": False},
+    },
+}
+
+
+def body(*messages: Any, **more: Any) -> dict[str, Any]:
+    return {"model": "m", "messages": [*messages], "tools": [TOOL], **more}
+
+
+ASKED = {"role": "user", "content": "Deposit 75."}
+CALL = '{"wishes": ["deposit"], "calls": [{"name": "deposit", "arguments": {"amount": 75}}]}'
+
+
+def test_the_calls_that_the_engine_decides_on_go_to_the_client() -> None:
+    book = Playbook(Settings(guided="on")).ask(body(ASKED)).answer(whole(CALL), JSON)
+    message = json.loads(book.out)["choices"][0]["message"]
+    assert [c["function"]["name"] for c in message["tool_calls"]] == ["deposit"]
+
+
+def test_with_the_result_the_client_gets_a_sentence() -> None:
+    entry = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "deposit", "arguments": '{"amount": 75}'},
+    }
+    done = [
+        ASKED,
+        {"role": "assistant", "content": None, "tool_calls": [entry]},
+        {"role": "tool", "tool_call_id": "c1", "content": '{"balance": 175}'},
+    ]
+    said = {"statements": [{"text": "The balance is 175.", "results": ["r1"]}], "missing": []}
+    book = Playbook(Settings(guided="on")).ask(body(*done)).answer(whole(json.dumps(said)), JSON)
+    choice = json.loads(book.out)["choices"][0]
+    assert (choice["message"]["content"], choice["finish_reason"]) == (
+        "The balance is 175.",
+        "stop",
+    )
+
+
+def test_words_that_need_no_tool_flow_as_they_come() -> None:
+    greeting = {"role": "user", "content": "Guten Morgen!"}
+    book = Playbook(Settings(guided="on")).ask(body(greeting, stream=True))
+    book.answer(whole('{"no_call": "a greeting"}'), JSON)
+    stream = text_stream("Guten ", "Morgen!")
+    assert book.answer(stream).out == stream
+
+
+def test_an_upstream_that_cannot_be_led_is_asked_as_the_client_did() -> None:
+    raw = json.dumps(body(ASKED)).encode()
+    book = Playbook(Settings(guided="on")).ask(raw).answer(whole("What do you mean?"), JSON)
+    assert book.asked[1].body == raw
+
+
+def test_the_engine_is_loaded_where_somebody_is_led_and_nowhere_else() -> None:
+    code = (
+        "import sys, callwright.cli.proxy\n"
+        "print('callwright.planning.edges' in sys.modules, 'callwright.grounding' in sys.modules)\n"
+        "from callwright.proxy.session.phases.leading import load_engine\n"
+        "load_engine()\n"
+        "print('callwright.planning.edges' in sys.modules)"
+    )
+    said = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert said.stdout.split() == ["False", "False", "True"]

@@ -1,0 +1,162 @@
+"""A client's agent led by the step function: questions out, calls or an answer in the end."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from callwright.nouns.types import Reply
+from callwright.proxy.session.context import Context, Toolsets, read_context
+from callwright.proxy.session.decide import Question
+from callwright.proxy.session.lead import Lead, lead
+from callwright.proxy.session.settings import GuidedPart, Settings
+
+READ, WRITE = {"readOnlyHint": True}, {"readOnlyHint": False, "destructiveHint": False}
+
+
+def tool(name: str, about: str, annotations: Any, /, **properties: Any) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": properties, "required": [*properties]}
+    function = {"name": name, "description": about, "parameters": parameters}
+    return {"type": "function", "function": {**function, "annotations": annotations}}
+
+
+TEXT = {"type": "string"}
+FIND = tool("find_part", "Finds the code of a part by its name.", READ, name=TEXT)
+ORDER = tool("create_order", "Orders a part.", WRITE, part_code=TEXT, quantity={"type": "integer"})
+MAIL = tool("send_mail", "Sends a mail.", WRITE, to={**TEXT, "format": "email"}, body=TEXT)
+TOOLS = [FIND, ORDER, MAIL]
+SETS = Toolsets()
+
+
+def context(*messages: Any, without: frozenset[GuidedPart] = frozenset(), **more: Any) -> Context:
+    asked = {"model": "m", "messages": [*messages], "tools": TOOLS, **more}
+    found = read_context(asked, b"x", SETS, Settings(without=without))
+    assert found is not None
+    found.native, found.schema = False, True
+    return found
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def made(name: str, arguments: Any, returned: str, number: str = "c1") -> list[dict[str, Any]]:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    call = {"id": number, "type": "function", "function": function}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": number, "content": returned},
+    ]
+
+
+def offered(question: Question) -> set[str]:
+    """The tools that a question's schema lets be called."""
+    text = json.dumps(question.body["response_format"])
+    return {t["function"]["name"] for t in TOOLS if f'["{t["function"]["name"]}"]' in text}
+
+
+def run(found: Context, *replies: str) -> tuple[Lead, list[Question]]:
+    steps, asked = lead(found), []
+    try:
+        question = next(steps)
+        for text in replies:
+            asked.append(question)
+            question = steps.send(Reply(text))
+        raise AssertionError(f"one question too many: {question.body}")
+    except StopIteration as end:
+        return end.value, asked
+
+
+def calls(*pairs: tuple[str, Any]) -> str:
+    rows = [{"name": name, "arguments": arguments} for name, arguments in pairs]
+    return json.dumps({"wishes": ["it"], "calls": rows})
+
+
+NO_CALL = '{"no_call": "nothing to do"}'
+
+
+@pytest.mark.parametrize(
+    ("request_", "name"),
+    [
+        ("Order 200 hex bolts", "hex bolts"),
+        ("Bestelle 200 Sechskantschrauben", "Sechskantschrauben"),
+        ("Pide 200 tornillos hexagonales", "tornillos hexagonales"),
+        ("订购200个六角螺栓", "六角螺栓"),
+        ("اطلب 200 برغي سداسي", "برغي سداسي"),
+    ],
+)
+def test_what_gives_a_value_is_called_before_what_needs_it(request_: str, name: str) -> None:
+    found, asked = run(context(user(request_)), calls(("find_part", {"name": name})))
+    assert "find_part" in offered(asked[0])
+    assert "create_order" not in offered(asked[0])
+    assert found.decision is not None
+    assert [sent.call.tool for sent in found.decision.calls] == ["find_part"]
+
+
+def test_the_next_request_orders_with_what_was_found_and_then_says_so() -> None:
+    begun = [user("Order 200 hex bolts"), *made("find_part", {"name": "hex"}, '{"code": "HB-8"}')]
+    order = {"part_code": "HB-8", "quantity": 200}
+    found, asked = run(context(*begun), calls(("create_order", order)))
+    assert "create_order" in offered(asked[0])
+    assert "find_part" not in offered(asked[0])
+    assert found.decision is not None
+    assert found.decision.calls[0].call.arguments == order
+    done = [*begun, *made("create_order", order, '{"order": "O-1"}', "c2")]
+    said = '{"statements": [{"text": "The order is O-1.", "results": []}], "missing": []}'
+    found, asked = run(context(*done), said)
+    assert found.decision is not None
+    assert (found.decision.calls, found.decision.text) == ([], ["The order is O-1."])
+    assert asked[0].kind == "words"
+
+
+def test_every_round_of_a_turn_begins_with_the_same_words() -> None:
+    """So the upstream's prompt cache holds from one round to the next."""
+    first = context(user("Order 200 hex bolts"))
+    _, asked = run(first, calls(("find_part", {"name": "hex bolt"})))
+    begun = [user("Order 200 hex bolts"), *made("find_part", {"name": "hex"}, '{"code": "HB-8"}')]
+    _, then = run(context(*begun), calls(("create_order", {"part_code": "HB-8", "quantity": 200})))
+    assert then[0].body["messages"][:2] == asked[0].body["messages"][:2]
+
+
+def test_a_request_that_needs_no_tool_leaves_the_answer_to_the_model() -> None:
+    found, _ = run(context(user("早上好！你好吗？")), NO_CALL, NO_CALL)
+    assert (found.decision, found.problems) == (None, [])
+
+
+def test_a_write_with_a_value_from_nowhere_becomes_a_question() -> None:
+    invented = calls(("send_mail", {"to": "friend@example.com", "body": "Good morning!"}))
+    found, _ = run(context(user("Good morning! How are you?")), invented, NO_CALL)
+    assert found.decision is None
+    assert "friend@example.com" in found.problems[0]
+
+
+def test_what_the_answer_says_is_missing_is_fetched() -> None:
+    begun = [
+        user("Look up hex bolts and nuts"),
+        *made("find_part", {"name": "hex"}, '{"code": "H"}'),
+    ]
+    missing = '{"statements": [{"text": "Hex bolts are H.", "results": []}], "missing": ["nuts"]}'
+    found, asked = run(context(*begun), NO_CALL, missing, calls(("find_part", {"name": "nuts"})))
+    assert "nuts" in asked[-1].body["messages"][-1]["content"]
+    assert found.decision is not None
+    assert [sent.call.arguments for sent in found.decision.calls] == [{"name": "nuts"}]
+
+
+def test_parts_can_be_left_out() -> None:
+    flat, asked = run(
+        context(user("Order 200 hex bolts"), without=frozenset({"layers", "wishes"})),
+        '{"calls": [{"name": "find_part", "arguments": {"name": "hex bolt"}}]}',
+    )
+    assert offered(asked[0]) == {"find_part", "create_order", "send_mail"}
+    assert "wishes" not in json.dumps(asked[0].body)
+    assert flat.decision is not None
+    begun = [user("Find hex"), *made("find_part", {"name": "hex"}, '{"code": "H"}')]
+    free, _ = run(context(*begun, without=frozenset({"answer"})), NO_CALL)
+    assert free.decision is None, "the model answers in its own words"
+
+
+def test_a_reply_that_cannot_be_read_ends_the_lead() -> None:
+    found, _ = run(context(user("Order 200 hex bolts")), "I do not know")
+    assert (found.is_readable, found.decision) == (False, None)
