@@ -752,14 +752,19 @@ def prompt_files() -> dict[str, bytes]:
 
 
 # Rooms whose texts models read: in skips, refusals, tool messages and the parts of prompts.
-READ_BY_MODELS = ("answer", "dialects", "execution", "gate", "planning", "refine", "strategies")
-READ_BY_CLIENTS = ("proxy/history", "proxy/settle", "proxy/guided", "proxy/guard", "proxy/ghosts")
+READ_BY_MODELS = ("agent", "grounding", "parsing", "planning", "repair")
+READ_BY_CLIENTS = tuple(
+    f"callwright/proxy/session/{name}"
+    for name in ("decide", "guard", "guided", "hallucinated_calls", "history", "lead")
+)
 
 
 def read_by_models() -> Iterator[str]:
     """Yield the texts that models may read, with ``{}`` for what is filled in."""
     for place, tree in trees().items():
-        if place.startswith(READ_BY_CLIENTS) or place.partition("/")[0] in READ_BY_MODELS:
+        package, room, *_ = (*place.split("/"), "")
+        is_read = package == "callwright" and room in READ_BY_MODELS
+        if is_read or place.startswith(READ_BY_CLIENTS):
             yield from _texts(tree)
 
 

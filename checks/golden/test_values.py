@@ -126,6 +126,16 @@ def test_no_prompt_is_another_one() -> None:
     assert {name: found.get(name) for name in wanted} == wanted
 
 
+def test_the_rooms_whose_texts_models_read_are_there() -> None:
+    """A room that was renamed would leave its texts out of the record without a word."""
+    places = {place for place in names.trees()}
+    for room in names.READ_BY_MODELS:
+        assert any(place.startswith(f"callwright/{room}/") for place in places), room
+    for module in names.READ_BY_CLIENTS:
+        assert f"{module}.py" in places, module
+    assert len({*names.read_by_models()}) > 400
+
+
 def test_every_text_that_models_read_is_still_there() -> None:
     """Skips, refusals, notes and parts of prompts, by digest; they may stand in any module."""
     now = {sha(text.encode("utf-8", "surrogatepass"))[:16] for text in names.all_texts()}
