@@ -128,7 +128,7 @@ def test_no_prompt_is_another_one() -> None:
 
 def test_the_rooms_whose_texts_models_read_are_there() -> None:
     """A room that was renamed would leave its texts out of the record without a word."""
-    places = {place for place in names.trees()}
+    places = set(names.trees())
     for room in names.READ_BY_MODELS:
         assert any(place.startswith(f"callwright/{room}/") for place in places), room
     for module in names.READ_BY_CLIENTS:
