@@ -147,6 +147,7 @@ class EditRules:
     UNKNOWN_TOOL = EditRule("unknown_tool")
     UNPAIRED_CALL = EditRule("unpaired_call")
     UNPAIRED_RESULT = EditRule("unpaired_result")
+    UNDOING_WRITE = EditRule("undoing_write")
     UNSTATED_WRITE = EditRule("unstated_write")
     UNWRAP_ARGUMENTS = EditRule("unwrap_arguments")
     UNWRAP_JSON = EditRule("unwrap_json")

@@ -308,3 +308,28 @@ def test_the_same_facts_give_the_same_verdict() -> None:
     assert clear(call, state) == clear(call, state)
     approved = ClearanceState(approval=Approval(call, granted=True))
     assert clear(call, approved) == clear(call, approved)
+
+
+def test_what_was_made_just_now_is_not_undone_unasked() -> None:
+    needs = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
+    wipe = Tool("delete_event", input_schema=needs, effects=DESTRUCTIVE)
+    call = Gate([wipe]).check(ToolCall("r2", "delete_event", {"id": "V-4"}))
+    assert isinstance(call, CheckedCall)
+    made = ToolResult("r1", "create_event", {}, {"event_id": "V-4"})
+    for request in ("Create an event", "Lege einen Termin an", "创建一个日程"):
+        state = ClearanceState(
+            ProvenanceIndex(request, results=[made]), consent=None, before=ProvenanceIndex(request)
+        )
+        verdict = denied(call, state)
+        assert verdict.rule == "undoing_write"
+        assert "V-4" in verdict.reason
+    asked = "Create an event, then delete V-4"
+    state = ClearanceState(
+        ProvenanceIndex(asked, results=[made]), consent=None, before=ProvenanceIndex(asked)
+    )
+    assert isinstance(clear(call, state), ClearedCall)
+    read = Gate([Tool("get_event", input_schema=needs, effects=READ)]).check(
+        ToolCall("r2", "get_event", {"id": "V-4"})
+    )
+    assert isinstance(read, CheckedCall)
+    assert isinstance(clear(read, state._replace(before=ProvenanceIndex())), ClearedCall)

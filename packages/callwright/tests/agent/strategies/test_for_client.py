@@ -135,6 +135,14 @@ def test_rounds_go_on_behind_the_last_call() -> None:
     assert rounds(plan, {"a"}, single=True) == [{"a", "b"}, {"c"}]
 
 
+def test_what_was_not_called_stays_on_offer_until_something_is_written() -> None:
+    """Many models look something up first that the request does not need."""
+    plan = Plan.from_edges(["a", "b", "c"], [("a", "c")])
+    left = Rounds(plan, {"b"}, goes_on=True)
+    assert {slot.tool for slot in left.next()} == {"a"}
+    assert not Rounds(plan, {"b"}).next()
+
+
 @pytest.mark.parametrize("query", ["Order HB-200", "Bestelle HB-200", "订购 HB-200"])
 def test_an_identifier_that_the_request_holds_is_not_waited_for(query: str) -> None:
     plan = Plan.from_layers([["find_part"], ["order"]])

@@ -27,6 +27,7 @@ DenialRule: TypeAlias = Literal[
     "filled",
     "repeated_write",
     "unstated_write",
+    "undoing_write",
     "approval",
     "refused",
 ]
@@ -129,7 +130,9 @@ class ClearanceState(NamedTuple):
     frozen plan says this call, ``stated`` the arguments that are its own. ``made``: keys
     (:func:`compute_write_key`) of the calls that are not to be made again, and what came of them.
     ``spoken``: what the user said; then a write may not rest on a required value that nothing
-    states. ``looked_up``: the tools whose results give each tool's arguments.
+    states. ``looked_up``: the tools whose results give each tool's arguments. ``before``: the
+    sources without what the writes of this turn returned; then nothing destructive is done to what
+    was made just now, as a compensation is that nobody asked for.
     """
 
     sources: ProvenanceIndex = ProvenanceIndex()
@@ -141,6 +144,7 @@ class ClearanceState(NamedTuple):
     made: Mapping[str, Before] = MappingProxyType({})
     spoken: Sequence[str] | None = None
     looked_up: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    before: ProvenanceIndex | None = None
 
 
 def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
@@ -179,9 +183,28 @@ def deny_write(
     before = state.made.get(key) if key else None
     if before is not None:
         return Denied("repeated_write", _REPEATED[before].format(tool.name))
-    if state.spoken is None or not isinstance(arguments, dict):
+    if not isinstance(arguments, dict):
+        return None
+    if state.before is not None and (made := _find_made_now(tool, arguments, state)):
+        return Denied("undoing_write", _UNDOING.format(tool.name, made))
+    if state.spoken is None:
         return None
     return _deny_unstated(tool, arguments, state, state.spoken)
+
+
+_UNDOING = (
+    "'{}' was not called: {} was made just now, for this request. To undo it needs the user's word."
+)
+
+
+def _find_made_now(tool: Tool, arguments: JsonObject, state: ClearanceState) -> str:
+    """The first required value that only a write of this turn returned, or ""."""
+    if not (tool.effects.declared and tool.effects.destructive) or state.before is None:
+        return ""
+    values = (arguments.get(key) for key in tool.required)
+    named = (v for v in values if isinstance(v, str | int) and not isinstance(v, bool))
+    made = (v for v in named if state.sources.holds(v) and not state.before.holds(v))
+    return next((to_canonical_json(v)[:_SHOWN] for v in made), "")
 
 
 def _deny_unstated(

@@ -9,7 +9,7 @@ without a call.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from callwright.agent.select import build_request, find_mentioned, read_selection
@@ -63,8 +63,9 @@ class ForClient:
             return
         yield from self._plan(context, tools)
         called = {result.tool for result in context.facts.state.results}
-        rounds = Rounds(context.plan, called, single=self._single)
         by_name = {tool.name: tool for tool in context.tools}
+        goes_on = not any(_may_have_written(r, by_name) for r in context.facts.state.results)
+        rounds = Rounds(context.plan, called, single=self._single, goes_on=goes_on)
         while slots := rounds.next():
             total = max(len(context.plan.layers), rounds.number)
             context.trace.add(
@@ -142,6 +143,11 @@ def _list_fresh_calls(context: StepContext) -> set[str]:
     return known
 
 
+def _may_have_written(result: ToolResult, tools: Mapping[str, Tool]) -> bool:
+    tool = tools.get(result.tool)
+    return result.ok and (tool is None or tool.effects.may_write)
+
+
 def _list_pending(context: StepContext) -> tuple[Tool, ...]:
     """The tools whose last result says that it is not final."""
     last = {result.tool: result for result in context.facts.state.results}
@@ -184,10 +190,18 @@ class Rounds:
     whose dependencies had their question, and of which one was called.
 
     Which rounds there were is told by the tools that were called since. ``single``: one call a
-    reply, so that the last round of which a tool was called goes on.
+    reply, so that the last round of which a tool was called goes on. ``goes_on``: nothing was
+    written yet, so what was not called may still be: many models look something up first.
     """
 
-    def __init__(self, plan: Plan, called: Collection[str], *, single: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        called: Collection[str],
+        *,
+        single: bool = False,
+        goes_on: bool = False,
+    ) -> None:
         self._plan, self._called = plan, called
         self._done = {slot.id for slot in plan.slots if slot.tool in called}
         self._asked: set[str] = set()
@@ -195,8 +209,17 @@ class Rounds:
         self._next: tuple[Slot, ...] = plan.ready(())
         while self._done - self._asked and (is_last := self._is_last_called()) is not None:
             if is_last and single:
-                return
+                break
             self._advance()
+        if goes_on and called and not single:
+            self._next = self._list_uncalled()
+
+    def _list_uncalled(self) -> tuple[Slot, ...]:
+        ready = self._plan.ready(())
+        there = {slot.id for slot in (*ready, *self._next)}
+        return tuple(
+            slot for slot in self._plan.slots if slot.id in there and slot.tool not in self._called
+        )
 
     def _is_last_called(self) -> bool | None:
         """Return True if the next round is the last of which a tool was called, None if there is

@@ -41,6 +41,7 @@ GUIDED = EditRules.GUIDED_CALL  # the rule of calls that a second reading brough
 _WITHHELD: Mapping[DenialRule, EditRule] = {
     "repeated_write": EditRules.REPEATED_WRITE,
     "unstated_write": EditRules.UNSTATED_WRITE,
+    "undoing_write": EditRules.UNDOING_WRITE,
 }
 """The rules for which a call may not leave, of those that need no plan and no approval: the client
 asks for approval. Any other is listed as a refusal.

@@ -29,7 +29,7 @@ from callwright.agent.safety.clear import (
 from callwright.agent.safety.looked_up import find_looked_up
 from callwright.agent.safety.repeats import Before, find_made
 from callwright.agent.state import RunState
-from callwright.nouns.types import CheckedCall, Tool, ToolCall, to_canonical_json
+from callwright.nouns.types import CheckedCall, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.proxy.session import history
 from callwright.proxy.session.context import Context
 from callwright.repair.gate import Refusal
@@ -70,19 +70,34 @@ class Guard:
     def _state(self) -> ClearanceState:
         if self._known is None:
             state = self._context.state
+            sources = self._seen(state)
             users = (m.content for m in state.asked.conversation if m.role == "user")
             self._known = ClearanceState(
-                self._seen(state),
+                sources,
                 consent=None,
                 made=self._made(state),
                 spoken=[*users, state.asked.query],
                 looked_up=find_looked_up(state.tools),
+                before=self._before_writes(state),
             )
         return self._known
 
     def _made(self, state: RunState) -> Mapping[str, Before]:
         gate = self._context.toolset.gate
         return find_made(state, lambda call: self._key(call, gate.check(call)))
+
+    def _before_writes(self, state: RunState) -> ProvenanceIndex | None:
+        """All that was known without what the writes of this turn returned; None without any."""
+        wrote = {r.id for r in state.results if self._has_written(r)}
+        if not wrote:
+            return None
+        kept = (r for r in (*state.earlier, *state.results) if r.id not in wrote)
+        said = (m for m in self._context.messages if m.role in ("user", "system"))
+        return ProvenanceIndex(state.asked.query, said, kept)
+
+    def _has_written(self, result: ToolResult) -> bool:
+        tool = self._tools.get(result.tool)
+        return tool is not None and tool.effects.declared and tool.effects.may_write
 
     def _key(self, call: ToolCall, verdict: CheckedCall | Refusal) -> str:
         """Equal for calls that mean the same, those that the gate refuses by what they say."""
