@@ -49,20 +49,28 @@ def test_a_request_ends_its_generator_with_its_last_commands_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "more", "asking"),
+    ("found", "more", "local", "asking"),
     [
-        (Probed(native=True, schema=True), {}, "free"),
-        (Probed(native=False, schema=False), {}, "free"),
-        (Probed(native=False, schema=True), {}, "guided"),
-        (Probed(native=False, schema=True, written=True), {}, "free"),
-        (Probed(native=False, schema=True, written=True), {"tool_choice": "required"}, "guided"),
+        (Probed(native=True, schema=True), {}, True, "free"),
+        (Probed(native=False, schema=False), {}, True, "free"),
+        (Probed(native=False, schema=True), {}, False, "guided"),
+        (Probed(native=False, schema=True, written=True), {}, False, "free"),
+        (Probed(native=False, schema=True, written=True), {}, True, "guided"),
+        (
+            Probed(native=False, schema=True, written=True),
+            {"tool_choice": "required"},
+            False,
+            "guided",
+        ),
     ],
 )
 def test_what_the_upstream_can_do_decides_how_it_is_asked(
-    found: Probed, more: dict[str, object], asking: str
+    found: Probed, more: dict[str, object], local: bool, asking: str
 ) -> None:
     made, steps, (probe,) = begun("auto", **more)
     assert isinstance(probe, Probe)
+    assert made.context is not None
+    made.context.local = local
     made.commands = []
     assert steps.send(Tick()) == []
     assert [type(c) for c in steps.send(found)] == [SendUpstream]

@@ -85,6 +85,7 @@ def ask_upstream(transaction: Transaction, question: Question) -> Steps[Reply]:
     if transaction.progress.under_way:
         transaction.commands.append(CloseUpstream())
     fetched = yield from fetch_reply(transaction, transaction.outbound.question(question.body))
+    transaction.failure = fetched if isinstance(fetched, Failure) else None
     status, reply = (0, Reply("")) if isinstance(fetched, Failure) else fetched
     if question.kind == "guided" and status in UNSUPPORTED:
         transaction.commands.append(Learned(record.model, False))

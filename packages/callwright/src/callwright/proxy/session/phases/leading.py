@@ -32,6 +32,9 @@ def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
     record = transaction.record
     record.guided = True
     made: Lead = yield from answer_questions(transaction, lead(context))
+    if not made.is_readable and transaction.failure is not None:
+        transaction.fail(transaction.failure)
+        return True
     if not made.is_readable:
         refused = transaction.head is not None and transaction.head.status in UNSUPPORTED
         context.schema, record.guided = context.schema and not refused, False

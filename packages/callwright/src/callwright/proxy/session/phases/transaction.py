@@ -119,6 +119,7 @@ class Transaction(ClientSide):
     decision: Decision = field(default_factory=Decision)
     head: UpstreamHead | None = None
     asking: str = ""
+    failure: Failure | None = None  # why the last question of ours got no answer
     # runs what must not be cut off for taking long
     unmetered: Callable[[Callable[[], None]], None] = lambda load: load()
 
