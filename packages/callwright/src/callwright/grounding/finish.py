@@ -20,7 +20,7 @@ from callwright.grounding.reply import Draft, Drafts, read_drafts, schema_for, s
 from callwright.grounding.summary import summarise_results
 from callwright.grounding.support import check_statement
 from callwright.language import ENGLISH
-from callwright.language.tokens import split_tokens
+from callwright.language.tokens import split_tokens, squash_text
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import (
@@ -61,6 +61,7 @@ _TELLING_NOTHING = ENGLISH.words("statements.telling_nothing")
 _A_CALL = re.compile(r"([\w.\-]+) ?\(.*\)\.?", re.DOTALL)
 # a statement so like the question, in percent, answers nothing
 _ECHO = threshold("callwright.grounding", "echo")
+_PART = 24  # letters of a part of a question that is no name or value
 
 
 def finish(
@@ -377,10 +378,13 @@ def _explain_non_answer(text: str, facts: Facts) -> str:
 
 
 def _is_question_echo(text: str, facts: Facts) -> bool:
-    """Return True if a statement only repeats the question. It has nearly the same words, or no
-    informative words of its own.
+    """Return True if a statement only repeats the question. It has nearly the same words, is a
+    whole part of it, or has no informative words of its own.
     """
     if ratio(text.lower(), facts.query.lower()) > _ECHO:
+        return True
+    said, asked_for = squash_text(text), squash_text(facts.query)
+    if len(said) >= _PART and said in asked_for:
         return True
     asked = set(split_tokens(facts.query))
     return bool(_OPEN & asked) and not set(split_tokens(text)) - asked - _TELLING_NOTHING

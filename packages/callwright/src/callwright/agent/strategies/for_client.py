@@ -9,13 +9,18 @@ without a call.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from callwright.agent.select import build_request, find_mentioned, read_selection
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
 from callwright.dataflow.flow import get_profile
-from callwright.dataflow.prerequisites import add_producers, find_needs, is_looked_up
+from callwright.dataflow.prerequisites import (
+    Prerequisites,
+    add_producers,
+    find_needs,
+    is_looked_up,
+)
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.types import Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.pending import is_pending
@@ -54,6 +59,7 @@ class ForClient:
         self._parts = parts or Parts()
         self.chosen = tuple(chosen) if chosen is not None else None
         self._single = single
+        self._needless: frozenset[str] = frozenset()
         self._named: frozenset[str] = frozenset()  # the tools of this request
 
     def steps(self, context: StepContext) -> Steps[None]:
@@ -65,7 +71,9 @@ class ForClient:
         called = {result.tool for result in context.facts.state.results}
         by_name = {tool.name: tool for tool in context.tools}
         goes_on = not any(_may_have_written(r, by_name) for r in context.facts.state.results)
-        rounds = Rounds(context.plan, called, single=self._single, goes_on=goes_on)
+        rounds = Rounds(
+            context.plan, called, single=self._single, goes_on=goes_on, last=self._needless
+        )
         while slots := rounds.next():
             total = max(len(context.plan.layers), rounds.number)
             context.trace.add(
@@ -122,6 +130,7 @@ class ForClient:
         if self._parts.layers:
             yield from context.make_plan(tools)
             context.plan = relax_plan(context.plan, tools, context.query)
+            self._needless = find_needless_lookups(tools, context.query)
         else:
             yield from context.adopt(Plan.from_layers([[tool.name for tool in tools]]))
 
@@ -169,6 +178,21 @@ def relax_plan(plan: Plan, tools: Sequence[Tool], request: str) -> Plan:
     return replace(plan, slots=tuple(slots))
 
 
+def find_needless_lookups(tools: Sequence[Tool], request: str) -> frozenset[str]:
+    """The tools that only give identifiers which the request holds already."""
+    prerequisites = Prerequisites.among(tools)
+    needed: set[str] = set()
+    needless: set[str] = set()
+    for tool in tools:
+        givers = {
+            link.producer
+            for need in prerequisites.needs(tool)
+            for link in prerequisites.providers(need)
+        }
+        (needed if find_needs(tool, request) else needless).update(givers)
+    return frozenset(needless - needed)
+
+
 def _has_open_inputs(tool: Tool, request: str) -> bool:
     if find_needs(tool, request):
         return True
@@ -191,7 +215,8 @@ class Rounds:
 
     Which rounds there were is told by the tools that were called since. ``single``: one call a
     reply, so that the last round of which a tool was called goes on. ``goes_on``: nothing was
-    written yet, so what was not called may still be: many models look something up first.
+    written yet, so what was not called may still be: many models look something up first. ``last``:
+    tools that are no part of the first round, unless it would be empty.
     """
 
     def __init__(
@@ -201,12 +226,15 @@ class Rounds:
         *,
         single: bool = False,
         goes_on: bool = False,
+        last: Container[str] = (),
     ) -> None:
         self._plan, self._called = plan, called
         self._done = {slot.id for slot in plan.slots if slot.tool in called}
         self._asked: set[str] = set()
         self.number = 0
         self._next: tuple[Slot, ...] = plan.ready(())
+        if first := tuple(slot for slot in self._next if slot.tool not in last):
+            self._next = first
         while self._done - self._asked and (is_last := self._is_last_called()) is not None:
             if is_last and single:
                 break

@@ -29,6 +29,7 @@ _SEVERAL = (
 _ONE = '{"calls": [{"name": ..., "arguments": {...}}, the one call that is needed next]}'
 _CALLS = '{"calls": [{"name": ..., "arguments": {...}}, one for each call that is needed next]}'
 _MOST_CALLS = 16
+_MOST_LED = 8  # a small model repeats itself to the end
 _WISH = 100  # characters
 
 
@@ -63,6 +64,9 @@ def build_body(
     )
     if problem:
         made["messages"] += messages_out(prompts.render("again", problem=problem))
+    elif shown and context.state.results:
+        names = ", ".join(tool.name for tool in tools)
+        made["messages"] += messages_out(prompts.render("next", query=context.query, names=names))
     made.setdefault("temperature", 0)  # a reading, not a piece of prose
     wanted = build_schema(context, least=least, offered=tools)
     if context.local:
@@ -119,8 +123,9 @@ def build_schema(context: Context, *, least: int = 1, offered: Sequence[Tool] = 
         ]
     }
     if context.parallel:
-        length = {"type": "array", "minItems": 1, "maxItems": _MOST_CALLS}
-        calls = {**length, "minItems": min(least, _MOST_CALLS), "items": one}
+        most = _MOST_LED if offered else _MOST_CALLS
+        length = {"type": "array", "minItems": 1, "maxItems": most}
+        calls = {**length, "minItems": min(least, most), "items": one}
         wishes: JsonObject = {"type": "string", "maxLength": _WISH}
         told = {"wishes": {**length, "items": wishes}} if _asks_for_wishes(context) else {}
         some = closed_object(**told, calls=calls)

@@ -29,7 +29,7 @@ from callwright.agent.step import (
     Steps,
     ask,
 )
-from callwright.agent.strategies.for_client import ForClient, Parts
+from callwright.agent.strategies.for_client import ForClient, Parts, make_call_key
 from callwright.models.grammar import build_grammar
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest
@@ -183,7 +183,7 @@ def _carry_out(action: Action, context: Context, made: Lead) -> Generator[Questi
                 made.is_readable = False
             return Replied(made.reply)
         case Execute(calls):
-            found = [Found(call, dialect="guided") for call in calls]
+            found = [Found(call, dialect="guided") for call in _drop_equal_reads(calls, context)]
             decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
             if decision.calls:
                 made.decision, made.parsed = decision, calls
@@ -193,6 +193,19 @@ def _carry_out(action: Action, context: Context, made: Lead) -> Generator[Questi
             return _note_plan(make(), context, made)
         case _:
             return Returned([])  # a stream of slots, calls that wait: the client's request has none
+
+
+def _drop_equal_reads(calls: Sequence[ToolCall], context: Context) -> list[ToolCall]:
+    """The calls without reads that stand there already: only writes may be meant twice."""
+    reads = {tool.name for tool in context.toolset.tools if tool.effects.read_only}
+    kept: dict[str, ToolCall] = {}
+    wrote = 0
+    for place, call in enumerate(calls):
+        is_read = call.tool in reads
+        wrote += not is_read
+        # a read behind a write may say something else
+        kept.setdefault(f"{wrote}{make_call_key(call)}" if is_read else str(place), call)
+    return [*kept.values()]
 
 
 def _note_plan(plan: Plan, context: Context, made: Lead) -> Planned:
