@@ -383,6 +383,14 @@ TALKS = {
     "asked again": Talk(
         [{"content": "I do not know."}, {"tool_calls": ONE}], {"tool_choice": "required"}
     ),
+    "leftovers": Talk([{"content": "It rains.<|im_end|>\n<|im_start|>assistant"}]),
+    "no words": Talk(
+        [{"content": "<tool_response>\n{}"}, {"content": "It rains in Zürich."}],
+        {"messages": [*IN_VIEW, told("c1", "rain")]},
+    ),
+    "no words at all": Talk(
+        [{"content": ""}, {"content": "{}"}], {"messages": [*IN_VIEW, told("c1", "rain")]}
+    ),
     "guided": Talk([guided("weather", {**ZURICH, "unknown": 1})], {}, {"guided": "on"}),
 }
 

@@ -81,6 +81,7 @@ class EditRules:
     """Every rule that an edit may have: the name in the code, what is stored."""
 
     ALREADY_CALLED = EditRule("already_called")
+    ANSWER_IN_WORDS = EditRule("answer_in_words")
     ANSWER_MARKED = EditRule("answer.marked")
     ANSWER_QUOTED = EditRule("answer.quoted")
     ANSWER_RESTATED = EditRule("answer.restated")
@@ -130,6 +131,7 @@ class EditRules:
     SINGLE_TO_LIST = EditRule("single_to_list")
     SPLIT_CALL = EditRule("split_call")
     SUPERFLUOUS_CALL = EditRule("superfluous_call")
+    TEMPLATE_TOKEN = EditRule("template_token")
     TEXT_TO_BOOLEAN = EditRule("text_to_boolean")
     TEXT_TO_NULL = EditRule("text_to_null")
     TEXT_TO_NUMBER = EditRule("text_to_number")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from callwright.parsing import CallPiece, Parser
+from callwright.parsing import CallPiece, Parser, TextPiece
+from callwright.parsing.leftovers import LeftoverFilter, Part, join_removed
+from callwright.proxy.session import words
 from callwright.proxy.session.answer import collect_calls, find_reasoning_calls
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found
@@ -34,6 +36,8 @@ class Whole:
         self._native = NativeCalls()
         self._native.add_message_calls(self._message.get("tool_calls"))
         self._calls: list[CallPiece] = []
+        self.removed: tuple[str, ...] = ()  # leftovers of a chat template that are left out
+        self._thoughts: list[str] = []  # reasoning that stands in the text
         self._kept = self.text
         self._read()
 
@@ -50,15 +54,29 @@ class Whole:
         """The text beside the calls."""
         return self._kept
 
+    @property
+    def text_in_words(self) -> str | None:
+        """The same without reasoning; None where something else than text is said."""
+        if any(self._message.get(key) for key in words.OTHER_MEANS):
+            return None
+        said = self._kept
+        for thought in self._thoughts:
+            said = said.replace(thought, "", 1)
+        return said
+
+    def drop_words(self) -> None:
+        """Leave out all text but reasoning."""
+        self._kept = "".join(self._thoughts)
+
     def write(self, settled: Decision) -> bytes:
         """The answer for the client: the very bytes where nothing was changed."""
-        if settled.untouched and not self._calls:
+        if settled.untouched and not self._calls and not self.removed:
             return self.body
         assert self._document is not None
         assert self._choice is not None
         message = dict(self._message)
         text = "\n".join(t for t in (self._kept, *settled.text) if t.strip())
-        if self._calls or settled.text:
+        if self._calls or settled.text or self.removed:
             message["content"] = text or None
         entries = self._message.get("tool_calls")
         message["tool_calls"] = [
@@ -85,14 +103,24 @@ class Whole:
             self._calls = find_reasoning_calls(self._reasoning(), self._context)
         if not self.text:
             return
-        parser = Parser(self._context.toolset.offer)
-        kept = []
-        for piece in parser.read(self.text):
+        parts: list[Part] = []
+        context = self._context
+        leftovers = LeftoverFilter(lambda token: words.is_named(token, context))
+        for piece in Parser(context.toolset.offer).read(self.text):
+            if isinstance(piece, TextPiece) and not piece.reasoning:
+                parts += leftovers.feed(piece.text)
+                continue
+            parts += leftovers.flush()
             if isinstance(piece, CallPiece) and self._is_call(piece):
                 self._calls.append(piece)
+            elif isinstance(piece, CallPiece):
+                parts.append(Part(piece.raw))
             else:
-                kept.append(piece.raw if isinstance(piece, CallPiece) else piece.text)
-        self._kept = "".join(kept)
+                self._thoughts.append(piece.text)
+                parts.append(Part(piece.text))
+        parts += leftovers.flush()
+        self.removed = join_removed(parts)
+        self._kept = "".join(part.text for part in parts if not part.is_removed)
         if (
             not self._calls
             and not self._native.calls

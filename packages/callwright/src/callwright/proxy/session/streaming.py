@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 from callwright.nouns.types import JsonObject
 from callwright.parsing import CallPiece, Parser, Piece, TextPiece
+from callwright.parsing.leftovers import LeftoverFilter, Part
 from callwright.proxy.apis.uniform_chunks import Alike, uniform_chunks
-from callwright.proxy.session import compose
+from callwright.proxy.session import compose, words
 from callwright.proxy.session.answer import collect_calls, find_reasoning_calls
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found
@@ -24,6 +25,7 @@ from callwright.proxy.session.native import NativeCalls
 from callwright.proxy.session.sse import EventSplitter, encode_event, extract_data, json_object
 from callwright.tools.lists import chat_messages as chat
 
+_OPENS = ("{", "[", "`")  # what JSON begins with
 _LEARN = 8  # attempts a stream to find what its events have in common
 
 
@@ -53,11 +55,21 @@ class AnswerText:
         self.calls: list[CallPiece] = []
         self.is_truncated = False
         self.fed = self.decided = 0  # how much has come, and of how much it is known what it is
+        self.removed: list[str] = []  # leftovers of a chat template
+        self.left_out = 0  # characters that are not shown: calls, and what was removed
+        self.has_gaps = False  # whether there are such
+        self.is_else = False  # whether it says something by other means than text
         # What has waited long enough waits on, because it names a tool, or is let go.
         self.is_kept = self.is_released = False
         self._context = context
         self._most = context.settings.call_bytes
         self._parser = Parser(context.toolset.offer)
+        self._filter = LeftoverFilter(lambda token: words.is_named(token, context))
+        self._removed_to = -1  # where the last of what was removed ends
+        self._watch = words.WordsWatch() if words.is_after_results(context) else None
+        # what was said beside calls: reasoning, and all else
+        self._thoughts: list[str] = []
+        self._said: list[str] = []
         self._places: list[int] = []  # where the text of those calls begins
         self._undecided: list[str] = []
         self._thought = 0
@@ -67,6 +79,42 @@ class AnswerText:
     @property
     def text(self) -> str:
         return "".join(self.beside)
+
+    @property
+    def said(self) -> str:
+        """The text beside calls, without reasoning."""
+        return "".join(self._said)
+
+    @property
+    def held_from(self) -> int | None:
+        """The place from which the text may say nothing in words and waits; None: nothing does."""
+        watch = self._watch
+        if watch is None or watch.has_words:
+            return None
+        if watch.held_from is not None:
+            if self.fed - watch.held_from > self._context.settings.hold_bytes:
+                watch.let_go()
+            return watch.held_from
+        if self.is_released and self._undecided_text().lstrip()[:1] in _OPENS:
+            return self.decided
+        return None
+
+    @property
+    def may_lack_words(self) -> bool:
+        """Return True if nothing in words has come after results."""
+        return self._watch is not None and not self._watch.has_words and not self.is_else
+
+    def drop_words(self, outbox: Outbox) -> None:
+        """Leave out the text that waits because it says nothing in words."""
+        held = self._watch.held_from if self._watch is not None else None
+        if held is None:
+            return
+        self.has_gaps = True
+        kept = [(at, text) for at, text in outbox.shown if at < held]
+        outbox.shown.clear()
+        outbox.shown.extend((at, text[: held - at]) for at, text in kept)
+        self.beside = [*self._thoughts]
+        self._said.clear()
 
     @property
     def is_whole(self) -> bool:
@@ -84,15 +132,20 @@ class AnswerText:
         """
         self.fed += len(text)
         self._undecided.append(text)
-        self._take([TextPiece(text)] if is_over else self._parser.feed(text), outbox)
+        if is_over:
+            self._show(text, outbox)
+        else:
+            self._take(self._parser.feed(text), outbox)
 
     def close(self, outbox: Outbox) -> None:
         """All text has come."""
         self._take(self._parser.close(), outbox)
+        self._place(self._filter.flush(), outbox)
 
     def release(self, outbox: Outbox) -> None:
         """Classify as text what could still become a call."""
         self._take(self._parser.release(), outbox)
+        self._place(self._filter.flush(), outbox)
 
     def keep_or_release(self, outbox: Outbox) -> bool:
         """Return True if text that has waited long enough is let go: it waits on only if it names
@@ -100,12 +153,16 @@ class AnswerText:
         """
         if self.is_released or self.is_kept:
             return False
-        text = "".join(self._undecided)[-(self.fed - self.decided) :]
+        text = self._undecided_text()
         self.is_kept = any(name in text for name in self._context.toolset.names)
         if not self.is_kept:
             self.is_released = True
             outbox.shown.append((self.decided, text))
         return self.is_released
+
+    def _undecided_text(self) -> str:
+        left = self.fed - self.decided
+        return "".join(self._undecided)[-left:] if left else ""
 
     def lost(self, sent: int) -> str:
         """Return the part of the calls' text that stands before a place."""
@@ -132,25 +189,55 @@ class AnswerText:
         if found is not None:
             outbox.shown.clear()
             self.beside.clear()
-            self.calls = [found]
+            self._said.clear()
+            self.calls, self.has_gaps = [found], True
 
     def _take(self, pieces: list[Piece], outbox: Outbox) -> None:
         for piece in pieces:
+            if isinstance(piece, TextPiece) and not piece.reasoning:
+                self._place(self._filter.feed(piece.text), outbox)
+                continue
+            self._place(self._filter.flush(), outbox)
             if isinstance(piece, CallPiece) and self._is_call(piece):
                 self.calls.append(piece)
                 self._places.append(self.decided)
-                outbox.leaked += max(0, min(outbox.sent - self.decided, len(piece.raw)))
-                self.decided += len(piece.raw)
-                continue
-            text = piece.text if isinstance(piece, TextPiece) else piece.raw
-            outbox.shown.append((self.decided, text))
-            if self.decided < self._most:
-                self.beside.append(text)
-            self.decided += len(text)
+                self._leave_out(piece.raw, outbox)
+            elif isinstance(piece, CallPiece):
+                self._show(piece.raw, outbox)
+            else:
+                self._show(piece.text, outbox, is_reasoning=True)
         if pieces:
             self.is_kept = self.is_released = False
         if self.decided >= self.fed:
             self._undecided.clear()
+
+    def _place(self, parts: list[Part], outbox: Outbox) -> None:
+        """Show these parts, or leave out what is removed; what has gone out is not removed."""
+        for part in parts:
+            if not part.is_removed or self.decided < outbox.sent:
+                self._show(part.text, outbox)
+                continue
+            if self.decided == self._removed_to:
+                self.removed[-1] += part.text
+            else:
+                self.removed.append(part.text)
+            self._leave_out(part.text, outbox)
+            self._removed_to = self.decided
+
+    def _show(self, text: str, outbox: Outbox, *, is_reasoning: bool = False) -> None:
+        outbox.shown.append((self.decided, text))
+        if not is_reasoning and self._watch is not None:
+            self._watch.feed(text, self.decided)
+        if self.decided < self._most:
+            self.beside.append(text)
+            (self._thoughts if is_reasoning else self._said).append(text)
+        self.decided += len(text)
+
+    def _leave_out(self, text: str, outbox: Outbox) -> None:
+        outbox.leaked += max(0, min(outbox.sent - self.decided, len(text)))
+        self.has_gaps = True
+        self.left_out += len(text)
+        self.decided += len(text)
 
     def _is_call(self, piece: CallPiece) -> bool:
         """A call that was cut off is text, as it was written: it is never completed."""
@@ -341,6 +428,22 @@ class Streamed:
         """The text beside the calls."""
         return self._answer.text
 
+    @property
+    def text_in_words(self) -> str | None:
+        """The same without reasoning; None where words have gone out, or something else than text
+        is said.
+        """
+        return self._answer.said if self._answer.may_lack_words else None
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """Leftovers of a chat template that are left out."""
+        return tuple(self._answer.removed)
+
+    def drop_words(self) -> None:
+        """Leave out the text that waits because it says nothing in words."""
+        self._answer.drop_words(self._outbox)
+
     def raw(self) -> str:
         """Return the raw text of the model, for the record."""
         answer = self._answer
@@ -350,7 +453,7 @@ class Streamed:
         """The rest of the answer, with the settled calls."""
         self.passing = True
         outbox = self._outbox
-        if settled.untouched and not self._answer.calls:
+        if settled.untouched and not self._answer.has_gaps:
             return b"".join(w.raw for w in [*outbox.queue, *outbox.after])
         out: list[bytes] = []
         for event in [*outbox.queue, *(w for w in outbox.after if w.own)]:
@@ -402,11 +505,12 @@ class Streamed:
             ends = [answer.fed] * len(texts)
             passes = not outbox.queue
         else:
-            start, before = answer.fed, len(answer.calls)
+            start = answer.fed
+            gone = answer.left_out
             self._take_text("".join(texts))
             ends = [start := start + len(text) for text in texts]
-            whole = answer.is_whole and not outbox.queue and len(answer.calls) == before
-            passes = whole and not self._may_be_hallucinated
+            whole = answer.is_whole and not outbox.queue and answer.left_out == gone
+            passes = whole and not self._may_be_hallucinated and answer.held_from is None
         if passes:
             out.append(events)
             outbox.pass_through(answer.fed)
@@ -441,6 +545,7 @@ class Streamed:
         reasoning = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(reasoning, str):
             answer.think([reasoning])
+        answer.is_else = answer.is_else or any(delta.get(key) for key in words.OTHER_MEANS)
         if calls := bool(delta.get("tool_calls")):
             self._native.feed(delta["tool_calls"])
             calls = bool(self._native.calls)
@@ -472,7 +577,10 @@ class Streamed:
             return
         answer, outbox = self._answer, self._outbox
         queue = outbox.queue
+        held = answer.held_from
         while queue and (answer.is_released or queue[0].end <= answer.decided):
+            if held is not None and queue[0].end > held:
+                break
             event = queue.popleft()
             outbox.size -= len(event.raw)
             before = len(out)
@@ -500,8 +608,8 @@ class Streamed:
     def _render(self, event: _Waiting, out: list[bytes]) -> None:
         """An event without the text of calls: its own bytes where it has none."""
         answer = self._answer
-        kept = self._outbox.visible(event.start, event.end) if answer.calls or event.own else ""
-        let_go = not answer.calls or (answer.is_released and event.start >= answer.decided)
+        kept = self._outbox.visible(event.start, event.end) if answer.has_gaps or event.own else ""
+        let_go = not answer.has_gaps or (answer.is_released and event.start >= answer.decided)
         if not event.own and (let_go or len(kept) == event.end - event.start):
             out.append(event.raw)
             return
@@ -520,7 +628,9 @@ class Streamed:
     def _finish(self, out: list[bytes]) -> None:
         if not self._answer.calls and not self._native.calls:
             self._answer.find_late_calls(self._outbox)
-        if not self._answer.calls and not self._native.calls and not self._context.demanded:
+        answer = self._answer
+        is_changed = answer.calls or self._native.calls or answer.has_gaps
+        if not is_changed and not self._context.demanded and not answer.may_lack_words:
             self._pass(b"", out)  # else to be settled when the answer is complete
 
     @property

@@ -27,6 +27,8 @@ from callwright.proxy.session.phases.asking import (
 )
 from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.streaming import Streamed
+from callwright.proxy.session.wording import write_in_words
+from callwright.proxy.session.words import list_removed
 
 
 def relay_answer(transaction: Transaction) -> Steps[None]:
@@ -83,9 +85,23 @@ def decide_answer(
     record.raw = answer.raw() if answer is not None else record.raw
     steps = decide_calls(found, text, finish, context)
     made = transaction.decision = yield from answer_questions(transaction, steps)
+    yield from _see_to_words(transaction, context, made, finish)
     leaked = streamed.leaked if streamed is not None else 0
     record.settled(made, by_us=answer is None, leaked=leaked)
     return made
+
+
+def _see_to_words(
+    transaction: Transaction, context: Context, made: Decision, finish: str
+) -> Steps[None]:
+    """List what is left out of the answer's text, and see that the user gets words."""
+    answer = transaction.answer
+    made.edits += list_removed(answer.removed if answer is not None else ())
+    said = answer.text_in_words if answer is not None else ""
+    steps = write_in_words(said, finish, made, context, transaction.unmetered)
+    is_replaced = yield from answer_questions(transaction, steps)
+    if is_replaced and answer is not None:
+        answer.drop_words()
 
 
 def _answer(transaction: Transaction, context: Context, head: UpstreamHead) -> Steps[None]:

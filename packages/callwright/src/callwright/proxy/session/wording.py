@@ -1,0 +1,81 @@
+"""An answer in words, for a user who would get none: asked of the upstream once more, else composed
+from the results. A generator without I/O, like :mod:`callwright.proxy.session.decide`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+
+from callwright.nouns.types import Edit, Reply
+from callwright.parsing import parse_calls
+from callwright.proxy.session import guided, words
+from callwright.proxy.session.context import Context
+from callwright.proxy.session.decide import Decision, Question
+
+_PROBLEM = "Your last answer held no words for the user."
+_WHY = "the model wrote no answer in words"
+
+
+def write_in_words(
+    said: str | None,
+    finish: str,
+    made: Decision,
+    context: Context,
+    load: Callable[[Callable[[], None]], None],
+) -> Generator[Question, Reply, bool]:
+    """See that an answer without calls has words. ``said`` is the text of the upstream's own
+    answer, None where that says something otherwise, ``finish`` its finish_reason; ``load`` runs what loads modules. What the decision adds to it is
+    cleaned. Return True if new words stand for what was said.
+    """
+    _clean_added(made, context)
+    if made.calls or made.text or said is None or not words.is_after_results(context):
+        return False
+    if context.demanded or finish == "content_filter" or not words.is_wordless(said, context):
+        return False
+    answer = "" if finish == "length" else (yield from _ask_in_words(made, context))
+    answer = answer or compose_from_results(context, load)
+    made.edits.append(Edit(words.CONTENT, said, answer, words.IN_WORDS))
+    made.text.append(answer)
+    return True
+
+
+def _clean_added(made: Decision, context: Context) -> None:
+    """What the decision adds to the answer's text, without leftovers and without texts that say
+    nothing; where calls are kept back and nothing else is said, the reason is.
+    """
+    added, made.text = made.text, []
+    for text in added:
+        shown, removed = words.clean_text(text, context)
+        made.edits += removed
+        if not words.is_wordless(shown, context):
+            made.text.append(shown)
+    if added and not made.text and not made.calls:
+        made.text += dict.fromkeys(made.problems)
+
+
+def _ask_in_words(made: Decision, context: Context) -> Generator[Question, Reply, str]:
+    """The upstream's answer to the request once more, without tools; "" where it has no words
+    again, or the budget is spent.
+    """
+    if not context.grant():
+        made.notes.append("no budget to ask for an answer in words")
+        return ""
+    reply = yield Question("words", guided.build_body_in_words(context, _PROBLEM))
+    shown, _ = words.clean_text(parse_calls(reply.text, context.toolset.tools).text, context)
+    if words.is_wordless(shown, context):
+        made.notes.append("asked for an answer in words, without one")
+        return ""
+    return shown.strip()
+
+
+def compose_from_results(context: Context, load: Callable[[Callable[[], None]], None]) -> str:
+    """What the tools returned, as sentences made without a model."""
+    load(_load_grounding)
+    from callwright.grounding.finish import build_abstention
+
+    state = context.state
+    return build_abstention(state.results or state.earlier, (), _WHY).text
+
+
+def _load_grounding() -> None:
+    from callwright.grounding import finish  # noqa: F401

@@ -1,0 +1,200 @@
+"""Words for the user: what an answer says in words, and where it says none after results.
+
+After results an answer without calls is the last that the user sees. It has no words where it is
+empty, an empty JSON value, or JSON that only repeats what results and calls hold. A client that
+asks for JSON gets JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from callwright.jsontext import JsonError, parse, parse_lenient
+from callwright.nouns.types import Edit, Json, iter_scalars
+from callwright.parsing.leftovers import remove_leftovers
+from callwright.proxy.session.context import Context
+from callwright.tools.lists import chat_messages as chat
+
+TEMPLATE_TOKEN = "template_token"  # the rule of what is removed  # noqa: S105
+IN_WORDS = "answer_in_words"  # the rule of an answer that stands for one without words
+CONTENT = "/content"
+OTHER_MEANS = ("refusal", "audio", "function_call")  # by which an answer says something
+_TOKEN = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
+_FENCED = re.compile(r"\s*```\w*\s*(.*?)\s*```\s*\Z", re.S)
+_MARKS_ONLY = re.compile(r"[\s{}\[\]()<>`\"',:;]*\Z")
+_HEAD = 80  # characters in which it shows whether a text may be JSON
+_MAY_BE_DATA = re.compile(
+    r"`{1,2}\Z|```\w*\s*\Z|(?:n|nu|nul|null\s*)\Z"
+    r"|(?:```\w*\s*)?(?:\{\s*(?:\Z|[\"'}])|\[\s*(?:\Z|[\[{\"'\]]))"
+)
+_STEP = re.compile(r"[\"{}\[\]]")
+_IN_STRING = re.compile(r"[\"\\]")
+_AFTER = re.compile(r"\s*(?:`{1,3}\s*)?\Z")
+
+
+def is_after_results(context: Context) -> bool:
+    """Return True if the conversation ends in a result, so that an answer without calls is about
+    it.
+    """
+    last = context.body["messages"][-1] if context.body["messages"] else None
+    return isinstance(last, dict) and last.get("role") == "tool"
+
+
+def is_named(token: str, context: Context) -> bool:
+    """Return True if somebody else than the model wrote this control token in the conversation."""
+    found = _TOKEN.match(token)
+    word = (found[0] if found else token).lower()
+    return any(word in text.lower() for text in _read_texts(context, "assistant"))
+
+
+def _read_texts(context: Context, *left_out: str) -> Iterable[str]:
+    for message in context.body["messages"]:
+        if isinstance(message, dict) and message.get("role") not in left_out:
+            yield chat.content_text(message.get("content"))
+
+
+def clean_text(text: str, context: Context) -> tuple[str, list[Edit]]:
+    """A text of the model without leftovers of a chat template, and what was removed."""
+    shown, removed = remove_leftovers(text, lambda token: is_named(token, context))
+    return shown, list_removed(removed)
+
+
+def list_removed(removed: Iterable[str]) -> list[Edit]:
+    """What was removed from the answer's text as edits."""
+    return [Edit(CONTENT, text, None, TEMPLATE_TOKEN) for text in removed]
+
+
+def is_wordless(text: str, context: Context) -> bool:
+    """Return True if a text after results tells the user nothing: it is empty, or JSON that nobody
+    asked for and that is empty or holds nothing but what results and calls hold.
+    """
+    if _wants_json(context.body.get("response_format")):
+        return False
+    if not text.strip():
+        return True
+    data = (None,) if _MARKS_ONLY.match(text) else _read_data(text)
+    if data is None:
+        return False
+    leaves = _list_leaves(data[0])
+    if not leaves:
+        return not _speaks_of_json(context, "assistant", "tool", "system", "developer")
+    return not _speaks_of_json(context, "assistant", "tool") and leaves <= _list_known(context)
+
+
+def _read_data(text: str) -> tuple[Json] | None:
+    """The JSON list, object or null that a text is, in a fence or not; None where it is none."""
+    fenced = _FENCED.match(text)
+    bare = (fenced[1] if fenced else text).strip()
+    if bare == "null":
+        return (None,)
+    if bare[:1] + bare[-1:] not in ("{}", "[]"):
+        return None
+    try:
+        found = parse_lenient(bare)
+    except JsonError:
+        return None
+    is_data = isinstance(found.value, dict | list) and not found.truncated and not found.is_mark
+    return (found.value,) if is_data else None
+
+
+def _wants_json(response_format: Json) -> bool:
+    kind = response_format.get("type") if isinstance(response_format, dict) else None
+    return kind not in (None, "text")
+
+
+def _speaks_of_json(context: Context, *left_out: str) -> bool:
+    return any("json" in text.lower() for text in _read_texts(context, *left_out))
+
+
+def _list_known(context: Context) -> set[str]:
+    """All values that results and the arguments of calls hold, as texts."""
+    known: set[str] = set()
+    for message in context.messages:
+        if message.role == "tool":
+            known |= _list_leaves(_read_json(message.content))
+        for call in message.tool_calls:
+            known |= {call.tool, *_list_leaves(call.arguments)}
+    return known
+
+
+def _list_leaves(value: Json) -> set[str]:
+    """The values of a JSON value as texts, those of JSON inside a text too; empty ones left out."""
+    leaves: set[str] = set()
+    for leaf in iter_scalars(value):
+        inner = _read_json(leaf) if isinstance(leaf, str) else leaf
+        if isinstance(inner, dict | list):
+            leaves |= _list_leaves(inner)
+        elif leaf is not None:
+            is_whole = isinstance(leaf, float) and leaf.is_integer()
+            leaves.add(str(int(leaf) if is_whole else leaf).strip())
+    return leaves - {""}
+
+
+def _read_json(text: str) -> Json:
+    try:
+        return parse(text)
+    except JsonError:
+        return text
+
+
+class WordsWatch:
+    """Watches an answer's text as it comes, while it may still be without words.
+
+    ``held_from``: the place from which the text may be JSON alone and waits; None: nothing waits.
+    Whitespace goes on, and so does everything once it is clear that there are words.
+    """
+
+    def __init__(self) -> None:
+        self.held_from: int | None = None
+        self.has_words = False
+        self._head = ""
+        self._depth = 0
+        self._is_open = self._is_closed = self._is_in_string = self._is_escaped = False
+        self._tail = ""
+
+    @property
+    def is_blank(self) -> bool:
+        return self.held_from is None and not self.has_words
+
+    def feed(self, text: str, place: int) -> None:
+        """More text, which begins at this place of the answer."""
+        if self.has_words:
+            return
+        if self.held_from is None:
+            blank = len(text) - len(text.lstrip())
+            if blank == len(text):
+                return
+            self.held_from, text = place + blank, text[blank:]
+        if len(self._head) < _HEAD:
+            self._head += text[: _HEAD - len(self._head)]
+            if not _MAY_BE_DATA.match(self._head):
+                return self.let_go()
+        self._scan(text)
+
+    def let_go(self) -> None:
+        """The text waits no longer."""
+        self.has_words, self.held_from = True, None
+
+    def _scan(self, text: str) -> None:
+        at = 0
+        while not self._is_closed:
+            if self._is_escaped and at < len(text):
+                self._is_escaped, at = False, at + 1
+            found = (_IN_STRING if self._is_in_string else _STEP).search(text, at)
+            if found is None:
+                return
+            at = found.end()
+            self._see(found[0])
+        self._tail += text[at:]
+        if not _AFTER.match(self._tail):
+            self.let_go()
+
+    def _see(self, char: str) -> None:
+        if char == "\\":
+            self._is_escaped = True
+        elif char == '"':
+            self._is_in_string = not self._is_in_string
+        else:
+            self._depth += 1 if char in "{[" else -1
+            self._is_closed = self._depth <= 0
