@@ -386,11 +386,9 @@ TALKS = {
     "leftovers": Talk([{"content": "It rains.<|im_end|>\n<|im_start|>assistant"}]),
     "no words": Talk(
         [{"content": "<tool_response>\n{}"}, {"content": "It rains in Zürich."}],
-        {"messages": [*IN_VIEW, told("c1", "rain")]},
+        {"messages": IN_VIEW},
     ),
-    "no words at all": Talk(
-        [{"content": ""}, {"content": "{}"}], {"messages": [*IN_VIEW, told("c1", "rain")]}
-    ),
+    "no words at all": Talk([{"content": ""}, {"content": "{}"}], {"messages": IN_VIEW}),
     "guided": Talk([guided("weather", {**ZURICH, "unknown": 1})], {}, {"guided": "on"}),
 }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 
 from callwright.nouns.types import Edit, Reply
+from callwright.nouns.wire_names import EditRules
 from callwright.parsing import parse_calls
 from callwright.proxy.session import guided, words
 from callwright.proxy.session.context import Context
@@ -23,9 +24,11 @@ def write_in_words(
     context: Context,
     load: Callable[[Callable[[], None]], None],
 ) -> Generator[Question, Reply, bool]:
-    """See that an answer without calls has words. ``said`` is the text of the upstream's own
-    answer, None where that says something otherwise, ``finish`` its finish_reason; ``load`` runs what loads modules. What the decision adds to it is
-    cleaned. Return True if new words stand for what was said.
+    """See that an answer without calls has words, and clean what the decision adds to it.
+
+    ``said`` is the text of the upstream's own answer, None where that says something otherwise;
+    ``finish`` its finish_reason; ``load`` runs what loads modules. Return True if new words stand
+    for what was said.
     """
     _clean_added(made, context)
     if made.calls or made.text or said is None or not words.is_after_results(context):
@@ -34,7 +37,7 @@ def write_in_words(
         return False
     answer = "" if finish == "length" else (yield from _ask_in_words(made, context))
     answer = answer or compose_from_results(context, load)
-    made.edits.append(Edit(words.CONTENT, said, answer, words.IN_WORDS))
+    made.edits.append(Edit(words.CONTENT, said, answer, EditRules.ANSWER_IN_WORDS))
     made.text.append(answer)
     return True
 

@@ -12,12 +12,11 @@ from collections.abc import Iterable
 
 from callwright.jsontext import JsonError, parse, parse_lenient
 from callwright.nouns.types import Edit, Json, iter_scalars
+from callwright.nouns.wire_names import EditRules
 from callwright.parsing.leftovers import remove_leftovers
 from callwright.proxy.session.context import Context
 from callwright.tools.lists import chat_messages as chat
 
-TEMPLATE_TOKEN = "template_token"  # the rule of what is removed  # noqa: S105
-IN_WORDS = "answer_in_words"  # the rule of an answer that stands for one without words
 CONTENT = "/content"
 OTHER_MEANS = ("refusal", "audio", "function_call")  # by which an answer says something
 _TOKEN = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
@@ -62,7 +61,7 @@ def clean_text(text: str, context: Context) -> tuple[str, list[Edit]]:
 
 def list_removed(removed: Iterable[str]) -> list[Edit]:
     """What was removed from the answer's text as edits."""
-    return [Edit(CONTENT, text, None, TEMPLATE_TOKEN) for text in removed]
+    return [Edit(CONTENT, text, None, EditRules.TEMPLATE_TOKEN) for text in removed]
 
 
 def is_wordless(text: str, context: Context) -> bool:
