@@ -214,9 +214,11 @@ def test_endless_text_that_begins_like_a_call_is_let_go_at_64_kilobytes() -> Non
         event = chunk({"content": "<tool_call>" + "x" * 1024})
         fed += event
         book.tell(UpstreamData(event))
-    assert fed.startswith(book.out)
-    assert len(fed) - len(book.out) < 70_000
-    assert len(book.out) > 0
+    # What is let go is text, and the tag in front of it a leftover.
+    said, shown = assembled(fed)["text"].replace("<tool_call>", ""), assembled(book.out)["text"]
+    assert said.startswith(shown.replace("<tool_call>", ""))
+    assert len(said) - len(shown) < 70_000
+    assert len(shown) > 0
 
 
 @pytest.mark.parametrize("choice", ["auto", "named"])

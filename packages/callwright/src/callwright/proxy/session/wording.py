@@ -31,29 +31,38 @@ def write_in_words(
     for what was said.
     """
     _clean_added(made, context)
-    if made.calls or made.text or said is None or not words.is_after_results(context):
+    is_last = words.is_after_results(context)
+    if made.calls or said is None or not (is_last or made.problems) or context.demanded:
         return False
-    if context.demanded or finish == "content_filter" or not words.is_wordless(said, context):
+    if finish == "content_filter" or not words.is_wordless(said, context):
         return False
-    answer = "" if finish == "length" else (yield from _ask_in_words(made, context))
-    answer = answer or compose_from_results(context, load)
-    made.edits.append(Edit(words.CONTENT, said, answer, EditRules.ANSWER_IN_WORDS))
-    made.text.append(answer)
+    if made.text:
+        answer = "\n".join(made.text)
+    elif finish == "length":
+        answer = compose_from_results(context, load)
+    else:
+        answer = yield from _ask_in_words(made, context)
+        answer = answer or compose_from_results(context, load)
+    if said.strip() or not made.text:
+        made.edits.append(Edit(words.CONTENT, said, answer, EditRules.ANSWER_IN_WORDS))
+    made.text = [answer]
     return True
 
 
 def _clean_added(made: Decision, context: Context) -> None:
-    """What the decision adds to the answer's text, without leftovers and without texts that say
-    nothing; where calls are kept back and nothing else is said, the reason is.
+    """What the decision adds to the answer's text, without leftovers. Where calls are kept back and
+    nothing else is said in words, the reason is; after results nothing is better than no words.
     """
-    added, made.text = made.text, []
-    for text in added:
+    added = []
+    for text in made.text:
         shown, removed = words.clean_text(text, context)
-        made.edits += removed
-        if not words.is_wordless(shown, context):
-            made.text.append(shown)
-    if added and not made.text and not made.calls:
-        made.text += dict.fromkeys(made.problems)
+        made.edits += words.list_removed(removed)
+        added.append(shown)
+    said = [text for text in added if not words.is_wordless(text, context)]
+    if added and not said and not made.calls:
+        said = [*dict.fromkeys(made.problems)]
+        said = said if said or words.is_after_results(context) else added
+    made.text = added if made.calls else said
 
 
 def _ask_in_words(made: Decision, context: Context) -> Generator[Question, Reply, str]:
