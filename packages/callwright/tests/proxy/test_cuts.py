@@ -13,11 +13,13 @@ import pytest
 
 from callwright.proxy.apis.adapters import FRONTS
 from callwright.proxy.server.outbound import CHAT
-from tests.proxy.playbook import USER, WEATHER, Playbook, assembled, events
+from tests.proxy.playbook import JSON, USER, WEATHER, Playbook, assembled, call, events, whole
 
 CALL = '{"name": "get_weather", "arguments": {"city": "Zürich"}}'
 FUNCTION: Any = WEATHER["function"]
 SCHEMA = FUNCTION["parameters"]
+GIVEN = {"city": "Zürich"}
+RAIN = '{"city": "Zürich", "rain": true}'
 ASKED: dict[str, dict[str, Any]] = {
     CHAT: {"messages": [USER], "tools": [WEATHER]},
     "/v1/responses": {
@@ -31,6 +33,43 @@ ASKED: dict[str, dict[str, Any]] = {
         "tools": [{"name": "get_weather", "input_schema": SCHEMA}],
     },
     "/api/chat": {"messages": [USER], "tools": [WEATHER]},
+}
+AFTER_RESULTS: dict[str, list[Any]] = {  # what each API says after a call and its result
+    CHAT: [
+        USER,
+        {"role": "assistant", "content": None, "tool_calls": [call("get_weather", GIVEN)]},
+        {"role": "tool", "tool_call_id": "c1", "content": RAIN},
+    ],
+    "/v1/responses": [
+        {"role": "user", "content": "Weather?"},
+        {
+            "type": "function_call",
+            "call_id": "c1",
+            "name": "get_weather",
+            "arguments": json.dumps(GIVEN),
+        },
+        {"type": "function_call_output", "call_id": "c1", "output": RAIN},
+    ],
+    "/v1/messages": [
+        USER,
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "c1", "name": "get_weather", "input": GIVEN}],
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c1", "content": RAIN}],
+        },
+    ],
+    "/api/chat": [
+        USER,
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"function": {"name": "get_weather", "arguments": GIVEN}}],
+        },
+        {"role": "tool", "tool_name": "get_weather", "content": RAIN},
+    ],
 }
 _CLOCK = re.compile(rb'"(?:created_at|completed_at)":(?:"[^"]*"|\d+)|"total_duration":\d+')
 
@@ -62,6 +101,9 @@ STREAMS = {
     "words": stream(
         {"role": "assistant", "content": ""}, {"content": "3 <t, {é}"}, {"content": " 😀 `x`"}
     ),
+    "leftovers": stream(
+        {"content": "<|im_st"}, {"content": "art|>assistant\nÜ <b>"}, {"content": ".<|im_end|>"}
+    ),
     "reasoning": stream(
         {"reasoning_content": "H <t"}, {"reasoning_content": "ö?"}, {"content": "Rain."}
     ),
@@ -70,6 +112,7 @@ MESSAGES: dict[str, tuple[str, str, list[Any]]] = {  # text, reasoning, calls
     "text": ("Ü", "", [("get_weather", {"city": "Zürich"})]),
     "native": ("", "", [("get_weather", {"city": "Zürich"})]),
     "words": ("3 <t, {é} 😀 `x`", "", []),
+    "leftovers": ("Ü <b>.", "", []),
     "reasoning": ("Rain.", "H <tö?", []),
 }
 
@@ -164,11 +207,11 @@ def sent(path: str, data: bytes, cut: int | None) -> bytes:
 @pytest.mark.parametrize("path", ASKED)
 def test_the_same_bytes_go_out_wherever_the_stream_is_cut(path: str, said: str) -> None:
     data = STREAMS[said]
-    whole = sent(path, data, None)
-    text, reasoning, calls = READ[path](whole)
+    uncut = sent(path, data, None)
+    text, reasoning, calls = READ[path](uncut)
     assert (text.strip() if calls else text, reasoning, calls) == MESSAGES[said]
     for cut in range(len(data)):  # 0: into single bytes
-        assert sent(path, data, cut) == whole, data[:cut]
+        assert sent(path, data, cut) == uncut, data[:cut]
 
 
 @pytest.mark.parametrize("said", ["native", "words", "reasoning"])
@@ -177,5 +220,32 @@ def test_chat_completions_that_need_no_mending_go_out_as_they_came(said: str) ->
     assert events(STREAMS[said])
 
 
+@pytest.mark.parametrize("said", ["{}", RAIN, "<tool_response>", ""])
+@pytest.mark.parametrize("path", ASKED)
+def test_after_results_every_api_gives_words(path: str, said: str) -> None:
+    given = "input" if path == "/v1/responses" else "messages"
+    asked = {"model": "m", "stream": True, **ASKED[path], given: AFTER_RESULTS[path]}
+    data, outs = stream({"content": said}), set()
+    for cut in (None, 0, len(data) // 2):
+        book = Playbook(path=path).ask(asked).answer(data, cut=cut)
+        book.answer(whole("Es regnet.<|eot_id|>"), JSON)
+        assert READ[path](book.out) == ("Es regnet.", "", [])
+        assert "answer_in_words" in [edit.rule for edit in book.record.edits]
+        outs.add(_CLOCK.sub(b'"at":0', book.out) if path != CHAT else book.out)
+    assert len(outs) == 1
+
+
+@pytest.mark.parametrize("path", ASKED)
+def test_after_results_every_api_gives_words_in_one_piece_too(path: str) -> None:
+    given = "input" if path == "/v1/responses" else "messages"
+    asked = {"model": "m", "stream": False, **ASKED[path], given: AFTER_RESULTS[path]}
+    book = Playbook(path=path).ask(asked).answer(whole("{}"), JSON)
+    book.answer(whole("Es regnet."), JSON)
+    assert "Es regnet." in book.out.decode()
+    assert "{}" not in json.loads(book.out).get("output_text", "")
+    assert [edit.rule for edit in book.record.edits] == ["answer_in_words"]
+
+
 def test_every_api_is_among_them() -> None:
+    assert set(AFTER_RESULTS) == set(ASKED)
     assert set(ASKED) == {CHAT, *FRONTS} - {"/responses"}  # which is /v1/responses by another name
