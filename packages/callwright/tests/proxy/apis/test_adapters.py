@@ -299,3 +299,108 @@ async def test_requests_that_cannot_be_passed_on_are_refused_clearly(
     assert isinstance(given, HttpResponse)
     assert given.status == 400
     assert said in given.text
+
+
+GIVEN: Any = {"city": "Paris"}
+RAIN = '{"rain": true}'
+PLAIN: list[Any] = [
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {
+                "id": "c1",
+                "type": "function",
+                "function": {"name": "get_weather", "arguments": json.dumps(GIVEN)},
+            }
+        ],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": RAIN},
+]
+
+
+async def anthropic_says(address: str, stream: bool) -> str:
+    used = {"type": "tool_use", "id": "c1", "name": "get_weather", "input": GIVEN}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": RAIN}
+    asked: Any = {
+        "model": "m",
+        "max_tokens": 100,
+        "tools": [THEIRS],
+        "messages": [
+            *TURN,
+            {"role": "assistant", "content": [used]},
+            {"role": "user", "content": [result]},
+        ],
+    }
+    async with anthropic.AsyncAnthropic(base_url=address, api_key="sk-k", max_retries=0) as client:
+        if not stream:
+            answer = await client.messages.create(**asked)
+        else:
+            async with client.messages.stream(**asked) as events:
+                answer = await events.get_final_message()
+    return "".join(block.text for block in answer.content if block.type == "text")
+
+
+async def responses_says(address: str, stream: bool) -> str:
+    call = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": "{}"}
+    result = {"type": "function_call_output", "call_id": "c1", "output": RAIN}
+    asked: Any = {
+        "model": "m",
+        "tools": [{"type": "function", "name": "get_weather", "parameters": SCHEMA}],
+        "input": [*TURN, call, result],
+    }
+    url = f"{address}/v1"
+    async with openai.AsyncOpenAI(base_url=url, api_key="sk-k", max_retries=0) as client:
+        if not stream:
+            return str((await client.responses.create(**asked)).output_text)
+        async with client.responses.stream(**asked) as events:
+            return str((await events.get_final_response()).output_text)
+
+
+async def completions_says(address: str, stream: bool) -> str:
+    asked: Any = {"model": "m", "messages": [*TURN, *PLAIN], "tools": [WEATHER]}
+    url = f"{address}/v1"
+    async with openai.AsyncOpenAI(base_url=url, api_key="sk-k", max_retries=0) as client:
+        if not stream:
+            answer = await client.chat.completions.create(**asked)
+            return answer.choices[0].message.content or ""
+        chunks = await client.chat.completions.create(**asked, stream=True)
+        return "".join([c.choices[0].delta.content or "" async for c in chunks if c.choices])
+
+
+async def ollama_says(address: str, stream: bool) -> str:
+    called = {"function": {"name": "get_weather", "arguments": GIVEN}}
+    result = {"role": "tool", "tool_name": "get_weather", "content": RAIN}
+    said = [*TURN, {"role": "assistant", "content": "", "tool_calls": [called]}, result]
+    asked = {"model": "m", "stream": stream, "tools": [WEATHER], "messages": said}
+    async with HttpClient(Egress.any()) as client:
+        answer = await client.request("POST", f"{address}/api/chat", json=asked)
+    assert isinstance(answer, HttpResponse)
+    lines = [json.loads(line) for line in answer.body.splitlines()]
+    return "".join(line["message"]["content"] for line in lines)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("wordless", ["{}", RAIN, "<tool_response>", ""])
+@pytest.mark.parametrize("says", [completions_says, responses_says, anthropic_says, ollama_says])
+async def test_after_results_every_client_gets_words(
+    says: Any, wordless: str, stream: bool
+) -> None:
+    def answer(asked: Asked) -> Reply:
+        if "tools" not in asked.json:
+            return Reply([whole("Il pleut.<|im_end|>")], headers=JSON)
+        return streamed(wordless) if stream else Reply([whole(wordless)], headers=JSON)
+
+    async with upstream(answer) as up, proxy(up.url) as (address, _):
+        assert await says(address, stream) == "Il pleut."
+    assert ["tools" in asked.json for asked in up.asked] == [True, False]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("says", [completions_says, responses_says, anthropic_says, ollama_says])
+async def test_no_client_sees_what_a_template_left_behind(says: Any, stream: bool) -> None:
+    pieces = ("<tool_resp", "onse>\nIl ", "pleut `", "<s>`.", "</tool_response><|im", "_end|>")
+    reply = streamed(*pieces) if stream else Reply([whole("".join(pieces))], headers=JSON)
+    async with upstream(always(reply)) as up, proxy(up.url) as (address, _):
+        assert await says(address, stream) == "Il pleut `<s>`."
+    assert len(up.asked) == 1

@@ -51,3 +51,21 @@ def test_a_call_left_in_the_reasoning_is_found() -> None:
     document["choices"][0]["message"]["reasoning_content"] = text
     made = json.loads(through(json.dumps(document).encode()))
     assert made["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "get_weather"
+
+
+def test_leftovers_of_a_template_are_removed_and_the_rest_of_the_document_stays() -> None:
+    assert CONTEXT is not None
+    data = whole("<|im_start|>assistant\n<think>{x}</think>Hi `<|im_end|>`.<|im_end|>")
+    answer = Whole(data, CONTEXT)
+    assert answer.removed == ("<|im_start|>assistant\n", "<|im_end|>")
+    assert answer.text_in_words == "Hi `<|im_end|>`."
+    made = json.loads(answer.write(Decision()))
+    assert made["choices"][0]["message"]["content"] == "<think>{x}</think>Hi `<|im_end|>`."
+    assert {**made, "choices": 0} == {**json.loads(data), "choices": 0}
+
+
+def test_what_is_said_by_other_means_is_no_text() -> None:
+    assert CONTEXT is not None
+    document = json.loads(whole(None))
+    document["choices"][0]["message"]["refusal"] = "No."
+    assert Whole(json.dumps(document).encode(), CONTEXT).text_in_words is None

@@ -203,3 +203,62 @@ def test_garbage_between_events_passes_and_changes_nothing(
 ) -> None:
     stream = chunk({"content": "a"}) + b"".join(garbage) + text_stream("It ", "rains.")
     assert through(stream, sorted(c for c in cuts if c < len(stream))) == stream
+
+
+def fed(*pieces: str, **more: object) -> tuple[Streamed, list[bytes]]:
+    context = read_context(body(**more), b"x", Toolsets(), Settings())
+    assert context is not None
+    streamed = Streamed(context)
+    return streamed, [streamed.feed(chunk({"content": piece}), 0.0) for piece in pieces]
+
+
+def test_a_leftover_is_cut_out_and_all_before_it_has_flowed() -> None:
+    streamed, out = fed("It is ", "warm.", "<|im", "_end|>", "\n")
+    assert out[:3] == [chunk({"content": "It is "}), chunk({"content": "warm."}), b""]
+    assert [assembled(data)["text"] for data in out[3:]] == ["", "\n"]
+    assert streamed.removed == ("<|im_end|>",)
+    streamed.feed(chunk({}, "stop") + b"data: [DONE]\n\n", 0.0)
+    assert streamed.ready, "the removal is an edit"
+
+
+def test_what_only_began_like_a_token_goes_on_when_its_time_has_come() -> None:
+    streamed, out = fed("a <|im")
+    assert out == [b""]
+    assert streamed.wake is not None
+    assert streamed.tick(streamed.wake) == chunk({"content": "a <|im"})
+    assert streamed.feed(chunk({"content": "_end|> b"}), 3.0) == chunk({"content": "_end|> b"})
+    assert streamed.removed == ()
+
+
+RESULTS = [
+    {"role": "user", "content": "Weather?"},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+        ],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": "{}"},
+]
+
+
+def test_after_results_json_waits_and_goes_out_as_it_came_once_words_follow() -> None:
+    streamed, out = fed("{}", " is", " it", messages=RESULTS)
+    assert out == [
+        b"",
+        chunk({"content": "{}"}) + chunk({"content": " is"}),
+        chunk({"content": " it"}),
+    ]
+    assert streamed.text_in_words is None
+    streamed, out = fed("{}", messages=RESULTS)
+    assert out == [b""]
+    assert streamed.text_in_words == "{}"
+    streamed.drop_words()
+    assert streamed.text_beside_calls == ""
+
+
+def test_endless_json_after_results_waits_for_64_kilobytes() -> None:
+    streamed, out = fed('["', *["x" * 1024] * 70, messages=RESULTS)
+    assert len(b"".join(out)) > 0
+    assert streamed.text_in_words is None

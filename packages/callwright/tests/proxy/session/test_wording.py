@@ -121,9 +121,17 @@ def test_json_with_words_of_its_own_passes_byte_for_byte(stream: bool) -> None:
 def test_without_words_again_the_results_speak(stream: bool, text: str) -> None:
     book = talk("{}", stream, text)
     said = said_to_client(book, stream)
-    assert 'get_weather("city":"Paris") returned: ' in said
-    assert "21" in said
+    assert said == f'get_weather("city":"Paris") returned: {RESULT.replace(" ", "")}'
     assert "asked for an answer in words, without one" in book.record.notes
+
+
+def test_results_that_failed_are_told_as_such() -> None:
+    asked = request(False)
+    asked["messages"][-1]["content"] = "Error: 503 Service Unavailable"
+    book = Playbook().ask(asked).answer(whole("{}"), JSON).answer(whole("{}"), JSON)
+    said = said_to_client(book, stream=False)
+    assert said.startswith("I could not answer this from the tools' results")
+    assert "503" in said
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -191,6 +199,9 @@ def test_withheld_calls_are_never_explained_with_empty_json() -> None:
     stream = native_stream(("c9", "get_weather", '{"city": "Paris"}'))
     book = Playbook().ask(request()).answer(stream).answer(whole("{}<|im_end|>"), JSON)
     said = assembled(book.out)["text"]
+    assert ("/content", "<|im_end|>", None, "template_token") in [
+        (e.path, e.before, e.after, e.rule) for e in book.record.edits
+    ]
     assert "already" in said
     assert "{}" not in said
     assert not assembled(book.out)["calls"]

@@ -69,7 +69,7 @@ class AnswerText:
         self._watch = words.WordsWatch() if words.is_after_results(context) else None
         # what was said beside calls: reasoning, and all else
         self._thoughts: list[str] = []
-        self._said: list[str] = []
+        self._in_words: list[str] = []
         self._places: list[int] = []  # where the text of those calls begins
         self._undecided: list[str] = []
         self._thought = 0
@@ -81,9 +81,9 @@ class AnswerText:
         return "".join(self.beside)
 
     @property
-    def said(self) -> str:
+    def text_in_words(self) -> str:
         """The text beside calls, without reasoning."""
-        return "".join(self._said)
+        return "".join(self._in_words)
 
     @property
     def held_from(self) -> int | None:
@@ -114,7 +114,7 @@ class AnswerText:
         outbox.shown.clear()
         outbox.shown.extend((at, text[: held - at]) for at, text in kept)
         self.beside = [*self._thoughts]
-        self._said.clear()
+        self._in_words.clear()
 
     @property
     def is_whole(self) -> bool:
@@ -189,7 +189,7 @@ class AnswerText:
         if found is not None:
             outbox.shown.clear()
             self.beside.clear()
-            self._said.clear()
+            self._in_words.clear()
             self.calls, self.has_gaps = [found], True
 
     def _take(self, pieces: list[Piece], outbox: Outbox) -> None:
@@ -230,7 +230,7 @@ class AnswerText:
             self._watch.feed(text, self.decided)
         if self.decided < self._most:
             self.beside.append(text)
-            (self._thoughts if is_reasoning else self._said).append(text)
+            (self._thoughts if is_reasoning else self._in_words).append(text)
         self.decided += len(text)
 
     def _leave_out(self, text: str, outbox: Outbox) -> None:
@@ -433,7 +433,7 @@ class Streamed:
         """The same without reasoning; None where words have gone out, or something else than text
         is said.
         """
-        return self._answer.said if self._answer.may_lack_words else None
+        return self._answer.text_in_words if self._answer.may_lack_words else None
 
     @property
     def removed(self) -> tuple[str, ...]:

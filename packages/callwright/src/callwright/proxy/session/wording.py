@@ -55,8 +55,8 @@ def _clean_added(made: Decision, context: Context) -> None:
     """
     added = []
     for text in made.text:
-        shown, removed = words.clean_text(text, context)
-        made.edits += words.list_removed(removed)
+        shown, edits = words.clean_text(text, context)
+        made.edits += edits
         added.append(shown)
     said = [text for text in added if not words.is_wordless(text, context)]
     if added and not said and not made.calls:
@@ -81,12 +81,16 @@ def _ask_in_words(made: Decision, context: Context) -> Generator[Question, Reply
 
 
 def compose_from_results(context: Context, load: Callable[[Callable[[], None]], None]) -> str:
-    """What the tools returned, as sentences made without a model."""
+    """What the tools returned, as sentences made without a model; where a call failed or returned
+    nothing, that the question could not be answered, and why.
+    """
     load(_load_grounding)
     from callwright.grounding.finish import build_abstention
 
-    state = context.state
-    return build_abstention(state.results or state.earlier, (), _WHY).text
+    results = context.state.results or context.state.earlier
+    answer = build_abstention(results, (), _WHY)
+    quoted = [one.text for one in answer.statements if one.support == "supported"]
+    return "\n".join(quoted) if results and len(quoted) == len(results) else answer.text
 
 
 def _load_grounding() -> None:

@@ -24,7 +24,7 @@ _FENCED = re.compile(r"\s*```\w*\s*(.*?)\s*```\s*\Z", re.S)
 _MARKS_ONLY = re.compile(r"[\s{}\[\]()<>`\"',:;]*\Z")
 _HEAD = 80  # characters in which it shows whether a text may be JSON
 _MAY_BE_DATA = re.compile(
-    r"`{1,2}\Z|```\w*\s*\Z|(?:n|nu|nul|null\s*)\Z"
+    r"`{1,2}\Z|```\w*\s*\Z"
     r"|(?:```\w*\s*)?(?:\{\s*(?:\Z|[\"'}])|\[\s*(?:\Z|[\[{\"'\]]))"
 )
 _STEP = re.compile(r"[\"{}\[\]]")
@@ -137,6 +137,11 @@ def _read_json(text: str) -> Json:
         return text
 
 
+def _may_be_data(head: str) -> bool:
+    """Whether a text that begins like this may be JSON alone."""
+    return "null".startswith(head.rstrip()) or _MAY_BE_DATA.match(head) is not None
+
+
 class WordsWatch:
     """Watches an answer's text as it comes, while it may still be without words.
 
@@ -167,7 +172,7 @@ class WordsWatch:
             self.held_from, text = place + blank, text[blank:]
         if len(self._head) < _HEAD:
             self._head += text[: _HEAD - len(self._head)]
-            if not _MAY_BE_DATA.match(self._head):
+            if not _may_be_data(self._head):
                 return self.let_go()
         self._scan(text)
 

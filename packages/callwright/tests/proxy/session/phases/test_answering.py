@@ -60,3 +60,15 @@ def test_a_request_is_asked_in_words_only_after_its_tools_were_refused() -> None
     book.answer(text_stream("Hello"), status=400)
     assert book.head is not None
     assert book.head.status == 400
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_is_left_out_of_the_text_is_listed(stream: bool) -> None:
+    said = "It rains.<|im_end|>"
+    answer = text_stream(said) if stream else whole(said)
+    book = Playbook().ask(body(stream)).answer(answer, SSE if stream else JSON)
+    assert [(e.path, e.before, e.rule) for e in book.record.edits] == [
+        ("/content", "<|im_end|>", "template_token")
+    ]
+    assert book.record.outcome == "edited"
+    assert b"im_end" not in book.out
