@@ -66,7 +66,7 @@ class LeftoverFilter:
         return self._take_parts()
 
     def flush(self) -> list[Part]:
-        """What still waits: the text has ended, or something else than text follows."""
+        """Return what still waits: the text has ended, or something else than text follows."""
         self._run(ended=True)
         self._break_line()
         return self._take_parts()
@@ -146,8 +146,8 @@ class LeftoverFilter:
             self._line.append(_REMOVED)
 
     def _is_leftover(self, word: str, text: str, place: int, ended: bool) -> bool | None:
-        """Whether a token is none that is meant; None where what follows decides and has not
-        come.
+        """Return True if nothing speaks for a token being meant; None where what follows decides
+        and has not come.
         """
         before, end = "".join(self._line), place + len(word)
         if self._is_in_code(before):
@@ -176,7 +176,7 @@ class LeftoverFilter:
 
 
 def _is_meant(before: str, blanks: str, after: str) -> bool:
-    """Whether a token is enclosed in marks of its own, or a word amid a sentence."""
+    """Return True if a token is enclosed in marks of its own, or a word amid a sentence."""
     if not after:
         return False
     if not blanks and after in _ENCLOSED.get(before[-1:], ()):
@@ -189,7 +189,7 @@ def _is_meant(before: str, blanks: str, after: str) -> bool:
 
 
 def _joins_words(char: str) -> bool:
-    """Whether this letter is of a script that writes words without spaces between them."""
+    """Return True if this letter is of a script that writes words without spaces between them."""
     return unicodedata.category(char) == "Lo"
 
 

@@ -50,8 +50,10 @@ def write_in_words(
 
 
 def _clean_added(made: Decision, context: Context) -> None:
-    """What the decision adds to the answer's text, without leftovers. Where calls are kept back and
-    nothing else is said in words, the reason is; after results nothing is better than no words.
+    """Remove leftovers from what the decision adds to the answer's text.
+
+    Where calls are kept back and nothing else is said in words, the reason is. After results, what
+    has no words is left out.
     """
     added = []
     for text in made.text:
@@ -81,7 +83,7 @@ def _ask_in_words(made: Decision, context: Context) -> Generator[Question, Reply
 
 
 def compose_from_results(context: Context, load: Callable[[Callable[[], None]], None]) -> str:
-    """What the tools returned, as sentences made without a model; where a call failed or returned
+    """Sentences made without a model: what the tools returned; where a call failed or returned
     nothing, that the question could not be answered, and why.
     """
     load(_load_grounding)

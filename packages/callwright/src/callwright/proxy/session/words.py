@@ -60,7 +60,7 @@ def clean_text(text: str, context: Context) -> tuple[str, list[Edit]]:
 
 
 def list_removed(removed: Iterable[str]) -> list[Edit]:
-    """What was removed from the answer's text as edits."""
+    """Edits for what was removed from the answer's text."""
     return [Edit(CONTENT, text, None, EditRules.TEMPLATE_TOKEN) for text in removed]
 
 
@@ -138,7 +138,7 @@ def _read_json(text: str) -> Json:
 
 
 def _may_be_data(head: str) -> bool:
-    """Whether a text that begins like this may be JSON alone."""
+    """Return True if a text that begins like this may be JSON alone."""
     return "null".startswith(head.rstrip()) or _MAY_BE_DATA.match(head) is not None
 
 
