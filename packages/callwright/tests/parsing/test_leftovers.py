@@ -126,3 +126,10 @@ def test_any_split_of_a_text_gives_the_same_parts(pieces: list[str], cuts: list[
     assert "".join(part.text for part in parts) == text
     shown = "".join(part.text for part in parts if not part.is_removed)
     assert (shown, join_removed(parts)) == clean(text)
+
+
+def test_the_work_grows_with_the_text_and_not_with_its_square() -> None:
+    text = "`" + "<|im_end|> a " * 20_000
+    made = LeftoverFilter(named_nowhere)
+    parts = [part for at in range(0, len(text), 7) for part in made.feed(text[at : at + 7])]
+    assert "".join(part.text for part in [*parts, *made.flush()]) == text

@@ -12,15 +12,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from callwright.parsing.template_tokens import load_template_tokens
 
 _FENCE = re.compile(r"[\0 \t>*+\-]{0,16}(`{3,}|~{3,})")
-_LINE_FENCE = re.compile(_FENCE.pattern, re.M)
 _TICKS = re.compile(r"`+")
 _BLANKS = re.compile(r"[ \t]{0,64}")  # that are looked through for what follows a token
 _SPACE = re.compile(r"\s{0,64}")
+_HEAD, _TAIL = 40, 80  # characters of a line that are kept
 _REMOVED = "\0"  # stands in the line so far where something was removed, or is no text
 _ENCLOSED = {
     '"': '"',
@@ -44,6 +45,41 @@ class Part(NamedTuple):
     is_removed: bool = False
 
 
+class _Line:
+    """The line that is being written, as far as it says where code is: its beginning, its end, and
+    whether a code span is open.
+    """
+
+    def __init__(self) -> None:
+        self.head = self.tail = ""
+        self._opened = self._ticks = ""
+
+    def extend(self, text: str) -> None:
+        """More of the line."""
+        if len(self.head) < _HEAD:
+            self.head += text[: _HEAD - len(self.head)]
+        self.tail = (self.tail + text[-_TAIL:])[-_TAIL:]
+        if not text or not (self._ticks or "`" in text):
+            return
+        text, self._ticks = self._ticks + text, ""
+        for ticks in _TICKS.finditer(text):
+            if ticks.end() == len(text):
+                self._ticks = ticks[0]
+            else:
+                self._opened = _follow_ticks(self._opened, ticks[0])
+
+    @property
+    def is_in_span(self) -> bool:
+        return bool(_follow_ticks(self._opened, self._ticks))
+
+
+def _follow_ticks(opened: str, ticks: str) -> str:
+    """The marks that hold a code span open, after more marks."""
+    if not opened:
+        return ticks
+    return "" if ticks == opened else opened
+
+
 class LeftoverFilter:
     """Feed it an answer's text; it says what of it is shown and what is removed. ``is_named``: the
     conversation itself speaks of this token.
@@ -51,9 +87,9 @@ class LeftoverFilter:
 
     def __init__(self, is_named: Callable[[str], bool]) -> None:
         self._tokens = load_template_tokens()
-        self._is_named = is_named
+        self._is_named = cache(is_named)
         self._text = ""  # what is not decided yet
-        self._line: list[str] = []  # the line so far, as it is shown
+        self._line = _Line()  # the line so far, as it is shown
         self._fence = ""  # the marks that opened the fence in which the text stands
         self._is_foreign = False  # in a turn of somebody else
         self._has_said = self._has_removed = False
@@ -109,14 +145,13 @@ class LeftoverFilter:
             return
         self._has_said = self._has_said or not text.isspace()
         self._parts.append(Part(text))
-        self._line.append(text)
-        if "\n" not in text:
-            return
-        lines = "".join(self._line)
-        end = lines.rindex("\n") + 1
-        for found in _LINE_FENCE.finditer(lines, 0, end):
-            self._see_fence(found[1])
-        self._line = [lines[end:]]
+        first, *others = text.split("\n")
+        self._line.extend(first)
+        for line in others:
+            if found := _FENCE.match(self._line.head):
+                self._see_fence(found[1])
+            self._line = _Line()
+            self._line.extend(line)
 
     def _see_fence(self, marks: str) -> None:
         if not self._fence:
@@ -142,15 +177,15 @@ class LeftoverFilter:
         self._break_line()
 
     def _break_line(self) -> None:
-        if self._line[-1:] != [_REMOVED]:
-            self._line.append(_REMOVED)
+        if not self._line.tail.endswith(_REMOVED):
+            self._line.extend(_REMOVED)
 
     def _is_leftover(self, word: str, text: str, place: int, ended: bool) -> bool | None:
         """Return True if nothing speaks for a token being meant; None where what follows decides
         and has not come.
         """
-        before, end = "".join(self._line), place + len(word)
-        if self._is_in_code(before):
+        end = place + len(word)
+        if self._fence or _FENCE.match(self._line.head) or self._line.is_in_span:
             return False
         blanks = _SPACE if word in self._tokens.at_end else _BLANKS
         after = blanks.match(text, end)
@@ -159,20 +194,9 @@ class LeftoverFilter:
             return None
         if word in self._tokens.at_end and follows < len(text):
             return False
-        if _is_meant(before, text[end:follows], text[follows : follows + 1]):
+        if _is_meant(self._line.tail, text[end:follows], text[follows : follows + 1]):
             return False
         return not self._is_named(word)
-
-    def _is_in_code(self, line: str) -> bool:
-        if self._fence or _FENCE.match(line):
-            return True
-        opened = ""
-        for ticks in _TICKS.findall(line):
-            if not opened:
-                opened = ticks
-            elif ticks == opened:
-                opened = ""
-        return bool(opened)
 
 
 def _is_meant(before: str, blanks: str, after: str) -> bool:

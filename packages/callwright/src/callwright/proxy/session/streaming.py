@@ -91,13 +91,15 @@ class AnswerText:
         watch = self._watch
         if watch is None or watch.has_words:
             return None
-        if watch.held_from is not None:
-            if self.fed - watch.held_from > self._context.settings.hold_bytes:
-                watch.let_go()
-            return watch.held_from
-        if self.is_released and self._undecided_text().lstrip()[:1] in _OPENS:
-            return self.decided
-        return None
+        held = watch.held_from
+        if held is None and not self.is_released:
+            return None
+        place = self.decided if held is None else held
+        if self.fed - place > self._context.settings.hold_bytes:
+            watch.let_go()
+            return None
+        is_open = held is not None or self._undecided_text().lstrip()[:1] in _OPENS
+        return place if is_open else None
 
     @property
     def may_lack_words(self) -> bool:
