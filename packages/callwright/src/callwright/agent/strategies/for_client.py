@@ -1,27 +1,20 @@
-"""RETO's layers for calls that somebody else carries out: begun anew with each request of a client,
-over the facts that its messages tell.
+"""Layers for calls that somebody else carries out: begun anew with each request of a client, over the
+facts that its messages tell.
 
-Nothing is remembered between two requests. The plan is made again from request and tools; the
-rounds up to the last one of which a call stands in the turn have had their question. What needs a
-value that no result holds yet comes after what gives it, and a request that needs no tool ends
-without a call.
+The order is RETO's schema-level constraint (section 3.2, Inference), read off the facts instead of a
+plan, so that nothing has to be remembered between two requests: a tool waits while an identifier
+that it requires is neither said nor returned and another tool gives it. All others of a round are
+offered together. A request that needs no tool ends without a call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from callwright.agent.select import build_request, find_mentioned, read_selection
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
-from callwright.dataflow.flow import get_profile
-from callwright.dataflow.prerequisites import (
-    Prerequisites,
-    add_producers,
-    find_needs,
-    is_looked_up,
-)
-from callwright.nouns.plan import Plan, Slot
+from callwright.dataflow.prerequisites import Prerequisites, add_producers, find_needs
 from callwright.nouns.types import Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.pending import is_pending
 
@@ -31,8 +24,8 @@ class Parts:
     """The parts of the engine that a client's agent is given; each may be left out, to see its effect.
 
     ``select``: the tools that a request needs are chosen first, of more than ``choose_above``.
-    ``layers``: only the tools of the current round are offered. ``prerequisites``: what gives a
-    needed value is chosen with what needs it.
+    ``layers``: only tools are offered that need not wait. ``prerequisites``: what gives a needed
+    value is chosen with what needs it.
     """
 
     select: bool = True
@@ -48,54 +41,34 @@ class ForClient:
 
     name = "for-client"
 
-    def __init__(
-        self,
-        parts: Parts | None = None,
-        chosen: Iterable[str] | None = None,
-        *,
-        single: bool = False,
-    ) -> None:
-        """``single``: one call a reply, so a round has its question until it brings no call."""
+    def __init__(self, parts: Parts | None = None, chosen: Iterable[str] | None = None) -> None:
         self._parts = parts or Parts()
         self.chosen = tuple(chosen) if chosen is not None else None
-        self._single = single
-        self._needless: frozenset[str] = frozenset()
-        self._named: frozenset[str] = frozenset()  # the tools of this request
+        self.tools: tuple[Tool, ...] = ()  # of this request, once they are chosen
 
     def steps(self, context: StepContext) -> Steps[None]:
-        tools = yield from self._choose(context)
-        if not tools:
+        self.tools = yield from self._choose(context)
+        if not self.tools:
             context.trace.add("note", text="no tool is needed")
             return
-        yield from self._plan(context, tools)
-        called = {result.tool for result in context.facts.state.results}
-        by_name = {tool.name: tool for tool in context.tools}
-        goes_on = not any(_may_have_written(r, by_name) for r in context.facts.state.results)
-        rounds = Rounds(
-            context.plan, called, single=self._single, goes_on=goes_on, last=self._needless
-        )
-        while slots := rounds.next():
-            total = max(len(context.plan.layers), rounds.number)
-            context.trace.add(
-                "layer", index=rounds.number, total=total, slots=[slot.id for slot in slots]
-            )
-            offered = tuple(by_name[slot.tool] for slot in slots)
-            yield from self._offer(context, offered, BindStep("layer", rounds.number, total))
-        if again := _list_pending(context):
-            number = rounds.number + 1
-            yield from self._offer(context, again, BindStep("layer", number, number))
+        asked: set[str] = set()
+        number = 0
+        while offered := self._list_round(context, asked):
+            number += 1
+            names = [tool.name for tool in offered]
+            context.trace.add("layer", index=number, total=number, slots=names)
+            asked |= {*names}
+            yield from self._offer(context, offered, BindStep("layer", number, number))
 
     def fetch_missing(self, context: StepContext, missing: Sequence[str]) -> Steps[None]:
-        """Once more the tools that were chosen, for what the answer itself says is missing. A call
+        """Once more the tools of this request, for what the answer itself says is missing. A call
         that was made since the last write has said all that it can.
         """
-        tools = tuple(tool for tool in context.tools if tool.name in self._named)
         known = _list_fresh_calls(context)
-        step = BindStep("layer", open_points=missing)
-        bound = yield from context.bind(tools, step)
+        bound = yield from context.bind(self.tools, BindStep("layer", open_points=missing))
         calls = [call for call in bound.calls if make_call_key(call) not in known]
         if calls:
-            yield from execute(calls, (tool.name for tool in tools))
+            yield from execute(calls, (tool.name for tool in self.tools))
 
     def _offer(
         self, context: StepContext, offered: tuple[Tool, ...], step: BindStep
@@ -107,14 +80,12 @@ class ForClient:
 
     def _choose(self, context: StepContext) -> Steps[tuple[Tool, ...]]:
         tools = context.tools
-        self._named = frozenset(tool.name for tool in tools)
         if not self._parts.select or len(tools) <= self._parts.choose_above:
             return tools
         if self.chosen is None:
             request = build_request(context.query, tools, context.mode)
             reply = yield from ask(request, calls=None)
             self.chosen = tuple(tool.name for tool in read_selection(reply, tools))
-        self._named = frozenset(self.chosen)
         named = tuple(tool for tool in tools if tool.name in self.chosen)
         if not named:
             return ()
@@ -126,13 +97,66 @@ class ForClient:
         open_ = tuple(tool for tool in kept if find_needs(tool, context.query))
         return (*kept, *(tool for tool in add_producers(open_, tools) if tool not in kept))
 
-    def _plan(self, context: StepContext, tools: tuple[Tool, ...]) -> Steps[None]:
-        if self._parts.layers:
-            yield from context.make_plan(tools)
-            context.plan = relax_plan(context.plan, tools, context.query)
-            self._needless = find_needless_lookups(tools, context.query)
-        else:
-            yield from context.adopt(Plan.from_layers([[tool.name for tool in tools]]))
+    def _list_round(self, context: StepContext, asked: set[str]) -> tuple[Tool, ...]:
+        """The tools to be offered now; () where no question is left. ``asked`` had theirs since the
+        client's last results.
+        """
+        results = context.facts.state.results
+        last = {result.tool: result for result in results}
+        pending = {name for name, result in last.items() if is_pending(result.content)}
+        left = tuple(
+            tool
+            for tool in self.tools
+            if tool.name not in asked and (tool.name not in last or tool.name in pending)
+        )
+        if not self._parts.layers:
+            return left
+        order = _Order(self.tools, context)
+        ready = tuple(tool for tool in left if not order.waits(tool))
+        if not results:
+            # where nothing was called, what is left is offered at once: the order may be wrong
+            first = tuple(tool for tool in ready if tool.name not in order.needless)
+            return (first or left) if not asked else left
+        if not any(_may_have_written(result, self.tools) for result in results):
+            return ready
+        return tuple(tool for tool in ready if tool.name in pending or order.waited(tool))
+
+
+class _Order:
+    """Which of the tools wait for an identifier, by what was said and what came back."""
+
+    def __init__(self, tools: Sequence[Tool], context: StepContext) -> None:
+        state = context.facts.state
+        self._said = "\n".join([*(m.content for m in context.conversation), context.query])
+        told = (to_canonical_json(result.content) for result in state.earlier)
+        self._known = "\n".join([self._said, *told])
+        self._prerequisites = Prerequisites.among(tools, self._known)
+        self._gave = {result.tool for result in state.results if result.ok}
+        self.needless = self._find_needless(tools)
+
+    def waits(self, tool: Tool) -> bool:
+        """Return True if a value that the tool needs is still to be looked up."""
+        return any(self._gave.isdisjoint(givers) for givers in self._list_givers(tool))
+
+    def waited(self, tool: Tool) -> bool:
+        """Return True if the tool needs a value that had to be looked up in this turn."""
+        return any(self._list_givers(tool))
+
+    def _list_givers(self, tool: Tool) -> list[set[str]]:
+        needs = self._prerequisites.needs(tool)
+        found = ({x.producer for x in self._prerequisites.providers(need)} for need in needs)
+        return [givers for givers in found if givers]
+
+    def _find_needless(self, tools: Sequence[Tool]) -> frozenset[str]:
+        """The tools that only give identifiers which were said already."""
+        anything = Prerequisites.among(tools)
+        needed: set[str] = set()
+        needless: set[str] = set()
+        for tool in tools:
+            links = [link for need in anything.needs(tool) for link in anything.providers(need)]
+            is_open = bool(find_needs(tool, self._known))
+            (needed if is_open else needless).update(link.producer for link in links)
+        return frozenset(needless - needed)
 
 
 def make_call_key(call: ToolCall | ToolResult) -> str:
@@ -152,132 +176,7 @@ def _list_fresh_calls(context: StepContext) -> set[str]:
     return known
 
 
-def _may_have_written(result: ToolResult, tools: Mapping[str, Tool]) -> bool:
-    tool = tools.get(result.tool)
+def _may_have_written(result: ToolResult, tools: Sequence[Tool]) -> bool:
+    known: Mapping[str, Tool] = {tool.name: tool for tool in tools}
+    tool = known.get(result.tool)
     return result.ok and (tool is None or tool.effects.may_write)
-
-
-def _list_pending(context: StepContext) -> tuple[Tool, ...]:
-    """The tools whose last result says that it is not final."""
-    last = {result.tool: result for result in context.facts.state.results}
-    waiting = {name for name, result in last.items() if is_pending(result.content)}
-    return tuple(tool for tool in context.tools if tool.name in waiting)
-
-
-def relax_plan(plan: Plan, tools: Sequence[Tool], request: str) -> Plan:
-    """The plan in which a tool waits for nothing if the request may give all that it requires: no
-    identifier is open, and no text is to be written from what others return.
-    """
-    by_name = {tool.name: tool for tool in tools}
-    free = {
-        slot.id
-        for slot in plan.slots
-        if slot.tool in by_name and not _has_open_inputs(by_name[slot.tool], request)
-    }
-    slots = (replace(s, after=frozenset()) if s.id in free else s for s in plan.slots)
-    return replace(plan, slots=tuple(slots))
-
-
-def find_needless_lookups(tools: Sequence[Tool], request: str) -> frozenset[str]:
-    """The tools that only give identifiers which the request holds already."""
-    prerequisites = Prerequisites.among(tools)
-    needed: set[str] = set()
-    needless: set[str] = set()
-    for tool in tools:
-        givers = {
-            link.producer
-            for need in prerequisites.needs(tool)
-            for link in prerequisites.providers(need)
-        }
-        (needed if find_needs(tool, request) else needless).update(givers)
-    return frozenset(needless - needed)
-
-
-def _has_open_inputs(tool: Tool, request: str) -> bool:
-    if find_needs(tool, request):
-        return True
-    return any(
-        field.required and field.type == "string" and not field.enum and not is_looked_up(field)
-        for field in get_profile(tool).inputs
-        if not _has_form(tool, field.path[0])
-    )
-
-
-def _has_form(tool: Tool, key: str) -> bool:
-    part = tool.properties.get(key)
-    return isinstance(part, dict) and bool({"format", "pattern", "const"} & part.keys())
-
-
-class Rounds:
-    """The rounds of questions that a plan has left. The first round are the slots that wait for
-    nothing; where none of it is called, all others follow at once. A later round are the slots
-    whose dependencies had their question, and of which one was called.
-
-    Which rounds there were is told by the tools that were called since. ``single``: one call a
-    reply, so that the last round of which a tool was called goes on. ``goes_on``: nothing was
-    written yet, so what was not called may still be: many models look something up first. ``last``:
-    tools that are no part of the first round, unless it would be empty.
-    """
-
-    def __init__(
-        self,
-        plan: Plan,
-        called: Collection[str],
-        *,
-        single: bool = False,
-        goes_on: bool = False,
-        last: Container[str] = (),
-    ) -> None:
-        self._plan, self._called = plan, called
-        self._done = {slot.id for slot in plan.slots if slot.tool in called}
-        self._asked: set[str] = set()
-        self.number = 0
-        self._next: tuple[Slot, ...] = plan.ready(())
-        if first := tuple(slot for slot in self._next if slot.tool not in last):
-            self._next = first
-        while self._done - self._asked and (is_last := self._is_last_called()) is not None:
-            if is_last and single:
-                break
-            self._advance()
-        if goes_on and called and not single:
-            self._next = self._list_uncalled()
-
-    def _list_uncalled(self) -> tuple[Slot, ...]:
-        ready = self._plan.ready(())
-        there = {slot.id for slot in (*ready, *self._next)}
-        return tuple(
-            slot for slot in self._plan.slots if slot.id in there and slot.tool not in self._called
-        )
-
-    def _is_last_called(self) -> bool | None:
-        """Return True if the next round is the last of which a tool was called, None if there is
-        no next round. What was called out of its order counts as asked.
-        """
-        if not self._next:
-            self._asked |= self._done
-            self._next = self._list_behind(())
-            return None
-        return self._done - self._asked <= {slot.id for slot in self._next}
-
-    def next(self) -> tuple[Slot, ...]:
-        """The slots of the next round; () if there is none."""
-        slots = self._next
-        if not slots and not self._called:
-            # an order may be wrong: where nothing of it was called, what is left is offered at once
-            slots = tuple(slot for slot in self._plan.slots if slot.id not in self._asked)
-        if slots:
-            self._next = slots
-            self._advance()
-        return slots
-
-    def _advance(self) -> None:
-        self._next, behind = self._list_behind(self._next), self._next
-        self._asked |= {slot.id for slot in behind}
-        self.number += 1
-
-    def _list_behind(self, slots: Sequence[Slot]) -> tuple[Slot, ...]:
-        """The slots that are ready once these had their question, and for which something was
-        called.
-        """
-        asked = self._asked | {slot.id for slot in slots}
-        return tuple(s for s in self._plan.ready(asked) if s.after & self._done)

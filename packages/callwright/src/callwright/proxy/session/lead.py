@@ -21,8 +21,6 @@ from callwright.agent.step import (
     BindStep,
     Event,
     Execute,
-    MakePlan,
-    Planned,
     Replied,
     Returned,
     StepContext,
@@ -64,7 +62,6 @@ class Lead:
     problems: list[str] = field(default_factory=list)
     reply: Reply = field(default_factory=lambda: Reply(""))
     parsed: tuple[ToolCall, ...] = ()
-    shown: tuple[Tool, ...] = ()  # that the upstream is told of, the same in every round
     is_readable: bool = True  # whether the upstream answers questions by schema
     notes: list[str] = field(default_factory=list)
 
@@ -89,32 +86,46 @@ class _ClientContext(StepContext):
         return Bound(calls or (), skips)
 
 
+class _Unplanned:
+    """A planner for a policy that makes no plan."""
+
+    name = "none"
+
+    def plan(self, query: str, tools: Sequence[Tool]) -> Plan:  # noqa: ARG002
+        return Plan.from_layers([[tool.name for tool in tools]])
+
+
 def lead(context: Context) -> Generator[Question, Reply, Lead]:
     """Take the engine's next step for this request of a client."""
     made = Lead()
     context.leave_out = True  # a reply that is held to a schema of calls calls too readily
-    policy = ForClient(_read_parts(context), _recall(context), single=not context.parallel)
+    policy = ForClient(_read_parts(context), _recall(context))
     step_context = _build_context(context)
-    yield from _drive(policy.steps(step_context), context, made)
+    yield from _drive(policy.steps(step_context), context, policy, made)
     _remember(context, policy.chosen)
+    offered = [event.data["slots"] for event in step_context.trace.events if event.kind == "layer"]
+    made.notes += [f"offered: {', '.join(names)}" for names in offered]
     if policy.chosen is not None:
         made.notes.append(f"chosen: {', '.join(policy.chosen) or 'no tool'}")
     if made.is_readable and made.decision is None and "answer" not in context.settings.without:
         answer = yield from _write_answer(context, made)
         if answer is not None and answer.missing:
-            yield from _drive(policy.fetch_missing(step_context, answer.missing), context, made)
+            missing = policy.fetch_missing(step_context, answer.missing)
+            yield from _drive(missing, context, policy, made)
         if made.decision is None and answer is not None:
             made.notes.append("answer: checked against the results")
             made.decision = Decision(text=[answer.text], edits=[*answer.edits])
     return made
 
 
-def _drive(steps: Steps[None], context: Context, made: Lead) -> Generator[Question, Reply, None]:
+def _drive(
+    steps: Steps[None], context: Context, policy: ForClient, made: Lead
+) -> Generator[Question, Reply, None]:
     """Carry out the policy's actions until there are calls for the client, or no more actions."""
     try:
         action = next(steps)
         while True:
-            event = yield from _carry_out(action, context, made)
+            event = yield from _carry_out(action, context, policy, made)
             if made.decision is not None or not made.is_readable:
                 return
             action = steps.send(event)
@@ -149,14 +160,12 @@ def _write_answer(context: Context, made: Lead) -> Generator[Question, Reply, An
 
 
 def _build_context(context: Context) -> _ClientContext:
-    from callwright.planning import default_planner
-
     state, gate = context.state, context.toolset.gate
     trace = Trace()
     return _ClientContext(
         query=state.asked.query,
         tools=context.toolset.tools,
-        planner=default_planner(),
+        planner=_Unplanned(),
         facts=RunFacts(state, gate=gate, trace=trace),
         mode="schema",
         trace=trace,
@@ -173,11 +182,13 @@ def _read_parts(context: Context) -> Parts:
     )
 
 
-def _carry_out(action: Action, context: Context, made: Lead) -> Generator[Question, Reply, Event]:
+def _carry_out(
+    action: Action, context: Context, policy: ForClient, made: Lead
+) -> Generator[Question, Reply, Event]:
     """The client's part of an action: questions go to the upstream, calls to the client."""
     match action:
         case Ask():
-            made.reply = yield Question("guided", _build_body(action, context, made.shown))
+            made.reply = yield Question("guided", _build_body(action, context, policy.tools))
             names = {tool.name for tool in action.tools}
             if names and guided.read_guided_calls(made.reply.text, names) is None:
                 made.is_readable = False
@@ -189,10 +200,8 @@ def _carry_out(action: Action, context: Context, made: Lead) -> Generator[Questi
                 made.decision, made.parsed = decision, calls
             made.problems += decision.problems
             return Returned([])
-        case MakePlan(make):
-            return _note_plan(make(), context, made)
         case _:
-            return Returned([])  # a stream of slots, calls that wait: the client's request has none
+            return Returned([])  # plans, streams, calls that wait: a client's request has none
 
 
 def _drop_equal_reads(calls: Sequence[ToolCall], context: Context) -> list[ToolCall]:
@@ -206,14 +215,6 @@ def _drop_equal_reads(calls: Sequence[ToolCall], context: Context) -> list[ToolC
         # a read behind a write may say something else
         kept.setdefault(f"{wrote}{make_call_key(call)}" if is_read else str(place), call)
     return [*kept.values()]
-
-
-def _note_plan(plan: Plan, context: Context, made: Lead) -> Planned:
-    planned = {slot.tool for slot in plan.slots}
-    made.shown = tuple(tool for tool in context.toolset.tools if tool.name in planned)
-    layers = (" + ".join(slot.tool for slot in layer) for layer in plan.layers)
-    made.notes.append(f"plan: {' > '.join(layers)}")
-    return Planned(plan)
 
 
 def _build_body(action: Ask, context: Context, shown: tuple[Tool, ...] = ()) -> JsonObject:

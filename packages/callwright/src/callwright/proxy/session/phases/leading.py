@@ -16,12 +16,12 @@ from callwright.proxy.session.sse import json_bytes
 
 
 def load_engine() -> None:
-    """Load all that leading needs: planning and grounding, with the trained trees."""
+    """Load all that leading needs: the flow of values and grounding."""
+    from callwright.dataflow.prerequisites import find_needs
     from callwright.grounding import finish  # noqa: F401
     from callwright.nouns.types import Tool
-    from callwright.planning import default_planner
 
-    default_planner().plan("load", [Tool("one"), Tool("two")])
+    find_needs(Tool("load"), "")
 
 
 def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
