@@ -92,16 +92,19 @@ class Prerequisites:
     asked for.
     """
 
-    def __init__(self, pool: Pool, request: str = "") -> None:
-        self._pool, self._request = pool, request
+    def __init__(self, pool: Pool, request: str = "", *, documented: bool = False) -> None:
+        """``documented``: a tool also provides what its own description says that it returns."""
+        self._pool, self._request, self._documented = pool, request, documented
         self._needs: dict[str, tuple[Need, ...]] = {}
         self._links: dict[tuple[str, tuple[str, ...]], list[tuple[Link, Tool]]] = {}
         self._within: dict[tuple[str, int], bool] = {}
 
     @classmethod
-    def among(cls, tools: Sequence[Tool], request: str = "") -> Prerequisites:
+    def among(
+        cls, tools: Sequence[Tool], request: str = "", *, documented: bool = False
+    ) -> Prerequisites:
         """The prerequisites that hold among these tools."""
-        return cls(lambda _: tools, request)
+        return cls(lambda _: tools, request, documented=documented)
 
     def needs(self, tool: Tool) -> tuple[Need, ...]:
         """The inputs of a tool that have to be looked up first."""
@@ -150,7 +153,10 @@ class Prerequisites:
             found: list[tuple[Link, Tool]] = []
             for tool in self._pool(need):
                 if _may_produce(tool, need):
-                    found += [(x, tool) for x in _iter_links(tool, need) if _is_usable(x)]
+                    links = [*_iter_links(tool, need)]
+                    if self._documented and (told := _find_documented_link(tool, need)):
+                        links.append(told)
+                    found += [(x, tool) for x in links if _is_usable(x)]
             self._links[key] = sorted(found, key=lambda one: (-one[0].score, one[0].producer))
         return self._links[key]
 
@@ -200,6 +206,20 @@ def _has_same_requirement(given: Profile, need: Need) -> bool:
         score_similarity(replace(f, owner=f.owner | given.subject), need.field, consumer) >= LEAST
         for f in bare
     )
+
+
+def _find_documented_link(tool: Tool, need: Need) -> Link | None:
+    """The link from a tool that is named after the thing whose identifier is needed, and whose
+    description speaks of such an identifier: ``find_part``, "returns code, name, price".
+    """
+    given, name = get_profile(tool), need.field.name
+    if given.declares_output or len(name) < 2 or _has_same_requirement(given, need):
+        return None
+    entity, kind = frozenset(name[:-1]), name[-1]
+    if not entity <= given.subject or kind not in given.about:
+        return None
+    output = Field((kind,), name, given.subject, frozenset(), declared=False)
+    return Link(tool.name, need.consumer.name, output, need.field, LEAST)
 
 
 def link_prerequisites(

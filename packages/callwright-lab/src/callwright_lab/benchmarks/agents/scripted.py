@@ -163,10 +163,13 @@ def _read_text(message: JsonObject) -> str:
 
 
 def _find_request(task: Task, messages: Sequence[JsonObject]) -> int | None:
-    """Where the task's request stands: what comes after it belongs to it."""
+    """Where the task's request stands: what comes after it belongs to it. A question of the proxy
+    behind results may repeat it.
+    """
+    is_question = len(messages) > 1 and messages[-2].get("role") == "tool"
     places = [
         place
-        for place, message in enumerate(messages)
+        for place, message in enumerate(messages[:-1] if is_question else messages)
         if message.get("role") == "user" and task.request in _read_text(message)
     ]
     return places[-1] if places else None

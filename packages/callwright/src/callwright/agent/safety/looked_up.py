@@ -43,7 +43,7 @@ class _Tools:
 def _find_links(offered: _Tools) -> Mapping[str, Mapping[str, str]]:
     from callwright.dataflow.prerequisites import Prerequisites
 
-    prerequisites = Prerequisites.among(offered.tools)
+    prerequisites = Prerequisites.among(offered.tools, documented=True)
     found: dict[str, Mapping[str, str]] = {}
     for tool in offered.tools:
         if not tool.effects.may_write:

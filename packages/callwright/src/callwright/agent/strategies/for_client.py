@@ -119,7 +119,10 @@ class ForClient:
             return (first or left) if not asked else left
         if not any(_may_have_written(result, self.tools) for result in results):
             return ready
-        return tuple(tool for tool in ready if tool.name in pending or order.waited(tool))
+        # what goes on is looked after by reading
+        return tuple(
+            tool for tool in ready if order.waited(tool) or (pending and not _is_known_writer(tool))
+        )
 
 
 class _Order:
@@ -130,7 +133,7 @@ class _Order:
         self._said = "\n".join([*(m.content for m in context.conversation), context.query])
         told = (to_canonical_json(result.content) for result in state.earlier)
         self._known = "\n".join([self._said, *told])
-        self._prerequisites = Prerequisites.among(tools, self._known)
+        self._prerequisites = Prerequisites.among(tools, self._known, documented=True)
         self._gave = {result.tool for result in state.results if result.ok}
         self.needless = self._find_needless(tools)
 
@@ -149,7 +152,7 @@ class _Order:
 
     def _find_needless(self, tools: Sequence[Tool]) -> frozenset[str]:
         """The tools that only give identifiers which were said already."""
-        anything = Prerequisites.among(tools)
+        anything = Prerequisites.among(tools, documented=True)
         needed: set[str] = set()
         needless: set[str] = set()
         for tool in tools:
@@ -172,8 +175,13 @@ def _list_fresh_calls(context: StepContext) -> set[str]:
         tool = tools.get(result.tool)
         if tool is not None and tool.effects.may_write and tool.effects.declared:
             known = set()
-        known.add(make_call_key(result))
+        if not is_pending(result.content):
+            known.add(make_call_key(result))
     return known
+
+
+def _is_known_writer(tool: Tool) -> bool:
+    return tool.effects.declared and tool.effects.may_write
 
 
 def _may_have_written(result: ToolResult, tools: Sequence[Tool]) -> bool:

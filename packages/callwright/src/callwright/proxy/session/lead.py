@@ -194,7 +194,8 @@ def _carry_out(
                 made.is_readable = False
             return Replied(made.reply)
         case Execute(calls):
-            found = [Found(call, dialect="guided") for call in _drop_equal_reads(calls, context)]
+            calls = _hold_incomplete(_drop_equal_reads(calls, context), context)
+            found = [Found(call, dialect="guided") for call in calls]
             decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
             if decision.calls:
                 made.decision, made.parsed = decision, calls
@@ -215,6 +216,35 @@ def _drop_equal_reads(calls: Sequence[ToolCall], context: Context) -> list[ToolC
         # a read behind a write may say something else
         kept.setdefault(f"{wrote}{make_call_key(call)}" if is_read else str(place), call)
     return [*kept.values()]
+
+
+def _hold_incomplete(calls: Sequence[ToolCall], context: Context) -> tuple[ToolCall, ...]:
+    """The calls without writes that lack an identifier which a lookup beside them gives: they have
+    their turn when it is known.
+    """
+    tools = {tool.name: tool for tool in context.toolset.tools}
+    reads = [tools[c.tool] for c in calls if c.tool in tools and tools[c.tool].effects.read_only]
+    if not reads:
+        return tuple(calls)
+    return tuple(
+        call
+        for call in calls
+        if call.tool not in tools
+        or tools[call.tool].effects.read_only
+        or not _lacks_identifier(call, tools[call.tool], reads)
+    )
+
+
+def _lacks_identifier(call: ToolCall, tool: Tool, reads: Sequence[Tool]) -> bool:
+    from callwright.dataflow.flow import find_links
+    from callwright.dataflow.prerequisites import LEAST, is_looked_up
+
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    return any(
+        link.input.path[0] not in given and is_looked_up(link.input)
+        for read in reads
+        for link in find_links(read, tool, LEAST)
+    )
 
 
 def _build_body(action: Ask, context: Context, shown: tuple[Tool, ...] = ()) -> JsonObject:
