@@ -179,7 +179,8 @@ def _build_lacking(
     """
     typed = any(is_wanted(key, tool) for key in missing)
     owned = any(is_credential(key) for key in missing)
-    unsaid = request.is_readable and not find_unused_codes(request.part_for(tool).query, used)
+    is_read = request.is_readable_for(tool)
+    unsaid = is_read and not find_unused_codes(request.part_for(tool).query, used)
     return Lacking(tuple(missing), typed and (owned or unsaid))
 
 

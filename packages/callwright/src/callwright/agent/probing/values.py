@@ -89,6 +89,16 @@ class Request:
         """
         return is_readable(self.query, self.talk.text)
 
+    def is_readable_for(self, tool: Tool) -> bool:
+        """Return True if the request :attr:`is_readable`, or is too short to tell its language and
+        most of its words are words of this tool.
+        """
+        if self.is_readable:
+            return True
+        said = {*content_words(self.query)}
+        own = {*split_words(tool.name), *content_words(tool.description)}
+        return not language_of(self.talk.text) and 2 * len(said & own) > len(said)
+
     @property
     def asks_several(self) -> bool:
         """Return True if the request has several sentences, each of which may ask for a different

@@ -58,7 +58,7 @@ class WithoutRecovery(Layered):
 
     def __init__(self, choose_above: int = 3) -> None:
         """``choose_above``: as for :class:`Layered`."""
-        super().__init__(choose_above, recover=())
+        super().__init__(choose_above, recover=(), ask_what_is_open=False)
 
 
 class WithoutRepair(WithoutRecovery):
