@@ -81,9 +81,10 @@ class Case:
 
     @property
     def stored_results(self) -> list[str]:
-        """The ids of the results that the cut journal holds."""
+        """The ids of the results that the cut journal holds, failures left out."""
         places = [p for p, kind in enumerate(self.stored.kinds) if kind == "result"]
-        return [self.stored.data(place)["id"] for place in places]
+        told = [self.stored.data(place) for place in places]
+        return [data["id"] for data in told if not data.get("failure")]
 
     @property
     def doubts(self) -> dict[tuple[str, int], dict[str, Any]]:
