@@ -48,6 +48,7 @@ from callwright.agent.options import (
     Safety,
     ToolSelection,
 )
+from callwright.agent.perform import perform
 from callwright.agent.probing.days import find_relative_days
 from callwright.agent.probing.verdict import build_observation
 from callwright.agent.questions import LimitReached, Questions
@@ -63,6 +64,7 @@ from callwright.agent.safety.policy import (
 )
 from callwright.agent.state import Asked
 from callwright.agent.strategies import Job, Strategy, open_strategy, require_freezable
+from callwright.agent.strategies.missing_parts import close_run
 from callwright.agent.today import choose_prompt_day
 from callwright.grounding import build_abstention
 from callwright.models import ModelSpec, open_model
@@ -634,12 +636,11 @@ def _select_tools(catalog: Catalog, only: Sequence[str] | None) -> tuple[Tool, .
 
 
 async def _write_answer(job: Job) -> Answer:
-    """The Finish step; where a limit forbids the question, the answer says what was found without
-    one.
+    """The Finish step, and what its reply names as missing; where a limit forbids the question, the
+    answer says what was found without one.
     """
-    dialogue = job.finish()
     try:
-        return _add_certain_facts(await job.questions.converse(dialogue), job.executor)
+        return _add_certain_facts(await perform(close_run(job), job), job.executor)
     except LimitReached as reached:
         results, skips = job.executor.results, job.executor.missing
         return build_abstention(

@@ -60,6 +60,10 @@ class WithoutRecovery(Layered):
         """``choose_above``: as for :class:`Layered`."""
         super().__init__(choose_above, recover=(), ask_what_is_open=False)
 
+    def steps(self, context: StepContext) -> Steps[None]:
+        context.may_fetch = False
+        return super().steps(context)
+
 
 class WithoutRepair(WithoutRecovery):
     """The paper's "w/o Repair": it "removes the Reflect-and-Repair module".
