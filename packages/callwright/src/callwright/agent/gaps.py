@@ -96,6 +96,14 @@ def unknown_keys(message: str, arguments: JsonObject) -> tuple[str, ...]:
     )
 
 
+def is_identified(query: str, arguments: JsonObject) -> bool:
+    """Return True if an argument is an identifier that stands in the request itself."""
+    asked = fold_text(query)
+    return any(
+        _IDENTIFIER.search(text) and fold_text(text) in asked for text in _list_texts(arguments)
+    )
+
+
 def _find_failed_calls(
     query: str, results: Sequence[ToolResult], tools: Sequence[str]
 ) -> list[Gap]:
@@ -104,10 +112,7 @@ def _find_failed_calls(
         failure = result.failure
         if failure is None or not points_at_arguments(failure) or failure.kind == "empty":
             continue
-        if any(
-            _IDENTIFIER.search(v) and fold_text(v) in fold_text(query)
-            for v in _list_texts(result.arguments)
-        ):
+        if is_identified(query, result.arguments):
             continue
         named = names_another(failure.message, result.tool, tools)
         found.append(failure_gap(result.tool, result.arguments, failure.message, named))

@@ -473,7 +473,9 @@ async def test_a_reading_tool_is_never_replaced_by_one_that_may_write(effects: E
     scene = Writing()
     done = await scene.run(safety=Safety(allow=["*"]))
     assert scene.used[1].calls == []
-    assert steps(done) == []
+    assert steps(done) == ["plan"], "what reads may be planned in its place, and is not taken"
+    shown = [r.messages[-1].content for r in scene.asked.requests if r.purpose == "bind"]
+    assert not any("- market_rate(" in text for text in shown)
 
 
 async def test_a_write_that_may_have_happened_has_no_substitute() -> None:

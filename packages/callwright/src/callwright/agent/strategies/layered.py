@@ -21,6 +21,7 @@ from callwright.agent.step import BindStep, Release, StepContext, Steps, execute
 from callwright.agent.strategies.job import Stepwise
 from callwright.agent.strategies.open_points import find_open_points, list_open_gaps, narrow_tool
 from callwright.agent.strategies.recovery import WAYS, Recovery
+from callwright.agent.strategies.revision import Revision, list_lost_calls
 from callwright.agent.strategies.tool_choice import choose_tools
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.plan import Slot
@@ -62,11 +63,12 @@ class Layered(Stepwise):
         tools = yield from choose_tools(context, self._choose_above)
         yield from context.make_plan(tools)
         recovery = Recovery(context, self._recover, self._layer)
+        revision = Revision(context)
         finished: set[str] = set()
         index, is_told = 0, not self._ask_what_is_open
         while True:
             ready, late = context.plan.ready(finished), _list_late_slots(context)
-            slots, gaps = ready + late, recovery.reopened(ready + late)
+            slots, gaps = ready + late, (*recovery.reopened(ready + late), *revision.gaps)
             if is_told and self._ask_what_is_open:
                 offered = {slot.tool for slot in slots}
                 gaps += tuple(gap for gap in list_open_gaps(context) if gap.tool in offered)
@@ -74,6 +76,8 @@ class Layered(Stepwise):
                 is_told = True
                 slots, gaps = self._take_open_points(context, recovery, finished)
             if not slots:
+                if (yield from self._revise(context, revision, finished)):
+                    continue
                 break
             index += 1
             finished |= {slot.id for slot in ready}
@@ -84,6 +88,16 @@ class Layered(Stepwise):
             yield from self._layer(context, slots, index, total, gaps, last=False)
             yield from recovery.after((index, total), finished)
         yield from self._end(context, index, recovery, finished)
+
+    def _revise(self, context: StepContext, revision: Revision, finished: set[str]) -> Steps[bool]:
+        """Plan what may go round the calls that failed for good. Returns True if there is a plan."""
+        if "replan" not in self._recover:
+            return False
+        tools = yield from revision.choose(list_lost_calls(context), self._choose_above)
+        if not tools:
+            return False
+        yield from context.revise({*finished}, lambda: context.planner.plan(context.query, tools))
+        return bool(context.plan.ready(finished))
 
     def _take_open_points(
         self, context: StepContext, recovery: Recovery, finished: set[str]

@@ -71,6 +71,8 @@ def list_fetching_tools(context: StepContext) -> tuple[Tool, ...]:
     found = []
     for tool in context.tools:
         wished = asked[tool.name]
+        if tool.compensates and tool.name not in planned:
+            continue
         if tool.effects.may_write and not (tool.name in planned if wished is None else wished):
             continue
         if tool.effects.may_write and tool.effects.declared and tool.name in written:

@@ -132,7 +132,8 @@ def _list_closing_tools(context: StepContext, found: tuple[Gap, ...]) -> frozens
         if sources := context.facts.freeze.tools(sources):
             wanted |= {gap.tool, *sources}
     done = {t.name for t in context.tools if t.name in good and _is_done(t)}
-    return context.facts.freeze.tools(wanted - done)
+    undoing = {tool.name for tool in context.tools if tool.compensates}
+    return context.facts.freeze.tools(wanted - done - undoing)
 
 
 def _is_done(tool: Tool) -> bool:
