@@ -128,9 +128,9 @@ def _list_closing_tools(context: StepContext, found: tuple[Gap, ...]) -> frozens
             continue
         sources = {c.producer for c in feeds if c.consumer == gap.tool} & readers
         sources |= needless if waits else set()
-        sources = (sources | {*gap.named}) - good - {gap.tool}
-        if sources := context.facts.freeze.tools(sources):
-            wanted |= {gap.tool, *sources}
+        unheard = (sources | {*gap.named}) - good - {gap.tool}
+        if helping := context.facts.freeze.tools(unheard):
+            wanted |= {gap.tool, *helping}
     done = {t.name for t in context.tools if t.name in good and _is_done(t)}
     undoing = {tool.name for tool in context.tools if tool.compensates}
     return context.facts.freeze.tools(wanted - done - undoing)
