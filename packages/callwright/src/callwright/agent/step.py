@@ -148,8 +148,7 @@ class StepContext:
     ``mode`` is how replies are constrained. ``reserve``: where more tools may be found; None: all
     there are, are in ``tools``. ``known``: how often tools work. ``today``: the day, where the
     model is told of it. ``answer``: the model's own, where the policy has it write one; ``given_up``:
-    why the model said that it cannot be done, "" where it wrote no answer at all. ``may_fetch``:
-    what the answer names as missing may be fetched.
+    why the model said that it cannot be done, "" where it wrote no answer at all.
     """
 
     query: str
@@ -166,7 +165,6 @@ class StepContext:
     today: date | None = None
     answer: str | None = None
     given_up: str | None = None
-    may_fetch: bool = True
 
     @property
     def as_written(self) -> bool:

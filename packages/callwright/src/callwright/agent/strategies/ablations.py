@@ -61,7 +61,7 @@ class WithoutRecovery(Layered):
         super().__init__(choose_above, recover=(), ask_what_is_open=False)
 
     def steps(self, context: StepContext) -> Steps[None]:
-        context.may_fetch = False
+        context.facts.handling.may_fetch = False
         return super().steps(context)
 
 

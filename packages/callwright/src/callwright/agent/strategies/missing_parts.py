@@ -44,7 +44,7 @@ def fetch_missing(context: StepContext, missing: Sequence[str]) -> Steps[bool]:
     """One question for what the model says is missing, and its calls. Returns True if one of them
     succeeded; nothing is asked where no tool could get it.
     """
-    tools = list_fetching_tools(context) if context.may_fetch else ()
+    tools = list_fetching_tools(context) if context.facts.handling.may_fetch else ()
     if not tools:
         return False
     context.trace.add("note", text=f"missing, as the answer says: {'; '.join(missing)}")
