@@ -144,7 +144,8 @@ class Layered(Stepwise):
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
         slot_of = {slot.tool: slot.id for slot in reversed(slots)}
         shown = tuple(narrow_tool(context, tool) for tool in tools) if found else tools
-        step = BindStep("layer", index, total, open_points=[gap.note for gap in found])
+        points = tuple(dict.fromkeys(gap.note for gap in found))
+        step = BindStep("layer", index, total, open_points=points)
         bound = yield from context.bind(shown, step)
         context.facts.skip(replace(s, slot=slot_of.get(s.tool, "")) for s in bound.skips)
         for tool in bound.wanted:

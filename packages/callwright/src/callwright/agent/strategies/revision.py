@@ -10,7 +10,7 @@ looked for in all of it, and what is found may be planned. A frozen plan is not 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from callwright.agent.gaps import NOTE, Gap, failure_gap, is_identified
@@ -136,15 +136,14 @@ def _may_go_round(tool: Tool, than: Sequence[Effects], *, is_asked: bool = True)
     return is_asked and any(is_no_worse(tool.effects, effects) for effects in than)
 
 
-def list_lost_calls(context: StepContext, beyond: Collection[str] = ()) -> tuple[Lost, ...]:
+def list_lost_calls(context: StepContext) -> tuple[Lost, ...]:
     """The calls that failed for good, in call order: those of a tool of which no call succeeded, nor
     of another in its place. A search that found nothing is none of them, nor is a call about
-    something that the request itself identifies: that it is not there is an answer. ``beyond``:
-    tools that are not meant.
+    something that the request itself identifies: that it is not there is an answer.
     """
     facts = context.facts
     tools = {tool.name: tool for tool in context.tools}
-    good = facts.succeeded | facts.state.replaced | {*beyond}
+    good = facts.succeeded | facts.state.replaced
     lost = []
     for result in facts.results:
         tool = tools.get(result.tool)
