@@ -33,7 +33,7 @@ def offer_compensations(context: StepContext, tools: Iterable[Tool]) -> tuple[st
 
 
 def _has_refused(facts: RunFacts) -> bool:
-    """Whether a call was left out, or a write rests on what is no longer so."""
+    """Return True if a call was left out, or a write rests on what is no longer so."""
     return bool(facts.outdated or facts.denied or any(skip.refused for skip in facts.missing))
 
 

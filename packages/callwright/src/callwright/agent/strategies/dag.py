@@ -240,7 +240,7 @@ def _describe_slot(slot: Slot, plan: Plan) -> str:
 
 
 def _build_lost(step: Step) -> Lost:
-    """What came of a step that failed. The event of a revision names its slot."""
+    """The outcome of a step that failed. The event of a revision names its slot."""
     last = step.results[-1] if step.results else None
     said = last.failure.message if last is not None and last.failure is not None else ""
     arguments = last.arguments if last is not None else {}

@@ -118,7 +118,7 @@ class Layered(Stepwise):
     def _end(
         self, context: StepContext, index: int, recovery: Recovery, finished: set[str]
     ) -> Steps[None]:
-        """What still waits for a value goes as it is, unless it is known to write."""
+        """Release what still waits for a value, unless it is known to write."""
         yield from recovery.after((index, index), finished, last=True)
         out = context.facts.succeeded | {t.name for t in context.tools if _is_known_writer(t)}
         yield Release(tuple(name for name in context.facts.deferred if name not in out))

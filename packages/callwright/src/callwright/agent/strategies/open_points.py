@@ -1,4 +1,4 @@
-"""What is still open after the last layer of :mod:`agent.strategies.layered`, and the tools that can
+"""Finds what is still open after the last layer of :mod:`agent.strategies.layered`, and the tools that can
 close it: the subject of one more question to the model.
 
 A loop asks the model after every step what is missing, and a small model forgets the second of two
@@ -41,7 +41,7 @@ class OpenPoints(NamedTuple):
 
 
 def find_open_points(context: StepContext, seen: Collection[str] = ()) -> OpenPoints:
-    """What is open, and what can close it. ``seen``: tools whose failed calls the model was told of
+    """Return what is open, and what can close it. ``seen``: tools whose failed calls the model was told of
     when it was offered them again.
     """
     found = tuple(gap for gap in list_open_gaps(context) if gap.tool not in seen)
@@ -55,7 +55,7 @@ def find_open_points(context: StepContext, seen: Collection[str] = ()) -> OpenPo
 
 
 def list_open_gaps(context: StepContext) -> tuple[Gap, ...]:
-    """What is open: calls that wait for a value, then what results and the plan's edges leave."""
+    """Return what is open: calls that wait for a value, then what results and the plan's edges leave."""
     tool = {slot.id: slot.tool for slot in context.plan.slots}
     edges = ((tool[a], tool[b]) for a, b in context.plan.edges)
     good = context.facts.succeeded
@@ -137,7 +137,7 @@ def _list_closing_tools(context: StepContext, found: tuple[Gap, ...]) -> frozens
 
 
 def _is_done(tool: Tool) -> bool:
-    """Whether a tool that succeeded is not called again: what was written is not written again, and
+    """Return True if a tool that succeeded is not called again: what was written is not written again, and
     the same question has one answer.
     """
     return tool.effects.may_write or not tool.properties

@@ -40,7 +40,7 @@ class Lost(NamedTuple):
 
     @property
     def gap(self) -> Gap:
-        """What the model is told of it."""
+        """The gap as the model is told of it."""
         return failure_gap(self.tool, self.arguments, self.message)
 
 
@@ -54,7 +54,7 @@ class Revision:
 
     @property
     def may_begin(self) -> bool:
-        """Whether the run's settings and what it has used allow one more."""
+        """Return True if the run's settings and what it has used allow one more."""
         facts = self._context.facts
         is_paper = facts.handling.as_written or not facts.handling.may_repair
         return self._left > 0 and not facts.freeze.on and not is_paper
@@ -117,7 +117,7 @@ class Revision:
         return [known.get(one.tool, READ) for one in lost]
 
     def _search(self, lost: Sequence[Lost]) -> tuple[Tool, ...]:
-        """What the whole catalogue has for the first of the lost calls, no worse in its effects."""
+        """Return what the whole catalogue has for the first of the lost calls, no worse in its effects."""
         context = self._context
         if context.reserve is None:
             return ()
