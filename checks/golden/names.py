@@ -75,7 +75,7 @@ from callwright.nouns.types import (
     to_canonical_json,
     to_json,
 )
-from callwright.nouns.wire_names import WIRE_NAMES, EditRule, EditRules
+from callwright.nouns.wire_names import OLD_SPELLINGS, WIRE_NAMES, EditRule, EditRules
 from callwright.parsing import DIALECTS
 from callwright.planning import PLANNERS
 from callwright.planning.features import DIGEST as _FEATURES
@@ -511,7 +511,7 @@ def _of_runs() -> dict[str, Iterable[Any]]:
         "reply modes": get_args(ReplyMode),
         "freeze levels": get_args(_Freeze),
         "program stops": get_args(_sandbox.Stop),
-        "strategies": STRATEGIES,
+        "strategies": [*STRATEGIES, *OLD_SPELLINGS["strategies"]],
         "repairs of strategies": REFLECT,
         "ways of recovery": WAYS,
         "planners": PLANNERS,
@@ -858,3 +858,8 @@ def _unread(node: ast.AST) -> Iterator[ast.AST]:
             yield node.func.value
         elif ast.unparse(node.func).endswith("Error"):
             yield from ast.walk(node)
+
+
+def is_former_strategy(name: str) -> bool:
+    """Whether a strategy that a journal names is no more, and another took its place."""
+    return name in OLD_SPELLINGS["strategies"]

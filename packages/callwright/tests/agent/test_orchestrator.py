@@ -448,66 +448,118 @@ async def test_a_value_that_the_next_tool_does_not_know_is_looked_up_once_its_er
     assert done.answer.missing == ()
 
 
+MENTIONED = {
+    "en": "What is the weather in Bergen? Not in Oslo, I know that already.",
+    "de": "Wie ist das Wetter in Bergen? Nicht in Oslo, das weiß ich schon.",
+    "es": "¿Qué tiempo hace en Bergen? No en Oslo, eso ya lo sé.",
+    "zh": "卑尔根 Bergen 的天气怎么样？不要 Oslo 的。",
+    "ar": "ما الطقس في Bergen؟ ليس في Oslo.",
+}
+
+
+@pytest.mark.parametrize("language", MENTIONED)
 @pytest.mark.parametrize(
-    "strategy", ["layered", "layered-no-sketch", "layered-no-repair", "layered-no-recovery"]
+    "strategy",
+    [
+        "layered",
+        "layered-no-sketch",
+        "layered-no-repair",
+        "layered-no-recovery",
+        "layered-second-pass",
+    ],
 )
-async def test_a_name_that_the_request_only_mentions_is_looked_up_by_nobody_unless_a_second_pass_is_wanted(
-    strategy: str,
+async def test_a_name_that_the_request_only_mentions_is_looked_up_by_nobody(
+    strategy: str, language: str
 ) -> None:
     """A name is not a wish: only the model's own calls are made."""
     tool = FakeTool("weather", FIND, output={"sky": "clear"}, effects=READ_LOCAL)
-
-    async def made(by: Any) -> list[Any]:
-        script = {
-            "bind": [calls(call("weather", city="Bergen")), {"useful": ["none"], "reason": "done"}],
-            "answer": [said("The sky is clear.", "r1")],
-        }
-        tool.calls.clear()
-        setup = Orchestrator(
-            [fake_source(tool)],
-            model=ScriptedModel(script),
-            planner=FixedPlan(["weather"]),
-            strategy=by,
-        )
-        done = await setup.run("What is the weather in Bergen? Not in Oslo, I know that already.")
-        assert done.strategy == (by if isinstance(by, str) else by.name)
-        return [c["city"] for c in tool.calls]
-
-    assert await made(strategy) == ["Bergen"]
-    assert (
-        await made("layered-second-pass")
-        == await made(Layered(second_pass=True))
-        == ["Bergen", "Oslo"]
-    )
-
-
-async def test_what_was_looked_up_for_one_name_is_looked_up_for_the_names_beside_it_without_a_question() -> (
-    None
-):
-    codes = {"Oslo": "OSL1", "Lisbon": "LIS1", "Nairobi": "NBO1"}
     script = {
-        "bind": [calls(call("find_airport", city="Oslo")), calls(call("population", iata="OSL1"))],
-        "answer": [said("7 people live there.", "r2")],
+        "bind": [calls(call("weather", city="Bergen")), {"useful": ["none"], "reason": "done"}],
+        "answer": [said("The sky is clear.", "r1")],
     }
     model = ScriptedModel(script)
-    people = weather()
-    find = airport(output=lambda city: {"iata": codes[city]})
     setup = Orchestrator(
-        [fake_source(find, people)],
-        model=model,
-        planner=FixedPlan(*LAYERS),
-        strategy="layered-second-pass",
+        [fake_source(tool)], model=model, planner=FixedPlan(["weather"]), strategy=strategy
     )
-    done = await setup.run("How many people live at the airports of Oslo, Lisbon and Nairobi?")
-    assert [c["city"] for c in find.calls] == ["Oslo", "Lisbon", "Nairobi"]
+    done = await setup.run(MENTIONED[language])
+    assert done.strategy == (strategy if strategy != "layered-second-pass" else "layered")
+    assert [c["city"] for c in tool.calls] == ["Bergen"]
+    asked = 2 if strategy == "layered-no-sketch" else 1
+    assert [r.purpose for r in model.requests] == ["bind"] * asked + ["answer"]
+
+
+CODES = {"Oslo": "OSL1", "Lisbon": "LIS1", "Nairobi": "NBO1"}
+THREE = "How many people live at the airports of Oslo, Lisbon and Nairobi?"
+
+
+def three_cities(*later: Any, **options: Any) -> tuple[Orchestrator, ScriptedModel, list[FakeTool]]:
+    """A model that looks up three airports and forgets two of them in the next layer."""
+    first = [call("find_airport", city=city) for city in CODES]
+    model = ScriptedModel(
+        {
+            "bind": [calls(*first), calls(call("population", iata="OSL1")), *later],
+            "answer": [said("7 people live there.", "r4")],
+        }
+    )
+    people, find = weather(), airport(output=lambda city: {"iata": CODES[city]})
+    planner = FixedPlan(*LAYERS)
+    setup = Orchestrator([fake_source(find, people)], model=model, planner=planner, **options)
+    return setup, model, [find, people]
+
+
+async def test_what_no_call_took_up_is_told_to_the_model_in_one_question_and_the_model_decides() -> (
+    None
+):
+    more = calls(call("population", iata="LIS1"), call("population", iata="NBO1"))
+    setup, model, (find, people) = three_cities(more)
+    done = await setup.run(THREE)
+    assert [r.purpose for r in model.requests] == ["bind", "bind", "bind", "answer"]
+    told = model.requests[2].messages[-1].content
+    assert "Still open:\n- population was not called for Lisbon, Nairobi yet" in told
+    assert "- find_airport(" not in told, "only what can close it is offered"
     assert [c["iata"] for c in people.calls] == ["OSL1", "LIS1", "NBO1"]
-    assert [r.purpose for r in model.requests] == ["bind", "bind", "answer"]
-    assert [r.id for r in done.results] == [f"r{n}" for n in range(1, 7)]
+    assert len(find.calls) == 3
+    assert done.cost.steps == 4, "it is counted"
     shown = page(done.events)
-    assert (shown.count("The model wrote"), shown.count("By analogy")) == (
-        2,
-        4,
-    ), "nobody else's call is put to the model"
+    assert (shown.count("The model wrote"), shown.count("By analogy")) == (6, 0)
+
+
+async def test_the_model_may_say_that_nothing_is_open() -> None:
+    setup, model, (_, people) = three_cities({"useful": ["none"], "reason": "one is enough"})
+    done = await setup.run(THREE)
+    assert [c["iata"] for c in people.calls] == ["OSL1"]
+    assert [r.purpose for r in model.requests] == ["bind", "bind", "bind", "answer"], "asked once"
+    assert done.status == "answered"
+
+
+async def test_where_it_is_not_wanted_or_nothing_is_open_nothing_is_asked() -> None:
+    setup, model, _ = three_cities(strategy=Layered(ask_what_is_open=False))
+    await setup.run(THREE)
+    assert [r.purpose for r in model.requests] == ["bind", "bind", "answer"]
+
+
+async def test_a_frozen_plan_is_asked_of_again_but_no_tool_beyond_it() -> None:
+    more = calls(call("population", iata="LIS1"), call("population", iata="NBO1"))
+    setup, model, (_, people) = three_cities(more, safety=Safety(freeze="plan"))
+    await setup.run(THREE)
+    assert [c["iata"] for c in people.calls] == ["OSL1", "LIS1", "NBO1"]
+    count = FakeTool("count_days", {"start": TEXT}, output={"days": 14}, effects=READ_LOCAL)
+    today = FakeTool("desk_date", {}, output={"date": "2025-06-20"}, effects=READ_LOCAL)
+    model = ScriptedModel(
+        {
+            "bind": [calls(call("count_days", start="2025-07-01"))],
+            "answer": [said("14 days.", "r1")],
+        }
+    )
+    frozen = Orchestrator(
+        [fake_source(count, today)],
+        model=model,
+        planner=FixedPlan(["count_days"]),
+        safety=Safety(freeze="plan"),
+    )
+    await frozen.run("How many days are left until 4 July 2025?")
+    assert today.calls == []
+    assert [r.purpose for r in model.requests] == ["bind", "answer"]
 
 
 async def test_a_call_with_a_day_from_nowhere_waits_until_a_tool_has_told_the_day() -> None:
@@ -525,6 +577,7 @@ async def test_a_call_with_a_day_from_nowhere_waits_until_a_tool_has_told_the_da
         "bind": [
             calls(call("count_days", start="2025-07-01", end="2025-07-04")),
             {"useful": ["none"], "reason": "not needed"},
+            calls(call("desk_date")),
             calls(call("count_days", start="2025-06-20", end="2025-07-04")),
         ],
         "answer": [said("14 days are left.", "r3")],
@@ -534,16 +587,16 @@ async def test_a_call_with_a_day_from_nowhere_waits_until_a_tool_has_told_the_da
         [fake_source(count, today)],
         model=model,
         planner=FixedPlan(["count_days"], ["desk_date"]),
-        strategy="layered-second-pass",
     )
     done = await setup.run("How many days are left from today to 4 July 2025?")
-    assert "2025-06-20" in str(model.requests[2].schema), "only a day that was seen can be given"
-    assert "2025-07-01" not in str(model.requests[2].schema)
+    assert "Still open:\n- count_days waits" in model.requests[2].messages[-1].content
+    assert "2025-06-20" in str(model.requests[3].schema), "only a day that was seen can be given"
+    assert "2025-07-01" not in str(model.requests[3].schema)
     assert count.calls == [{"start": "2025-06-20", "end": "2025-07-04"}]
     assert [r.tool for r in done.results] == ["desk_date", "count_days"]
 
 
-async def test_what_was_written_is_not_written_again_in_the_second_pass() -> None:
+async def test_what_was_written_is_not_offered_again_for_what_is_open() -> None:
     book = FakeTool("book", {"airport": TEXT}, output={"booked": "B1"}, effects=WRITE)
     script = {
         "bind": [calls(call("find_airport", city="Oslo")), calls(call("book", airport="OSL"))],
@@ -553,7 +606,6 @@ async def test_what_was_written_is_not_written_again_in_the_second_pass() -> Non
         [fake_source(airport(), book)],
         model=ScriptedModel(script),
         planner=FixedPlan(["find_airport"], ["book"]),
-        strategy="layered-second-pass",
     ).run("Book Oslo, then Bergen, please.")
     assert len(book.calls) == 1
     assert [r.tool for r in done.results] == ["find_airport", "book"]

@@ -202,3 +202,16 @@ def test_it_is_written_into_a_folder_of_its_own_or_said(tmp_path: Path) -> None:
     for path in (tmp_path / "deep", tmp_path / "deep" / "o.json" / "below.json"):
         with pytest.raises(ConfigError, match="cannot be written"):
             Overlay({}).write(path)
+
+
+def test_a_file_may_say_what_a_tool_undoes() -> None:
+    (change,) = (OverlayChange("", "compensates", "book_room"),)
+    raw = Overlay({"weather": ToolOverlay(documented(WEATHER), (change,))}).to_json()
+    (made,) = Overlay.of_json(raw).apply([WEATHER]).tools
+    assert (made.compensates, made.input_schema) == ("book_room", WEATHER.input_schema)
+    assert WEATHER.compensates == ""
+    assert made.digest != WEATHER.digest == replace(made, compensates="").digest
+    wrong = {"key": "", "change": "compensates", "value": 7}
+    raw["tools"]["weather"] = {"of": documented(WEATHER), "changes": [wrong]}
+    with pytest.raises(ConfigError, match="compensates"):
+        Overlay.of_json(raw)

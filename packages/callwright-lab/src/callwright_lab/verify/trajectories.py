@@ -17,7 +17,6 @@ from collections.abc import Awaitable, Callable, Collection, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from callwright.agent.gaps import find_gaps
 from callwright.jsontext import JsonError, parse_complete
 from callwright.nouns.errors import ConfigError, JournalError
 from callwright.nouns.protocols import ChatModel, ChatRequest
@@ -31,6 +30,7 @@ from callwright_lab.verify.budget import Meter
 from callwright_lab.verify.committee import decide_majority, poll_judges
 from callwright_lab.verify.pruning import prune_repeats
 from callwright_lab.verify.sweep import Finding
+from callwright_lab.verify.unused_names import find_unused_names
 
 Status = Literal["Pass", "Fail", "Unsure"]
 Checker = Literal["format", "execution", "meaning"]
@@ -169,8 +169,8 @@ def _find_meaning_faults(t: Trajectory, told: Sequence[steps.StepFault]) -> Iter
             yield Fault("meaning", one.kind, one.reason, -1, one.kind not in SUSPICIONS)
     results = [replace(r, id=f"r{n}") for n, r in enumerate(t.results)]
     if all(result.ok for result in results):
-        for gap in find_gaps(t.query, results, t.tools):
-            yield Fault("meaning", "left_open", gap.note, proved=False)
+        for note in find_unused_names(t.query, results):
+            yield Fault("meaning", "left_open", note, proved=False)
 
 
 def ask_verdict(

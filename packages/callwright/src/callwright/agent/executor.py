@@ -145,11 +145,11 @@ class Executor(RunFacts):
         construction.
 
         A call of a tool of ``may_defer`` with a number or date from nowhere is held instead of executed:
-        a later result may give it. ``by``: who wrote the calls, ``model``, or ``analogy``,
-        ``retry`` or ``substitute``; what the gate refuses of those is dropped, and a retry may be a
-        call that was made before. Tools whose call was held or refused for a made-up value are in
-        ``lacking``. ``beside``: ids of earlier calls that were written together with these, as
-        those of one program are.
+        a later result may give it. ``by``: who wrote the calls, ``model``, ``retry`` or
+        ``substitute`` (journals of earlier versions hold ``analogy`` too). What the gate refuses of
+        calls that no model wrote is dropped, and a retry may be a call that was made before. Tools
+        whose call was held or refused for a made-up value are in ``lacking``. ``beside``: ids of
+        earlier calls that were written together with these, as those of one program are.
         """
         if self.freeze.on:  # what would not be cleared is not repaired first
             self.skip(self.freeze.refused(calls, planned=False))

@@ -1,9 +1,10 @@
-"""Finds gaps in a run after the last layer: calls that failed over a value, and names that were
-never looked up.
+"""Finds gaps in a run after the last layer: calls that failed over a value, and results that no
+later call took up.
 
-A small model forgets the second of two names, or passes a name to a tool that needs a code. Both
-are detected without a model, from the tool's error and the request. An identifier that the request
-itself gives is never a gap: if trip T999 does not exist, another trip is no answer.
+A small model forgets the second of two records, or passes a name to a tool that needs a code. Both
+are detected without a model and without reading the request's language: from the calls, what came
+of them, and the edges of the plan. An identifier that the request itself gives is never a gap: if
+trip T999 does not exist, another trip is no answer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from dataclasses import dataclass
 
 from callwright.dataflow.lineage import collect_inherited
 from callwright.language import ENGLISH
-from callwright.language.detect import is_foreign
 from callwright.language.tokens import fold_text
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import (
@@ -22,7 +22,6 @@ from callwright.nouns.types import (
     Json,
     JsonObject,
     Tool,
-    ToolCall,
     ToolResult,
     iter_scalars,
     to_canonical_json,
@@ -32,31 +31,21 @@ from callwright.repair.provenance.grounding import copies_example
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.value_spellings import calendar_day
 
-_TOKEN = re.compile(r"[^\W_][\w'’/.\-]*")
-_POSSESSIVE = ENGLISH.pattern("requests.possessive")
 _IDENTIFIER = re.compile(r"\d|[@./\\]")
-_CALENDAR = ENGLISH.words("calendar.capitalised")
 _ABSENT = ENGLISH.pattern("errors.absent")
 _MALFORMED = ENGLISH.pattern("errors.malformed")
-_DATE = ENGLISH.pattern("calendar.written")
-_JOINS = ENGLISH.words("requests.joins")
 NOTE = 200  # characters of an error, where it is told
-_TELLING = 4  # characters of a value that can tell where it comes from
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
     """``note``: what is open, as the model is told; ``tool``: whose calls show it; ``named``: tools
     in an error.
-
-    ``like``: calls that close it by analogy, made from one that succeeded. They change one thing:
-    whom it is about.
     """
 
     note: str
     tool: str
     named: tuple[str, ...] = ()
-    like: tuple[ToolCall, ...] = ()
 
 
 def find_gaps(
@@ -65,9 +54,8 @@ def find_gaps(
     tools: Sequence[Tool],
     edges: Iterable[tuple[str, str]] = (),
 ) -> tuple[Gap, ...]:
-    """The gaps that the results of a run leave: calls that failed over a value, results of one tool
-    that only some calls of the next tool took up (``edges``: pairs of tools in the plan), names
-    that no call took.
+    """The gaps that the results of a run leave: calls that failed over a value, and results of one
+    tool that only some calls of the next tool took up (``edges``: pairs of tools in the plan).
 
     No results, no gaps: nothing was understood.
     """
@@ -75,7 +63,6 @@ def find_gaps(
     sure = (
         *(g for g in failed if g.named),
         *_find_unused_records(query, results, edges),
-        *_find_unused_names(query, results),
     )
     return sure or tuple(
         failed
@@ -109,6 +96,14 @@ def unknown_keys(message: str, arguments: JsonObject) -> tuple[str, ...]:
     )
 
 
+def is_identified(query: str, arguments: JsonObject) -> bool:
+    """Return True if an argument is an identifier that stands in the request itself."""
+    asked = fold_text(query)
+    return any(
+        _IDENTIFIER.search(text) and fold_text(text) in asked for text in _list_texts(arguments)
+    )
+
+
 def _find_failed_calls(
     query: str, results: Sequence[ToolResult], tools: Sequence[str]
 ) -> list[Gap]:
@@ -117,10 +112,7 @@ def _find_failed_calls(
         failure = result.failure
         if failure is None or not points_at_arguments(failure) or failure.kind == "empty":
             continue
-        if any(
-            _IDENTIFIER.search(v) and fold_text(v) in fold_text(query)
-            for v in _list_texts(result.arguments)
-        ):
+        if is_identified(query, result.arguments):
             continue
         named = names_another(failure.message, result.tool, tools)
         found.append(failure_gap(result.tool, result.arguments, failure.message, named))
@@ -134,18 +126,12 @@ def _find_unused_records(
     Lisbon, and ``sun_times`` was called for Oslo only. Then Lisbon is a gap, once per tool.
     """
     told, asked = collect_inherited(results), fold_text(query)
-    open_for: dict[str, dict[str, tuple[ToolCall, ...]]] = {}
+    open_for: dict[str, dict[str, None]] = {}
     taken_for: dict[str, set[str]] = {}
     for producer, consumer in edges:
         found = [r for r in results if r.ok and r.tool == producer]
         takers = [r for r in results if r.ok and r.tool == consumer]
-        own = _list_distinct_values(found)
-        used = {
-            i: t
-            for i in range(len(found))
-            for t in takers
-            if own[i] & _collect_scalars(t.arguments)
-        }
+        used = _find_used_results(found, takers)
         for place, result in enumerate(found if used else ()):
             texts = (
                 t
@@ -156,73 +142,23 @@ def _find_unused_records(
                 if place in used:
                     taken_for.setdefault(consumer, set()).add(name)
                 else:
-                    like = _build_record_call(
-                        found, next(iter(used)), place, next(iter(used.values()))
-                    )
-                    known = open_for.setdefault(consumer, {}).get(name, ())
-                    open_for[consumer][name] = max(
-                        known, like, key=lambda made: _count_changed_arguments(made, takers)
-                    )
-    gaps_found = []
-    for tool, names_open in open_for.items():
-        left = {
-            name: like for name, like in names_open.items() if name not in taken_for.get(tool, ())
-        }
-        if left:
-            like = tuple(call for made in left.values() for call in made)
-            gaps_found.append(
-                Gap(f"{tool} was not called for {', '.join(left)} yet", tool, like=like)
-            )
-    return gaps_found
-
-
-def _build_record_call(
-    found: Sequence[ToolResult], used: int, place: int, taker: ToolResult
-) -> tuple[ToolCall, ...]:
-    """The taker's call with every value that it took from one record replaced by the other
-    record's.
-    """
-    one, other = found[used].content, found[place].content
-    if not isinstance(one, dict) or not isinstance(other, dict):
-        return ()
-    fields = {key: _find_telling_field(value, one) for key, value in taker.arguments.items()}
-    taken = {key: name for key, name in fields.items() if name is not None}
-    if (
-        not taken
-        or len(set(taken.values())) < len(taken)
-        or not other.keys() >= set(taken.values())
-    ):
-        return ()
-    return (
-        ToolCall(
-            "", taker.tool, {**taker.arguments, **{key: other[name] for key, name in taken.items()}}
-        ),
-    )
-
-
-def _count_changed_arguments(made: tuple[ToolCall, ...], takers: Sequence[ToolResult]) -> int:
-    """Return how many arguments a call by analogy takes from the other record. If it takes all of
-    them, no records are mixed.
-    """
-    if not takers:
-        return 0
-    model = takers[0].arguments
-    changed = [
-        sum(call.arguments[key] != value for key, value in model.items())
-        for call in made
-        if isinstance(call.arguments, dict) and call.arguments.keys() == model.keys()
+                    open_for.setdefault(consumer, {})[name] = None
+    left = {
+        tool: [name for name in names if name not in taken_for.get(tool, ())]
+        for tool, names in open_for.items()
+    }
+    return [
+        Gap(f"{tool} was not called for {', '.join(names)} yet", tool)
+        for tool, names in left.items()
+        if names
     ]
-    return max(changed, default=0)
 
 
-def _find_telling_field(value: Json, record: JsonObject) -> str | None:
-    """The only field of a record that holds a value which can tell."""
-    names_of = [
-        name
-        for name, held in record.items()
-        if held == value and len(to_canonical_json(value)) >= _TELLING
-    ]
-    return names_of[0] if len(names_of) == 1 else None
+def _find_used_results(found: Sequence[ToolResult], takers: Sequence[ToolResult]) -> set[int]:
+    """The places of the results of which a call took a value that no other of them holds."""
+    own = _list_distinct_values(found)
+    taken = [_collect_scalars(taker.arguments) for taker in takers]
+    return {place for place in range(len(found)) if any(own[place] & held for held in taken)}
 
 
 def _list_distinct_values(results: Sequence[ToolResult]) -> list[set[str]]:
@@ -237,147 +173,6 @@ def _collect_scalars(value: Json) -> set[str]:
         for leaf in iter_scalars(value)
         if leaf is not None and not isinstance(leaf, bool)
     }
-
-
-def _find_unused_names(query: str, results: Sequence[ToolResult]) -> list[Gap]:
-    """Names and days of the request that no successful call took or returned, where one of their
-    form was taken.
-    """
-    good = [r for r in results if r.ok]
-    taken_or_returned = [value for r in good for value in (r.arguments, r.content)]
-    seen = fold_text(" ".join(text for value in taken_or_returned for text in _list_texts(value)))
-    said = {**{name: name for name in find_names(query)}, **dict(_list_dates(query))}
-    left = [name for name, written in said.items() if fold_text(written) not in seen]
-    found = _find_uncovered_siblings(query, {n: w for n, w in said.items() if n not in left}, good)
-    for name in left:
-        siblings = {
-            fold_text(w)
-            for other, w in said.items()
-            if other not in left and _classify_form(other) == _classify_form(name)
-        }
-        takers = [
-            r for r in good if siblings & {fold_text(text) for text in _list_texts(r.arguments)}
-        ]
-        if takers:
-            beside = {
-                fold_text(said[other])
-                for other in said
-                if other not in left and _is_in_same_list(query, name, other)
-            }
-            like = _build_name_call(takers[0], siblings & beside or siblings, said[name])
-            found.append(
-                Gap(f"the request also speaks of {name}; no result does", takers[0].tool, like=like)
-            )
-    return found
-
-
-def _find_uncovered_siblings(
-    query: str, said: dict[str, str], good: Sequence[ToolResult]
-) -> list[Gap]:
-    """Of names listed together, one that another tool took: what was looked up for its neighbours
-    is still open.
-    """
-    found: list[Gap] = []
-    for tool in dict.fromkeys(r.tool for r in good):
-        calls = [r for r in good if r.tool == tool]
-        taken = {fold_text(text) for r in calls for text in _list_texts(r.arguments)}
-        for name, written in said.items():
-            beside = {
-                fold_text(said[other])
-                for other in said
-                if other != name
-                and _classify_form(other) == _classify_form(name)
-                and _is_in_same_list(query, name, other)
-            }
-            like = [
-                made for r in calls[:1] for made in _build_name_call(r, beside & taken, written)
-            ]
-            if fold_text(written) not in taken and like:
-                found.append(Gap(f"{tool} was not called for {name} yet", tool, like=tuple(like)))
-    return found
-
-
-def _build_name_call(taker: ToolResult, siblings: set[str], written: str) -> tuple[ToolCall, ...]:
-    """The taker's call with its one name replaced; two names of one form in a call could each be
-    meant.
-
-    A day is left alone: what belongs to another day is rarely the same otherwise.
-    """
-    keys = [
-        k for k, v in taker.arguments.items() if isinstance(v, str) and fold_text(v) in siblings
-    ]
-    if len(keys) != 1 or _DATE.fullmatch(written):
-        return ()
-    return (ToolCall("", taker.tool, {**taker.arguments, keys[0]: written}),)
-
-
-def _is_in_same_list(query: str, one: str, other: str) -> bool:
-    """Return True if two names stand in one list: nothing between them but names, commas and
-    "and".
-    """
-    start, end = sorted((query.find(one), query.find(other)))
-    first = one if query.find(one) <= query.find(other) else other
-    between = query[start + len(first) : end]
-    return start >= 0 and all(
-        word in _JOINS or word[:1].isupper() or not word
-        for word in re.split(r"[\s,;/()]+", between)
-    )
-
-
-def _list_dates(query: str) -> list[tuple[str, str]]:
-    """The full dates of a request: as written, and as ISO 8601."""
-    found = ((match[0], calendar_day(match[0])) for match in _DATE.finditer(query))
-    return [(text, day.isoformat()) for text, day in found if day is not None]
-
-
-def find_names(query: str) -> tuple[str, ...]:
-    """The proper names, codes and zones of a request, in order: ``Madrid Barajas``, ``OSL``,
-    ``Africa/Nairobi``.
-
-    A single capitalised word at the start of a sentence is none; nor are months, weekdays and
-    single letters. Of a request that is not English only codes and zones are taken: there a capital
-    letter may stand on any word.
-    """
-    found: list[str] = []
-    run: list[str] = []
-    end, at_start = 0, True
-    for match in _TOKEN.finditer(query):
-        before, joined = (
-            query[: match.start()].rstrip(" \t\"'(«“"),
-            query[end : match.start()] == " ",
-        )
-        word = _POSSESSIVE.sub("", match[0].rstrip(".'’-/"))
-        upper = word[:1].isupper() and word.lower() not in _CALENDAR and len(word) > 1
-        if run and not (upper and joined and not _is_code(word) and not _is_code(run[-1])):
-            _close_name(run, found, at_start)
-        if upper:
-            at_start = at_start if run else not before or before[-1] in ".!?:\n"
-            run.append(word)
-        end = match.end()
-        if run and match[0] != word:  # a possessive or a full stop ends the name
-            _close_name(run, found, at_start)
-    if run:
-        _close_name(run, found, at_start)
-    if is_foreign(query):
-        found = [name for name in found if _is_code(name) or "/" in name]
-    return tuple(dict.fromkeys(found))
-
-
-def _close_name(run: list[str], found: list[str], at_start: bool) -> None:
-    if len(run) > 1 or not at_start or _is_code(run[0]) or "/" in run[0]:
-        found.append(" ".join(run))
-    run.clear()
-
-
-def _is_code(word: str) -> bool:
-    return len(word) > 1 and word.isupper()
-
-
-def _classify_form(name: str) -> tuple[int, bool, bool]:
-    """Names of one form are likely of one kind; a date is a kind of its own."""
-    if _DATE.fullmatch(name):
-        return 0, False, False
-    return len(name.split()), _is_code(name), "/" in name
 
 
 def _list_texts(value: Json) -> list[str]:

@@ -15,11 +15,13 @@ help.
 class CallHandling:
     """The treatment of a run's calls. ``as_written``: they leave as the model wrote them, or
     fail as a tool's own do; ``unchecked``: and what their schema says decides nothing.
-    ``is_trusted``: values that stand nowhere else are somebody's own, not a model's.
+    ``is_trusted``: values that stand nowhere else are somebody's own, not a model's. ``may_fetch``:
+    what the answer names as missing may be fetched.
     """
 
     may_repair: bool = True
     as_written: bool = False
     unchecked: bool = False
     is_trusted: bool = False
+    may_fetch: bool = True
     repairing: Repairing = "plain"

@@ -48,6 +48,7 @@ from callwright.agent.options import (
     Safety,
     ToolSelection,
 )
+from callwright.agent.perform import perform
 from callwright.agent.probing.days import find_relative_days
 from callwright.agent.probing.verdict import build_observation
 from callwright.agent.questions import LimitReached, Questions
@@ -63,6 +64,8 @@ from callwright.agent.safety.policy import (
 )
 from callwright.agent.state import Asked
 from callwright.agent.strategies import Job, Strategy, open_strategy, require_freezable
+from callwright.agent.strategies.compensation import offer_compensations
+from callwright.agent.strategies.missing_parts import close_run
 from callwright.agent.today import choose_prompt_day
 from callwright.grounding import build_abstention
 from callwright.models import ModelSpec, open_model
@@ -425,7 +428,9 @@ async def _run_and_answer(
     job.trace.note(
         *(f"what this run shows of its tools is not kept: {error.message}" for error in lost)
     )
-    answer = _add_assumed_values(await _write_answer(job), job)
+    offered = setup._catalog.tools if setup._catalog is not None else ()
+    undoing = [tool for tool in offered if tool.compensates]
+    answer = _add_assumed_values(await _write_answer(job, undoing), job)
     return _build_run(setup, job, answer, budget, limit)
 
 
@@ -633,13 +638,13 @@ def _select_tools(catalog: Catalog, only: Sequence[str] | None) -> tuple[Tool, .
     return tuple(t for t in catalog.tools if only is None or t.name in only)
 
 
-async def _write_answer(job: Job) -> Answer:
-    """The Finish step; where a limit forbids the question, the answer says what was found without
-    one.
+async def _write_answer(job: Job, undoing: Sequence[Tool] = ()) -> Answer:
+    """The Finish step, and what its reply names as missing; where a limit forbids the question, the
+    answer says what was found without one. ``undoing``: the tools that undo the calls of others.
     """
-    dialogue = job.finish()
     try:
-        return _add_certain_facts(await job.questions.converse(dialogue), job.executor)
+        answer = _add_certain_facts(await perform(close_run(job), job), job.executor)
+        return _add_notes(answer, offer_compensations(job, undoing) if answer.missing else ())
     except LimitReached as reached:
         results, skips = job.executor.results, job.executor.missing
         return build_abstention(
@@ -670,6 +675,11 @@ def _add_certain_facts(answer: Answer, executor: Executor) -> Answer:
     certain = (*executor.outdated, *executor.in_doubt, *executor.denied)
     left = (s for s in certain if not any(s.reason in part for part in answer.missing))
     told = tuple(f"{s.tool}: {s.reason}" for s in left)
+    return _add_notes(answer, told)
+
+
+def _add_notes(answer: Answer, told: tuple[str, ...]) -> Answer:
+    """The answer with more under what is missing."""
     if not told:
         return answer
     head = "" if answer.missing else "\n\nMissing:"

@@ -62,6 +62,7 @@ def find_substitutes(
         if (
             other.name == tool.name
             or other.name in spent
+            or other.compensates  # to undo is no substitute for doing
             or not is_no_worse(other.effects, tool.effects)
         ):
             continue

@@ -5,12 +5,14 @@ statement.
 from callwright.grounding.facts import Facts
 from callwright.grounding.finish import (
     UNCONFIRMED,
+    WrittenAnswer,
     build_abstention,
     build_no_answer,
     check_answer,
     check_written_answer,
     finish,
     finish_without_repair,
+    write_answer,
 )
 from callwright.grounding.grounding_result import GroundingResult
 from callwright.grounding.index import facts_of
@@ -20,6 +22,7 @@ __all__ = [
     "UNCONFIRMED",
     "Facts",
     "GroundingResult",
+    "WrittenAnswer",
     "build_abstention",
     "build_no_answer",
     "check_answer",
@@ -28,4 +31,5 @@ __all__ = [
     "facts_of",
     "finish",
     "finish_without_repair",
+    "write_answer",
 ]

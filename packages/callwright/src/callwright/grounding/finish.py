@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Sequence
+from typing import NamedTuple
 
 from rapidfuzz.fuzz import ratio
 
@@ -64,6 +65,15 @@ _ECHO = threshold("callwright.grounding", "echo")
 _PART = 24  # letters of a part of a question that is no name or value
 
 
+class WrittenAnswer(NamedTuple):
+    """An answer, checked. ``missing``: what the model named as missing, as it wrote it; the answer
+    names besides what failed and what was withdrawn.
+    """
+
+    answer: Answer
+    missing: tuple[str, ...] = ()
+
+
 def finish(
     query: str,
     results: Sequence[ToolResult],
@@ -73,7 +83,24 @@ def finish(
     char_limit: int = 6_000,
     mend: int = 1,
 ) -> Generator[ChatRequest, Reply, Answer]:
+    """The answer of :func:`write_answer`."""
+    written = yield from write_answer(
+        query, results, skips, mode=mode, char_limit=char_limit, mend=mend
+    )
+    return written.answer
+
+
+def write_answer(
+    query: str,
+    results: Sequence[ToolResult],
+    skips: Sequence[Skip] = (),
+    *,
+    mode: ReplyMode = "text",
+    char_limit: int = 6_000,
+    mend: int = 1,
+) -> Generator[ChatRequest, Reply, WrittenAnswer]:
     """Ask for the final answer, check every statement, repair or mark what no result confirms.
+    Returns it with what the model itself names as missing.
 
     ``char_limit`` bounds the execution summary; ``mend`` how many statements the model may be asked
     to restate; a reply without any statement costs one of them, and where none is left the answer
@@ -82,7 +109,7 @@ def finish(
     """
     done = [r for r in results if r.ok and not _is_empty_content(r.content)]
     if not done:
-        return build_abstention(results, skips)
+        return WrittenAnswer(build_abstention(results, skips))
     facts = facts_of(query, results, skips)
     ids = [r.id for r in results]
     request = _build_question(query, results, skips, mode, char_limit, ids)
@@ -93,7 +120,7 @@ def finish(
         reply = yield _build_retry_request(request, reply)
         drafts = read_drafts(reply, ids) if not _is_not_known(reply) else Drafts()
     if _is_empty_reply(drafts):
-        return build_abstention(results, skips, "the model gave no answer")
+        return WrittenAnswer(build_abstention(results, skips, "the model gave no answer"))
     statements, edits, texts, rules = [], [], [], []
     for position, draft in enumerate(drafts.statements):
         place = (position, len(drafts.statements))
@@ -109,9 +136,9 @@ def finish(
         s.text.split("\n")[0] for s, e in zip(statements, rules, strict=True) if e == _WITHDRAWN
     ]
     missing = (*_list_missing(drafts, results), *given_up)
-    return Answer(
-        _append_missing("".join(texts), missing), tuple(statements), missing, tuple(edits)
-    )
+    text = _append_missing("".join(texts), missing)
+    answer = Answer(text, tuple(statements), missing, tuple(edits))
+    return WrittenAnswer(answer, tuple(dict.fromkeys(drafts.missing)))
 
 
 def finish_without_repair(

@@ -163,6 +163,7 @@ class Tool:
     effects: Effects = UNKNOWN
     source: str = ""  # which catalogue source it came from, for people: "openapi tmdb"
     trusted: bool = True  # False: never loosened by what the source says of itself
+    compensates: str = ""  # the name of the tool of which this one undoes calls
 
     def __hash__(self) -> int:
         return hash((self.name, self.source))
@@ -175,9 +176,8 @@ class Tool:
             not self.effects.atomic
         ):  # as digests were before tools could declare it: journals and evidence hold them
             del effects["atomic"]
-        return compute_digest(
-            [self.name, self.description, self.input_schema, self.output_schema, effects]
-        )
+        about = [self.name, self.description, self.input_schema, self.output_schema, effects]
+        return compute_digest([*about, self.compensates] if self.compensates else about)
 
     @property
     def properties(self) -> JsonObject:

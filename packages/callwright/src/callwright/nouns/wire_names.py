@@ -23,6 +23,7 @@ Group: TypeAlias = Literal[
     "purposes of questions",
     "statuses in the list of runs",
     "steps of recovery",
+    "strategies",
     "violation keywords",
     "who approved",
     "who resolved",
@@ -202,6 +203,28 @@ WIRE_NAMES: Spellings = MappingProxyType(
         ),
         "statuses in the list of runs": _unchanged("damaged", "in doubt", "interrupted", "running"),
         "steps of recovery": _unchanged("plan", "replan", "retrieve", "retry", "substitute"),
+        "strategies": _unchanged(
+            "code",
+            "code-no-gate",
+            "code-no-repair",
+            "compiler",
+            "dag",
+            "dfsdt",
+            "dfsdt-no-gate",
+            "dfsdt-no-repair",
+            "edges",
+            "given",
+            "layered",
+            "layered-no-recovery",
+            "layered-no-repair",
+            "layered-no-sketch",
+            "react",
+            "react-no-gate",
+            "react-no-repair",
+            "toolmvr",
+            "toolmvr-no-gate",
+            "toolmvr-no-repair",
+        ),
         "violation keywords": _unchanged(
             "cycle", "identifier", "placeholder", "record", "reference", "source"
         ),
@@ -212,7 +235,9 @@ WIRE_NAMES: Spellings = MappingProxyType(
 )
 """Name in the code -> what is stored, by group."""
 
-OLD_SPELLINGS: Spellings = MappingProxyType({group: {} for group in WIRE_NAMES})
+OLD_SPELLINGS: Spellings = MappingProxyType(
+    {**{group: {} for group in WIRE_NAMES}, "strategies": {"layered-second-pass": "layered"}}
+)
 """What earlier versions stored -> what is stored today, by group."""
 
 _NAMES = {

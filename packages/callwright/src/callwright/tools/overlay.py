@@ -26,7 +26,9 @@ from callwright.tools.declared_effects import KINDS
 Keyword: TypeAlias = Literal[
     "description", "type", "enum", "pattern", "minimum", "maximum", "default", "examples"
 ]
-Change: TypeAlias = Literal["forbid", "require", "output_schema", "effects"] | Keyword
+Change: TypeAlias = (
+    Literal["forbid", "require", "output_schema", "effects", "compensates"] | Keyword
+)
 KEYWORDS: tuple[Keyword, ...] = get_args(Keyword)
 ALTERNATIVES = ("anyOf", "oneOf", "allOf")
 _HOPS = 16  # references that lead from one to the next
@@ -45,7 +47,8 @@ class OverlayChange:
     A part of a parameter is named by the JSON Pointer (RFC 6901) to its schema, from the parameters
     on and without the first slash: ``filter/properties/city``, ``stops/items/properties/name``. The
     key "" is the tool itself: its ``description``, its ``effects`` (a kind of
-    :data:`~callwright.tools.declared_effects.KINDS`), or its ``output_schema`` where it declares none.
+    :data:`~callwright.tools.declared_effects.KINDS`), what it ``compensates`` (the name of the tool of
+    which it undoes calls), or its ``output_schema`` where it declares none.
     ``forbid`` and ``require`` a key are said by errors and hold for one run. ``because``: what was
     observed, for people.
     """
@@ -218,6 +221,7 @@ def apply_changes(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
     """
     properties: JsonObject = dict(tool.properties)
     description, output, effects = tool.description, tool.output_schema, tool.effects
+    compensates = tool.compensates
     for change in changes:
         if change.key == "" and change.change == "description":
             description = str(change.value)
@@ -225,6 +229,8 @@ def apply_changes(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
             output = dict(change.value)
         elif change.key == "" and change.change == "effects":
             effects = KINDS[str(change.value)]
+        elif change.key == "" and change.change == "compensates":
+            compensates = str(change.value)
         elif change.key in properties and change.change in KEYWORDS:
             properties[change.key] = set_keyword(properties[change.key], change)
         elif "/" in change.key and change.change in KEYWORDS:
@@ -236,16 +242,16 @@ def apply_changes(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
             )
         else:
             raise _build_change_error(change)
-    if properties == tool.properties:
-        return replace(tool, description=description, output_schema=output, effects=effects)
-    schema = {**tool.input_schema, "properties": properties}
-    return replace(
+    made = replace(
         tool,
         description=description,
-        input_schema=schema,
         output_schema=output,
         effects=effects,
+        compensates=compensates,
     )
+    if properties == tool.properties:
+        return made
+    return replace(made, input_schema={**tool.input_schema, "properties": properties})
 
 
 def _build_change_error(change: OverlayChange) -> ConfigError:
@@ -385,7 +391,7 @@ def _parse_tool(entry: Any, where: str) -> ToolOverlay:
 
 def _parse_change(one: Any, where: str) -> OverlayChange:
     key, change, value = str(one["key"]), one["change"], one["value"]
-    kinds = ("description", "output_schema", "effects") if key == "" else KEYWORDS
+    kinds = ("description", "output_schema", "effects", "compensates") if key == "" else KEYWORDS
     if change not in kinds:
         said = f"{where}: {change!r} is nothing that an overlay may say of {key or 'a tool'!r}"
         raise ConfigError(said, hint=f"it may say: {', '.join(kinds)}")
@@ -404,6 +410,7 @@ _FITS: Mapping[str, Any] = {
     "description": lambda v: isinstance(v, str),
     "output_schema": lambda v: isinstance(v, dict),
     "effects": lambda v: v in KINDS,
+    "compensates": lambda v: isinstance(v, str),
     "type": lambda v: v in _TYPES,
     "enum": lambda v: isinstance(v, list) and bool(v),
     "pattern": lambda v: isinstance(v, str),

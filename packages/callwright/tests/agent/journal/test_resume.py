@@ -425,6 +425,24 @@ def test_what_changed_says_how_a_run_goes_on() -> None:
         choose_resumption({**now, "version": "0", "model": "n"}, now, "x")
 
 
+def test_a_run_whose_strategy_is_no_more_goes_on_with_the_one_that_took_its_place() -> None:
+    start = {
+        "version": "1",
+        "prompts": "p",
+        "strategy": "layered-second-pass+reflect",
+        "model": "m",
+    }
+    now = {**start, "strategy": "layered+reflect"}
+    for is_changed in (False, True):
+        how = choose_resumption(start, now, "x", is_changed=is_changed)
+        assert how.mode == "continue", "its questions are not those of today"
+        assert "strategy was layered-second-pass+reflect" in how.message
+    with pytest.raises(JournalError, match="model was m"):
+        choose_resumption(start, {**now, "model": "other"}, "x")
+    with pytest.raises(JournalError, match="strategy was"):
+        choose_resumption(start, {**now, "strategy": "dag"}, "x")
+
+
 def test_only_the_prompts_that_a_run_can_use_are_compared() -> None:
     now = build_identity("1", (), "m", "react")
     assert {*now["prompts"]} == {*usable_prompts("react")}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+import pytest
+
 from callwright.agent.probing.arguments import Draft, Lacking, draft_calls
 from callwright.agent.probing.values import Request, Value
 from callwright.nouns.types import Tool
@@ -138,3 +140,22 @@ def test_what_is_said_for_another_thing_is_no_more_than_a_guess() -> None:
         Request('Who registered the domain? Translate "thank you" please.', date(2026, 11, 22)),
     )
     assert isinstance(found, Lacking) or found[0].guessed == ("domain",)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Welche Züge fahren morgen früh nach Bergen?",
+        "¿Qué trenes salen mañana hacia Bergen?",
+        "明天早上有哪些火车去卑尔根？",
+        "ما هي القطارات المتجهة غدا إلى بيرغن؟",
+    ],
+)
+def test_in_a_language_that_is_not_read_only_a_missing_key_is_certain(query: str) -> None:
+    request = Request(query, FLIGHT.today)
+    lack = draft_calls(tool({"station_id": TEXT}), request)
+    assert isinstance(lack, Lacking)
+    assert not lack.certain
+    lack = draft_calls(tool({"api_key": TEXT}), request)
+    assert isinstance(lack, Lacking)
+    assert lack.certain

@@ -674,3 +674,63 @@ async def test_the_tools_of_a_server_that_is_not_trusted_are_not_tried() -> None
         )
     assert trials.calls == 0
     assert not any(one.failed for one in trials.ranking)
+
+
+PLACES = {"Oslo", "奥斯陆", "أوسلو"}
+TOMORROW_IN_OSLO = {
+    "de": "Wie wird das Wetter morgen in Oslo?",
+    "de, too short to tell": "Wetter morgen in Oslo",
+    "es": "¿Qué tiempo hará mañana en Oslo?",
+    "zh": "明天奥斯陆的天气怎么样？",
+    "ar": "كيف سيكون الطقس غدا في أوسلو؟",
+}
+
+
+def about_oslo() -> list[FakeTool]:
+    def weather(**given: Any) -> Any:
+        if given["city"] in PLACES:
+            return {"city": "Oslo", "celsius": 3}
+        return Failure("tool_error", "404: city not found", status=404)
+
+    return [
+        FakeTool("get_weather", {"city": TEXT, "date": DAY}, output=weather),
+        FakeTool("forecast", {"city": TEXT}, output=weather),
+        FakeTool("climate", {"location": TEXT, "days": {"type": "integer"}}, output={"mean": 4}),
+        FakeTool("air_quality", {"station_id": TEXT}, output={"aqi": 4}),
+        FakeTool("broken", {"city": TEXT}, output=Failure("auth", "401", status=401)),
+    ]
+
+
+@pytest.mark.parametrize("language", TOMORROW_IN_OSLO)
+async def test_what_the_reader_cannot_read_sinks_no_working_tool(language: str) -> None:
+    tools = about_oslo()
+    query = TOMORROW_IN_OSLO[language]
+    trials = await tried(query, *tools, policy=TrialPolicy(thorough=True))
+    failed = {one.name for one in trials.ranking if one.failed}
+    assert failed <= {"broken"}, "only what no value could have helped"
+    assert trials.names[:4] == ("get_weather", "forecast", "climate", "air_quality")
+    untried = [one for one in trials.ranking if one.outcome is None]
+    assert all(one.justification.startswith(("not tried", "nothing proved")) for one in untried)
+    sent = [value for tool in tools for made in tool.calls for value in made.values()]
+    assert query.strip("？؟?") not in sent, "a whole request is no value"
+
+
+async def test_a_request_that_can_be_read_still_shows_what_nobody_said() -> None:
+    tools = about_oslo()
+    trials = await tried("What will the weather be in Oslo tomorrow?", *tools)
+    assert trials.names == ("get_weather", "forecast", "climate", "air_quality", "broken")
+    assert {one.name for one in trials.ranking if one.failed} == {
+        "climate",
+        "air_quality",
+        "broken",
+    }
+
+
+@pytest.mark.parametrize("language", ["de", "es", "zh", "ar"])
+async def test_a_reply_with_other_words_than_a_request_that_cannot_be_read_serves(
+    language: str,
+) -> None:
+    reply = {"note": " ".join(f"niederschlag{n} bewoelkung{n}" for n in range(12))}
+    here = FakeTool("weather_here", output=reply)
+    trials = await tried(TOMORROW_IN_OSLO[language], here)
+    assert trials.ranking[0].outcome == "functional_success"

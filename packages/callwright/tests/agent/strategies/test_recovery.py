@@ -452,7 +452,8 @@ async def test_where_a_search_found_nothing_what_gives_the_same_is_offered_once(
     assert steps(done) == ["substitute"]
     assert done.stale == (), "that there was nothing is a result of its own"
     without = EmptySearch()
-    assert "s@example.com" not in (await without.run(ways=())).answer.text
+    alone = await without.run(strategy="layered-no-recovery")
+    assert "s@example.com" not in alone.answer.text
 
 
 async def test_where_the_other_has_nothing_either_nothing_more_is_tried() -> None:
@@ -472,7 +473,9 @@ async def test_a_reading_tool_is_never_replaced_by_one_that_may_write(effects: E
     scene = Writing()
     done = await scene.run(safety=Safety(allow=["*"]))
     assert scene.used[1].calls == []
-    assert steps(done) == []
+    assert steps(done) == ["plan"], "what reads may be planned in its place, and is not taken"
+    shown = [r.messages[-1].content for r in scene.asked.requests if r.purpose == "bind"]
+    assert not any("- market_rate(" in text for text in shown)
 
 
 async def test_a_write_that_may_have_happened_has_no_substitute() -> None:

@@ -295,3 +295,13 @@ def test_every_tool_of_seal_tools_can_be_checked_against() -> None:
         jsonschema_rs.meta.validate(tool.input_schema)
         jsonschema_rs.meta.validate(tool.output_schema)
     assert len(lines) == 4076
+
+
+def test_what_a_tool_undoes_is_believed_of_trusted_sources_only() -> None:
+    raw = {"name": "cancel", "inputSchema": {}, "_meta": {"callwright/compensates": "book"}}
+    made = tool_from_wire(raw)
+    assert made.compensates == "book"
+    assert tool_from_wire(tool_to_mcp(made)).compensates == "book"
+    assert tool_from_wire(raw, trusted=False).compensates == ""
+    for meta in ("book", {"callwright/compensates": 7}, None):
+        assert tool_from_wire({**raw, "_meta": meta}).compensates == ""

@@ -359,3 +359,15 @@ async def test_a_function_that_cannot_be_a_tool_costs_only_itself() -> None:
     assert "desk: function 'odd': parameter 'connection'" in source.problems[0]
     with pytest.raises(CatalogError, match="'connection'"):
         await FunctionSource([odd]).open()
+
+
+def test_a_function_may_say_what_it_undoes() -> None:
+    @tool(compensates="book_room")
+    def cancel_room(booking: str) -> str:
+        return booking
+
+    def book_room(guest: str) -> str:
+        return guest
+
+    made = [tool_from_function(one).tool.compensates for one in (cancel_room, book_room)]
+    assert made == ["book_room", ""]

@@ -27,6 +27,7 @@ from callwright.nouns.types import (
     compute_digest,
     to_json,
 )
+from callwright.nouns.wire_names import current_literal
 
 Ask: TypeAlias = Callable[[str, JsonObject, str], Awaitable[ToolOutput | NotDone | None]]
 """What became of a call: tool, arguments, idempotency key; see
@@ -107,17 +108,26 @@ def choose_resumption(
     start: Answer, now: Mapping[str, Json], run: str, *, is_changed: bool = False
 ) -> Resumption:
     """Replay where nothing has changed that the run depends on; continue from facts where it is the
-    prompts or the version only.
+    prompts or the version only, and where its strategy is no more and another took its place.
 
     ``is_changed``: replay in any case, as far as the same questions are asked. Raises JournalError
     naming everything that has changed, where tools, model or strategy are others.
     """
     changed = _changes(start, now)
+    former = start.get("strategy")
+    if changed.keys() & {"strategy"} and _get_current_strategy(former) == now["strategy"]:
+        now = {**now, "strategy": former}
+        if is_changed or not _changes(start, now).keys() - {*_FREE}:
+            return Resumption("continue", tuple(changed.values()))
     if is_changed or not changed:
         return Resumption("replay", tuple(changed.values()))
     if changed.keys() - {*_FREE}:
         raise _refused(changed.values(), run)
     return Resumption("continue", tuple(changed.values()))
+
+
+def _get_current_strategy(stored: Json) -> Json:
+    return current_literal("strategies", stored) if isinstance(stored, str) else stored
 
 
 def require_same(start: Answer, now: Mapping[str, Json], run: str) -> None:

@@ -16,8 +16,8 @@ _STRATEGIES = {
     "edges": _PLANNED,
     "given": _PLANNED,
     "compiler": (*_PLANNED, "join"),
-    "react": ("react",),
-    "dfsdt": ("dfsdt", "diverse"),
+    "react": ("react", "layer"),  # for what the answer names as missing
+    "dfsdt": ("dfsdt", "diverse", "layer"),
     "code": ("code",),
     "toolmvr": ("transcript",),
 }

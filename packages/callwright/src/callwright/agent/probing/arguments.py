@@ -43,7 +43,8 @@ class Lacking:
     """No call can be made: nothing gives these required inputs.
 
     ``certain``: it is no matter of reading better. An id, a code, a number, a day or a key was
-    wanted, and no number and no code was said that other inputs did not take.
+    wanted, and no number and no code was said that other inputs did not take. Of a request that
+    cannot be read only a missing key of the caller is certain.
     """
 
     missing: tuple[str, ...]
@@ -174,14 +175,13 @@ def _build_lacking(
 ) -> Lacking:
     """That nobody gave an input is certain where no number and no code was said but what other
     inputs took: else one of them may be it, and was not understood. A key that its caller must own
-    is none of these.
+    is none of these. In a language that is not read a value may have been said in words.
     """
     typed = any(is_wanted(key, tool) for key in missing)
     owned = any(is_credential(key) for key in missing)
-    return Lacking(
-        tuple(missing),
-        typed and (owned or not find_unused_codes(request.part_for(tool).query, used)),
-    )
+    is_read = request.is_readable_for(tool)
+    unsaid = is_read and not find_unused_codes(request.part_for(tool).query, used)
+    return Lacking(tuple(missing), typed and (owned or unsaid))
 
 
 def is_wanted(key: str, tool: Tool) -> bool:

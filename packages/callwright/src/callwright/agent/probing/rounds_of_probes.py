@@ -93,10 +93,11 @@ async def try_tools(
         actor=actor,
         problems=problems,
     )
-    asking = Asking(model, policy, f"{actor}:model", problems)
     request = Request(
         query, date.fromtimestamp(context.now()), "\n".join(m.content for m in conversation)
     )
+    policy = _fit_order(policy, request)
+    asking = Asking(model, policy, f"{actor}:model", problems)
     named = {one.tool.name for one in candidates}
     others = [tool for name, tool in known.items() if name not in named]
     rounds = Rounds(candidates, others, request, conversation, attempts, asking, policy)
@@ -108,9 +109,19 @@ async def try_tools(
             f"the {policy.seconds:g} s for trials are over: what was not tried by then is untested"
         )
     order, agreement = await asking.order(query, candidates)
-    made = _build_trials(candidates, order, attempts, asking, agreement, time.monotonic() - began)
+    seconds = time.monotonic() - began
+    made = _build_trials(candidates, order, attempts, asking, agreement, seconds, policy)
     trace.add("trials", trials=made, actor=actor, turn=ledger.turn(actor))
     return made
+
+
+def _fit_order(policy: TrialPolicy, request: Request) -> TrialPolicy:
+    """The policy for a request that cannot be read: that a tool was not tried is then the reader's
+    doing, so no success of another overtakes it, unless "proof" is asked for.
+    """
+    if policy.order != "doubt" or request.is_readable:
+        return policy
+    return replace(policy, order="retrieved")
 
 
 def _build_candidates(
@@ -135,11 +146,10 @@ def _build_trials(
     asking: Asking,
     agreement: float | None,
     seconds: float,
+    policy: TrialPolicy,
 ) -> Trials:
     known = {one.tool.name: one.ranked() for one in candidates}
-    names = rank_candidates(
-        list(known.values()), order, order=attempts.policy.order, k=attempts.policy.k
-    )
+    names = rank_candidates(list(known.values()), order, order=policy.order, k=policy.k)
     final = [replace(known[name], final=place) for place, name in enumerate(names, 1)]
     made = [attempt for one in candidates for attempt in one.attempts]
     return Trials(

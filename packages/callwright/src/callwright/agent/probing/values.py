@@ -2,7 +2,8 @@
 
 Unlike refinement, which must never be wrong, a probe may guess: it only reads, and the result of a
 guess is judged as a guess. Identifiers, codes, credentials and numbers are never guessed: without a
-stated value there is none.
+stated value there is none. The reader knows English. Of a request in another language, or of which
+the language cannot be told, what it reads by words and by looks is a guess.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from datetime import date
 from callwright.agent.probing.days import find_relative_days, iter_phrases
 from callwright.dataflow.flow import STOP, VERBS, content_words, split_words
 from callwright.language import ENGLISH
+from callwright.language.detect import language_of
 from callwright.language.tokens import squash_text
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Tool, iter_scalars
@@ -81,6 +83,23 @@ class Request:
         self.days = [day.isoformat() for day in find_relative_days(said, self.today)]
 
     @property
+    def is_readable(self) -> bool:
+        """Return True if the request is known to be in the language that this reader knows. Only
+        then does a value that was not found show that nobody said it.
+        """
+        return is_readable(self.query, self.talk.text)
+
+    def is_readable_for(self, tool: Tool) -> bool:
+        """Return True if the request :attr:`is_readable`, or is too short to tell its language and
+        most of its words are words of this tool.
+        """
+        if self.is_readable:
+            return True
+        said = {*content_words(self.query)}
+        own = {*split_words(tool.name), *content_words(tool.description)}
+        return not language_of(self.talk.text) and 2 * len(said & own) > len(said)
+
+    @property
     def asks_several(self) -> bool:
         """Return True if the request has several sentences, each of which may ask for a different
         thing.
@@ -105,6 +124,13 @@ class Request:
         if not best or shares.count(best) > 1:
             return self
         return Request(sentences[shares.index(best)], self.today, self.earlier)
+
+
+def is_readable(query: str, talk: str = "") -> bool:
+    """Return True if a request is known to be written in the language that the reader knows.
+    ``talk``: the conversation that tells the language where the request is too short to.
+    """
+    return (language_of(query) or language_of(talk)) == "en"
 
 
 def list_values(
@@ -205,6 +231,7 @@ def _iter_stated_values(
         ):
             continue
         sure = found is one and not is_derived(key) and found.confidence(alone=True) >= SURE
+        sure = sure and request.is_readable
         sure = sure and not (
             request.asks_several and found.kind in _BY_LOOKS
         )  # may be another sentence's
@@ -220,7 +247,8 @@ def _iter_days(part: JsonObject, request: Request, used: Sequence[Json]) -> Iter
     days = [day for day in keep_distinct([*request.talk.dates, *request.days]) if day not in taken]
     stamp = "T00:00:00Z" if part.get("format") == "date-time" else ""
     if "string" in _list_types(part):
-        yield from (Value(day + stamp, len(days) == 1 or i == 0) for i, day in enumerate(days))
+        first = int(request.is_readable)  # of several days the first is the one that is meant
+        yield from (Value(day + stamp, len(days) == 1 or i < first) for i, day in enumerate(days))
 
 
 def _is_relative_day(value: Json, request: Request) -> bool:
@@ -299,7 +327,8 @@ def _iter_texts(
             yield Value(" ".join(left), False, "guess")
         yield Value(request.query.strip(), False, "guess")
         return
-    yield from (Value(text, False, "guess") for text in left)
+    whole = squash_text(request.query)  # of which nothing was understood: no value was read
+    yield from (Value(text, False, "guess") for text in left if squash_text(text) != whole)
 
 
 def find_unused_codes(text: str, used: Sequence[Json] = ()) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from callwright.agent.probing.values import is_readable
 from callwright.dataflow.flow import content_words, split_words
 from callwright.language import ENGLISH
 from callwright.language.tokens import squash_text
@@ -172,10 +173,14 @@ def describe_deviation(content: Json, tool: Tool) -> str:
 
 
 def describe_irrelevance(result: ToolResult, tool: Tool, query: str) -> str:
-    """Return the reason why a reply cannot serve the request; "" if it may."""
+    """Return the reason why a reply cannot serve the request; "" if it may, and where request or
+    reply cannot be read: a place has another name in every language.
+    """
     content, about = result.content, {*split_words(tool.name), *content_words(tool.description)}
     if isinstance(content, str) and _PAGE.match(content) and not about & _WEB:
         return "the reply is a web page, not the data that is described"
+    if not is_readable(query):
+        return ""
     if said := _describe_mismatch(content, result.arguments):
         return said
     if isinstance(content, str | dict | list):

@@ -23,14 +23,14 @@ from callwright.agent.strategies.compiler import Compiler
 from callwright.agent.strategies.dag import DAG, Edges, Given
 from callwright.agent.strategies.dfsdt import DFSDT
 from callwright.agent.strategies.job import Job, Strategy
-from callwright.agent.strategies.layered import Layered, LayeredWithSecondPass
+from callwright.agent.strategies.layered import Layered
 from callwright.agent.strategies.react import ReAct
 from callwright.agent.strategies.reflecting import REFLECT, Reflecting, wrap_with_repair
 from callwright.nouns.errors import ConfigError
+from callwright.nouns.wire_names import current_literal
 
 STRATEGIES: dict[str, type[Strategy]] = {
     "layered": Layered,
-    "layered-second-pass": LayeredWithSecondPass,
     "dag": DAG,
     "edges": Edges,
     "compiler": Compiler,
@@ -55,12 +55,13 @@ STRATEGIES: dict[str, type[Strategy]] = {
 
 def open_strategy(spec: str | Strategy) -> Strategy:
     """A strategy by name, or the given one; ``NAME+reflect`` and ``NAME+reflect-after`` are the
-    same strategy with another repair (:mod:`~callwright.agent.strategies.reflecting`). Raises
-    ConfigError for an unknown name, and for a repair of a strategy that is there to have none.
+    same strategy with another repair (:mod:`~callwright.agent.strategies.reflecting`). The name of a
+    strategy that is no more opens the one that took its place. Raises ConfigError for an unknown
+    name, and for a repair of a strategy that is there to have none.
     """
     if not isinstance(spec, str):
         return spec
-    name, _, repair = spec.partition("+")
+    name, _, repair = current_literal("strategies", spec).partition("+")
     if name not in STRATEGIES or (repair not in REFLECT if "+" in spec else repair):
         known = f"strategies: {', '.join(STRATEGIES)}; each also with +{' or +'.join(REFLECT)}"
         raise ConfigError(f"there is no strategy {spec!r}", hint=known)
@@ -106,7 +107,6 @@ __all__ = [
     "Given",
     "Job",
     "Layered",
-    "LayeredWithSecondPass",
     "ReAct",
     "ReActAsWritten",
     "ReActUnchecked",

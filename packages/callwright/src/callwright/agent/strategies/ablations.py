@@ -58,7 +58,11 @@ class WithoutRecovery(Layered):
 
     def __init__(self, choose_above: int = 3) -> None:
         """``choose_above``: as for :class:`Layered`."""
-        super().__init__(choose_above, recover=())
+        super().__init__(choose_above, recover=(), ask_what_is_open=False)
+
+    def steps(self, context: StepContext) -> Steps[None]:
+        context.facts.handling.may_fetch = False
+        return super().steps(context)
 
 
 class WithoutRepair(WithoutRecovery):

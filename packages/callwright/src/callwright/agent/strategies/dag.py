@@ -8,8 +8,8 @@ then run as a stream (:mod:`agent.stream`): two questions to the model, the answ
 nothing fails and nothing was left open (the paper: 2.29 steps, its Table 4).
 
 What failed and could be neither repaired nor replaced stops what is downstream of it. The remainder
-is then planned again, with the results so far in view, as the plan's next revision: twice at most,
-each time for one of the run's budget B. A frozen plan is not planned again.
+is then planned again, with the results so far in view, as the plan's next revision
+(:mod:`agent.strategies.revision`): twice at most.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from callwright.agent.render import render_results, render_signatures
 from callwright.agent.safety.freeze import Level
 from callwright.agent.step import Ran, RunSlots, Steps, converse
 from callwright.agent.strategies.job import Job, Stepwise
+from callwright.agent.strategies.revision import Lost, Revision
 from callwright.agent.strategies.tool_choice import choose_tools
-from callwright.agent.stream import Stream
+from callwright.agent.stream import Step, Stream
 from callwright.dataflow.prerequisites import add_producers
 from callwright.nouns.errors import ConfigError, PlanError
 from callwright.nouns.plan import Plan, Slot
@@ -62,10 +63,11 @@ class DAG(Stepwise):
     def steps(self, job: Job) -> Steps[None]:  # type: ignore[override]  # it needs a stream
         yield from self._plan(job)
         ran: set[str] = set()
-        for _ in range(_REPLANS + 1):
+        revision = Revision(job, _REPLANS)
+        while True:
             stream = yield from run_plan(job, ran)
             ran |= stream.steps.keys() - stream.blocked.keys()
-            if not (yield from self._planned_anew(job, stream, ran)):
+            if not (yield from self._planned_anew(job, stream, ran, revision)):
                 break
 
     def _plan(self, job: Job) -> Steps[None]:
@@ -77,17 +79,16 @@ class DAG(Stepwise):
         else:
             yield from job.adopt(plan)
 
-    def _planned_anew(self, job: Job, stream: Stream, ran: set[str]) -> Steps[bool]:
+    def _planned_anew(
+        self, job: Job, stream: Stream, ran: set[str], revision: Revision
+    ) -> Steps[bool]:
         """Return True if the model made another plan of the remaining work."""
         failed = [stream.steps[i] for i in stream.steps if i in stream.schedule.failed]
-        bare = not stream.blocked and all(_has_no_result(step.results) for step in failed)
-        if bare or job.executor.freeze.on or not job.executor.granted():
+        if not stream.blocked and all(_has_no_result(step.results) for step in failed):
             return False
-        first = failed[0].slot if failed else next(iter(stream.steps.values())).slot
-        blocked = sorted(stream.blocked)
-        job.trace.add(
-            "recovery", step="plan", tool=first.tool, failed=first.id, message="", blocked=blocked
-        )
+        lost = [_build_lost(step) for step in failed or [*stream.steps.values()][:1]]
+        if not revision.begin(lost, sorted(stream.blocked)):
+            return False
         said = "\n".join(f"{step.slot.tool} failed." for step in failed)
         results = render_results(job.executor.results, job.limits.result_chars, job.executor.skips)
         fresh = yield from request_plan(
@@ -236,6 +237,14 @@ def _describe_slot(slot: Slot, plan: Plan) -> str:
     tool = {one.id: one.tool for one in plan.slots}
     after = ", ".join(sorted(tool[b] for b in slot.after))
     return f"{slot.tool}, after {after}" if after else slot.tool
+
+
+def _build_lost(step: Step) -> Lost:
+    """The outcome of a step that failed. The event of a revision names its slot."""
+    last = step.results[-1] if step.results else None
+    said = last.failure.message if last is not None and last.failure is not None else ""
+    arguments = last.arguments if last is not None else {}
+    return Lost(step.slot.tool, step.slot.id, step.slot.id, arguments, said)
 
 
 def _has_no_result(results: Sequence[ToolResult]) -> bool:

@@ -14,12 +14,13 @@ from callwright.agent.perform import perform
 from callwright.agent.questions import Questions
 from callwright.agent.step import StepContext, Steps
 from callwright.grounding import (
+    WrittenAnswer,
     build_abstention,
     build_no_answer,
     check_answer,
     check_written_answer,
-    finish,
     finish_without_repair,
+    write_answer,
 )
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Answer, Reply
@@ -50,10 +51,29 @@ class Job(StepContext):
         """
         self.executor.as_written(unchecked=unchecked)
 
-    def finish(self) -> Generator[ChatRequest, Reply, Answer]:
+    def finish(self) -> Generator[ChatRequest, Reply, WrittenAnswer]:
         """The questions of the Finish step; none where the model wrote its answer already, or gave
         up.
         """
+        if (written := self._get_written_answer()) is not None:
+            return WrittenAnswer(written)
+        results, limits = tuple(self.executor.results), self.limits
+        if self.as_written:
+            answer = yield from finish_without_repair(
+                self.query, results, mode=self.mode, char_limit=limits.result_chars
+            )
+            return WrittenAnswer(answer)
+        # a refused second question must not lose the first answer
+        mend = 1 if self.questions.calls_left > 1 else 0
+        skips, most = self.executor.missing, limits.result_chars
+        return (
+            yield from write_answer(
+                self.query, results, skips, mode=self.mode, char_limit=most, mend=mend
+            )
+        )
+
+    def _get_written_answer(self) -> Answer | None:
+        """The answer where the model is not asked for one any more."""
         results, skips = tuple(self.executor.results), self.executor.missing
         if self.given_up is not None:
             why = (
@@ -68,21 +88,7 @@ class Job(StepContext):
             return check_written_answer(self.answer, self.query, results)
         if self.answer is not None and self.executor.succeeded:
             return check_answer(self.answer, self.query, results, skips)
-        mend = (
-            1 if self.questions.calls_left > 1 else 0
-        )  # a refused second question must not lose the first answer
-        limits, mode = self.limits, self.mode
-        if self.as_written:
-            return (
-                yield from finish_without_repair(
-                    self.query, results, mode=mode, char_limit=limits.result_chars
-                )
-            )
-        return (
-            yield from finish(
-                self.query, results, skips, mode=mode, char_limit=limits.result_chars, mend=mend
-            )
-        )
+        return None
 
 
 class Strategy(Protocol):

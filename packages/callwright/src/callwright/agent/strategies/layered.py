@@ -6,8 +6,8 @@ names, so that layers are not filled with what the request does not need (A.2 na
 next step). And a tool whose call lacked a value (the model wanted it and could not call it, or made
 the value up) is carried over into the next layer as long as new results come, so that a wrong order
 costs a layer and not the tool. What repair cannot solve goes to :mod:`agent.strategies.recovery`.
-With ``second_pass``, what seems to be left of the request is looked up at the end
-(:mod:`agent.strategies.second_pass`).
+What is open after the last layer is put to the model in one more question
+(:mod:`agent.strategies.open_points`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from callwright.agent.gaps import Gap
 from callwright.agent.safety.freeze import Level
 from callwright.agent.step import BindStep, Release, StepContext, Steps, execute
 from callwright.agent.strategies.job import Stepwise
+from callwright.agent.strategies.open_points import find_open_points, list_open_gaps, narrow_tool
 from callwright.agent.strategies.recovery import WAYS, Recovery
-from callwright.agent.strategies.second_pass import close_gaps, narrow_tool
+from callwright.agent.strategies.revision import Revision, list_lost_calls
 from callwright.agent.strategies.tool_choice import choose_tools
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.plan import Slot
@@ -36,15 +37,18 @@ class Layered(Stepwise):
     freezes: tuple[Level, ...] = ("plan",)
 
     def __init__(
-        self, choose_above: int = 3, recover: Collection[str] = WAYS, *, second_pass: bool = False
+        self,
+        choose_above: int = 3,
+        recover: Collection[str] = WAYS,
+        *,
+        ask_what_is_open: bool = True,
     ) -> None:
         """``choose_above``: with more tools than this, the model is asked first which of them are
         needed.
 
         ``recover``: what may be tried where repair fails (:data:`agent.strategies.recovery.WAYS`).
-        Raises ConfigError for anything else. ``second_pass``: whether reading tools may be called
-        for names of the request that no call took. It is off by default: it goes by how the request
-        is written and cannot tell a wish from a mention.
+        Raises ConfigError for anything else. ``ask_what_is_open``: whether the model is told once,
+        after the last layer, what no call has closed yet; where nothing is, it costs nothing.
         """
         if unknown := {*recover} - {*WAYS}:
             raise ConfigError(
@@ -53,39 +57,68 @@ class Layered(Stepwise):
             )
         self._choose_above = choose_above
         self._recover = frozenset(recover)
-        self._second_pass = second_pass
-        if second_pass and type(self) is Layered:
-            self.name = LayeredWithSecondPass.name  # a resume opens the strategy by its name
+        self._ask_what_is_open = ask_what_is_open
 
     def steps(self, context: StepContext) -> Steps[None]:
         tools = yield from choose_tools(context, self._choose_above)
         yield from context.make_plan(tools)
         recovery = Recovery(context, self._recover, self._layer)
+        revision = Revision(context)
         finished: set[str] = set()
-        index = 0
-        while slots := (ready := context.plan.ready(finished)) + (
-            late := _list_late_slots(context)
-        ):
+        index, is_told = 0, not self._ask_what_is_open
+        while True:
+            ready, late = context.plan.ready(finished), _list_late_slots(context)
+            slots, gaps = ready + late, (*recovery.reopened(ready + late), *revision.gaps)
+            if is_told and self._ask_what_is_open:
+                offered = {slot.tool for slot in slots}
+                gaps += tuple(gap for gap in list_open_gaps(context) if gap.tool in offered)
+            if not slots and not is_told:
+                is_told = True
+                slots, gaps = self._take_open_points(context, recovery, finished)
+            if not slots:
+                if (yield from self._revise(context, revision, finished)):
+                    continue
+                break
             index += 1
             finished |= {slot.id for slot in ready}
             context.facts.forget_lacking(
                 slot.tool for slot in late
             )  # unless it lacks a value now as well
             total = max(len(context.plan.layers), index)
-            yield from self._layer(
-                context, slots, index, total, recovery.reopened(slots), last=False
-            )
+            yield from self._layer(context, slots, index, total, gaps, last=False)
             yield from recovery.after((index, total), finished)
         yield from self._end(context, index, recovery, finished)
+
+    def _revise(self, context: StepContext, revision: Revision, finished: set[str]) -> Steps[bool]:
+        """Plan what may go round the calls that failed for good. Returns True if there is a plan."""
+        if "replan" not in self._recover:
+            return False
+        tools = yield from revision.choose(list_lost_calls(context), self._choose_above)
+        if not tools:
+            return False
+        yield from context.revise({*finished}, lambda: context.planner.plan(context.query, tools))
+        return bool(context.plan.ready(finished))
+
+    def _take_open_points(
+        self, context: StepContext, recovery: Recovery, finished: set[str]
+    ) -> tuple[tuple[Slot, ...], tuple[Gap, ...]]:
+        """The slots of the one question of what is open, and the gaps; none where nothing is to be
+        asked. Slots that the plan lacks are added to it.
+        """
+        found = find_open_points(context, recovery.offered_again)
+        if not found.slots:
+            return (), ()
+        context.trace.add("note", text="still open: " + "; ".join(gap.note for gap in found.gaps))
+        if found.missed:
+            context.plan = context.plan.grown(*found.missed)
+            context.record_plan()
+        finished |= {slot.id for slot in found.slots}
+        return found.slots, found.gaps
 
     def _end(
         self, context: StepContext, index: int, recovery: Recovery, finished: set[str]
     ) -> Steps[None]:
-        """The second pass where it is wanted; then what still waits for a value goes as it is,
-        unless it is known to write.
-        """
-        if self._second_pass:
-            yield from close_gaps(context, self._layer, index)
+        """Release what still waits for a value, unless it is known to write."""
         yield from recovery.after((index, index), finished, last=True)
         out = context.facts.succeeded | {t.name for t in context.tools if _is_known_writer(t)}
         yield Release(tuple(name for name in context.facts.deferred if name not in out))
@@ -111,7 +144,8 @@ class Layered(Stepwise):
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
         slot_of = {slot.tool: slot.id for slot in reversed(slots)}
         shown = tuple(narrow_tool(context, tool) for tool in tools) if found else tools
-        step = BindStep("layer", index, total, open_points=[gap.note for gap in found])
+        points = tuple(dict.fromkeys(gap.note for gap in found))
+        step = BindStep("layer", index, total, open_points=points)
         bound = yield from context.bind(shown, step)
         context.facts.skip(replace(s, slot=slot_of.get(s.tool, "")) for s in bound.skips)
         for tool in bound.wanted:
@@ -119,16 +153,6 @@ class Layered(Stepwise):
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
         may_defer = [name for name in slot_of if not last or _is_known_writer(by_name[name])]
         yield from execute(calls, slot_of, may_defer=may_defer)
-
-
-class LayeredWithSecondPass(Layered):
-    """:class:`Layered` with ``second_pass``, under a name of its own."""
-
-    name = "layered-second-pass"
-
-    def __init__(self, choose_above: int = 3, recover: Collection[str] = WAYS) -> None:
-        """As for :class:`Layered`."""
-        super().__init__(choose_above, recover, second_pass=True)
 
 
 def _list_late_slots(context: StepContext) -> tuple[Slot, ...]:

@@ -1,11 +1,16 @@
 """ReAct (Yao et al., 2022): all tools in view, one step at a time, until the model says that it is
 done.
+
+Beyond the paper: where it ends with a call that failed for good, and the run was shown a few tools
+of a catalogue that has others, it goes on with these (:mod:`agent.strategies.revision`).
 """
 
 from __future__ import annotations
 
+from callwright.agent.bind import Bound
 from callwright.agent.step import BindStep, StepContext, Steps
 from callwright.agent.strategies.job import Stepwise
+from callwright.agent.strategies.revision import Revision, list_lost_calls
 from callwright.nouns.plan import Plan
 
 _FRUITLESS = 3  # turns in a row that lead to no new result: the model is going round in circles
@@ -20,23 +25,37 @@ class ReAct(Stepwise):
 
     def steps(self, context: StepContext) -> Steps[None]:
         context.plan = Plan()
+        revision = Revision(context)
         fruitless = 0
         for turn in range(1, context.limits.turns + 1):
-            step = BindStep("react", turn, context.limits.turns, may_finish=True)
-            bound = yield from context.bind(context.tools, step)
-            if not bound.calls:
-                context.trace.add(
-                    "note",
-                    text="the model finished" if bound.finished else "the model made no call",
-                )
-                break
-            results = yield from context.step(
-                bound.calls[0], len(context.plan.slots) + 1, {t.name for t in context.tools}
+            points = [gap.note for gap in revision.gaps]
+            step = BindStep(
+                "react", turn, context.limits.turns, may_finish=True, open_points=points
             )
-            fruitless = 0 if results else fruitless + 1
-            if fruitless >= _FRUITLESS:
-                context.trace.add(
-                    "note", text=f"stopped: {fruitless} turns in a row brought nothing new"
-                )
-                break
+            bound = yield from context.bind(context.tools, step)
+            fruitless = 0 if (yield from _make_call(context, bound)) else fruitless + 1
+            if why := _find_reason_to_stop(bound, fruitless):
+                context.trace.add("note", text=why)
+                if not revision.begin(list_lost_calls(context), needs_new=True):
+                    break
+                fruitless = 0
         context.record_plan()
+
+
+def _make_call(context: StepContext, bound: Bound) -> Steps[bool]:
+    """Make the first call of a turn. Returns True if it brought a new result."""
+    if not bound.calls:
+        return False
+    names = {tool.name for tool in context.tools}
+    results = yield from context.step(bound.calls[0], len(context.plan.slots) + 1, names)
+    return bool(results)
+
+
+def _find_reason_to_stop(bound: Bound, fruitless: int) -> str:
+    if not bound.calls:
+        return "the model finished" if bound.finished else "the model made no call"
+    return (
+        f"stopped: {fruitless} turns in a row brought nothing new"
+        if fruitless >= _FRUITLESS
+        else ""
+    )

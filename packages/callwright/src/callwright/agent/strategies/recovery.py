@@ -33,7 +33,7 @@ from callwright.agent.origins import (
     has_changed_value,
 )
 from callwright.agent.step import StepContext, Steps, execute
-from callwright.agent.strategies.second_pass import AskLayer
+from callwright.agent.strategies.open_points import AskLayer
 from callwright.agent.substitutes import Substitute, find_substitutes, is_no_worse
 from callwright.nouns.plan import Slot
 from callwright.nouns.types import JsonObject, Tool, ToolCall, ToolResult, to_canonical_json
@@ -66,6 +66,11 @@ class Recovery:
             set()
         )  # for whom what was looked for beyond the shortlist
         self._exhausted = False  # whether the catalogue was searched again for the request itself
+
+    @property
+    def offered_again(self) -> Collection[str]:
+        """The tools that were put to the model once more after a call of theirs had failed."""
+        return self._again.keys() | self._replaced
 
     @property
     def _tools(self) -> dict[str, Tool]:

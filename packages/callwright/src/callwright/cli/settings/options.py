@@ -122,7 +122,7 @@ Strategy = Annotated[
     str | None,
     typer.Option(
         help=(
-            "layered (default), layered-second-pass, dag, edges, compiler, react, dfsdt, code or"
+            "layered (default), dag, edges, compiler, react, dfsdt, code or"
             " toolmvr; docs/concepts.md has them all."
         )
     ),

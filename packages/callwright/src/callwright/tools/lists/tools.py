@@ -24,6 +24,7 @@ from callwright.tools.lists.tool_documents import (
     registered_formats,
 )
 
+COMPENSATES = "callwright/compensates"  # in the ``_meta`` of a tool
 FORMS = (
     '{"type": "function", "function": {"name", "description", "parameters"}} (OpenAI), {"name",'
     ' "description", "input_schema"} (Anthropic), {"name", "description", "inputSchema"} (MCP) or'
@@ -178,6 +179,8 @@ def tool_to_mcp(tool: Tool) -> JsonObject:
     }
     if tool.output_schema is not None and tool.output_schema.get("type") == "object":
         made["outputSchema"] = tool.output_schema
+    if tool.compensates:
+        made["_meta"] = {COMPENSATES: tool.compensates}
     return {**made, "annotations": annotations_of(tool.effects)}
 
 
@@ -207,7 +210,15 @@ def _build_tool(
         effects=_read_effects(whole, trusted, unsaid),
         source=source,
         trusted=trusted,
+        compensates=_read_compensated(whole) if trusted else "",
     )
+
+
+def _read_compensated(whole: Mapping[str, Any]) -> str:
+    """The name of the tool of which this one undoes calls, as ``_meta`` of MCP says it."""
+    meta = whole.get("_meta")
+    named = meta.get(COMPENSATES) if isinstance(meta, Mapping) else None
+    return named if isinstance(named, str) else ""
 
 
 def _unwrap_description(raw: Any) -> Mapping[str, Any]:

@@ -48,6 +48,7 @@ class Declaration:
     effects: Effects = UNKNOWN
     output_schema: JsonObject | None = None
     outcome: Callable[..., Any] | None = None
+    compensates: str = ""
 
 
 @overload
@@ -60,6 +61,7 @@ def tool(
     effects: Effects = ...,
     output_schema: JsonObject | None = ...,
     outcome: Callable[..., Any] | None = ...,
+    compensates: str = ...,
 ) -> Callable[[F], F]: ...
 def tool(
     function: F | None = None,
@@ -70,6 +72,7 @@ def tool(
     effects: Effects = UNKNOWN,
     output_schema: JsonObject | None = None,
     outcome: Callable[..., Any] | None = None,
+    compensates: str = "",
 ) -> F | Callable[[F], F]:
     """Mark a function as a tool. The function itself stays as it is and can be called as before.
 
@@ -77,11 +80,13 @@ def tool(
     are not repeated. ``outcome``: after a crash, asked what became of a call: ``outcome(key,
     **arguments)``, plain or async, with the idempotency key that ran as
     :data:`callwright.nouns.protocols.CALL_KEY`. It returns the call's result if the call took
-    effect, ``NOT_DONE`` if it surely did not, None if it cannot tell.
+    effect, ``NOT_DONE`` if it surely did not, None if it cannot tell. ``compensates``: the name of the
+    tool of which this one undoes calls; answers mention it, and nobody calls it unasked.
     """
 
     def mark(marked: F) -> F:
-        setattr(marked, _MARK, Declaration(name, description, effects, output_schema, outcome))
+        declared = Declaration(name, description, effects, output_schema, outcome, compensates)
+        setattr(marked, _MARK, declared)
         return marked
 
     return mark(function) if function is not None else mark
@@ -239,6 +244,7 @@ def tool_from_function(function: Callable[..., Any], *, source: str = "") -> Fun
             output_schema=declared.output_schema or _output_schema(hints, about),
             effects=declared.effects,
             source=source,
+            compensates=declared.compensates,
         )
     except CatalogError as error:
         raise CatalogError(f"function {name!r}: {error.message}", hint=error.hint) from None
