@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from callwright.agent.bind import Bound
+from callwright.agent.for_client import ForClient, Parts, make_call_key
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.step import (
     Action,
@@ -27,7 +28,6 @@ from callwright.agent.step import (
     Steps,
     ask,
 )
-from callwright.agent.strategies.for_client import ForClient, Parts, make_call_key
 from callwright.models.grammar import build_grammar
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest

@@ -45,8 +45,7 @@ def test_what_follows_a_complete_answer_is_still_sent() -> None:
 def test_a_question_closes_the_stream_that_it_is_about_also_after_a_guided_answer() -> None:
     book = Playbook(Settings()).ask(body())
     book.tell(Probed(native=False, schema=True))
-    for _ in range(2):  # two tools, one after the other: each has its question
-        book.answer(whole('{"no_call": "chat"}'), JSON)
+    book.answer(whole('{"no_call": "chat"}'), JSON)
     book.tell(UpstreamHead(200, SSE))
     commands = book.tell(UpstreamData(native_stream(WRONG)))
     assert [type(c) for c in commands[-2:]] == [CloseUpstream, SendUpstream]

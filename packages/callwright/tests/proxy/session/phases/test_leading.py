@@ -76,12 +76,12 @@ def test_an_upstream_that_cannot_be_led_is_asked_as_the_client_did() -> None:
 def test_the_engine_is_loaded_where_somebody_is_led_and_nowhere_else() -> None:
     code = (
         "import sys, callwright.cli.proxy\n"
-        "print('callwright.planning.edges' in sys.modules, 'callwright.grounding' in sys.modules)\n"
+        "print('callwright.dataflow.flow' in sys.modules, 'callwright.grounding' in sys.modules)\n"
         "from callwright.proxy.session.phases.leading import load_engine\n"
         "load_engine()\n"
-        "print('callwright.planning.edges' in sys.modules)"
+        "print('callwright.grounding' in sys.modules, 'numpy' in sys.modules)"
     )
     said = subprocess.run(
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=120
     )
-    assert said.stdout.split() == ["False", "False", "True"]
+    assert said.stdout.split() == ["False", "False", "True", "False"]
