@@ -21,6 +21,7 @@ from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.parsing import parse_calls
 from callwright.proxy.session import followup, guard, guided, history, ids
 from callwright.proxy.session.context import Context
+from callwright.proxy.session.guarding import HeldCall
 from callwright.proxy.session.refining import (
     LEFT_OUT,
     UNASKED,
@@ -113,6 +114,7 @@ class Decision:
     notes: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    held: list[HeldCall] = field(default_factory=list)
     repaired: list[Repaired] = field(default_factory=list)
     asked: int = 0
     dialect: str = ""
@@ -454,6 +456,9 @@ def _drop_withheld(
     kept, problems = [], []
     cleared = guard.clear_calls(context, [w.call for w in work], [w.verdict for w in work])
     for place, (one, verdict) in enumerate(zip(work, cleared, strict=True)):
+        if isinstance(verdict, Denied):
+            is_sent = context.guard == "report"
+            made.held.append(HeldCall(one.call, verdict.rule, verdict.reason, is_sent))
         if isinstance(verdict, Denied) and context.guard == "report":
             made.notes.append(f"would be kept back: {verdict.reason}")
         elif isinstance(verdict, Denied):
@@ -486,7 +491,9 @@ def _ask_replacement(
         else:
             reply = yield Question("again", followup.build_followup(problem, text, context))
             work = _keep_accepted(followup.read_calls(reply, context), Decision(), context)
-        work, _ = _drop_withheld(_drop_disallowed(work, Decision(), context), Decision(), context)
+        trial = Decision()
+        work, _ = _drop_withheld(_drop_disallowed(work, trial, context), trial, context)
+        made.held += trial.held
         made.edits += [
             Edit(f"/{n}", None, _serialize_call(w.call), EditRules.ASKED_AGAIN)
             for n, w in enumerate(work)
@@ -532,6 +539,7 @@ def _ask_followup(
         _keep_accepted(followup.read_calls(reply, context), trial, context), trial, context
     )
     work, _ = _drop_withheld(_drop_loops(work, trial, context), trial, context)
+    made.held += trial.held
     if not work:
         made.notes.append("asked again, without a usable call")
         return []
