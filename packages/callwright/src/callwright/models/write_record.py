@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from callwright.models.probe import Memory, build_memory_key
@@ -46,6 +47,11 @@ class WriteRecords:
         self._memory = memory
         self._stamp: tuple[int, ...] | None = None
         self._trusted: frozenset[str] = frozenset()
+
+    @property
+    def path(self) -> Path:
+        """Return the memory file."""
+        return self._memory.path
 
     def get(self, model: str) -> WriteRecord | None:
         """Return the record of a model; None where there is none that can be read."""

@@ -19,6 +19,7 @@ from callwright.proxy.session.sse import json_bytes
 _AS_ASKED = Probed(native=True, schema=False)  # the client's own request is all that is asked
 _BY_SCHEMA = Probed(native=False, schema=True)
 
+
 def serve_request(
     transaction: Transaction,
     toolsets: Toolsets,
