@@ -1,0 +1,117 @@
+"""What the guard is told to do, and what of it the client, the page and the counts get."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from callwright.nouns.types import ToolCall
+from callwright.proxy.session.guarding import Guarding, HeldCall, choose_mode
+from callwright.proxy.session.settings import GuardMode, GuardSetting, Settings
+from tests.proxy.playbook import JSON, SSE, Playbook, body, call, native_stream, whole
+
+ORDER = {
+    "type": "function",
+    "function": {
+        "name": "place_order",
+        "description": "Orders pieces.",
+        "parameters": {
+            "type": "object",
+            "properties": {"code": {"type": "string"}, "quantity": {"type": "integer"}},
+            "required": ["code", "quantity"],
+        },
+        "annotations": {"readOnlyHint": False, "destructiveHint": False},
+    },
+}
+MADE = {"code": "A-100", "quantity": 3}
+USER = {"role": "user", "content": "Order 3 pieces of A-100."}
+AGAIN: list[Any] = [
+    USER,
+    {"role": "assistant", "content": None, "tool_calls": [call("place_order", MADE)]},
+    {"role": "tool", "tool_call_id": "c1", "content": '{"order": "O-1", "status": "placed"}'},
+]
+UNSTATED = {"code": "A-100", "quantity": 50}
+
+
+@pytest.mark.parametrize(
+    ("setting", "is_trusted", "mode"),
+    [
+        ("auto", False, "act"),
+        ("auto", True, "report"),
+        ("on", True, "act"),
+        ("report", False, "report"),
+        ("off", False, "off"),
+    ],
+)
+def test_auto_acts_unless_the_model_is_trusted(
+    setting: GuardSetting, is_trusted: bool, mode: GuardMode
+) -> None:
+    assert choose_mode(setting, is_trusted=is_trusted) == mode
+
+
+def test_calls_kept_back_and_calls_only_reported_are_told_apart() -> None:
+    one = HeldCall(ToolCall("a", "t", {}), "repeated_write", "made already")
+    two = HeldCall(ToolCall("b", "t", {}), "repeated_write", "made already", is_sent=True)
+    made = Guarding("act", [one, two])
+    assert (made.kept_back, made.reported) == ([one], [two])
+
+
+def asked(guard: GuardSetting, messages: list[Any], answer: bytes, **more: Any) -> Playbook:
+    settings = Settings(guided="off", guard=guard, reasks=0)
+    book = Playbook(settings, **more)
+    stream = answer.startswith(b"data:")
+    request = {**body(stream, tools=[ORDER]), "messages": messages}
+    return book.ask(request).answer(answer, SSE if stream else JSON)
+
+
+REPEATED_ANSWER = whole(None, [call("place_order", MADE, "c7")], "tool_calls")
+UNSTATED_ANSWER = whole(None, [call("place_order", UNSTATED, "c7")], "tool_calls")
+RIGHT_ANSWER = whole(None, [call("place_order", MADE, "c7")], "tool_calls")
+
+
+@pytest.mark.parametrize(
+    ("messages", "answer", "rule"),
+    [
+        (AGAIN, REPEATED_ANSWER, "repeated_write"),
+        ([USER], UNSTATED_ANSWER, "unstated_write"),
+        (AGAIN, native_stream(("c7", "place_order", json.dumps(MADE))), "repeated_write"),
+        ([USER], native_stream(("c7", "place_order", json.dumps(UNSTATED))), "unstated_write"),
+    ],
+)
+def test_a_trusted_models_answers_pass_to_the_byte_and_what_speaks_against_them_is_told(
+    messages: list[Any], answer: bytes, rule: str
+) -> None:
+    book = asked("auto", messages, answer, is_trusted=True)
+    assert book.out == answer
+    assert book.record.outcome == "untouched"
+    (held,) = book.record.guarding.held
+    assert (held.rule, held.is_sent, held.call.tool) == (rule, True, "place_order")
+    assert held.reason
+    assert dict(book.head.headers)["x-callwright-guard"] == "report"  # type: ignore[union-attr]
+    kept_back = asked("auto", messages, answer)
+    assert kept_back.out != answer
+    assert b"c7" not in kept_back.out
+    (held,) = kept_back.record.guarding.held
+    assert (held.rule, held.is_sent) == (rule, False)
+
+
+def test_right_answers_pass_to_the_byte_in_every_mode() -> None:
+    for guard in ("auto", "on", "report", "off"):
+        for answer in (RIGHT_ANSWER, native_stream(("c7", "place_order", json.dumps(MADE)))):
+            book = asked(guard, [USER], answer)
+            assert book.out == answer
+            assert book.record.guarding.held == []
+
+
+def test_the_headers_say_what_was_kept_back() -> None:
+    headers = {
+        guard: dict(asked(guard, AGAIN, REPEATED_ANSWER).head.headers)  # type: ignore[arg-type,union-attr]
+        for guard in ("on", "report", "off")
+    }
+    assert {
+        guard: (told["x-callwright-guard"], told["x-callwright-held"])
+        for guard, told in headers.items()
+    } == {"on": ("act", "1"), "report": ("report", "0"), "off": ("off", "0")}
+    assert "x-callwright-guided" not in headers["on"]
