@@ -32,7 +32,7 @@ AGAIN: list[Any] = [
     {"role": "assistant", "content": None, "tool_calls": [call("place_order", MADE)]},
     {"role": "tool", "tool_call_id": "c1", "content": '{"order": "O-1", "status": "placed"}'},
 ]
-UNSTATED = {"code": "A-100", "quantity": 50}
+UNSTATED = {"code": "A-100", "quantity": 7_777}
 
 
 @pytest.mark.parametrize(
