@@ -62,3 +62,6 @@ def test_what_the_guard_only_reports_stands_in_the_line_by_its_rule_alone() -> N
     acted = Record("1", "/v1/x", outcome="edited", guarding=Guarding("act", [kept]))
     acted.edits.append(Edit("/0", None, None, "unstated_write"))
     assert line_of("POST", "/v1/x", 200, 0.5, acted).endswith("edited: unstated_write")
+    acted = Record("1", "/v1/x", outcome="untouched", guarding=Guarding("act", [kept]))
+    line = line_of("POST", "/v1/x", 200, 0.5, acted)
+    assert line.endswith("untouched; kept back: unstated_write"), "held while the engine led"

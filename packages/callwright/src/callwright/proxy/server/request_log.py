@@ -34,9 +34,17 @@ def line_of(
     edits = ", ".join([*made, *([rules] if rules else [])])
     plural = "" if record.questions == 1 else "s"
     questions = f" ({record.questions} question{plural})" if record.questions else ""
+    guard = _tell_guarding(record)
+    return f"{line} {record.outcome}{': ' if edits else ''}{edits}{questions}{guard}"
+
+
+def _tell_guarding(record: Record) -> str:
+    """The rules of the calls that the guard spoke against, unless they stand among the edits."""
+    edited = {edit.rule for edit in record.edits}
+    kept = _list_rules(one.rule for one in record.guarding.kept_back if one.rule not in edited)
     reported = _list_rules(one.rule for one in record.guarding.reported)
-    told = f"; would keep back: {reported}" if reported else ""
-    return f"{line} {record.outcome}{': ' if edits else ''}{edits}{questions}{told}"
+    kept = f"; kept back: {kept}" if kept else ""
+    return f"{kept}; would keep back: {reported}" if reported else kept
 
 
 def _list_rules(rules: Iterable[str]) -> str:
