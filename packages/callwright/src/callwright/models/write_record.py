@@ -1,5 +1,5 @@
-"""What ``callwright doctor`` recorded of a model's writes at an endpoint. The proxy's guard reads it:
-a model that is right on its own needs nobody who holds its calls back.
+"""Records of a model's writes at an endpoint, as ``callwright doctor`` found them. The proxy's guard
+reads them: a model that is right on its own needs nobody who keeps its calls back.
 """
 
 from __future__ import annotations

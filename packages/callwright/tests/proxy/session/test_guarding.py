@@ -115,3 +115,12 @@ def test_the_headers_say_what_was_kept_back() -> None:
         for guard, told in headers.items()
     } == {"on": ("act", "1"), "report": ("report", "0"), "off": ("off", "0")}
     assert "x-callwright-guided" not in headers["on"]
+
+
+def test_a_call_that_was_asked_for_in_place_of_another_is_held_and_told_too() -> None:
+    request = {**body(False, tools=[ORDER], tool_choice="required"), "messages": AGAIN}
+    book = Playbook(Settings(guided="off", reasks=1)).ask(request)
+    book.answer(REPEATED_ANSWER, JSON).answer(REPEATED_ANSWER, JSON)
+    assert [one.rule for one in book.record.guarding.held] == ["repeated_write"] * 2
+    assert book.head is not None
+    assert dict(book.head.headers)["x-callwright-held"] == "2"

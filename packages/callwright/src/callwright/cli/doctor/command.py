@@ -37,8 +37,8 @@ _LABELS: Final[dict[str, str]] = {"mended": "repaired"}  # programs read the ver
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """Whether the write cases are run, and the file that remembers what came of them; None: in the
-    cache directory.
+    """Settings of the write cases: ``are_tried`` runs them, ``memory`` is the file that remembers
+    what came of them; None: in the cache directory.
     """
 
     are_tried: bool = False

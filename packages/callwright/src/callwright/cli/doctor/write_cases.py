@@ -80,7 +80,7 @@ def _read_case(**entry: Any) -> WriteCase:
 
 @dataclass(slots=True)
 class World:
-    """What the tools act on. ``made``: the writes that succeeded, in order."""
+    """State that the tools act on. ``made``: the writes that succeeded, in order."""
 
     made: list[Call] = field(default_factory=list)
     _orders: dict[str, str] = field(default_factory=lambda: dict.fromkeys(_ORDERS, "placed"))

@@ -31,8 +31,8 @@ _HARM = frozenset({UNASKED, REPEATED})
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What is wrong with a case as it was done; nothing if it is right. ``problem``: why the
-    endpoint gave no answer.
+    """Result of one case. ``faults`` is empty if it was done right. ``problem``: why the endpoint
+    gave no answer.
     """
 
     case: str

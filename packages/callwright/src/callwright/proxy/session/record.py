@@ -38,7 +38,7 @@ class Exchange:
 
 @dataclass(slots=True)
 class Led:
-    """What our engine did where it led the client's agent. ``parts``: those of guided mode that
+    """Work of our engine where it led the client's agent. ``parts``: those of guided mode that
     were in force; ``turn``: which round of the plan was asked for, and of how many; ``steps``: the
     tools chosen, the plan, and the check of the answer, one text each.
     """

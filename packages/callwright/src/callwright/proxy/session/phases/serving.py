@@ -88,8 +88,8 @@ def _choose_guided(transaction: Transaction, context: Context) -> Steps[bool]:
 
 
 def _find_out(transaction: Transaction, context: Context) -> Steps[Probed]:
-    """What is known of the upstream. It is asked only if guided mode depends on that; what is on
-    record of its model is read if the guard does.
+    """Return what is known of the upstream. It is asked only if guided mode depends on that; what
+    is on record of its model is read if the guard does.
     """
     settings = transaction.settings
     given: Probed | None = None
