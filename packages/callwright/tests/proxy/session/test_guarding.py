@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from callwright.http import Egress, HttpClient, HttpResponse
+from callwright.models.probe import Memory
+from callwright.models.write_record import WriteRecord, WriteRecords
 from callwright.nouns.types import ToolCall
+from callwright.proxy.server.app import UpstreamFacts
+from callwright.proxy.server.budget import Budget
 from callwright.proxy.session.guarding import Guarding, HeldCall, choose_mode
 from callwright.proxy.session.settings import GuardMode, GuardSetting, Settings
 from tests.proxy.playbook import JSON, SSE, Playbook, body, call, native_stream, whole
+from tests.proxy.upstream import Asked, Reply, proxy, upstream
 
 ORDER = {
     "type": "function",
@@ -124,3 +131,40 @@ def test_a_call_that_was_asked_for_in_place_of_another_is_held_and_told_too() ->
     assert [one.rule for one in book.record.guarding.held] == ["repeated_write"] * 2
     assert book.head is not None
     assert dict(book.head.headers)["x-callwright-held"] == "2"
+
+
+@pytest.mark.parametrize("size", [0, 300_000], ids=["event loop", "worker process"])
+async def test_what_doctor_recorded_counts_at_once_wherever_a_request_is_read(
+    size: int, tmp_path: Path
+) -> None:
+    memory = tmp_path / "m.json"
+    messages = [{"role": "system", "content": "x" * size}, *AGAIN]
+    request = {**body(False, tools=[ORDER]), "messages": messages}
+    patient = Budget(worker_wait_seconds=60, worker_seconds=30)
+
+    def answer(_: Asked) -> Reply:
+        return Reply([REPEATED_ANSWER], headers=JSON)
+
+    settings = Settings(guided="off", reasks=0, budget=patient)
+    async with (
+        upstream(answer) as up,
+        proxy(up.url, settings, facts=UpstreamFacts(memory=memory)) as (address, _),
+        HttpClient(Egress.any()) as client,
+    ):
+
+        async def ask() -> HttpResponse:
+            url = f"{address.removesuffix('/v1')}/v1/chat/completions"
+            given = await client.request("POST", url, json=request)
+            assert isinstance(given, HttpResponse)
+            return given
+
+        given = await ask()
+        assert (given.headers["x-callwright-guard"], given.headers["x-callwright-held"]) == (
+            "act",
+            "1",
+        )
+        WriteRecords(up.url, Memory(memory)).put("m", WriteRecord(29, 29, "2026-11-24"))
+        given = await ask()
+        assert given.headers["x-callwright-guard"] == "report"
+        assert given.body == REPEATED_ANSWER
+        assert len(up.asked) == 2, "nobody is asked for what is on record"
