@@ -10,11 +10,11 @@ made (:mod:`callwright.proxy.session.guard`). A correct answer stays unchanged, 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from callwright.agent.safety.clear import ClearedCall, DenialRule, Denied
+from callwright.agent.safety.clear import ClearedCall, Denied
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.nouns.wire_names import EditRule, EditRules
@@ -39,7 +39,7 @@ from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
 
 GUIDED = EditRules.GUIDED_CALL  # the rule of calls that a second reading brought or took away
-_WITHHELD: Mapping[DenialRule, EditRule] = {
+_WITHHELD: Mapping[str, EditRule] = {
     "repeated_write": EditRules.REPEATED_WRITE,
     "unstated_write": EditRules.UNSTATED_WRITE,
     "undoing_write": EditRules.UNDOING_WRITE,
@@ -472,6 +472,15 @@ def _drop_withheld(
         kept.append(one)
     made.notes += problems
     return kept, " ".join(dict.fromkeys(problems))
+
+
+def list_withheld(held: Iterable[HeldCall]) -> list[Edit]:
+    """Return the edits for calls that were kept back in decisions that left no call."""
+    return [
+        Edit("", _serialize_call(one.call), None, _WITHHELD.get(one.rule, EditRules.REFUSED))
+        for one in held
+        if not one.is_sent
+    ]
 
 
 def _ask_replacement(

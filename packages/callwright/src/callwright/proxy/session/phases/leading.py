@@ -6,11 +6,9 @@ from __future__ import annotations
 
 from typing import get_args
 
-from callwright.nouns.types import Edit
-from callwright.nouns.wire_names import EditRule
 from callwright.proxy.session import compose, guided
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decide import Decision
+from callwright.proxy.session.decide import Decision, list_withheld
 from callwright.proxy.session.events import UpstreamHead
 from callwright.proxy.session.lead import Lead, lead
 from callwright.proxy.session.phases.answering import ask_freely
@@ -47,7 +45,7 @@ def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
         return False
     record.led = Led(_list_parts(transaction.settings), made.turn, tuple(made.notes))
     record.guarding.held += made.held
-    record.edits += _list_withheld(made)
+    record.edits += list_withheld(made.held)
     record.raw = made.reply.text
     if made.decision is not None:
         _write_decision(transaction, context, made, made.decision)
@@ -62,15 +60,6 @@ def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
 
 def _list_parts(settings: Settings) -> tuple[str, ...]:
     return tuple(part for part in get_args(GuidedPart) if part not in settings.without)
-
-
-def _list_withheld(made: Lead) -> list[Edit]:
-    """The calls that were kept back on the way to what the client gets."""
-    calls = [(one.call, one.rule) for one in made.held if not one.is_sent]
-    return [
-        Edit("", {"name": call.tool, "arguments": call.arguments}, None, EditRule(rule))
-        for call, rule in calls
-    ]
 
 
 def _write_decision(
