@@ -42,7 +42,7 @@ def test_nothing_of_a_request_becomes_markup_wherever_it_stands() -> None:
     record.parsed, record.sent = (call,), (call,)
     record.edits.append(Edit(hostile, hostile, hostile, hostile))
     record.notes.append(hostile)
-    record.led = Led((hostile,), (1, 2), (hostile,))
+    record.led = Led((hostile,), (hostile,))
     record.guarding = Guarding("act", [HeldCall(call, hostile, hostile)])
     for made in (
         render_page([render_row(record)], hostile, hostile),
@@ -57,7 +57,7 @@ def test_nothing_of_a_request_becomes_markup_wherever_it_stands() -> None:
 def test_the_page_shows_what_the_engine_did_and_what_the_guard_held() -> None:
     order = ToolCall("a", "place_order", {"code": "A-100"})
     record = Record("1", "/x", outcome="edited", guided=True)
-    record.led = Led(("select", "layers"), (1, 2), ("chosen: place_order", "plan: a > place_order"))
+    record.led = Led(("select", "layers"), ("chosen: place_order", "offered: a > place_order"))
     record.guarding = Guarding("act", [HeldCall(order, "repeated_write", "It was made already.")])
     made = str(render_row(record))
     for said in (
@@ -65,8 +65,7 @@ def test_the_page_shows_what_the_engine_did_and_what_the_guard_held() -> None:
         "guard: act",
         "1 kept back",
         "chosen: place_order",
-        "plan: a &gt; place_order",
-        "round: 1 of 2",
+        "offered: a &gt; place_order",
         "kept back (repeated_write): place_order",
         "It was made already.",
     ):

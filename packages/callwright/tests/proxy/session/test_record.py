@@ -53,7 +53,7 @@ def records(draw: st.DrawFn) -> Record:
     made.notes = draw(st.lists(text, max_size=5))
     made.tools = tuple(draw(st.lists(text, max_size=5)))
     steps = st.lists(text, max_size=5).map(tuple)
-    made.led = draw(st.none() | st.builds(Led, st.just(("select",)), st.just((1, 2)), steps))
+    made.led = draw(st.none() | st.builds(Led, st.just(("select",)), steps))
     call = st.builds(ToolCall, text, text, st.dictionaries(text, value, max_size=3))
     held = st.builds(HeldCall, call, text, text)
     made.guarding = Guarding("act", draw(st.lists(held, max_size=3)))
@@ -127,7 +127,7 @@ def test_the_headers_name_the_guard_and_the_parts_of_guided_mode_that_led() -> N
 
 def test_what_the_engine_did_is_json_and_holds_no_secret() -> None:
     held = HeldCall(ToolCall("a", "t", {"key": "s3cret-s3cret"}), "repeated_write", "s3cret-s3cret")
-    record = Record("1", "/x", led=Led(("select",), (1, 2), ("plan: s3cret-s3cret",)))
+    record = Record("1", "/x", led=Led(("select",), ("chosen: s3cret-s3cret",)))
     record.guarding.held.append(held)
     assert "s3cret" not in json.dumps(record.shortened(100, ["s3cret-s3cret"]).to_dict())
-    assert json.loads(json.dumps(record.to_dict()))["led"]["turn"] == [1, 2]
+    assert json.loads(json.dumps(record.to_dict()))["led"]["parts"] == ["select"]

@@ -106,8 +106,7 @@ def _render_guided(record: Record) -> str:
 
 
 def _format_led(led: Led) -> str:
-    turn = [f"round: {led.turn[0]} of {led.turn[1]}"] if led.turn is not None else []
-    return "\n".join([f"parts: {', '.join(led.parts) or 'none'}", *led.steps, *turn])
+    return "\n".join([f"parts: {', '.join(led.parts) or 'none'}", *led.steps])
 
 
 def _format_held(guarding: Guarding) -> str:

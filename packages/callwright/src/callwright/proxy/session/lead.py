@@ -66,7 +66,6 @@ class Lead:
     is_readable: bool = True  # whether the upstream answers questions by schema
     notes: list[str] = field(default_factory=list)
     held: list[HeldCall] = field(default_factory=list)  # of decisions that left no call
-    turn: tuple[int, int] | None = None  # which round of the plan was asked for, and of how many
 
 
 @dataclass(slots=True)

@@ -39,12 +39,11 @@ class Exchange:
 @dataclass(slots=True)
 class Led:
     """Work of our engine where it led the client's agent. ``parts``: those of guided mode that
-    were in force; ``turn``: which round of the plan was asked for, and of how many; ``steps``: the
-    tools chosen, the plan, and the check of the answer, one text each.
+    were in force; ``steps``: the tools of each round, those chosen, and the check of the answer,
+    one text each.
     """
 
     parts: tuple[str, ...] = ()
-    turn: tuple[int, int] | None = None
     steps: tuple[str, ...] = ()
 
 

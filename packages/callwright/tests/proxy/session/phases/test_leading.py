@@ -92,8 +92,7 @@ def test_the_record_and_the_headers_say_which_parts_led_and_how_far() -> None:
     book.ask(body(ASKED)).answer(whole(CALL), JSON)
     led = book.record.led
     assert led.parts == ("select", "layers", "prerequisites", "answer")
-    assert led.turn == (1, 1)
-    assert led.steps == ("plan: deposit",)
+    assert led.steps == ("offered: deposit",)
     assert book.record.notes == []
     assert book.head is not None
     told = dict(book.head.headers)

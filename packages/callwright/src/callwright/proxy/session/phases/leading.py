@@ -43,7 +43,7 @@ def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
         refused = transaction.head is not None and transaction.head.status in UNSUPPORTED
         context.schema, record.guided = context.schema and not refused, False
         return False
-    record.led = Led(_list_parts(transaction.settings), made.turn, tuple(made.notes))
+    record.led = Led(_list_parts(transaction.settings), tuple(made.notes))
     record.guarding.held += made.held
     record.edits += list_withheld(made.held)
     record.raw = made.reply.text
