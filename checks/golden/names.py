@@ -408,7 +408,9 @@ def through_proxy(
     path: str, body: bytes, answers: Sequence[tuple[str, bytes]], **settings: Any
 ) -> dict[str, Any]:
     """Send one request through the proxy; ``answers`` are the upstream's: content type, body."""
-    session = Session(_ProxySettings(**{"guided": "off", **settings}), Toolsets(), "t1")
+    session = Session(
+        _ProxySettings(**{"guided": "off", "guard": "on", **settings}), Toolsets(), "t1"
+    )
     told: dict[str, Any] = {"body": b"", "head": [], "rules": [], "outcome": ""}
 
     def tell(event: Any) -> None:

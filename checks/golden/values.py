@@ -313,6 +313,8 @@ SEND = {
     "description": "Sends a mail.",
     "parameters": {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]},
 }
+_WRITES = {"annotations": {"readOnlyHint": False, "destructiveHint": False}}
+DECLARED = [{"type": "function", "function": {**SEND, **_WRITES}}]
 ZURICH, ROME = {"city": "Zürich"}, {"city": "Rome"}
 FAILED = [
     m
@@ -373,6 +375,17 @@ TALKS = {
         [guided("send_mail", {"to": "bob@y.example"}), {"content": "To whom?"}] * 2,
         {"messages": [{"role": "user", "content": "Send a mail, please."}]},
         {"guided": "on"},
+    ),
+    "write again natively": Talk(
+        [{"tool_calls": native(("c9", "send_mail", MAIL))}, {"content": "It is sent."}],
+        {"messages": [*MAILED, told("c1", "sent")]},
+    ),
+    "write unstated natively": Talk(
+        [
+            {"tool_calls": native(("c9", "send_mail", {"to": "bob@y.example"}))},
+            {"content": "To whom?"},
+        ],
+        {"messages": [{"role": "user", "content": "Send a mail, please."}], "tools": DECLARED},
     ),
     "refused": Talk(
         [{"tool_calls": native(("c1", "weather", {}))}] * 3,

@@ -134,5 +134,5 @@ def test_what_the_answer_says_is_missing_is_fetched_once() -> None:
 
 @pytest.mark.parametrize("query", ["Order HB-200", "Bestelle HB-200", "订购 HB-200", "اطلب HB-200"])
 def test_an_identifier_that_the_request_holds_is_not_looked_up_first(query: str) -> None:
-    seen = run(ForClient(), context(query=query), bind("order"))
+    seen = run(ForClient(), context(query=query), bind("order"), NOTHING)
     assert seen[0] == "ask bind order send_mail book_room"

@@ -17,6 +17,7 @@ from callwright.proxy.session.events import (
     Finish,
     Log,
     Probe,
+    Probed,
     Request,
     SendBody,
     SendHead,
@@ -134,7 +135,9 @@ class Playbook:
         path: str = CHAT,
         toolsets: Toolsets = _TOOLSETS,
         fronts: Mapping[str, Front] = FRONTS,
+        is_trusted: bool = False,
     ) -> None:
+        self.is_trusted = is_trusted  # what is on record of the model's writes
         self.settings = settings or Settings(guided="off")
         self.session = Session(self.settings, toolsets, "t1", fronts=fronts)
         self.path = path
@@ -150,6 +153,8 @@ class Playbook:
 
     def tell(self, event: Event) -> list[Command]:
         commands = self.session.handle(event, self.now)
+        if any(isinstance(c, Probe) and not c.asks for c in commands):  # nothing is on record
+            return self.tell(Probed(native=False, schema=False, is_trusted=self.is_trusted))
         for command in commands:
             match command:
                 case SendBody(data):

@@ -480,11 +480,20 @@ def doctor_command(
     context: Annotated[
         int, typer.Option(help="Tokens of the long prompt; coding agents send 10,000 to 30,000.")
     ] = 8000,
+    writes: Annotated[
+        bool,
+        typer.Option(
+            "--writes",
+            help="Run small jobs with writes too (about 60 requests), and record for the proxy's"
+            " --guard auto whether the model does them right.",
+        ),
+    ] = False,
 ) -> None:
     """Test how an endpoint handles tool calls, and what the proxy would repair there."""
-    from callwright.cli.doctor.command import run_doctor
+    from callwright.cli.doctor.command import Writes, run_doctor
 
-    raise typer.Exit(run_doctor(upstream, model, as_json=as_json, context=context))
+    tried = Writes(writes)
+    raise typer.Exit(run_doctor(upstream, model, as_json=as_json, context=context, writes=tried))
 
 
 @app.command()

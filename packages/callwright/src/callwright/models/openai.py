@@ -25,7 +25,7 @@ from callwright.jsontext import JsonError, parse
 from callwright.language import ENGLISH
 from callwright.models.chat import Gathered, body_out, tool_out
 from callwright.models.grammar import reduce_schema
-from callwright.models.probe import capabilities_of, open_memory
+from callwright.models.probe import build_memory_key, capabilities_of, open_memory
 from callwright.models.refusal import build_model_error
 from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError, Failure, ModelError
@@ -119,7 +119,7 @@ class OpenAIModel:
             if waited and self._unanswered is not None:
                 raise self._unanswered
             memory = open_memory(self._memory)
-            key = f"{self.base_url} {self._model}"
+            key = build_memory_key(self.base_url, self._model)
             self._known = memory.get(key, self._context)
             if self._known is None:
                 self._unanswered = None

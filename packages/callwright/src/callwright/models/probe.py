@@ -38,6 +38,7 @@ _TOOL = {
         },
     },
 }
+_PROBED = frozenset({"native_tools", "json_schema"})  # what a probe writes
 _UNSUPPORTED = frozenset({400, 404, 405, 415, 422, 500, 501})
 
 
@@ -106,32 +107,56 @@ class Memory:
         self.path = path
 
     def get(self, key: str, context: int) -> Capabilities | None:
-        found = self._read().get(key)
-        if not isinstance(found, dict):
+        found = self.read_entry(key)
+        if not _PROBED.intersection(found):
             return None
         return Capabilities(
             found.get("native_tools") is True, found.get("json_schema") is True, context, "probed"
         )
 
     def put(self, key: str, found: Capabilities) -> None:
-        entries = self._read() | {
-            key: {"native_tools": found.native_tools, "json_schema": found.json_schema}
-        }
+        self.update_entry(
+            key, {"native_tools": found.native_tools, "json_schema": found.json_schema}
+        )
+
+    def read_entry(self, key: str) -> JsonObject:
+        """Return all that is remembered under a key; empty if nothing is."""
+        found = self.read_entries().get(key)
+        return found if isinstance(found, dict) else {}
+
+    def update_entry(self, key: str, fields: JsonObject) -> bool:
+        """Set fields of an entry; all others stay, also those that this version does not know.
+        Return False if the file cannot be written.
+        """
+        entries = self.read_entries()
+        before = entries.get(key)
+        entries[key] = {**(before if isinstance(before, dict) else {}), **fields}
+        return self._write(entries)
+
+    def _write(self, entries: JsonObject) -> bool:
         part = self.path.with_name(f"{self.path.name}.{os.getpid()}")
         with suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             part.write_text(json.dumps(entries, indent=1), encoding="utf-8")
             os.replace(part, self.path)
+            return True
+        return False
 
     def forget(self) -> None:
         self.path.unlink(missing_ok=True)
 
-    def _read(self) -> dict[str, Any]:
+    def read_entries(self) -> dict[str, Any]:
+        """Return all that is remembered; empty if the file cannot be read."""
         try:
             value = parse(self.path.read_bytes())
         except (OSError, JsonError):
             return {}
         return value if isinstance(value, dict) else {}
+
+
+def build_memory_key(base_url: str, model: str) -> str:
+    """Return the key of a model at an endpoint, whose address has no slash at its end."""
+    return f"{base_url} {model}"
 
 
 def open_memory(path: Path | None = None) -> Memory:

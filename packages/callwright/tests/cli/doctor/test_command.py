@@ -7,14 +7,19 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from callwright.cli.doctor.command import render_summary, run_doctor
+from callwright.cli.doctor.command import Writes, render_summary, render_untried, run_doctor
 from callwright.cli.doctor.probes import Finding
+from callwright.models.probe import Memory
+from callwright.models.write_record import WriteRecord, WriteRecords
 from callwright.nouns.errors import ConfigError
 from tests.cli.patient import Patient
-from tests.proxy.upstream import upstream
+from tests.cli.scripted_writes import Worker
+from tests.proxy.playbook import JSON, call, whole
+from tests.proxy.upstream import Asked, Reply, upstream
 
 
 @contextmanager
@@ -31,9 +36,11 @@ def serving(patient: Patient) -> Iterator[str]:
     thread = threading.Thread(target=asyncio.run, args=(serve(),))
     thread.start()
     ready.wait()
-    yield url[0]
-    done.set()
-    thread.join()
+    try:
+        yield url[0]
+    finally:
+        done.set()
+        thread.join()
 
 
 def test_findings_are_printed_in_columns_with_the_next_step(
@@ -77,3 +84,86 @@ def test_the_summary_says_what_to_do() -> None:
 def test_a_context_too_short_to_tell_anything_is_refused() -> None:
     with pytest.raises(ConfigError, match="at least 1000"):
         run_doctor("http://h/v1", context=10)
+
+
+class Employed(Patient):
+    """An endpoint that also does the write cases, as a worker does them."""
+
+    def __init__(self, worker: Worker, *faults: str) -> None:
+        super().__init__(*faults)
+        self.worker = worker
+
+    def __call__(self, asked: Asked) -> Reply:
+        if asked.method == "GET" or "place_order" not in json.dumps(asked.json.get("tools")):
+            return super().__call__(asked)
+        text, calls = self.worker.answer(asked.json["messages"])
+        entries = [call(one.tool, one.arguments, one.id) for one in calls]
+        return Reply([whole(text or None, entries)], headers=JSON)
+
+
+def test_the_write_cases_are_run_on_request_and_recorded_for_the_proxy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory = tmp_path / "m.json"
+    with serving(Employed(Worker())) as url:
+        assert run_doctor(url, writes=Writes(True, memory)) == 0
+        out, err = capsys.readouterr()
+        assert "running 29 small jobs with writes, about 58 requests" in err
+        assert f"good     {'writes':27}29 of 29 small jobs done right" in out
+        assert "-> --guard auto only reports" in out
+        assert WriteRecords(url, Memory(memory)).is_trusted("big")
+        assert run_doctor(url, writes=Writes(False, memory)) == 0
+        assert "Writes: 29 of 29 small jobs right on 2" in capsys.readouterr().out
+    entry = json.loads(memory.read_text())[f"{url} big"]["writes"]
+    assert entry.keys() == {"right", "of", "at", "version"}
+
+
+def test_a_careless_model_loses_its_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory = tmp_path / "m.json"
+    with serving(Employed(Worker("repeats"))) as url:
+        records = WriteRecords(url, Memory(memory))
+        records.put("big", WriteRecord(29, 29, "2026-11-24"))
+        assert run_doctor(url, writes=Writes(True, memory)) == 0
+        out = capsys.readouterr().out
+        assert "repaired writes" in out
+        assert "repeated writes (once-english" in out
+        assert "-> --guard auto acts: fewer than 95 %" in out
+        assert not records.is_trusted("big")
+
+
+def test_a_record_holds_on_where_the_cases_get_no_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory = tmp_path / "m.json"
+    with serving(Patient("no tools")) as url:
+        records = WriteRecords(url, Memory(memory))
+        records.put("big", WriteRecord(29, 29, "2026-11-24"))
+        run_doctor(url, as_json=True, writes=Writes(True, memory))
+        document = json.loads(capsys.readouterr().out)
+    assert "not recorded" in document["findings"][-1]["said"]
+    assert document["writes"] == {
+        "right": 29,
+        "of": 29,
+        "at": "2026-11-24",
+        "version": 1,
+        "guard": "report",
+    }
+
+
+def test_a_record_that_cannot_be_written_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    with serving(Employed(Worker())) as url:
+        run_doctor(url, as_json=True, writes=Writes(True, tmp_path / "file" / "m.json"))
+    document = json.loads(capsys.readouterr().out)
+    assert "cannot be written" in document["findings"][-1]["said"]
+    assert document["writes"] == {"guard": "act"}
+
+
+def test_what_is_not_tried_is_said_with_its_price() -> None:
+    said = render_untried(None)
+    assert said.startswith("Writes: not tried. --guard auto acts")
+    assert "--writes runs 29 small jobs (about 58 requests)" in said

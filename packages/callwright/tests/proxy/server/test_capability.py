@@ -4,6 +4,8 @@ import asyncio
 from typing import Any
 
 from callwright.http import Egress, HttpClient
+from callwright.models.probe import Memory
+from callwright.models.write_record import WriteRecord, WriteRecords
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.server.capability import FREE, Capability
 from callwright.proxy.session.events import Probed
@@ -143,3 +145,20 @@ async def test_a_call_left_in_the_text_is_seen_and_words_or_a_refusal_are_not(
         async with upstream(answer) as up, HttpClient(Egress.any()) as client:
             found = await Capability(up.url, client, memory=tmp_path / f"{number}.json").of("m", ())
         assert found == Probed(native=False, schema=True, written=expected)
+
+
+async def test_what_is_on_record_goes_with_the_capabilities_and_is_read_without_a_question(
+    tmp_path: Any,
+) -> None:
+    memory = tmp_path / "m.json"
+    async with upstream(native) as up, HttpClient(Egress.any()) as client:
+        capability = Capability(up.url, client, memory=memory)
+        assert await capability.of("m", (), asks=False) == FREE
+        WriteRecords(up.url, Memory(memory)).put("m", WriteRecord(28, 29, "2026-11-24"))
+        assert (await capability.of("m", (), asks=False)).is_trusted
+        assert not up.asked
+        found = await capability.of("m", ())
+        assert found == Probed(native=True, schema=False, is_trusted=True)
+        assert not (await capability.of("other", (), asks=False)).is_trusted
+        WriteRecords(up.url, Memory(memory)).put("m", WriteRecord(9, 29, "2026-11-25"))
+        assert await capability.of("m", ()) == Probed(native=True, schema=False)

@@ -4,7 +4,8 @@ from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, ToolCall
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.server.counters import Counters
-from callwright.proxy.session.record import Record
+from callwright.proxy.session.guarding import Guarding, HeldCall
+from callwright.proxy.session.record import Led, Record
 
 
 def test_what_was_done_is_counted_and_the_last_requests_are_kept() -> None:
@@ -34,3 +35,21 @@ def test_what_is_remembered_is_bounded_in_bytes_and_the_oldest_goes() -> None:
     assert [record.id for record in counters.records] == ["19", "18", "17"]
     assert counters.requests["passed"] == 20
     assert sum(len(record.raw) for record in counters.records) < 100_000
+
+
+def test_what_the_guard_and_the_engine_did_is_counted() -> None:
+    counters = Counters(Budget())
+    call = ToolCall("a", "t", {})
+    held = [HeldCall(call, "repeated_write", "why") for _ in range(2)]
+    counters.add(Record("1", "/x", guarding=Guarding("act", held), led=Led(("select", "layers"))))
+    sent = HeldCall(call, "unstated_write", "why", is_sent=True)
+    counters.add(Record("2", "/x", guarding=Guarding("report", [sent]), led=Led(("layers",))))
+    counters.add(Record("3", "/x"))
+    assert {
+        'callwright_held_total{rule="repeated_write"} 2',
+        'callwright_reported_total{rule="unstated_write"} 1',
+        'callwright_guard_total{mode="act"} 1',
+        'callwright_guard_total{mode="report"} 1',
+        'callwright_led_total{part="layers"} 2',
+        'callwright_led_total{part="select"} 1',
+    } <= set(counters.text().splitlines())

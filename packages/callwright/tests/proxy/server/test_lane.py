@@ -31,7 +31,7 @@ PATIENT = Budget(worker_wait_seconds=60, worker_seconds=30)
 
 @asynccontextmanager
 async def lane(budget: Budget | None = None, command: Sequence[str] = ()) -> AsyncIterator[Lane]:
-    made = Lane(Setup(Settings(guided="off", budget=budget or PATIENT)), command)
+    made = Lane(Setup(Settings(guided="off", guard="on", budget=budget or PATIENT)), command)
     try:
         yield made
     finally:

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import os
 
-from callwright.nouns.types import Edit
+from callwright.nouns.types import Edit, ToolCall
 from callwright.proxy.server.request_log import RequestLog, line_of
+from callwright.proxy.session.guarding import Guarding, HeldCall
 from callwright.proxy.session.record import Record
 
 
@@ -47,3 +48,20 @@ def test_who_does_not_read_holds_nothing_up_and_hears_what_is_missing() -> None:
     os.close(ours)
     log.close()
     os.close(theirs)
+
+
+def test_what_the_guard_only_reports_stands_in_the_line_by_its_rule_alone() -> None:
+    call = ToolCall("a", "\x1b[2Jpay", {"to": "secret"})
+    sent = HeldCall(call, "unstated_write", "nobody said secret", is_sent=True)
+    record = Record("1", "/v1/x", outcome="untouched", guarding=Guarding("report", [sent, sent]))
+    assert (
+        line_of("POST", "/v1/x", 200, 0.5, record)
+        == "POST /v1/x 200 500 ms untouched; would keep back: unstated_write 2"
+    )
+    kept = HeldCall(call, "unstated_write", "nobody said secret")
+    acted = Record("1", "/v1/x", outcome="edited", guarding=Guarding("act", [kept]))
+    acted.edits.append(Edit("/0", None, None, "unstated_write"))
+    assert line_of("POST", "/v1/x", 200, 0.5, acted).endswith("edited: unstated_write")
+    acted = Record("1", "/v1/x", outcome="untouched", guarding=Guarding("act", [kept]))
+    line = line_of("POST", "/v1/x", 200, 0.5, acted)
+    assert line.endswith("untouched; kept back: unstated_write"), "held while the engine led"

@@ -32,7 +32,7 @@ from callwright.proxy.session.events import (
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import JSON, body, whole
 
-SETUP = Setup(Settings(guided="off"))
+SETUP = Setup(Settings(guided="off", guard="on"))
 CALL = (
     '<tool_call>\n{"name": "getWeather", "arguments": {"city": "Paris", "days": "2"}}\n</tool_call>'
 )

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, ToolCall
-from callwright.proxy.session.record import Record
+from callwright.proxy.session.guarding import Guarding, HeldCall
+from callwright.proxy.session.record import Led, Record
 from callwright.proxy.session.sse import json_bytes
 
 
@@ -51,6 +52,11 @@ def records(draw: st.DrawFn) -> Record:
     )
     made.notes = draw(st.lists(text, max_size=5))
     made.tools = tuple(draw(st.lists(text, max_size=5)))
+    steps = st.lists(text, max_size=5).map(tuple)
+    made.led = draw(st.none() | st.builds(Led, st.just(("select",)), steps))
+    call = st.builds(ToolCall, text, text, st.dictionaries(text, value, max_size=3))
+    held = st.builds(HeldCall, call, text, text)
+    made.guarding = Guarding("act", draw(st.lists(held, max_size=3)))
     return made
 
 
@@ -96,3 +102,32 @@ def test_headers_say_only_what_is_known() -> None:
     )
     assert marks["x-callwright-outcome"] == "edited"
     assert marks["x-callwright-questions"] == "1"
+
+
+def test_the_headers_name_the_guard_and_the_parts_of_guided_mode_that_led() -> None:
+    call = ToolCall("a", "t", {})
+    record = Record("1", "/x", tools=("t",), outcome="edited")
+    assert not [name for name, _ in record.marks() if name == "x-callwright-guard"]
+    record.guarding = Guarding(
+        "act",
+        [HeldCall(call, "repeated_write", "x"), HeldCall(call, "loop", "x", is_sent=True)],
+    )
+    record.led = Led(("select", "answer"))
+    told = dict(record.marks())
+    assert told["x-callwright-guard"] == "act"
+    assert told["x-callwright-held"] == "1"
+    assert told["x-callwright-guided"] == "select, answer"
+    record.outcome = "passed"  # a stream has begun, and it is not known yet what becomes of it
+    assert dict(record.marks()).keys() == {
+        "x-callwright-request",
+        "x-callwright-guard",
+        "x-callwright-guided",
+    }
+
+
+def test_what_the_engine_did_is_json_and_holds_no_secret() -> None:
+    held = HeldCall(ToolCall("a", "t", {"key": "s3cret-s3cret"}), "repeated_write", "s3cret-s3cret")
+    record = Record("1", "/x", led=Led(("select",), ("chosen: s3cret-s3cret",)))
+    record.guarding.held.append(held)
+    assert "s3cret" not in json.dumps(record.shortened(100, ["s3cret-s3cret"]).to_dict())
+    assert json.loads(json.dumps(record.to_dict()))["led"]["parts"] == ["select"]

@@ -358,7 +358,7 @@ class _Line:
 
     async def _found(self, probe: Probe) -> Probed:
         try:
-            return await self._proxy.capability.of(probe.model, probe.headers)
+            return await self._proxy.capability.of(probe.model, probe.headers, asks=probe.asks)
         except Exception as error:
             self._proxy.fault(build_fault(error, self._session.number))
             return FREE

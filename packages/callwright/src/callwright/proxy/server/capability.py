@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from callwright.http import HttpClient, Retry, Timeout
+from callwright.models.probe import open_memory
+from callwright.models.write_record import WriteRecords
 from callwright.nouns.errors import ModelError
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Message, Tool
@@ -64,6 +66,7 @@ class Capability:
         self._client = client
         self._always = known
         self._memory = memory
+        self._writes = WriteRecords(base, open_memory(memory))
         self._budget = budget or Budget()
         self._report = report
         self._clock = clock
@@ -83,15 +86,20 @@ class Capability:
                 for task in [*self._asking.values()]:
                     task.cancel()
 
-    async def of(self, model: str, headers: Headers) -> Probed:
+    async def of(self, model: str, headers: Headers, *, asks: bool = True) -> Probed:
         """Return the capabilities of a model, known or probed in time with the client's own key;
-        FREE if neither.
+        FREE if neither. With them goes what is on record of its writes; where ``asks`` is False
+        that is all, and nobody is asked.
         """
+        found = await self._find_out(model, headers) if asks else FREE
+        return replace(found, is_trusted=True) if self._writes.is_trusted(model) else found
+
+    async def _find_out(self, model: str, headers: Headers) -> Probed:
         if self._always is not None:
             return self._always
         key = dict(headers).get("authorization", "").removeprefix("Bearer ").strip()
         if model not in self._known and self._may_ask(model, key):
-            await self._found_out(model, key)
+            await self._await_probe(model, key)
         return self._known.get(model, FREE)
 
     def learned(self, model: str, guided: bool) -> None:
@@ -104,7 +112,7 @@ class Capability:
         has_room = model in self._asking or len(self._asking) < _AT_ONCE
         return not waits and has_room and len(model) <= _LONGEST_NAME
 
-    async def _found_out(self, model: str, key: str) -> None:
+    async def _await_probe(self, model: str, key: str) -> None:
         """Wait for the probe of this model that is under way, or for a new one, for as long as a
         request waits.
         """

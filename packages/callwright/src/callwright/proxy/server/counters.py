@@ -15,6 +15,10 @@ _HELP = {
     "violations_total": "What the gate refused or warned of, by kind.",
     "questions_total": "Upstream requests beyond the client's own.",
     "calls_total": "Tool calls sent to clients, by the format they were read from.",
+    "held_total": "Calls that the guard kept back, by rule.",
+    "reported_total": "Calls that the guard spoke against and that were sent, by rule.",
+    "guard_total": "Requests by what the guard did: act, report or off.",
+    "led_total": "Requests that our engine led, by the parts of guided mode that were in force.",
     "faults_total": (
         "Requests over which the proxy itself failed, and which passed untouched, by kind."
     ),
@@ -35,6 +39,10 @@ class Counters:
         self.violations: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
+        self.held: Counter[str] = Counter()
+        self.reported: Counter[str] = Counter()
+        self.guard: Counter[str] = Counter()
+        self.led: Counter[str] = Counter()
         self.questions = 0
         self.active = 0
         self.seconds = 0.0
@@ -49,6 +57,12 @@ class Counters:
             self.violations[violation.kind] += 1
         if record.sent:
             self.calls[record.dialect or "native"] += len(record.sent)
+        self.held.update(one.rule for one in record.guarding.kept_back)
+        self.reported.update(one.rule for one in record.guarding.reported)
+        if record.guarding.mode is not None:
+            self.guard[record.guarding.mode] += 1
+        if record.led is not None:
+            self.led.update(record.led.parts)
         self.questions += record.questions
         self.seconds += record.seconds
 
@@ -72,6 +86,10 @@ class Counters:
             ("edits_total", "rule", self.edits),
             ("violations_total", "kind", self.violations),
             ("calls_total", "dialect", self.calls),
+            ("held_total", "rule", self.held),
+            ("reported_total", "rule", self.reported),
+            ("guard_total", "mode", self.guard),
+            ("led_total", "part", self.led),
             ("faults_total", "kind", self.faults),
         ):
             yield from _iter_header_lines(name, "counter")

@@ -8,7 +8,8 @@ import json
 from collections.abc import Sequence
 
 from callwright.nouns.types import Json, ToolCall, to_json
-from callwright.proxy.session.record import Record
+from callwright.proxy.session.guarding import Guarding
+from callwright.proxy.session.record import Led, Record
 from callwright.viewer.document import render_document
 from callwright.viewer.markup import Html, html, join_html
 
@@ -65,7 +66,10 @@ def render_row(record: Record) -> Html:
         record.dialect,
         _format_count(len(record.edits), "edit"),
         _format_count(record.questions, "question"),
-        "guided" if record.guided else "",
+        _render_guided(record),
+        f"guard: {record.guarding.mode}" if record.guarding.mode else "",
+        f"{len(kept_back)} kept back" if (kept_back := record.guarding.kept_back) else "",
+        f"{len(reported)} reported" if (reported := record.guarding.reported) else "",
         f"fault: {record.fault}" if record.fault else "",
         f"{record.seconds:.2f} s",
     )
@@ -84,12 +88,33 @@ def render_row(record: Record) -> Html:
     )
     return html(
         '<details id="{id}"><summary><b class="{outcome}">{outcome}</b>{facts}</summary>'
-        "<div class=columns>{columns}</div>{notes}</details>",
+        "<div class=columns>{columns}</div>{led}{held}{notes}</details>",
         id=record.id,
         outcome=record.outcome,
         facts=join_html(html("<span>{}</span>", fact) for fact in facts if fact),
         columns=join_html(columns),
+        led=_render_column("Led", _format_led(record.led)) if record.led else "",
+        held=_render_column("Guard", _format_held(record.guarding)) if record.guarding.held else "",
         notes=_render_column("Notes", "\n".join(notes)) if notes else "",
+    )
+
+
+def _render_guided(record: Record) -> str:
+    if record.led is None:
+        return "guided" if record.guided else ""
+    return f"guided: {', '.join(record.led.parts) or 'no part'}"
+
+
+def _format_led(led: Led) -> str:
+    return "\n".join([f"parts: {', '.join(led.parts) or 'none'}", *led.steps])
+
+
+def _format_held(guarding: Guarding) -> str:
+    """Every call that the guard speaks against, what became of it, and why."""
+    return "\n\n".join(
+        f"{'sent, only reported' if one.is_sent else 'kept back'} ({one.rule}): {one.call.tool}"
+        f" {_format_json(one.call.arguments)}\n{one.reason}"
+        for one in guarding.held
     )
 
 

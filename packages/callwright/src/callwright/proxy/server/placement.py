@@ -179,7 +179,7 @@ def warm_up(settings: Settings, *, is_local: bool = False) -> None:
     import callwright.http.connection
     import callwright.models.openai  # noqa: F401 - the first probe asks with it
 
-    session = Session(replace(settings, guided="off"), Toolsets())
+    session = Session(replace(settings, guided="off", guard="on"), Toolsets())
     schema = {
         "type": "object",
         "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},

@@ -8,6 +8,7 @@ import os
 import queue
 import threading
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 
 from callwright.proxy.session.record import Record
@@ -20,22 +21,36 @@ _PATIENCE = 1.0  # seconds for the last lines at the end
 def line_of(
     method: str, path: str, status: int, seconds: float, record: Record | None = None
 ) -> str:
-    """``POST /v1/chat/completions 200 532 ms edited: case 2, date (1 question)``. No query, header
-    or body is in it, and nothing that steers a terminal. Status 0: the client left before there was
-    one.
+    """``POST /v1/chat/completions 200 532 ms edited: case 2, date (1 question)``, and behind it
+    ``; would keep back: unstated_write`` where the guard only reports. No query, header or body is
+    in it, and nothing that steers a terminal. Status 0: the client left before there was one.
     """
     shown = "".join(c if c.isprintable() else "?" for c in path[:_LONGEST_PATH])
     line = f"{method} {shown} {status or '-'} {1000 * seconds:.0f} ms"
     if record is None:
         return line
-    rules = Counter(edit.rule for edit in record.edits)
     made = [f"calls read as {record.dialect}"] if record.dialect else []
-    edits = ", ".join(
-        [*made, *(f"{rule} {times}" if times > 1 else rule for rule, times in rules.items())]
-    )
+    rules = _list_rules(edit.rule for edit in record.edits)
+    edits = ", ".join([*made, *([rules] if rules else [])])
     plural = "" if record.questions == 1 else "s"
     questions = f" ({record.questions} question{plural})" if record.questions else ""
-    return f"{line} {record.outcome}{': ' if edits else ''}{edits}{questions}"
+    guard = _tell_guarding(record)
+    return f"{line} {record.outcome}{': ' if edits else ''}{edits}{questions}{guard}"
+
+
+def _tell_guarding(record: Record) -> str:
+    """The rules of the calls that the guard spoke against, unless they stand among the edits."""
+    edited = {edit.rule for edit in record.edits}
+    kept = _list_rules(one.rule for one in record.guarding.kept_back if one.rule not in edited)
+    reported = _list_rules(one.rule for one in record.guarding.reported)
+    kept = f"; kept back: {kept}" if kept else ""
+    return f"{kept}; would keep back: {reported}" if reported else kept
+
+
+def _list_rules(rules: Iterable[str]) -> str:
+    """``case 2, date``: each rule, with its number where that is above one."""
+    counted = Counter(rules).items()
+    return ", ".join(f"{rule} {times}" if times > 1 else rule for rule, times in counted)
 
 
 class RequestLog:

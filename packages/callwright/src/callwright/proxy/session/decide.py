@@ -10,17 +10,18 @@ made (:mod:`callwright.proxy.session.guard`). A correct answer stays unchanged, 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from callwright.agent.safety.clear import ClearedCall, DenialRule, Denied
+from callwright.agent.safety.clear import ClearedCall, Denied
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.parsing import parse_calls
 from callwright.proxy.session import followup, guard, guided, history, ids
 from callwright.proxy.session.context import Context
+from callwright.proxy.session.guarding import HeldCall
 from callwright.proxy.session.refining import (
     LEFT_OUT,
     UNASKED,
@@ -38,7 +39,7 @@ from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
 
 GUIDED = EditRules.GUIDED_CALL  # the rule of calls that a second reading brought or took away
-_WITHHELD: Mapping[DenialRule, EditRule] = {
+_WITHHELD: Mapping[str, EditRule] = {
     "repeated_write": EditRules.REPEATED_WRITE,
     "unstated_write": EditRules.UNSTATED_WRITE,
     "undoing_write": EditRules.UNDOING_WRITE,
@@ -113,6 +114,7 @@ class Decision:
     notes: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    held: list[HeldCall] = field(default_factory=list)
     repaired: list[Repaired] = field(default_factory=list)
     asked: int = 0
     dialect: str = ""
@@ -454,6 +456,9 @@ def _drop_withheld(
     kept, problems = [], []
     cleared = guard.clear_calls(context, [w.call for w in work], [w.verdict for w in work])
     for place, (one, verdict) in enumerate(zip(work, cleared, strict=True)):
+        if isinstance(verdict, Denied):
+            is_sent = context.guard == "report"
+            made.held.append(HeldCall(one.call, verdict.rule, verdict.reason, is_sent))
         if isinstance(verdict, Denied) and context.guard == "report":
             made.notes.append(f"would be kept back: {verdict.reason}")
         elif isinstance(verdict, Denied):
@@ -467,6 +472,15 @@ def _drop_withheld(
         kept.append(one)
     made.notes += problems
     return kept, " ".join(dict.fromkeys(problems))
+
+
+def list_withheld(held: Iterable[HeldCall]) -> list[Edit]:
+    """Return the edits for calls that were kept back in decisions that left no call."""
+    return [
+        Edit("", _serialize_call(one.call), None, _WITHHELD.get(one.rule, EditRules.REFUSED))
+        for one in held
+        if not one.is_sent
+    ]
 
 
 def _ask_replacement(
@@ -486,7 +500,9 @@ def _ask_replacement(
         else:
             reply = yield Question("again", followup.build_followup(problem, text, context))
             work = _keep_accepted(followup.read_calls(reply, context), Decision(), context)
-        work, _ = _drop_withheld(_drop_disallowed(work, Decision(), context), Decision(), context)
+        trial = Decision()
+        work, _ = _drop_withheld(_drop_disallowed(work, trial, context), trial, context)
+        made.held += trial.held
         made.edits += [
             Edit(f"/{n}", None, _serialize_call(w.call), EditRules.ASKED_AGAIN)
             for n, w in enumerate(work)
@@ -532,6 +548,7 @@ def _ask_followup(
         _keep_accepted(followup.read_calls(reply, context), trial, context), trial, context
     )
     work, _ = _drop_withheld(_drop_loops(work, trial, context), trial, context)
+    made.held += trial.held
     if not work:
         made.notes.append("asked again, without a usable call")
         return []

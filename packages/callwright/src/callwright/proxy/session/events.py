@@ -74,11 +74,13 @@ class Tick:
 class Probed:
     """The answer to a Probe: whether native calls and JSON schemas work there, and if the former do
     not, whether the calls are at least ``written``, so that they can be read from the text.
+    ``is_trusted``: ``callwright doctor`` recorded the model as right on write cases.
     """
 
     native: bool
     schema: bool
     written: bool = False
+    is_trusted: bool = False
 
 
 Event: TypeAlias = (
@@ -165,10 +167,13 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Find out what this upstream does for this model, or remember it; answer with Probed."""
+    """Find out what this upstream does for this model, or remember it; answer with Probed.
+    ``asks`` is False where only what is on record is wanted: then nobody is asked.
+    """
 
     model: str
     headers: Headers = field(repr=False, default=())
+    asks: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ from callwright.nouns.types import (
 from callwright.proxy.session import followup, guided
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
+from callwright.proxy.session.guarding import HeldCall
 from callwright.proxy.session.sse import json_bytes
 
 _REMEMBERED = 256  # requests for each list of tools
@@ -64,6 +65,7 @@ class Lead:
     parsed: tuple[ToolCall, ...] = ()
     is_readable: bool = True  # whether the upstream answers questions by schema
     notes: list[str] = field(default_factory=list)
+    held: list[HeldCall] = field(default_factory=list)  # of decisions that left no call
 
 
 @dataclass(slots=True)
@@ -199,6 +201,8 @@ def _carry_out(
             decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
             if decision.calls:
                 made.decision, made.parsed = decision, calls
+            else:
+                made.held += decision.held
             made.problems += decision.problems
             return Returned([])
         case _:

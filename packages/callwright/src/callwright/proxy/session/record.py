@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from callwright.nouns.errors import Violation
 from callwright.nouns.redaction import redact_secrets
 from callwright.nouns.types import Edit, Json, JsonObject, ToolCall, to_json
+from callwright.proxy.session.guarding import Guarding
 
 if TYPE_CHECKING:
     from callwright.proxy.session.decide import Decision
@@ -30,6 +31,20 @@ class Exchange:
     status: int = 0
     outcome: str = "passed"  # passed | untouched | edited | failed | gone
     tools: tuple[str, ...] = ()
+    seconds: float = 0.0
+    first_byte: float = 0.0
+    created: int = 0  # seconds since 1970
+
+
+@dataclass(slots=True)
+class Led:
+    """Work of our engine where it led the client's agent. ``parts``: those of guided mode that
+    were in force; ``steps``: the tools of each round, those chosen, and the check of the answer,
+    one text each.
+    """
+
+    parts: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -45,9 +60,8 @@ class Record(Exchange):
     notes: list[str] = field(default_factory=list)
     questions: int = 0  # upstream requests beyond the first
     guided: bool = False
-    seconds: float = 0.0
-    first_byte: float = 0.0
-    created: int = 0  # seconds since 1970
+    led: Led | None = None
+    guarding: Guarding = field(default_factory=Guarding)
     # what went wrong in the proxy itself, which then passed everything on untouched
     fault: str = ""
 
@@ -61,10 +75,15 @@ class Record(Exchange):
         if not self.tools:
             return []
         marks = [("x-callwright-request", self.id)]
+        if self.guarding.mode is not None:
+            marks.append(("x-callwright-guard", self.guarding.mode))
+        if self.led is not None:
+            marks.append(("x-callwright-guided", ", ".join(self.led.parts)))
         if self.outcome in ("edited", "untouched"):
             marks.append(("x-callwright-outcome", self.outcome))
             marks.append(("x-callwright-edits", str(len(self.edits))))
             marks.append(("x-callwright-questions", str(self.questions)))
+            marks.append(("x-callwright-held", str(len(self.guarding.kept_back))))
         if self.dialect:
             marks.append(("x-callwright-dialect", self.dialect))
         return marks
@@ -77,6 +96,7 @@ class Record(Exchange):
         self.edits += made.edits
         self.violations += made.violations
         self.notes += made.notes
+        self.guarding.held += made.held
         self.dialect = made.dialect
         self.sent = tuple(s.call for s in made.calls)
         if leaked:
@@ -99,6 +119,8 @@ class Record(Exchange):
             violations=[cut.violation(violation) for violation in cut.first(self.violations)],
             notes=[cut.text(note) for note in cut.first(self.notes)],
             tools=tuple(cut.text(tool) for tool in cut.first(self.tools)),
+            led=cut.led(self.led) if self.led is not None else None,
+            guarding=cut.guarding(self.guarding),
         )
 
     def to_dict(self) -> JsonObject:
@@ -153,6 +175,16 @@ class _Shortener:
     def call(self, call: ToolCall) -> ToolCall:
         arguments: Any = self.json(call.arguments)
         return replace(call, id=self.text(call.id), tool=self.text(call.tool), arguments=arguments)
+
+    def led(self, led: Led) -> Led:
+        return replace(led, steps=tuple(self.text(step) for step in self.first(led.steps)))
+
+    def guarding(self, guarding: Guarding) -> Guarding:
+        held = [
+            replace(one, call=self.call(one.call), reason=self.text(one.reason))
+            for one in self.first(guarding.held)
+        ]
+        return replace(guarding, held=held)
 
     def edit(self, edit: Edit) -> Edit:
         return replace(

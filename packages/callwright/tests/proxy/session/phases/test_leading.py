@@ -85,3 +85,37 @@ def test_the_engine_is_loaded_where_somebody_is_led_and_nowhere_else() -> None:
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=120
     )
     assert said.stdout.split() == ["False", "False", "True", "False"]
+
+
+def test_the_record_and_the_headers_say_which_parts_led_and_how_far() -> None:
+    book = Playbook(Settings(guided="on", without=frozenset({"wishes"})))
+    book.ask(body(ASKED)).answer(whole(CALL), JSON)
+    led = book.record.led
+    assert led.parts == ("select", "layers", "prerequisites", "answer")
+    assert led.steps == ("offered: deposit",)
+    assert book.record.notes == []
+    assert book.head is not None
+    told = dict(book.head.headers)
+    assert told["x-callwright-guided"] == "select, layers, prerequisites, answer"
+    assert (told["x-callwright-guard"], told["x-callwright-held"]) == ("act", "0")
+
+
+def test_a_call_that_is_kept_back_on_the_way_is_told_with_the_words_that_follow() -> None:
+    wrong = CALL.replace("75", "7777")
+    book = Playbook(Settings(guided="on")).ask(body(ASKED)).answer(whole(wrong), JSON)
+    while book.finished is None:
+        book.answer(whole("Which amount?"), JSON)
+    held = book.record.guarding.held
+    assert {one.rule for one in held} == {"unstated_write"}
+    assert not any(one.is_sent for one in held)
+    assert {edit.rule for edit in book.record.edits} == {"unstated_write"}, "each change is listed"
+    assert book.head is not None
+    assert int(dict(book.head.headers)["x-callwright-held"]) == len(held)
+
+
+def test_what_cannot_be_led_is_not_said_to_be() -> None:
+    book = Playbook(Settings(guided="on")).ask(body(ASKED)).answer(whole("What?"), JSON)
+    book.answer(whole("What do you mean?"), JSON)
+    assert book.record.led is None
+    assert book.head is not None
+    assert "x-callwright-guided" not in dict(book.head.headers)

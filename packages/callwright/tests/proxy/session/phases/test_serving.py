@@ -22,14 +22,16 @@ from callwright.proxy.session.events import (
 from callwright.proxy.session.phases.serving import serve_request
 from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.record import Record
-from callwright.proxy.session.settings import Guided, Settings
+from callwright.proxy.session.settings import GuardMode, GuardSetting, Guided, Settings
 from tests.proxy.playbook import JSON, body, whole
 
 
-def begun(guided: Guided, **more: object) -> tuple[Transaction, Steps[None], list[object]]:
+def begun(
+    guided: Guided, guard: GuardSetting = "on", *, is_local: bool = True, **more: object
+) -> tuple[Transaction, Steps[None], list[object]]:
     """A request that has been sent to the generator, and what follows from it."""
-    made = Transaction(record=Record("t1", ""), settings=Settings(guided=guided))
-    steps = serve_request(made, Toolsets(), FRONTS, 99, is_local=True)
+    made = Transaction(record=Record("t1", ""), settings=Settings(guided=guided, guard=guard))
+    steps = serve_request(made, Toolsets(), FRONTS, 99, is_local=is_local)
     assert next(steps) == []
     raw = json.dumps(body(False, **more)).encode()
     return made, steps, list(steps.send(Request("POST", CHAT, body=raw)))
@@ -67,7 +69,7 @@ def test_a_request_ends_its_generator_with_its_last_commands_left() -> None:
 def test_what_the_upstream_can_do_decides_how_it_is_asked(
     found: Probed, more: dict[str, object], local: bool, asking: str
 ) -> None:
-    made, steps, (probe,) = begun("auto", **more)
+    made, steps, (probe,) = begun("auto", is_local=False, **more)
     assert isinstance(probe, Probe)
     assert made.context is not None
     made.context.local = local
@@ -81,3 +83,36 @@ def test_nothing_is_probed_where_the_settings_or_the_client_decide() -> None:
     assert begun("on")[0].asking == "guided"
     assert begun("off")[0].asking == "free"
     assert begun("auto", tool_choice="none")[0].asking == "free"
+
+
+@pytest.mark.parametrize("guided", ["auto", "on", "off"])
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_the_guard_follows_what_is_on_record_and_nobody_is_asked_for_that(
+    guided: Guided, is_trusted: bool
+) -> None:
+    made, steps, (probe,) = begun(guided, "auto")
+    assert isinstance(probe, Probe)
+    assert probe.asks == (guided == "auto")
+    made.commands = []
+    steps.send(Probed(native=False, schema=True, is_trusted=is_trusted))
+    assert made.context is not None
+    assert made.context.guard == made.record.guarding.mode == ("report" if is_trusted else "act")
+    assert made.asking == ("free" if guided == "off" else "guided")
+
+
+@pytest.mark.parametrize(("guard", "mode"), [("on", "act"), ("report", "report"), ("off", "off")])
+def test_the_user_forces_the_guard_whatever_is_on_record(
+    guard: GuardSetting, mode: GuardMode
+) -> None:
+    assert begun("off", guard)[0].record.guarding.mode == mode
+    made, steps, _ = begun("auto", guard)
+    made.commands = []
+    steps.send(Probed(native=True, schema=True, is_trusted=True))
+    assert made.context is not None
+    assert made.context.guard == mode
+
+
+def test_where_no_call_may_be_made_nothing_is_looked_up() -> None:
+    made, _, (command,) = begun("auto", "auto", tool_choice="none")
+    assert isinstance(command, SendUpstream)
+    assert made.record.guarding.mode == "act"

@@ -4,14 +4,18 @@ calls for the client, or to an answer in words.
 
 from __future__ import annotations
 
+from typing import get_args
+
 from callwright.proxy.session import compose, guided
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decide import Decision
+from callwright.proxy.session.decide import Decision, list_withheld
 from callwright.proxy.session.events import UpstreamHead
 from callwright.proxy.session.lead import Lead, lead
 from callwright.proxy.session.phases.answering import ask_freely
 from callwright.proxy.session.phases.asking import UNSUPPORTED, answer_questions
 from callwright.proxy.session.phases.transaction import Steps, Transaction
+from callwright.proxy.session.record import Led
+from callwright.proxy.session.settings import GuidedPart, Settings
 from callwright.proxy.session.sse import json_bytes
 
 
@@ -39,7 +43,9 @@ def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
         refused = transaction.head is not None and transaction.head.status in UNSUPPORTED
         context.schema, record.guided = context.schema and not refused, False
         return False
-    record.notes += made.notes
+    record.led = Led(_list_parts(transaction.settings), tuple(made.notes))
+    record.guarding.held += made.held
+    record.edits += list_withheld(made.held)
     record.raw = made.reply.text
     if made.decision is not None:
         _write_decision(transaction, context, made, made.decision)
@@ -50,6 +56,10 @@ def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
     request = transaction.outbound.chat(json_bytes(in_words))
     yield from ask_freely(transaction, context, request, is_last=True)
     return True
+
+
+def _list_parts(settings: Settings) -> tuple[str, ...]:
+    return tuple(part for part in get_args(GuidedPart) if part not in settings.without)
 
 
 def _write_decision(

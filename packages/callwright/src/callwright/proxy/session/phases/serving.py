@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from callwright.proxy.apis.adapters import Front
 from callwright.proxy.session.context import Context, Toolsets
 from callwright.proxy.session.events import Probe, Probed, Request, SendUpstream
+from callwright.proxy.session.guarding import choose_mode
 from callwright.proxy.session.guided import build_body_in_words
 from callwright.proxy.session.phases.answering import ask_freely, relay_answer
 from callwright.proxy.session.phases.by_schema import ask_guided
 from callwright.proxy.session.phases.reading import read_request
 from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.sse import json_bytes
+
+_AS_ASKED = Probed(native=True, schema=False)  # the client's own request is all that is asked
+_BY_SCHEMA = Probed(native=False, schema=True)
 
 
 def serve_request(
@@ -70,18 +75,34 @@ def _load_engine() -> None:
 
 
 def _choose_guided(transaction: Transaction, context: Context) -> Steps[bool]:
-    """Return True if the upstream is asked by schema first. What it can do is probed where the
-    settings leave that open.
+    """Return True if the upstream is asked by schema first, and set what the guard does. What the
+    upstream can do is probed where the settings leave that open.
     """
-    guided = transaction.settings.guided
-    if guided == "off" or context.choice == "none":
-        return False
-    found: object = Probed(native=False, schema=True) if guided == "on" else None
-    if found is None:
-        probe = Probe(transaction.record.model, transaction.outbound.headers)
-        transaction.commands.append(probe)
-    while not isinstance(found, Probed):
-        found = yield transaction.commands
+    settings, record = transaction.settings, transaction.record
+    found = yield from _find_out(transaction, context)
+    context.guard = choose_mode(settings.guard, is_trusted=found.is_trusted)
+    record.guarding.mode = context.guard
     context.native, context.schema = found.native, found.schema
     is_first = context.local or context.demanded or not found.written
     return found.schema and not found.native and is_first
+
+
+def _find_out(transaction: Transaction, context: Context) -> Steps[Probed]:
+    """Return what is known of the upstream. It is asked only if guided mode depends on that; what
+    is on record of its model is read if the guard does.
+    """
+    settings = transaction.settings
+    given: Probed | None = None
+    if settings.guided == "off" or context.choice == "none":
+        given = _AS_ASKED
+    elif settings.guided == "on":
+        given = _BY_SCHEMA
+    is_recorded = settings.guard == "auto" and context.choice != "none"
+    if given is not None and not is_recorded:
+        return given
+    headers = transaction.outbound.headers
+    transaction.commands.append(Probe(transaction.record.model, headers, asks=given is None))
+    found: object = None
+    while not isinstance(found, Probed):
+        found = yield transaction.commands
+    return found if given is None else replace(given, is_trusted=found.is_trusted)
