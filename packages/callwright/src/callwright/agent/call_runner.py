@@ -25,6 +25,7 @@ from callwright.agent.run_index import RunIndex
 from callwright.agent.safety.clear import Approval, ClearanceState, ClearedCall, Denied, clear
 from callwright.agent.safety.consent import Consent, build_proposal
 from callwright.agent.safety.freeze import Freeze
+from callwright.agent.safety.looked_up import find_looked_up
 from callwright.jsontext import write
 from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import Failure, Violation
@@ -387,7 +388,7 @@ class CallRunner:
         it: then nothing leaves, nobody is asked and nothing is spent. None, and a skip, where the
         call may not be made.
         """
-        state = self._clearance_state(approval)
+        state = self._clearance_state(approval, attempt)
         verdict = clear(call, state)
         if verdict.origins:
             self._note_origins(call, verdict)
@@ -415,9 +416,10 @@ class CallRunner:
             verdict = clear(call, state._replace(approval=answer))
         if isinstance(verdict, ClearedCall):
             return verdict
-        if verdict.rule == "filled":
-            # it was not made: where the plan says it, it may be
+        if verdict.rule in ("filled", "unstated_write"):
+            # it was not made: where the plan says it, or a result gives its value, it may be
             self.shared.index.made.pop(_make_call_key(call), None)
+        self.outcome.lacks = self.outcome.lacks or verdict.rule == "unstated_write"
         self._skip(verdict.reason, refused=True)
         if verdict.rule == "refused":
             self.outcome.denied = (call, self.outcome.skips[-1])
@@ -452,11 +454,26 @@ class CallRunner:
         same = self._same_earlier(call)
         return {} if same is None else {"earlier": same.id}
 
-    def _clearance_state(self, approval: Approval | None) -> ClearanceState:
+    def _clearance_state(self, approval: Approval | None, attempt: int) -> ClearanceState:
         safety, task = self.shared.safety, self.task
-        return ClearanceState(
+        state = ClearanceState(
             self.sources, safety.consent, approval, safety.freeze, task.is_planned, task.stated
         )
+        if not self._is_provenance_judged(attempt):
+            return state
+        index = self.shared.index
+        looked_up = find_looked_up(tuple(index.tools.values()))
+        return state._replace(spoken=index.spoken, looked_up=looked_up)
+
+    def _is_provenance_judged(self, attempt: int) -> bool:
+        """Whether a write may be kept back for a value that nobody said: not where the values are
+        somebody's own, nor where the calls are to leave as they were written, nor once the call has
+        left. A tool whose effects nobody declared may well be a read.
+        """
+        handling, tool = self.shared.handling, self.shared.index.tools.get(self.task.tool)
+        if handling.is_trusted or handling.as_written or tool is None:
+            return False
+        return tool.effects.declared and not self.shared.ledger.intended(self.id, attempt)
 
     def _note_origins(self, call: CheckedCall, verdict: ClearedCall | Denied) -> None:
         """Record where the values come from that no plan said."""

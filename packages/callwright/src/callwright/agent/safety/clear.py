@@ -34,6 +34,7 @@ DenialRule: TypeAlias = Literal[
 """Why a call may not leave. ``approval``: nobody was asked yet, and a yes would let it leave."""
 
 _NOT_JUDGED = Filled()
+_UNSTATED = "nothing in this conversation states"
 _SHOWN = 80  # characters of a value in a sentence
 
 
@@ -217,12 +218,17 @@ def _deny_unstated(
     if not found:
         return None
     values = ", ".join(f"'{one.key}' = {to_canonical_json(one.value)[:_SHOWN]}" for one in found)
-    said = f"'{tool.name}' was not called: nothing in this conversation states {values}."
+    said = f"'{tool.name}' was not called: {_UNSTATED} {values}."
     givers = sorted({links[one.key] for one in found if one.key in links})
     if givers:
         said += f" It can be looked up with {' or '.join(givers)}."
     paths = tuple(one.path for one in found)
     return Denied("unstated_write", said, refused=paths)
+
+
+def is_unstated(reason: str) -> bool:
+    """Whether a call was kept back for a value that nothing states, by the reason of its skip."""
+    return _UNSTATED in reason
 
 
 def compute_write_key(call: CheckedCall, state: ClearanceState | None = None) -> str:
