@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from callwright.jsontext import parse
+
 ROOT = Path(__file__).resolve().parent.parent
 LANGUAGE = ROOT / "packages" / "callwright" / "src" / "callwright" / "language"
 RULES = {  # language -> its rule sets of cardinal numbers, and of ordinal numbers
@@ -112,9 +114,9 @@ def main(argv: Sequence[str]) -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("folder", type=Path, help="the unpacked package cldr-rbnf")
     folder: Path = arguments.parse_args(argv).folder
-    version = json.loads((folder / "package.json").read_text(encoding="utf-8"))["version"]
+    version = parse((folder / "package.json").read_bytes())["version"]
     for code in RULES:
-        found = json.loads((folder / "rbnf" / f"{code}.json").read_text(encoding="utf-8"))
+        found = parse((folder / "rbnf" / f"{code}.json").read_bytes())
         compile_language(code, Rules(found["rbnf"]["rbnf"]["SpelloutRules"]), version)
     return 0
 
@@ -130,7 +132,9 @@ def compile_language(code: str, rules: Rules, version: str) -> None:
     tables = [_table("numbers", source, numbers), _table("scales", source, scales)]
     if ordinals:
         tables.append(
-            _table("ordinals", source, _list_words(rules, ordinals, ORDINALS, {**scales, **numbers}))
+            _table(
+                "ordinals", source, _list_words(rules, ordinals, ORDINALS, {**scales, **numbers})
+            )
         )
     (LANGUAGE / code / "number_words.toml").write_text("\n".join(tables), encoding="utf-8")
 

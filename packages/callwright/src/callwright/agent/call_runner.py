@@ -10,7 +10,7 @@ ledger. So a run does not depend on which call was faster, and can be replayed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -34,6 +34,7 @@ from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     CheckedCall,
+    Edit,
     JsonObject,
     Reply,
     Skip,
@@ -54,13 +55,17 @@ from callwright.repair.by_model.question import (
 )
 from callwright.repair.by_model.reflection import Reflecting, Tried
 from callwright.repair.diagnose import Diagnosis, diagnose
+from callwright.repair.draft import Draft
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.outcome import may_repeat
 from callwright.repair.provenance.invention import Invention, find_inventions
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.unstated import find_unstated_options
 from callwright.repair.rule import UNANSWERED
+from callwright.schema.coerce import pointer_join
 
 _DROPPED = EditRules.DROP_UNKNOWN
+_LEFT_OUT = EditRules.DROP_UNSOURCED
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
 _NEAR = 7  # days from a known one, within which a date may have been counted
 _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
@@ -303,6 +308,8 @@ class CallRunner:
             if written is None:
                 return None
             verdict = written
+        elif not frozen:
+            verdict = self._leave_out_unstated(verdict)
         self.shared.repairs["tier1"] += sum(edit.rule != "repair_model" for edit in verdict.edits)
         self.shared.trace.add(
             "call.checked",
@@ -313,6 +320,28 @@ class CallRunner:
             warnings=[w.to_dict() for w in verdict.warnings],
         )
         return verdict
+
+    def _leave_out_unstated(self, checked: CheckedCall) -> CheckedCall:
+        """The call without the optional values that nothing supports, where its schema holds so."""
+        if self.shared.handling.is_trusted:
+            return checked
+        before = checked.arguments
+        found = find_unstated_options(
+            before, checked.tool, self.sources, self.shared.index.spoken, self._looked_up
+        )
+        if not found:
+            return checked
+        kept = {key: value for key, value in before.items() if key not in found}
+        edits = (Edit(pointer_join("", key), before[key], None, _LEFT_OUT) for key in found)
+        call = ToolCall(checked.id, checked.tool.name, kept, checked.slot)
+        verdict = self.gate.judge(Draft(0, call), self.sources, (*checked.edits, *edits))
+        return verdict if isinstance(verdict, CheckedCall) else checked
+
+    @property
+    def _looked_up(self) -> Mapping[str, str]:
+        """The arguments of this tool that other tools' results give."""
+        tools = tuple(self.shared.index.tools.values())
+        return find_looked_up(tools).get(self.task.tool, {})
 
     def _as_written(self, call: ToolCall, checked: CheckedCall) -> CheckedCall | None:
         """Without repair: the call as it was written, unknown keys dropped (the gate's own part,

@@ -2,7 +2,8 @@
 
 No model and no dictionary: a text in Latin or Cyrillic script belongs to the language whose
 function words it holds, words of several languages counting less; one in Arabic script is Arabic by
-its letters; other scripts name a language or none. Short texts without function words have no language. Who asks acts only on an answer that it
+its letters; other scripts name a language or none. Short texts without function words have no
+language. Who asks acts only on an answer that it
 knows.
 """
 

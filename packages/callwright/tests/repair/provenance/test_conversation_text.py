@@ -94,7 +94,13 @@ def test_no_names_and_no_lists_are_picked_out_of_a_text_that_is_not_english(text
 
 @pytest.mark.parametrize(
     ("text", "numbers"),
-    [(GERMAN, ["1,250.50"]), (SPANISH, ["1,250"]), (FRENCH, []), (CHINESE, ["1250"]), (ARABIC, ["1250"])],
+    [
+        (GERMAN, ["1,250.50"]),
+        (SPANISH, ["1,250"]),
+        (FRENCH, []),
+        (CHINESE, ["1250"]),
+        (ARABIC, ["1250"]),
+    ],
 )
 def test_numbers_have_the_signs_of_their_language_or_none(text: str, numbers: list[str]) -> None:
     """ "1.250" is a thousand or one and a quarter: where the language is not known it is neither."""

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from math import isclose
+from math import ceil, floor, isclose, isfinite
 
 from callwright.dataflow.flow import STOP
 from callwright.language import ENGLISH
@@ -72,9 +72,12 @@ _IN_WORDS = 12  # up to here most languages have one short word for a number
 _READABLE = 0.2  # the share of English function words in an English sentence
 _MOST_NUMBERS = 2_000  # beyond, nearly every number could be computed from them
 _DEPTH = 12
+_NOON, _MIDNIGHT = 12, 24
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
+_LIMIT = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w,]|\.\d)")
 _DAY = ENGLISH.pattern("calendar.day")
+_COMPACT_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?!\d)")
 _MAIL = re.compile(r"[^\s@<>,;:]+@[^\s@<>,;:]+\.[A-Za-z]{2,}")
 _TEXT = "text"
 _LOOKED_UP = "looked up"
@@ -108,7 +111,7 @@ def find_inventions(
     too.
     """
     root = compiled_for(tool).root
-    known = _Known(sources, said or (sources.query,), near, looked_up, tool)
+    known = ValueJudge(sources, said or (sources.query,), near, looked_up, tool)
     leaves = _iter_required(arguments, root, "", "", 0)
     return tuple(
         Invention(path, key, value)
@@ -141,14 +144,14 @@ def _iter_required(
         yield path, key, value, node
 
 
-class _Known:
+class ValueJudge:
     """Possible sources of a value, read when first asked for."""
 
     def __init__(
         self,
         sources: ProvenanceIndex,
         said: Sequence[str],
-        near: int,
+        near: int = 31,
         looked_up: Container[str] = (),
         tool: Tool | None = None,
     ) -> None:
@@ -165,7 +168,7 @@ class _Known:
         role = _classify_schema(node)
         if role == _TEXT:
             role = _classify_text(value) or (_LOOKED_UP if key in self._looked_up else "")
-        if not role or _is_schema_value(value, node):
+        if not role or is_schema_value(value, node):
             return True
         if role == "number":
             named = _COORDINATES.isdisjoint(split_identifier(key)[-1:])
@@ -188,12 +191,27 @@ class _Known:
             return True
         if self._is_unread(value):
             return True
-        numbers = {abs(n) for n in self._sources.numbers_apart}
+        numbers = {abs(n) for n in self._sources.numbers_apart if isfinite(n)}
+        if any(value in (floor(n), ceil(n)) for n in numbers if not n.is_integer()):
+            return True
         if len(numbers) > _MOST_NUMBERS or value in self._sources.spelled_in_results:
             return True
+        if _NOON < value < _MIDNIGHT and value - _NOON in numbers:  # 11 PM
+            return True
         return (
-            value in self._spans() or _is_computed(value, numbers) or value in self._totals()
+            value in self._spans()
+            or _is_computed(value, numbers)
+            or value in self._totals()
+            or self._is_within_limits(value, numbers)
         )
+
+    def _is_within_limits(self, value: float, numbers: set[float]) -> bool:
+        """Return True if the tool's own description says the number, or it is what is left between
+        one that it says and one that was stated: 40 of a tank of 50 that holds 10.
+        """
+        about = self._tool.description if self._tool is not None else ""
+        limits = {float(n) for n in _LIMIT.findall(about) if n not in examples_in(about)}
+        return value in limits or any(n + value in limits for n in numbers)
 
     def _is_unread(self, value: float) -> bool:
         """Return True if a number may be stated in words that cannot be read."""
@@ -255,6 +273,17 @@ class _Known:
         return any(r in whole or any(row in r for row in longest) for r in seen)
 
 
+def reads_english(said: Sequence[str]) -> bool:
+    """Return True if what was said is surely English, the language of most schemas."""
+    known = _list_languages(said)
+    if known:
+        return known == {"en"}
+    whole = " ".join(said)
+    words = _WORD.findall(whole.lower())
+    read = sum(w in STOP for w in words)
+    return bool(words) and not is_foreign(whole) and read >= _READABLE * len(words)
+
+
 def can_read_numbers(said: Sequence[str], tool: Tool | None = None) -> bool:
     """Return True if every number word of what was said would be understood: each text is in a
     language whose number words are known, as far as its language can be told. A short text may tell
@@ -295,12 +324,16 @@ def _find_spans(code: str, texts: Sequence[str]) -> Iterator[int]:
     for written, meant in named:
         name = fold_text(written)
         if name in (whole if code in _WITHOUT_SPACES else words):
-            yield from (meant,) if isinstance(meant, int) else _SPANS.get(_TIME_UNITS.get(meant, ""), ())
+            yield from (
+                (meant,) if isinstance(meant, int) else _SPANS.get(_TIME_UNITS.get(meant, ""), ())
+            )
 
 
 def days_in(texts: Iterable[str]) -> set[date]:
     """The full dates that texts name."""
-    found = (calendar_day(match[0]) for text in texts for match in _DAY.finditer(text[:_DATED]))
+    parts = [text[:_DATED] for text in texts]
+    found = [calendar_day(match[0]) for text in parts for match in _DAY.finditer(text)]
+    found += [calendar_day("-".join(m.groups())) for t in parts for m in _COMPACT_DAY.finditer(t)]
     return {day for day in found if day is not None}
 
 
@@ -349,7 +382,7 @@ def _classify_text(value: Json) -> str:
     return "email" if _MAIL.fullmatch(value) else ""
 
 
-def _is_schema_value(value: Json, node: Node) -> bool:
+def is_schema_value(value: Json, node: Node) -> bool:
     """Return True if the schema itself gives the value: its default, or a value that its
     description names, except as an example.
     """
