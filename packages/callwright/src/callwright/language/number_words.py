@@ -56,6 +56,7 @@ class NumberWords:
         self._add("number_words_more.groups", "group")
         for word in self._listed("number_words_more.joiners"):
             self._parts.setdefault(word, (_JOINER,))
+        self._longest = max(map(len, self._parts))
         has = self._vocabulary.has
         self._prefixes = self._listed("number_words_more.word_prefixes")
         self._dual = (
@@ -148,19 +149,30 @@ class NumberWords:
         """A number written as one word, or the one that a word begins with."""
         if not self._least or len(word) < self._least:
             return ()
-        parts: list[Part] = []
-        at = 0
-        while at < len(word) and len(parts) < _MOST_PARTS:
-            fits = [end for end in range(len(word), at, -1) if word[at:end] in self._parts]
-            if not fits:
-                skipped = next((g for g in self._glue if parts and word.startswith(g, at)), "")
-                if not skipped:
-                    break
-                at += len(skipped)
+        if not any(word[:end] in self._parts for end in range(1, len(word) + 1)):
+            return ()
+        # from the end: the longest way on from each place
+        ways: dict[int, tuple[int, tuple[Part, ...]]] = {}
+        for at in range(len(word), -1, -1):
+            ways[at] = max(self._list_ways(word, at, ways), key=lambda way: way[0])
+        return ways[0][1]
+
+    def _list_ways(
+        self, word: str, at: int, ways: dict[int, tuple[int, tuple[Part, ...]]]
+    ) -> Iterator[tuple[int, tuple[Part, ...]]]:
+        """(end, parts) of the ways on from a place of a word: none, or a part and what follows it,
+        perhaps with a joint between.
+        """
+        yield at, ()
+        for end in range(min(len(word), at + self._longest), at, -1):
+            parts = self._parts.get(word[at:end])
+            if parts is None or parts == (_JOINER,):
                 continue
-            parts += self._parts[word[at : fits[0]]]
-            at = fits[0]
-        return tuple(parts)
+            yield ways[end][0], parts + ways[end][1]
+            for glue in self._glue:
+                behind = end + len(glue)
+                if word.startswith(glue, end) and ways[behind][0] > behind:
+                    yield ways[behind][0], parts + ways[behind][1]
 
 
 def _read_figure(text: str) -> Part:

@@ -191,7 +191,7 @@ class ValueJudge:
             return True
         if self._is_unread(value):
             return True
-        numbers = {abs(n) for n in self._sources.numbers_apart if isfinite(n)}
+        numbers = {abs(float(n)) for n in self._sources.numbers_apart if isfinite(n)}
         if any(value in (floor(n), ceil(n)) for n in numbers if not n.is_integer()):
             return True
         if len(numbers) > _MOST_NUMBERS or value in self._sources.spelled_in_results:

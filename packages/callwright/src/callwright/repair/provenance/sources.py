@@ -26,6 +26,7 @@ _COUNT_WORDS: Mapping[str, float] = ENGLISH.table("numbers.count_words")
 _COUNTS = frozenset(_COUNT_WORDS)
 _ENUMERATORS = ENGLISH.words("numbers.enumerators")
 _ENUMERATES = ENGLISH.pattern("numbers.enumerates")
+_CARDINALS = ENGLISH.table("number_words.numbers").keys()
 _ONE_WORDS = frozenset(word for word, value in _COUNT_WORDS.items() if value == 1)
 _CONNECTORS = "-_/"  # between the parts of a code
 _ENDINGS = ENGLISH.listed("stemming.forms")
@@ -165,7 +166,8 @@ class ProvenanceIndex:
             for figure in _NUMBER.finditer(text):
                 if not _is_in_code(text, *figure.span(1)):
                     found.update(_read_figures(figure[1], is_percent=bool(figure[2])))
-        found.update(_COUNT_WORDS[w] for w in self._counts() - (_ONE_WORDS - _ENUMERATORS))
+        more = self._counts() - _CARDINALS - (_ONE_WORDS - _ENUMERATORS)
+        found.update(float(_COUNT_WORDS[word]) for word in more)
         return found
 
     @property
