@@ -495,7 +495,7 @@ class CallRunner:
         return state._replace(spoken=index.spoken, looked_up=looked_up)
 
     def _is_provenance_judged(self, attempt: int) -> bool:
-        """Whether a write may be kept back for a value that nobody said: not where the values are
+        """Return True if a write may be kept back for a value that nobody said: not where the values are
         somebody's own, nor where the calls are to leave as they were written, nor once the call has
         left. A tool whose effects nobody declared may well be a read.
         """

@@ -79,7 +79,7 @@ class NumberWords:
         return frozenset(found | {2.0}) if self._says_two(folded) else frozenset(found)
 
     def _says_two(self, folded: str) -> bool:
-        """Whether a word that is no number has the ending of two."""
+        """Return True if a word that is no number has the ending of two."""
         ending = self._dual
         if ending is None:
             return False
@@ -230,7 +230,7 @@ def _take_smaller(stack: list[float], part: Part) -> float:
 
 
 def _has_room(stack: list[float], value: float, *, is_joined: bool) -> bool:
-    """Whether a number may be added to the last part: 20 takes 5, and 5 takes 20 or 10 behind it
+    """Return True if a number may be added to the last part: 20 takes 5, and 5 takes 20 or 10 behind it
     where the language says units first.
     """
     if not stack:

@@ -24,7 +24,7 @@ import re
 from collections.abc import Container, Sequence
 
 from callwright.dataflow.flow import STOP
-from callwright.language import ENGLISH
+from callwright.language.pack import pack
 from callwright.language.tokens import split_identifier
 from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.provenance.grounding import is_filler
@@ -39,12 +39,8 @@ _LARGEST = 1e6
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _PLAIN_WORDS = re.compile(r"[a-z]+(?:[ _-][a-z]+)*")  # no code, no name, no abbreviation
-_UNITS = frozenset(
-    name
-    for units in ENGLISH.file("units").values()
-    for one in units.values()
-    for name in one["names"]
-)
+_ENGLISH = pack("en")
+_UNITS = frozenset(_ENGLISH.units if _ENGLISH is not None else ())
 
 
 def find_unstated_options(
