@@ -218,7 +218,7 @@ def _deny_unstated(
     if not found:
         return None
     values = ", ".join(f"'{one.key}' = {to_canonical_json(one.value)[:_SHOWN]}" for one in found)
-    said = f"'{tool.name}' was not called: {_UNSTATED} {values}."
+    said = f"'{tool.name}' was not called: nothing in this conversation states {values}."
     givers = sorted({links[one.key] for one in found if one.key in links})
     if givers:
         said += f" It can be looked up with {' or '.join(givers)}."

@@ -320,13 +320,11 @@ def _find_spans(code: str, texts: Sequence[str]) -> Iterator[int]:
         return
     whole = fold_text(" ".join(texts))
     words = set(_WORD.findall(whole))
-    named = (*language.units.items(), *language.months.items())
-    for written, meant in named:
-        name = fold_text(written)
-        if name in (whole if code in _WITHOUT_SPACES else words):
-            yield from (
-                (meant,) if isinstance(meant, int) else _SPANS.get(_TIME_UNITS.get(meant, ""), ())
-            )
+    text_or_words = whole if code in _WITHOUT_SPACES else words
+    for written, unit in language.units.items():
+        if fold_text(written) in text_or_words and unit in _TIME_UNITS:
+            yield from _SPANS[_TIME_UNITS[unit]]
+    yield from (n for name, n in language.months.items() if fold_text(name) in text_or_words)
 
 
 def days_in(texts: Iterable[str]) -> set[date]:
