@@ -68,6 +68,6 @@ def build_sources(asked: Asked, results: Iterable[ToolResult] = ()) -> Provenanc
 
 
 def list_spoken(asked: Asked) -> tuple[str, ...]:
-    """What the user said: the messages of the conversation, and the query."""
+    """The words of the user: the messages of the conversation, and the query."""
     users = (m.content for m in asked.conversation if m.role == "user")
     return (*users, asked.query)
