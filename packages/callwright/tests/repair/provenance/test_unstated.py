@@ -151,3 +151,9 @@ def test_a_required_value_is_never_left_out_nor_any_where_nothing_is_said_to_be_
 
 def test_a_unit_follows_from_other_values() -> None:
     assert left_out("Order 3 metres of cable for us.", focus_area="cm") == ()
+
+
+def test_a_number_beside_a_declared_default_goes_where_effects_are_declared() -> None:
+    said = "Order one of the desk lamps for us."
+    assert left_out(said, WRITE, page_size=50) == ("page_size",)
+    assert left_out(said, UNKNOWN, page_size=50) == ()

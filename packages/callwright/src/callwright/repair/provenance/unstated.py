@@ -7,7 +7,8 @@ only what is surely nobody's wish may go:
 * Whole and short decimal numbers, dates, addresses and texts with a format or a pattern, judged as
   required ones are (:mod:`callwright.repair.provenance.invention`), and texts that say nothing
   ("unknown"). This depends on no language beyond its number words. A number whose argument is
-  spoken of stays ("high priority"), and so does one on a declared scale where that cannot be read.
+  spoken of stays ("high priority"), and so does one on a declared scale where that cannot be read,
+  or beside a declared default where a tool does not declare its effects.
 * Where a tool declares its effects also a yes and an option; of a write also a short text. They are
   words: they are judged only where the user's words are surely English, as the schema's are, and
   each word of the value, of the argument's name or of its description that the conversation uses
@@ -93,6 +94,8 @@ class _OptionJudge:
             return False
         if self._values.holds(key, value, node):
             return False
+        if not self._tool.effects.declared and _find_keyword(node, "default") is not None:
+            return False  # to write another value than the schema's is no filling of a form
         if any(self._sources.mentions(w) for w in split_identifier(key)[-1:] if len(w) >= _TELLING):
             return False
         return reads_english(self._said) or not _is_scale(node)
