@@ -227,7 +227,7 @@ def _deny_unstated(
 
 
 def is_unstated(reason: str) -> bool:
-    """Whether a call was kept back for a value that nothing states, by the reason of its skip."""
+    """Return True if the reason of a skip is a value that nothing states."""
     return _UNSTATED in reason
 
 
