@@ -20,7 +20,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 LANGUAGE = ROOT / "packages" / "callwright" / "src" / "callwright" / "language"
-PACKS = ("de",)
+PACKS = ("ar", "de", "es", "zh")
 SNOWBALL = {
     "da": "danish",
     "de": "german",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Any
 
 import pytest
 
 from callwright import Limits, Orchestrator, Run
 from callwright.agent.call_runner import _find_legacy_repeat
-from callwright.agent.options import Persistence
+from callwright.agent.options import Persistence, Safety
+from callwright.agent.strategies.dag import Given
 from callwright.nouns.plan import Plan
 from callwright.nouns.trace import MemorySink
 from callwright.nouns.types import READ_LOCAL, WRITE
@@ -76,6 +78,112 @@ async def test_a_write_is_intended_before_it_leaves_and_a_read_is_not() -> None:
     assert "intent" in seen[0]
     [intent] = [e.data for e in sink.events if e.kind == "intent"]
     assert (intent["tool"], intent["arguments"], intent["attempt"]) == ("write", {"x": "alpha"}, 1)
+
+
+ORDERS = {  # language -> (no number, 36 in words, 36 in digits)
+    "en": (
+        "Order some of the lamps for us.",
+        "Order thirty-six of the lamps for us.",
+        "Order 36 of the lamps for us.",
+    ),
+    "de": (
+        "Bestelle bitte die Lampen für uns.",
+        "Bestelle bitte sechsunddreißig von den Lampen für uns.",
+        "Bestelle bitte 36 von den Lampen für uns.",
+    ),
+    "es": (
+        "Pide unas lámparas para nosotros y para el despacho.",
+        "Pide treinta y seis lámparas para nosotros y para el despacho.",
+        "Pide 36 lámparas para nosotros y para el despacho.",
+    ),
+    "zh": ("请订购一些台灯", "请订购三十六盏台灯", "请订购36盏台灯"),
+    "ar": ("اطلب بعض المصابيح إلى المكتب", "اطلب ستة وثلاثين مصباحا إلى المكتب", "اطلب ٣٦ مصباحا إلى المكتب"),
+}  # fmt: skip
+
+
+def ordering() -> FakeTool:
+    return FakeTool("order", {"quantity": {"type": "integer"}}, effects=WRITE, output="ok")
+
+
+async def asked(
+    query: str, tools: list[FakeTool], calls: list[dict[str, Any]], strategy: str = "layered"
+) -> Run:
+    answered = {"statements": [], "missing": []}
+    turns = [{"thought": "", "action": made} for made in calls]
+    turns.append({"thought": "", "action": {"tool": "finish", "reason": "-"}})
+    binds = turns if strategy == "react" else [{"calls": [made]} for made in calls]
+    model = ScriptedModel({"bind": binds, "repair": {}, "*": answered})
+    setup = Orchestrator(
+        [fake_source(*tools)],
+        model=model,
+        planner=OneLayer(),
+        strategy=strategy,
+        safety=Safety(allow=["*"]),
+    )
+    return await setup.run(query)
+
+
+@pytest.mark.parametrize("strategy", ["layered", "react"])
+@pytest.mark.parametrize("code", ORDERS)
+async def test_a_write_with_a_value_that_nobody_said_never_leaves(code: str, strategy: str) -> None:
+    some, words, digits = ORDERS[code]
+    for said in (words, digits):
+        tool = ordering()
+        await asked(said, [tool], [call("order", quantity=36)], strategy)
+        assert tool.calls == [{"quantity": 36}]
+    tool = ordering()
+    done = await asked(some, [tool], [call("order", quantity=36)], strategy)
+    assert tool.calls == []
+    assert done.status != "answered"
+    assert any("'quantity'" in one and "36" in one for one in done.answer.missing)
+
+
+async def test_a_later_result_may_give_the_value_that_was_kept_back() -> None:
+    look = FakeTool("stock", {}, output={"left": 36}, effects=READ_LOCAL)
+    tool, made = ordering(), call("order", quantity=36)
+    calls = [made, call("stock"), made]
+    done = await asked("Order what is left of the lamps.", [tool, look], calls, "react")
+    assert tool.calls == [{"quantity": 36}]
+    assert not any("quantity" in one for one in done.answer.missing)
+
+
+async def test_an_optional_value_that_nobody_said_is_left_out_and_listed() -> None:
+    more = {"priority": {"type": "integer"}, "express": {"type": "boolean"}}
+    tool = FakeTool(
+        "order",
+        {"quantity": {"type": "integer"}, **more},
+        required=["quantity"],
+        effects=WRITE,
+        output="ok",
+    )
+    made = call("order", quantity=36, priority=7, express=True)
+    done = await asked(ORDERS["en"][2], [tool], [made])
+    assert tool.calls == [{"quantity": 36}]
+    (checked,) = [e.data for e in done.events if e.kind == "call.checked"]
+    assert [(e["path"], e["before"], e["rule"]) for e in checked["edits"]] == [
+        ("/priority", 7, "drop_unsourced"),
+        ("/express", True, "drop_unsourced"),
+    ]
+
+
+async def test_the_values_of_a_given_plan_are_somebodys_own() -> None:
+    mail = {"type": "string", "format": "email"}
+    own = {"to": "ann@example.com", "page": 7}
+    tool = FakeTool(
+        "send",
+        {"to": mail, "page": {"type": "integer"}},
+        required=["to"],
+        effects=WRITE,
+        output="ok",
+    )
+    (slot,) = Plan.from_layers([["send"]]).slots
+    given = Plan((dataclasses.replace(slot, arguments=own),))
+    model = ScriptedModel({"*": {"statements": [], "missing": []}})
+    options: dict[str, Any] = {"model": model, "safety": Safety(allow=["*"])}
+    await Orchestrator([fake_source(tool)], strategy=Given(given), **options).run("Write to Ann.")
+    assert tool.calls == [own]
+    await asked("Write to Ann.", [tool], [call("send", **own)])
+    assert tool.calls == [own], "a model's own values are judged"
 
 
 async def test_a_call_that_cannot_be_mended_is_left_out() -> None:

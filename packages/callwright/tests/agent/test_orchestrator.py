@@ -647,6 +647,23 @@ def converting(
 MONEY = "What is 250 USD in Norwegian kroner?"
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Wie viel sind 250 USD in norwegischen Kronen?",
+        "¿Cuánto son 250 USD en coronas noruegas para el despacho?",
+        "250美元是多少挪威克朗？",
+        "كم تساوي 250 دولارا بالكرونة النرويجية؟",
+    ],
+)
+async def test_a_made_up_date_is_never_answered_in_any_language(asked: str) -> None:
+    money, model = converting()
+    interaction = Interaction(today=lambda: date(2026, 11, 23))
+    done = await Orchestrator([fake_source(money)], model=model, interaction=interaction).run(asked)
+    assert done.status == "partial"
+    assert [one.value for one in done.assumed] == ["2024-01-01"]
+
+
 @pytest.mark.parametrize("strategy", ["layered", "react", "layered-no-repair"])
 async def test_an_answer_that_rests_on_a_made_up_date_says_so(strategy: str) -> None:
     money, model = converting(strategy=strategy)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from callwright.agent.run_index import RunIndex
+from callwright.agent.run_index import RunIndex, list_spoken
 from callwright.agent.state import Asked, MadeCall, RunState
-from callwright.nouns.types import Tool, ToolResult
+from callwright.nouns.types import Message, Tool, ToolResult
 
 ALPHA = ToolResult("r1", "look", {}, {"name": "Ann", "id": "A-17"})
 BETA = ToolResult("r2", "look", {}, {"name": "Bob", "id": "B-22"})
@@ -59,3 +59,8 @@ def test_a_call_that_is_reopened_may_be_made_again() -> None:
     index = RunIndex(replace(START, made=(MadeCall(b"a", "r1"), MadeCall(b"b", "r2"))))
     index.reopen_calls(["r1"])
     assert index.made == {b"b": "r2"}
+
+
+def test_the_words_of_the_user_are_the_messages_and_the_query() -> None:
+    said = (Message("user", "Order lamps."), Message("assistant", "How many?"))
+    assert list_spoken(Asked("36", said)) == ("Order lamps.", "36")

@@ -30,7 +30,12 @@ def test_every_pack_fills_the_protocol(language: LanguagePack) -> None:
 
 def test_what_a_pack_does_not_hold_is_empty() -> None:
     assert GERMAN.verbs_of("asking_to_change") == frozenset()
-    assert pack("es") is None
+    assert pack("fr") is None
+    spanish, chinese = pack("es"), pack("zh")
+    assert spanish is not None
+    assert chinese is not None
+    assert spanish.question_words == frozenset()
+    assert chinese.stop_words == frozenset()
 
 
 def test_english_units_are_those_that_the_checker_reads() -> None:
@@ -93,15 +98,18 @@ def test_forms_of_a_word_share_a_stem() -> None:
 def test_the_pack_of_a_text_is_that_of_its_language() -> None:
     assert pack_of("Wie ist das Wetter morgen in Oslo?") is GERMAN
     assert pack_of("What is the weather in Oslo?") is ENGLISH
-    assert pack_of("¿Qué tiempo hará mañana en Oslo?") is None
+    assert pack_of("¿Qué tiempo hará mañana en Oslo?") is pack("es")
+    assert pack_of("明天的天气怎么样？") is pack("zh")
+    assert pack_of("ما هو الطقس في أوسلو غدا؟") is pack("ar")
+    assert pack_of("Quel temps fera-t-il demain dans la ville ?") is None
     assert pack_of("42") is None
 
 
 def test_a_text_that_cannot_be_told_is_read_as_english_and_a_foreign_one_is_not() -> None:
     assert pack_or_english("42") is ENGLISH
     assert pack_or_english("Wie ist das Wetter morgen in Oslo?") is GERMAN
-    assert pack_or_english("¿Qué tiempo hará mañana en Oslo?") is None
-    assert pack_or_english("明天的天气怎么样？") is None
+    assert pack_or_english("Quel temps fera-t-il demain dans la ville ?") is None
+    assert pack_or_english("明日のオスロの天気は？") is None
 
 
 def test_a_pack_says_nothing_about_what_it_has_no_expression_for() -> None:

@@ -165,7 +165,9 @@ async def test_ollamas_call_in_one_chunk_with_a_number_as_text_is_mended(http: H
         "choices": [{**OLLAMA.last["choices"][0], "finish_reason": "tool_calls"}],
     }
     sent = [b"data: " + json.dumps(m).encode() + b"\n\n" for m in (made, last, OLLAMA.usage)]
-    given, _ = await through(http, lambda asked: Reply([*sent, b"data: [DONE]\n\n"]), body())
+    user = {"role": "user", "content": "What's the weather in Paris for the next 2 days?"}
+    asked = body(messages=[user])
+    given, _ = await through(http, lambda _: Reply([*sent, b"data: [DONE]\n\n"]), asked)
     (found,) = assembled(given.body)["calls"]
     assert (found["id"], json.loads(found["arguments"])) == (
         "call_lbcjwr0u",

@@ -73,8 +73,17 @@ def player(calls: list[dict[str, Any]]) -> Any:
     return line
 
 
+FUEL = ToolCall("", "displayCarStatus", {"option": "fuel"})
+LOOKED_UP = {"base_85.1": FUEL}
+"""What gold knows without having looked it up: how much fits into the tank. A write is not made
+with such a value, so it is looked up first.
+"""
+
+
 def played(task: Turn) -> list[dict[str, Any]]:
-    return [to_json({"tool": call.tool, "arguments": call.arguments}) for call in task.gold[-1]]
+    first = [LOOKED_UP[task.id]] if task.id in LOOKED_UP else []
+    calls = [*first, *task.gold[-1]]
+    return [to_json({"tool": call.tool, "arguments": call.arguments}) for call in calls]
 
 
 async def rows_of(

@@ -10,7 +10,7 @@ ledger. So a run does not depend on which call was faster, and can be replayed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -25,6 +25,7 @@ from callwright.agent.run_index import RunIndex
 from callwright.agent.safety.clear import Approval, ClearanceState, ClearedCall, Denied, clear
 from callwright.agent.safety.consent import Consent, build_proposal
 from callwright.agent.safety.freeze import Freeze
+from callwright.agent.safety.looked_up import find_looked_up
 from callwright.jsontext import write
 from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import Failure, Violation
@@ -33,6 +34,7 @@ from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     CheckedCall,
+    Edit,
     JsonObject,
     Reply,
     Skip,
@@ -53,13 +55,17 @@ from callwright.repair.by_model.question import (
 )
 from callwright.repair.by_model.reflection import Reflecting, Tried
 from callwright.repair.diagnose import Diagnosis, diagnose
+from callwright.repair.draft import Draft
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.outcome import may_repeat
 from callwright.repair.provenance.invention import Invention, find_inventions
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.unstated import find_unstated_options
 from callwright.repair.rule import UNANSWERED
+from callwright.schema.coerce import pointer_join
 
 _DROPPED = EditRules.DROP_UNKNOWN
+_LEFT_OUT = EditRules.DROP_UNSOURCED
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
 _NEAR = 7  # days from a known one, within which a date may have been counted
 _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
@@ -302,6 +308,8 @@ class CallRunner:
             if written is None:
                 return None
             verdict = written
+        elif not frozen:
+            verdict = self._leave_out_unstated(verdict)
         self.shared.repairs["tier1"] += sum(edit.rule != "repair_model" for edit in verdict.edits)
         self.shared.trace.add(
             "call.checked",
@@ -312,6 +320,28 @@ class CallRunner:
             warnings=[w.to_dict() for w in verdict.warnings],
         )
         return verdict
+
+    def _leave_out_unstated(self, checked: CheckedCall) -> CheckedCall:
+        """The call without the optional values that nothing supports, where its schema holds so."""
+        if self.shared.handling.is_trusted:
+            return checked
+        before = checked.arguments
+        found = find_unstated_options(
+            before, checked.tool, self.sources, self.shared.index.spoken, self._looked_up
+        )
+        if not found:
+            return checked
+        kept = {key: value for key, value in before.items() if key not in found}
+        edits = (Edit(pointer_join("", key), before[key], None, _LEFT_OUT) for key in found)
+        call = ToolCall(checked.id, checked.tool.name, kept, checked.slot)
+        verdict = self.gate.judge(Draft(0, call), self.sources, (*checked.edits, *edits))
+        return verdict if isinstance(verdict, CheckedCall) else checked
+
+    @property
+    def _looked_up(self) -> Mapping[str, str]:
+        """The arguments of this tool that other tools' results give."""
+        tools = tuple(self.shared.index.tools.values())
+        return find_looked_up(tools).get(self.task.tool, {})
 
     def _as_written(self, call: ToolCall, checked: CheckedCall) -> CheckedCall | None:
         """Without repair: the call as it was written, unknown keys dropped (the gate's own part,
@@ -387,7 +417,7 @@ class CallRunner:
         it: then nothing leaves, nobody is asked and nothing is spent. None, and a skip, where the
         call may not be made.
         """
-        state = self._clearance_state(approval)
+        state = self._clearance_state(approval, attempt)
         verdict = clear(call, state)
         if verdict.origins:
             self._note_origins(call, verdict)
@@ -415,9 +445,10 @@ class CallRunner:
             verdict = clear(call, state._replace(approval=answer))
         if isinstance(verdict, ClearedCall):
             return verdict
-        if verdict.rule == "filled":
-            # it was not made: where the plan says it, it may be
+        if verdict.rule in ("filled", "unstated_write"):
+            # it was not made: where the plan says it, or a result gives its value, it may be
             self.shared.index.made.pop(_make_call_key(call), None)
+        self.outcome.lacks = self.outcome.lacks or verdict.rule == "unstated_write"
         self._skip(verdict.reason, refused=True)
         if verdict.rule == "refused":
             self.outcome.denied = (call, self.outcome.skips[-1])
@@ -452,11 +483,26 @@ class CallRunner:
         same = self._same_earlier(call)
         return {} if same is None else {"earlier": same.id}
 
-    def _clearance_state(self, approval: Approval | None) -> ClearanceState:
+    def _clearance_state(self, approval: Approval | None, attempt: int) -> ClearanceState:
         safety, task = self.shared.safety, self.task
-        return ClearanceState(
+        state = ClearanceState(
             self.sources, safety.consent, approval, safety.freeze, task.is_planned, task.stated
         )
+        if not self._is_provenance_judged(attempt):
+            return state
+        index = self.shared.index
+        looked_up = find_looked_up(tuple(index.tools.values()))
+        return state._replace(spoken=index.spoken, looked_up=looked_up)
+
+    def _is_provenance_judged(self, attempt: int) -> bool:
+        """Return True if a write may be kept back for a value that nobody said: not where the values are
+        somebody's own, nor where the calls are to leave as they were written, nor once the call has
+        left. A tool whose effects nobody declared may well be a read.
+        """
+        handling, tool = self.shared.handling, self.shared.index.tools.get(self.task.tool)
+        if handling.is_trusted or handling.as_written or tool is None:
+            return False
+        return tool.effects.declared and not self.shared.ledger.intended(self.id, attempt)
 
     def _note_origins(self, call: CheckedCall, verdict: ClearedCall | Denied) -> None:
         """Record where the values come from that no plan said."""

@@ -670,9 +670,9 @@ def _add_assumed_values(answer: Answer, job: Job) -> Answer:
 def _add_certain_facts(answer: Answer, executor: Executor) -> Answer:
     """The answer, and under what is missing what must be said for certain, whatever the model says:
     the writes that rested on a value which was wrong, those that may or may not have happened, and
-    the calls that were not approved.
+    the calls that were not approved, or rest on a value that nothing states.
     """
-    certain = (*executor.outdated, *executor.in_doubt, *executor.denied)
+    certain = (*executor.outdated, *executor.in_doubt, *executor.denied, *executor.unstated)
     left = (s for s in certain if not any(s.reason in part for part in answer.missing))
     told = tuple(f"{s.tool}: {s.reason}" for s in left)
     return _add_notes(answer, told)

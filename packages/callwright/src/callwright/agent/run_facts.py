@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from callwright.agent.handling import CallHandling, Repairing
 from callwright.agent.run_index import RunIndex
+from callwright.agent.safety.clear import is_unstated
 from callwright.agent.safety.freeze import Freeze
 from callwright.agent.state import DeniedCall, MadeCall, RunState
 from callwright.nouns.trace import Trace
@@ -169,6 +170,15 @@ class RunFacts:
         good = found | self.state.replaced
         missing = (s for s in self.skips if not found or (s.refused and s.tool not in good))
         return (*missing, *self.outdated, *self.in_doubt)
+
+    @property
+    def unstated(self) -> tuple[Skip, ...]:
+        """The writes that were kept back for a value that nothing states, and that no later call
+        made good.
+        """
+        good = self.succeeded | self.state.replaced
+        kept = (s for s in self.skips if s.refused and is_unstated(s.reason))
+        return tuple(dict.fromkeys(s for s in kept if s.tool not in good))
 
     @property
     def sources(self) -> ProvenanceIndex:

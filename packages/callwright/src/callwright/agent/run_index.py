@@ -20,6 +20,7 @@ class RunIndex:
 
     def __init__(self, state: RunState, gate: Gate | None = None) -> None:
         self.gate = gate or Gate(state.tools)
+        self.spoken = list_spoken(state.asked)
         self.sources = build_sources(state.asked, (*state.earlier, *state.valid_results))
         self.made = {made.key: made.id for made in state.made}
         self.unrepaired = {*state.unrepaired}
@@ -51,6 +52,7 @@ class RunIndex:
     def rebuild(self, state: RunState) -> None:
         """Follow a state that is no successor of the last one. What is in doubt stays so."""
         self.take_tools(state.tools)
+        self.spoken = list_spoken(state.asked)
         self.sources = build_sources(state.asked, (*state.earlier, *state.valid_results))
         self.made = {made.key: made.id for made in state.made}
         self.unrepaired = {*state.unrepaired}
@@ -63,3 +65,9 @@ class RunIndex:
 def build_sources(asked: Asked, results: Iterable[ToolResult] = ()) -> ProvenanceIndex:
     """The index of what was asked and what came back."""
     return ProvenanceIndex(asked.query, asked.conversation, results, days=asked.days)
+
+
+def list_spoken(asked: Asked) -> tuple[str, ...]:
+    """The words of the user: the messages of the conversation, and the query."""
+    users = (m.content for m in asked.conversation if m.role == "user")
+    return (*users, asked.query)

@@ -1,8 +1,9 @@
 """The language of a text, by its script and by the function words that it holds.
 
 No model and no dictionary: a text in Latin or Cyrillic script belongs to the language whose
-function words it holds, words of several languages counting less; other scripts name a language or
-none. Short texts without function words have no language. Who asks acts only on an answer that it
+function words it holds, words of several languages counting less; one in Arabic script is Arabic by
+its letters; other scripts name a language or none. Short texts without function words have no
+language. Who asks acts only on an answer that it
 knows.
 """
 
@@ -29,6 +30,8 @@ def language_of(text: str) -> str:
     """
     text = text[:LONGEST]
     script = script_of(text)
+    if script == "Arab":
+        return _detect_by_letters(text)
     if script not in _read_table("scripts_with_words"):
         return str(_read_table("languages_of_scripts").get(script, ""))
     found = _WORD.findall(text.casefold())
@@ -97,6 +100,15 @@ def _detect_by_words(words: list[str]) -> str:
     covered = best / len(words)
     clear = best - next_best >= cuts["margin"] and best >= cuts["ratio"] * next_best
     return ranked[0] if clear and covered >= cuts["coverage"] else ""
+
+
+def _detect_by_letters(text: str) -> str:
+    """Arabic, where a text has only its letters in Arabic script, and one that its neighbours do not
+    have.
+    """
+    letters = {c for c in text if _find_script(ord(c)) == "Arab" and c.isalpha()}
+    is_arabic = letters <= DETECTION.words("letters.ar")
+    return "ar" if is_arabic and not letters.isdisjoint(DETECTION.words("letters.ar_alone")) else ""
 
 
 @cache

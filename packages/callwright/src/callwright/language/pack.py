@@ -9,11 +9,12 @@ from itertools import chain
 from typing import Any, Final
 
 from callwright.language.detect import DETECTION, is_foreign, language_of
+from callwright.language.number_words import read_number_words
 from callwright.language.protocol import LanguagePack, WrittenDate, WrittenNumber
 from callwright.language.stemming import strip_ending, strip_last_letters
 from callwright.language.vocabulary import Vocabulary
 
-PACKS: Final = ("de", "en")
+PACKS: Final = ("ar", "de", "en", "es", "zh")
 _DIGITS = r"(?<![\w.,])(?:\d{1,3}(?:GROUP\d{3})+|\d+)(?:DECIMAL\d+)?(?!\d)"
 
 
@@ -30,7 +31,8 @@ class Pack:
 
     @cached_property
     def stop_words(self) -> frozenset[str]:
-        return DETECTION.words(f"stop_words.{self._code}")
+        name = f"stop_words.{self._code}"
+        return DETECTION.words(name) if DETECTION.has(name) else frozenset()
 
     @cached_property
     def question_words(self) -> frozenset[str]:
@@ -77,6 +79,9 @@ class Pack:
             unit = self.units.get((m["unit"] or "").lower(), "")
             found.append(WrittenNumber(float(digits) * scale, m.span(), scale, unit))
         return tuple(found)
+
+    def number_words(self, text: str) -> frozenset[float]:
+        return read_number_words(text, [self._code])
 
     def dates(self, text: str) -> tuple[WrittenDate, ...]:
         found = []

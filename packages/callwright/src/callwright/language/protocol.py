@@ -95,6 +95,10 @@ class LanguagePack(Protocol):
         """The numbers in a text, in order."""
         ...
 
+    def number_words(self, text: str) -> frozenset[float]:
+        """The numbers that a text says in words."""
+        ...
+
     def dates(self, text: str) -> tuple[WrittenDate, ...]:
         """The dates in a text that name their month, in order."""
         ...

@@ -36,8 +36,9 @@ SETUP = Setup(Settings(guided="off", guard="on"))
 CALL = (
     '<tool_call>\n{"name": "getWeather", "arguments": {"city": "Paris", "days": "2"}}\n</tool_call>'
 )
+ASKED = {"role": "user", "content": "What's the weather in Paris for the next 2 days?"}
 EVENTS: list[Event] = [
-    Request("POST", CHAT, body=json.dumps(body(False)).encode()),
+    Request("POST", CHAT, body=json.dumps(body(False, messages=[ASKED])).encode()),
     UpstreamHead(200, JSON),
     UpstreamData(whole(CALL)),
     UpstreamEnd(),

@@ -181,6 +181,92 @@ def test_a_write_with_a_value_that_nobody_said_is_not_made() -> None:
     assert rules(context(*history), pay(amount=75), pay(amount=450)) == ["", ""]
 
 
+TRANSFERS = {  # language -> (no amount, 36 in words, 36 in digits)
+    "en": ("Pay some of the bill to Ann.", "Pay Ann the thirty-six.", "Pay Ann the 36."),
+    "de": (
+        "Zahle Ann etwas für uns.",
+        "Zahle Ann die sechsunddreißig für uns.",
+        "Zahle Ann die 36 für uns.",
+    ),
+    "es": (
+        "Por favor, paga a Ann lo del despacho.",
+        "Por favor, paga treinta y seis a Ann por lo del despacho.",
+        "Por favor, paga 36 a Ann por lo del despacho.",
+    ),
+    "zh": ("请付一些钱给Ann。", "请付三十六克朗给Ann。", "请付36克朗给Ann。"),
+    "ar": ("ادفع إلى Ann بعض المال", "ادفع إلى Ann ستة وثلاثين كرونة", "ادفع إلى Ann ٣٦ كرونة"),
+}
+
+
+@pytest.mark.parametrize("code", TRANSFERS)
+def test_an_amount_counts_as_said_in_five_languages_and_a_made_up_one_is_kept_back(
+    code: str,
+) -> None:
+    some, words, digits = ({"role": "user", "content": text} for text in TRANSFERS[code])
+    for asked in (words, digits):
+        assert rules(asking(asked), pay(amount=36), pay(amount=7)) == ["", "unstated_write"]
+    assert rules(asking(some), pay(amount=36), pay(amount=7)) == ["unstated_write"] * 2
+
+
+def asking(user: dict[str, Any], *tools: Any) -> Context:
+    asked = {"model": "m", "messages": [user], "tools": list(tools or (PAY, LOOK))}
+    found = read_context(asked, b"x", Toolsets(), Settings())
+    assert found is not None
+    return found
+
+
+SEARCH = offered(
+    "search",
+    {"what": {"type": "string"}, "page": {"type": "integer"}, "near": {"type": "boolean"}},
+    required=["what"],
+)
+
+
+@pytest.mark.parametrize("annotations", [READ_ONLY, NO_HARM, None])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Search the lamps for us.",
+        "Suche bitte die Lampen für uns.",
+        "Busca por favor las lámparas para nosotros.",
+        "请搜索台灯",
+        "ابحث عن المصابيح إلى المكتب",
+    ],
+)
+def test_an_optional_number_that_nobody_said_is_left_out_whatever_the_tool_does(
+    annotations: Any, said: str
+) -> None:
+    tool = json.loads(json.dumps(SEARCH))
+    tool["function"] |= {"annotations": annotations} if annotations else {}
+    found = asking({"role": "user", "content": said}, tool)
+    call = ToolCall("", "search", {"what": "lamp", "page": 7})
+    assert guard.find_unstated_options(found, [call]) == [("page",)]
+    assert made_of(found, call) == {"what": "lamp"}
+    found.guard = "report"
+    assert made_of(found, call) == {"what": "lamp", "page": 7}
+    found.guard = "off"
+    assert made_of(found, call) == {"what": "lamp", "page": 7}
+
+
+def made_of(found: Context, call: ToolCall) -> Any:
+    steps = decide_calls([Found(call, native=0)], "", "tool_calls", found)
+    with pytest.raises(StopIteration) as stopped:
+        next(steps)
+    (sent,) = stopped.value.value.calls
+    return json.loads(sent.arguments)
+
+
+def test_a_yes_that_nobody_said_is_left_out_where_effects_are_declared() -> None:
+    declared = json.loads(json.dumps(SEARCH))
+    declared["function"]["annotations"] = READ_ONLY
+    call = ToolCall("", "search", {"what": "lamps", "near": True})
+    said = {"role": "user", "content": "Search the lamps for us."}
+    assert guard.find_unstated_options(asking(said, declared), [call]) == [("near",)]
+    assert guard.find_unstated_options(asking(said, SEARCH), [call]) == [()]
+    near = {"role": "user", "content": "Search the lamps that are near to us."}
+    assert guard.find_unstated_options(asking(near, declared), [call]) == [()]
+
+
 def test_the_sum_of_what_a_tool_returned_is_stated() -> None:
     bills = came(json.dumps({"bills": [{"amount": 12.5}, {"amount": 37.0}]}))
     found = context(

@@ -245,7 +245,8 @@ def test_calls_beside_a_stop_end_in_tool_calls_except_where_their_tool_was_named
 
 def test_a_native_call_with_a_stringified_value_is_mended_and_listed() -> None:
     stream = native_stream(("c1", "get_weather", '{"city": "Paris", "days": "3"}'))
-    book = Playbook().ask(body()).answer(stream)
+    asked = {"role": "user", "content": "The weather in Paris for the next 3 days?"}
+    book = Playbook().ask(body(messages=[asked])).answer(stream)
     (made,) = book.message["calls"]
     assert made["id"] == "c1"
     assert json.loads(made["arguments"]) == {"city": "Paris", "days": 3}

@@ -162,7 +162,7 @@ def test_a_refusal_and_a_filtered_answer_pass(stream: bool) -> None:
 
 
 def test_a_call_after_results_is_no_answer_without_words() -> None:
-    stream = native_stream(("c2", "get_weather", '{"city": "Paris", "days": 2}'))
+    stream = native_stream(("c2", "get_weather", '{"city": "Rome"}'))
     book = Playbook().ask(request()).answer(stream)
     assert len(book.asked) == 1
     assert [c["name"] for c in book.message["calls"]] == ["get_weather"]

@@ -79,6 +79,7 @@ GERMAN = "Buche für Anna Müller und Peter Schmidt ein Zimmer ab dem 3. März 2
 SPANISH = (
     "Reserva una habitación para Ana López y Pedro Gil a partir del 2026-03-03 por 1.250 euros."
 )
+FRENCH = "Réserve une chambre pour Ana López et Pedro Gil dans la ville pour 1.250 euros."
 CHINESE = "请为 Anna Muller 和 Peter Schmidt 预订从 2026-03-03 开始的房间，价格 1250。"
 ARABIC = "احجز غرفة لآنا وبيتر من 2026-03-03 بسعر 1250 يورو للفندق"
 
@@ -93,7 +94,13 @@ def test_no_names_and_no_lists_are_picked_out_of_a_text_that_is_not_english(text
 
 @pytest.mark.parametrize(
     ("text", "numbers"),
-    [(GERMAN, ["1,250.50"]), (SPANISH, []), (CHINESE, ["1250"]), (ARABIC, ["1250"])],
+    [
+        (GERMAN, ["1,250.50"]),
+        (SPANISH, ["1,250"]),
+        (FRENCH, []),
+        (CHINESE, ["1250"]),
+        (ARABIC, ["1250"]),
+    ],
 )
 def test_numbers_have_the_signs_of_their_language_or_none(text: str, numbers: list[str]) -> None:
     """ "1.250" is a thousand or one and a quarter: where the language is not known it is neither."""

@@ -106,6 +106,130 @@ def test_what_was_said_could_be_derived_or_cannot_be_read_is_none(
     assert found(value, part, said) == []
 
 
+ORDERS = {  # language -> (some lamps, 36 in words, 48 as dozens, 36 in digits)
+    "en": (
+        "Order some of the desk lamps, A-100.",
+        "Please order thirty-six of the desk lamps, A-100.",
+        "Please order four dozen of the desk lamps, A-100.",
+        "Please order 36 of the desk lamps, A-100.",
+    ),
+    "de": (
+        "Bestelle bitte ein paar von den Schreibtischlampen, A-100, für das Büro.",
+        "Bestelle bitte sechsunddreißig von den Lampen, A-100, für das Büro.",
+        "Bestelle bitte vier Dutzend von den Lampen, A-100, für das Büro.",
+        "Bestelle bitte 36 von den Lampen, A-100, für das Büro.",
+    ),
+    "es": (
+        "Pide unas lámparas para nosotros y para el despacho, A-100.",
+        "Pide treinta y seis lámparas para nosotros y para el despacho, A-100.",
+        "Pide cuatro docenas de lámparas para nosotros y para el despacho, A-100.",
+        "Pide 36 lámparas para nosotros y para el despacho, A-100.",
+    ),
+    "zh": (
+        "请订购一些台灯，A-100。",
+        "请订购三十六盏台灯，A-100。",
+        "请订购四打台灯，A-100。",
+        "请订购36盏台灯，A-100。",
+    ),
+    "ar": (
+        "اطلب بعض المصابيح إلى المكتب، A-100.",
+        "اطلب ستة وثلاثين مصباحا إلى المكتب، A-100.",
+        "اطلب أربع دزينات من المصابيح إلى المكتب، A-100.",
+        "اطلب ٣٦ مصباحا إلى المكتب، A-100.",
+    ),
+}
+
+
+@pytest.mark.parametrize("code", ORDERS)
+def test_a_number_in_words_is_stated_and_a_made_up_one_is_not_in_five_languages(code: str) -> None:
+    some, words, dozens, digits = ORDERS[code]
+    assert found(36, WHOLE, words) == []
+    assert found(48, WHOLE, dozens) == []
+    assert found(36, WHOLE, digits) == []
+    assert found(18, WHOLE, words) == []  # half of it
+    for invented in (5, 7, 10, 36, 250):
+        assert found(invented, WHOLE, some) == [invented]
+    for invented in (5, 35, 250):
+        assert found(invented, WHOLE, words) == [invented]
+        assert found(invented, WHOLE, digits) == [invented]
+    assert found(1, WHOLE, some) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (10, "Order some of the desk lamps, A-100."),  # a tenth of the code
+        (200, "Order some of the desk lamps, A-100."),
+        (8, "Order some of the desk lamps, Q4 model."),
+        (12, "Order one of the desk lamps for us."),  # a year of months
+    ],
+)
+def test_nothing_is_computed_from_a_code_or_an_article(value: int, said: str) -> None:
+    assert found(value, WHOLE, said) == [value]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (2, "Réserve une table pour deux personnes dans le restaurant."),
+        (24, "Commande deux douzaines de lampes pour la maison, s'il vous plaît."),
+        (3, "明日のオスロのホテルを三人で予約して"),
+        (5, "تعداد پنج چراغ برای دفتر سفارش بده"),
+        (5, "Пять ламп, пожалуйста, и всё это в офис."),
+        (7, "sieben lampoj"),
+    ],
+)
+def test_where_number_words_are_not_known_a_whole_number_is_not_judged(
+    value: int, said: str
+) -> None:
+    assert found(value, WHOLE, said) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (60, "Stelle den Timer bitte auf eine Stunde für das Essen."),
+        (60, "Pon un temporizador de una hora para el horno."),
+        (60, "请设置一小时的计时器。"),
+        (60, "اضبط مؤقتا لمدة ساعة إلى العشاء"),
+        (7, "El informe de julio para el despacho, por favor."),
+        (4, "La cuarta página de la lista que está en el despacho."),
+        (23, "A restaurant that opens until 11 PM."),
+    ],
+)
+def test_units_of_time_months_and_ordinals_count_in_each_language(value: int, said: str) -> None:
+    assert found(value, WHOLE, said) == []
+
+
+def test_rounding_and_what_is_left_of_a_limit_are_derived() -> None:
+    assert found(40, WHOLE, "Round it.", {"gallons": 39.6258}) == []
+    about = Tool(
+        "fill",
+        "Fills the tank, which holds up to 50 gallons.",
+        {"type": "object", "properties": {"x": NUMBER}, "required": ["x"]},
+    )
+    sources = ProvenanceIndex("Fill it up for the ride, please.")
+    assert find_inventions({"x": 40}, about, sources)
+    sources.add_result(ToolResult("r1", "level", {}, {"level": 10.0}))
+    assert not find_inventions({"x": 40}, about, sources)
+    assert not find_inventions({"x": 50}, about, sources)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "What is 250 USD in Norwegian kroner?",
+        "Wie viel sind 250 USD in norwegischen Kronen?",
+        "¿Cuánto son 250 USD en coronas noruegas para la oficina?",
+        "查一下250美元是多少挪威克朗？",
+        "كم تساوي 250 دولارا بالكرونة النرويجية؟",
+    ],
+)
+def test_a_date_that_nobody_said_is_one_in_every_language(said: str) -> None:
+    assert found("2024-01-01", DAY, said) == ["2024-01-01"]
+    assert found("2023-10-05", DAY, said) == ["2023-10-05"]
+
+
 def test_coordinates_are_known_of_a_place() -> None:
     schema = {"type": "object", "properties": {"latitude": NUMBER}, "required": ["latitude"]}
     assert not find_inventions(
@@ -185,11 +309,13 @@ def test_full_dates_are_found_in_their_usual_spellings() -> None:
     texts = [
         "2026-11-23 or 24/12/2026",
         "on 1st of May 2027, then June 3, 2027",
-        "03/04/2027 has two readings",
+        "03/04/2027 has two readings, 20290230 is no day",
+        "today is 20280229",
     ]
     assert sorted(day.isoformat() for day in days_in(texts)) == [
         "2026-11-23",
         "2026-12-24",
         "2027-05-01",
         "2027-06-03",
+        "2028-02-29",
     ]

@@ -34,6 +34,7 @@ DenialRule: TypeAlias = Literal[
 """Why a call may not leave. ``approval``: nobody was asked yet, and a yes would let it leave."""
 
 _NOT_JUDGED = Filled()
+_UNSTATED = "nothing in this conversation states"
 _SHOWN = 80  # characters of a value in a sentence
 
 
@@ -223,6 +224,11 @@ def _deny_unstated(
         said += f" It can be looked up with {' or '.join(givers)}."
     paths = tuple(one.path for one in found)
     return Denied("unstated_write", said, refused=paths)
+
+
+def is_unstated(reason: str) -> bool:
+    """Return True if the reason of a skip is a value that nothing states."""
+    return _UNSTATED in reason
 
 
 def compute_write_key(call: CheckedCall, state: ClearanceState | None = None) -> str:

@@ -156,6 +156,7 @@ def decide_calls(
     asked = yield from _ask_about_refused(repaired, made, context)
     work: list[AnswerCall] = _drop_disallowed(asked, made, context)
     work = _drop_loops(work, made, context)
+    _leave_out_unstated(work, made, context)
     work, problem = _drop_withheld(work, made, context)
     made.problems += [problem] if problem else []
     if is_leading:
@@ -222,6 +223,31 @@ def _repair_calls(found: Sequence[Found], made: Decision, context: Context) -> l
         )
         work.append(AnswerCall(before, call, verdict, changed))
     return work
+
+
+def _leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context) -> None:
+    """Take the optional values that nothing supports out of the calls, where their schemas hold so;
+    where the guard only reports, say which.
+    """
+    if context.guard == "off":
+        return
+    found = guard.find_unstated_options(context, [one.call for one in work])
+    for place, (one, keys) in enumerate(zip(work, found, strict=True)):
+        if not keys or not isinstance(one.verdict, CheckedCall):
+            continue
+        before = one.verdict.arguments
+        kept = {key: value for key, value in before.items() if key not in keys}
+        verdict = context.toolset.gate.check(replace(one.call, arguments=kept))
+        if isinstance(verdict, Refusal):
+            continue
+        if context.guard == "report":
+            made.notes += [f"would be left out: '{key}' of '{one.call.tool}'" for key in keys]
+            continue
+        one.call, one.verdict, one.changed = replace(one.call, arguments=kept), verdict, True
+        made.edits += [
+            Edit(pointer_join(f"/{place}/arguments", key), before.get(key), None, LEFT_OUT)
+            for key in keys
+        ]
 
 
 def _without_hallucinated_calls(

@@ -5,6 +5,8 @@ it is certain that it should not be made; the model then answers in words.
 
 * **Repeated** (:mod:`callwright.agent.safety.repeats`): the same call was made since the user last
   spoke, and it is done, may be done, or has given its result.
+* **Left out**: an optional value that nothing supports goes, whatever the tool's effects
+  (:mod:`callwright.repair.provenance.unstated`); the call is made without it.
 * **Unstated**: a required number, date, address or identifier of a write stands nowhere in the
   conversation (:mod:`callwright.repair.provenance.invention` says what is judged at all, and what
   counts as known).
@@ -29,7 +31,14 @@ from callwright.agent.safety.clear import (
 from callwright.agent.safety.looked_up import find_looked_up
 from callwright.agent.safety.repeats import Before, find_made
 from callwright.agent.state import RunState
-from callwright.nouns.types import CheckedCall, Tool, ToolCall, ToolResult, to_canonical_json
+from callwright.nouns.types import (
+    CheckedCall,
+    Json,
+    Tool,
+    ToolCall,
+    ToolResult,
+    to_canonical_json,
+)
 from callwright.proxy.session import history
 from callwright.proxy.session.context import Context
 from callwright.repair.gate import Refusal
@@ -61,6 +70,28 @@ class Guard:
         if tool is None or not is_judged:
             return None
         return deny_write(tool, call.arguments, self._key(call, verdict), state)
+
+    def find_unstated_options(self, call: ToolCall) -> tuple[str, ...]:
+        """The optional arguments of a valid call that nothing in the conversation supports."""
+        tool, arguments = self._tools.get(call.tool), call.arguments
+        if tool is None or not isinstance(arguments, dict):
+            return ()
+        if all(key in tool.required or self._is_said(arguments[key]) for key in arguments):
+            return ()
+        from callwright.repair.provenance.unstated import find_unstated_options
+
+        state = self._state()
+        links = state.looked_up.get(tool.name, {})
+        return find_unstated_options(arguments, tool, state.sources, state.spoken or (), links)
+
+    def _is_said(self, value: Json) -> bool:
+        """Return True if a text or a number of several signs stands in the conversation word for
+        word: then the conversation need not be indexed.
+        """
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return False
+        text = str(value).lower()
+        return len(text) > 1 and self._context.says(text)
 
     def _state_for(self, tool: Tool) -> ClearanceState:
         """The facts of the conversation, as far as they are judged for this tool."""
@@ -120,6 +151,12 @@ class Guard:
                     else to_canonical_json(call.arguments)
                 )
         return made
+
+
+def find_unstated_options(context: Context, calls: Sequence[ToolCall]) -> list[tuple[str, ...]]:
+    """For each valid call the optional arguments that nothing in the conversation supports."""
+    guard = Guard(context)
+    return [guard.find_unstated_options(call) for call in calls]
 
 
 def clear_calls(

@@ -115,7 +115,7 @@ def classify_value(key: str, value: Json, part: Json, sources: ProvenanceIndex) 
         return "placeholder"
     if is_identifier(key, value, part):
         return "identifier"
-    return "invented" if _is_filler(value) else "derived"
+    return "invented" if is_filler(value) else "derived"
 
 
 def is_identifier(key: str, value: Json, part: Json = None) -> bool:
@@ -300,7 +300,7 @@ def _is_blank(value: Json) -> bool:
     return isinstance(value, str) and not value.strip()
 
 
-def _is_filler(value: Json) -> bool:
+def is_filler(value: Json) -> bool:
     """A value that stands for nothing: taking it away loses nothing."""
     return isinstance(value, str) and value.strip().lower() in _FILLERS
 

@@ -4,23 +4,26 @@ computed from either.
 A rule that acts on this must be sure, so it reads only what a schema declares: numbers, and texts
 with a ``format`` or a ``pattern``. A plain text may be a paraphrase or a translation; it is judged
 only where it is a full date or a mail address. What could be derived counts as known: a unit
-converted, a sum, half of it, the day after a day that was named, five nights from the 15th. So does
-a small number where the user's language cannot be read, because it may have been said in words.
+converted, a sum, half of it, the day after a day that was named, five nights from the 15th. Only
+numbers that stand alone count there, not those inside a code. Where the number words of the user's
+language are not known, every whole number counts as known: it may have been said in words.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from math import isclose
+from math import ceil, floor, isclose, isfinite
 
 from callwright.dataflow.flow import STOP
 from callwright.language import ENGLISH
-from callwright.language.tokens import split_identifier, squash_text
+from callwright.language.detect import is_foreign, language_of
+from callwright.language.number_words import NUMBER_PACKS
+from callwright.language.pack import pack
+from callwright.language.tokens import fold_text, split_identifier, squash_text
 from callwright.nouns.types import (
     Json,
     JsonObject,
@@ -61,15 +64,20 @@ _SPANS: dict[str, tuple[int, ...]] = {
     for place, month in enumerate(ENGLISH.listed("calendar.month_names"), start=1)
 }
 _COORDINATES = ENGLISH.words("parameters.coordinate_keys")
+_TIME_UNITS = {"min": "minute", "h": "hour", "day": "day", "month": "month", "year": "year"}
+_WITHOUT_SPACES = frozenset({"zh"})
 _PERIODS = ENGLISH.listed("calendar.periods")  # that begin and end with a month
 _LONGEST_MONTH = 31
 _IN_WORDS = 12  # up to here most languages have one short word for a number
 _READABLE = 0.2  # the share of English function words in an English sentence
 _MOST_NUMBERS = 2_000  # beyond, nearly every number could be computed from them
 _DEPTH = 12
+_NOON, _MIDNIGHT = 12, 24
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
+_LIMIT = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w,]|\.\d)")
 _DAY = ENGLISH.pattern("calendar.day")
+_COMPACT_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?!\d)")
 _MAIL = re.compile(r"[^\s@<>,;:]+@[^\s@<>,;:]+\.[A-Za-z]{2,}")
 _TEXT = "text"
 _LOOKED_UP = "looked up"
@@ -103,7 +111,7 @@ def find_inventions(
     too.
     """
     root = compiled_for(tool).root
-    known = _Known(sources, said or (sources.query,), near, looked_up)
+    known = ValueJudge(sources, said or (sources.query,), near, looked_up, tool)
     leaves = _iter_required(arguments, root, "", "", 0)
     return tuple(
         Invention(path, key, value)
@@ -136,16 +144,18 @@ def _iter_required(
         yield path, key, value, node
 
 
-class _Known:
+class ValueJudge:
     """Possible sources of a value, read when first asked for."""
 
     def __init__(
         self,
         sources: ProvenanceIndex,
         said: Sequence[str],
-        near: int,
+        near: int = 31,
         looked_up: Container[str] = (),
+        tool: Tool | None = None,
     ) -> None:
+        self._tool = tool
         self._sources = sources
         self._said = said
         self._near = near
@@ -158,7 +168,7 @@ class _Known:
         role = _classify_schema(node)
         if role == _TEXT:
             role = _classify_text(value) or (_LOOKED_UP if key in self._looked_up else "")
-        if not role or _is_schema_value(value, node):
+        if not role or is_schema_value(value, node):
             return True
         if role == "number":
             named = _COORDINATES.isdisjoint(split_identifier(key)[-1:])
@@ -179,20 +189,41 @@ class _Known:
         value = abs(value)
         if value in (0, 1) or self._sources.holds(int(value) if value.is_integer() else value):
             return True
-        numbers = {abs(n) for n in self._sources.numbers}
-        if len(numbers) > _MOST_NUMBERS or self._unread(value):
+        if self._is_unread(value):
             return True
-        spans = [n for word, many in _SPANS.items() if self._sources.mentions(word) for n in many]
-        return value in spans or _is_computed(value, numbers) or value in self._totals()
+        numbers = {abs(float(n)) for n in self._sources.numbers_apart if isfinite(n)}
+        if any(value in (floor(n), ceil(n)) for n in numbers if not n.is_integer()):
+            return True
+        if len(numbers) > _MOST_NUMBERS or value in self._sources.spelled_in_results:
+            return True
+        if _NOON < value < _MIDNIGHT and value - _NOON in numbers:  # 11 PM
+            return True
+        return (
+            value in self._spans()
+            or _is_computed(value, numbers)
+            or value in self._totals()
+            or self._is_within_limits(value, numbers)
+        )
 
-    def _unread(self, value: float) -> bool:
+    def _is_within_limits(self, value: float, numbers: set[float]) -> bool:
+        """Return True if the tool's own description says the number, or it is what is left between
+        one that it says and one that was stated: 40 of a tank of 50 that holds 10.
+        """
+        about = self._tool.description if self._tool is not None else ""
+        limits = {float(n) for n in _LIMIT.findall(about) if n not in examples_in(about)}
+        return value in limits or any(n + value in limits for n in numbers)
+
+    def _is_unread(self, value: float) -> bool:
         """Return True if a number may be stated in words that cannot be read."""
-        text = " ".join(self._said)
-        if any(not c.isdecimal() and unicodedata.numeric(c, None) is not None for c in text):
-            return True  # 二, Ⅳ, ½
-        words = _WORD.findall(text.lower())
-        read = sum(word in STOP for word in words)
-        return value.is_integer() and value <= _IN_WORDS and read < _READABLE * len(words)
+        tool = self._tool if value > _IN_WORDS else None
+        return value.is_integer() and not can_read_numbers(self._said, tool)
+
+    def _spans(self) -> set[int]:
+        """Return the numbers that the units of time and the months named stand for."""
+        spans = {n for word, many in _SPANS.items() if self._sources.mentions(word) for n in many}
+        for code in _list_languages(self._said) - {"en"}:
+            spans.update(_find_spans(code, self._sources.texts))
+        return spans
 
     def _totals(self) -> set[float]:
         """Return the number of values under each name in the results, and their sums."""
@@ -203,7 +234,7 @@ class _Known:
 
     def _day(self, text: str) -> bool:
         """A day of which the number or the year was said, or one near a day that was named."""
-        day, numbers = calendar_day(text[:10]), self._sources.numbers
+        day, numbers = calendar_day(text[:10]), self._sources.numbers_apart
         if day is None or {float(day.day), float(day.year)} & numbers:
             return True
         small = {n for n in numbers if 0 < n <= _LONGEST_MONTH}
@@ -242,9 +273,65 @@ class _Known:
         return any(r in whole or any(row in r for row in longest) for r in seen)
 
 
+def reads_english(said: Sequence[str]) -> bool:
+    """Return True if what was said is surely English, the language of most schemas."""
+    known = _list_languages(said)
+    if known:
+        return known == {"en"}
+    whole = " ".join(said)
+    words = _WORD.findall(whole.lower())
+    read = sum(w in STOP for w in words)
+    return bool(words) and not is_foreign(whole) and read >= _READABLE * len(words)
+
+
+def can_read_numbers(said: Sequence[str], tool: Tool | None = None) -> bool:
+    """Return True if every number word of what was said would be understood: each text is in a
+    language whose number words are known, as far as its language can be told. A short text may tell
+    none; then it counts that it uses a word of the tool's own, as only its language would.
+    """
+    known = _list_languages(said)
+    if known:
+        return known <= {*NUMBER_PACKS}
+    whole = " ".join(said)
+    words = _WORD.findall(whole.lower())
+    if not words:
+        return True
+    if is_foreign(whole):
+        return False
+    own = _list_words(tool) if tool is not None else frozenset()
+    return sum(w in STOP for w in words) >= _READABLE * len(words) or not own.isdisjoint(words)
+
+
+def _list_words(tool: Tool) -> frozenset[str]:
+    """The words of a tool's name and description, and of the names of its parameters."""
+    named = (word for name in (tool.name, *tool.properties) for word in split_identifier(name))
+    return frozenset((*named, *_WORD.findall(tool.description.lower())))
+
+
+def _list_languages(said: Sequence[str]) -> set[str]:
+    """The languages of texts, and of all together, as far as they can be told."""
+    return {language_of(text) for text in (*said, " ".join(said))} - {""}
+
+
+def _find_spans(code: str, texts: Sequence[str]) -> Iterator[int]:
+    """The numbers that names of units of time and of months stand for, in another language."""
+    language = pack(code)
+    if language is None:
+        return
+    whole = fold_text(" ".join(texts))
+    words = set(_WORD.findall(whole))
+    text_or_words = whole if code in _WITHOUT_SPACES else words
+    for written, unit in language.units.items():
+        if fold_text(written) in text_or_words and unit in _TIME_UNITS:
+            yield from _SPANS[_TIME_UNITS[unit]]
+    yield from (n for name, n in language.months.items() if fold_text(name) in text_or_words)
+
+
 def days_in(texts: Iterable[str]) -> set[date]:
     """The full dates that texts name."""
-    found = (calendar_day(match[0]) for text in texts for match in _DAY.finditer(text[:_DATED]))
+    parts = [text[:_DATED] for text in texts]
+    found = [calendar_day(match[0]) for text in parts for match in _DAY.finditer(text)]
+    found += [calendar_day("-".join(m.groups())) for t in parts for m in _COMPACT_DAY.finditer(t)]
     return {day for day in found if day is not None}
 
 
@@ -252,7 +339,7 @@ def _is_computed(value: float, numbers: set[float]) -> bool:
     """Return True if one step of arithmetic leads from stated numbers to this one."""
     rounded = {round(n, 6) for n in numbers}
     for n in numbers - {0.0}:
-        factors = _FACTORS if n == 1 else (*_FACTORS, *_POWERS)
+        factors = _FACTORS[1:] if n == 1 else (*_FACTORS, *_POWERS)
         if any(isclose(value, n * f) or isclose(value * f, n) for f in factors):
             return True
         if not {
@@ -293,7 +380,7 @@ def _classify_text(value: Json) -> str:
     return "email" if _MAIL.fullmatch(value) else ""
 
 
-def _is_schema_value(value: Json, node: Node) -> bool:
+def is_schema_value(value: Json, node: Node) -> bool:
     """Return True if the schema itself gives the value: its default, or a value that its
     description names, except as an example.
     """

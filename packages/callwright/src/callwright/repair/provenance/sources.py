@@ -9,6 +9,12 @@ from typing import NamedTuple
 
 from callwright.jsontext import parse_tool_text
 from callwright.language import ENGLISH
+from callwright.language.detect import language_of
+from callwright.language.number_words import (
+    number_languages,
+    read_number_signs,
+    read_number_words,
+)
 from callwright.language.tokens import fold_text, split_identifier, squash_text
 from callwright.nouns.types import Json, Message, ToolResult, to_canonical_json
 from callwright.schema.value_spellings import calendar_day
@@ -20,8 +26,12 @@ _COUNT_WORDS: Mapping[str, float] = ENGLISH.table("numbers.count_words")
 _COUNTS = frozenset(_COUNT_WORDS)
 _ENUMERATORS = ENGLISH.words("numbers.enumerators")
 _ENUMERATES = ENGLISH.pattern("numbers.enumerates")
+_CARDINALS = ENGLISH.table("number_words.numbers").keys()
+_ONE_WORDS = frozenset(word for word, value in _COUNT_WORDS.items() if value == 1)
+_CONNECTORS = "-_/"  # between the parts of a code
 _ENDINGS = ENGLISH.listed("stemming.forms")
 _MAX_LEAVES = 20_000
+_LONGEST_SPELLED = 4_000  # characters of a text in which number words are read
 _MAX_DEPTH = 60
 
 
@@ -121,15 +131,44 @@ class ProvenanceIndex:
     def _numbers(self) -> set[float]:
         if self._numbered < len(self._texts):
             for figure, percent in _NUMBER.findall("\n\n".join(self._texts[self._numbered :])):
-                self._add_number(figure, bool(percent))
+                self._number_set.update(_read_figures(figure, is_percent=bool(percent)))
             self._number_set.update(_COUNT_WORDS[w] for w in self._counts())
+            self._number_set.update(self._read_spelled(self._said))
             self._numbered = len(self._texts)
         return self._number_set
+
+    def _read_spelled(self, texts: Iterable[str]) -> Iterator[float]:
+        """The numbers that texts say in words, each in its language or in the conversation's."""
+        otherwise = language_of(" ".join(self._said)[-_LONGEST_SPELLED:])
+        for text in texts:
+            text = text[:_LONGEST_SPELLED]
+            yield from read_number_words(text, number_languages(text, otherwise))
+            yield from read_number_signs(text)
 
     @property
     def numbers(self) -> set[float]:
         """Every number that was seen, those in words and those without their sign among them."""
         return self._numbers
+
+    @property
+    def spelled_in_results(self) -> set[float]:
+        """The numbers that results say in words. Read anew each time: ask this last."""
+        said = set(self._said)
+        return set(self._read_spelled(text for text in self._texts if text not in said))
+
+    @property
+    def numbers_apart(self) -> set[float]:
+        """The numbers that stand alone: none that is a part of a code ("A-100"), and no "one", which
+        is often an article. Read anew each time.
+        """
+        found = set(self._read_spelled(self._said))
+        for text in self._texts:
+            for figure in _NUMBER.finditer(text):
+                if not _is_in_code(text, *figure.span(1)):
+                    found.update(_read_figures(figure[1], is_percent=bool(figure[2])))
+        more = self._counts() - _CARDINALS - (_ONE_WORDS - _ENUMERATORS)
+        found.update(float(_COUNT_WORDS[word]) for word in more)
+        return found
 
     @property
     def texts(self) -> list[str]:
@@ -243,19 +282,6 @@ class ProvenanceIndex:
         if isinstance(value, dict):
             self._keep(" ".join(value))  # ids are sometimes keys
 
-    def _add_number(self, text: str, percent: bool) -> None:
-        text = text.replace("−", "-")
-        for reading in (
-            {text, text.replace(",", ""), text.replace(",", ".")} if "," in text else (text,)
-        ):
-            try:
-                number = float(reading)
-            except ValueError:
-                continue
-            self._number_set |= {number, abs(number)}  # "-5" may be a list mark before 5
-            if percent:
-                self._number_set.add(number / 100)
-
     def _holds_number(self, value: int | float) -> bool:
         """A number that was seen, or what is left of one that was seen when it is rounded."""
         number = _as_float(value)
@@ -297,6 +323,39 @@ class ProvenanceIndex:
         )
         days = {str(day.day), f"{day.day}st", f"{day.day}nd", f"{day.day}rd", f"{day.day}th"}
         return named and (float(day.day) in self._numbers or not days.isdisjoint(self._words))
+
+
+def _read_figures(text: str, *, is_percent: bool) -> Iterator[float]:
+    """The values of a number in digits, also without its sign: "-5" may be a list mark before 5."""
+    text = text.replace("−", "-")
+    readings = {text, text.replace(",", ""), text.replace(",", ".")} if "," in text else (text,)
+    for reading in readings:
+        try:
+            number = float(reading)
+        except ValueError:
+            continue
+        yield from (number, abs(number))
+        if is_percent:
+            yield number / 100
+
+
+def _is_in_code(text: str, start: int, end: int) -> bool:
+    """Return True if letters are joined to the front of a number, or stand between it and another
+    one: "A-100", "Q3", "6d0c". Only scripts that have cases write codes so.
+    """
+    before = start - 1
+    if before > 0 and text[before] in _CONNECTORS:
+        before -= 1
+    if before >= 0 and _has_case(text[before]):
+        return True
+    after = end
+    while after < len(text) and _has_case(text[after]):
+        after += 1
+    return after > end and text[after : after + 1].isdecimal()
+
+
+def _has_case(letter: str) -> bool:
+    return letter.lower() != letter.upper()
 
 
 def _in_any(text: str, seen: Iterable[str]) -> bool:

@@ -1,0 +1,148 @@
+"""Optional values that nothing supports: neither the conversation nor a result states them, none
+could be computed from what they state, and the schema does not give them.
+
+A model that fills a form tends to fill all of it. What is left out means the tool's own default, so
+only what is surely nobody's wish may go:
+
+* Whole and short decimal numbers, dates, addresses and texts with a format or a pattern, judged as
+  required ones are (:mod:`callwright.repair.provenance.invention`), and texts that say nothing
+  ("unknown"). This depends on no language beyond its number words. A number whose argument is
+  spoken of stays ("high priority"), and so does one on a declared scale where that cannot be read,
+  or beside a declared default where a tool does not declare its effects.
+* Where a tool declares its effects also a yes and an option; of a write also a short text. They are
+  words: they are judged only where the user's words are surely English, as the schema's are, and
+  each word of the value, of the argument's name or of its description that the conversation uses
+  supports them. On right calls of public data sets, whose tools declare nothing, leaving these out
+  cost more than it would save.
+
+A no stays: it is what most tools do anyway. So does a longer text, which may be a paraphrase, and a
+list or an object.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+
+from callwright.dataflow.flow import STOP
+from callwright.language.pack import pack
+from callwright.language.tokens import split_identifier
+from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
+from callwright.repair.provenance.grounding import is_filler
+from callwright.repair.provenance.invention import ValueJudge, is_schema_value, reads_english
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.schema.compiled import Node, compiled_for
+
+_MOST_WORDS = 3  # of a short text: a longer one may be a paraphrase
+_TELLING = 3  # letters of a word that can support a value
+_MOST_PLACES = 2  # of a decimal number: one with more may be a constant that everybody knows
+_LARGEST = 1e6
+_WORD = re.compile(r"[^\W\d_]+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_PLAIN_WORDS = re.compile(r"[a-z]+(?:[ _-][a-z]+)*")  # no code, no name, no abbreviation
+_ENGLISH = pack("en")
+_UNITS = frozenset(_ENGLISH.units if _ENGLISH is not None else ())
+
+
+def find_unstated_options(
+    arguments: JsonObject,
+    tool: Tool,
+    sources: ProvenanceIndex,
+    said: Sequence[str],
+    looked_up: Container[str] = (),
+) -> tuple[str, ...]:
+    """The optional arguments of a valid call that nothing supports, in order. ``said`` is what the
+    user said. Without a list of required parameters a schema says nothing of what is optional.
+    """
+    if "required" not in tool.input_schema:
+        return ()
+    optional = [key for key in arguments if key in tool.properties and key not in tool.required]
+    optional = [key for key in optional if not isinstance(arguments[key], dict | list | None)]
+    if not optional:
+        return ()
+    judge = _OptionJudge(tool, sources, said, looked_up)
+    return tuple(key for key in optional if judge.is_unstated(key, arguments[key]))
+
+
+class _OptionJudge:
+    """Judges the optional arguments of one call."""
+
+    def __init__(
+        self,
+        tool: Tool,
+        sources: ProvenanceIndex,
+        said: Sequence[str],
+        looked_up: Container[str],
+    ) -> None:
+        self._tool, self._sources, self._said = tool, sources, said
+        self._values = ValueJudge(sources, said, looked_up=looked_up, tool=tool)
+        self._root = compiled_for(tool).root
+
+    def is_unstated(self, key: str, value: Json) -> bool:
+        """Return True if a scalar is certainly nobody's."""
+        node = self._root.property(key)
+        if node is None or is_default(value, node) or value is False:
+            return False
+        if value is True:
+            return self._tool.effects.declared and self._is_unspoken(key, value, node)
+        if isinstance(value, int | float):
+            return self._is_unstated_number(key, value, node)
+        return isinstance(value, str) and self._is_unstated_text(key, value, node)
+
+    def _is_unstated_number(self, key: str, value: int | float, node: Node) -> bool:
+        if abs(value) > _LARGEST or round(value, _MOST_PLACES) != value:
+            return False
+        if self._values.holds(key, value, node):
+            return False
+        if not self._tool.effects.declared and _find_keyword(node, "default") is not None:
+            return False  # to write another value than the schema's is no filling of a form
+        if any(self._sources.mentions(w) for w in split_identifier(key)[-1:] if len(w) >= _TELLING):
+            return False
+        return reads_english(self._said) or not _is_scale(node)
+
+    def _is_unstated_text(self, key: str, value: str, node: Node) -> bool:
+        if value.strip() and is_filler(value):
+            return not is_schema_value(value, node) and not self._sources.holds_words(value)
+        if not self._values.holds(key, value, node):
+            return True
+        effects, is_option = self._tool.effects, _find_keyword(node, "enum") is not None
+        is_judged = effects.declared and (is_option or effects.may_write)
+        return is_judged and _is_few_words(value) and self._is_unspoken(key, value, node)
+
+    def _is_unspoken(self, key: str, value: Json, node: Node) -> bool:
+        """Return True if the conversation is English and uses no word of a value, of its name or of
+        its description, and the schema does not give the value.
+        """
+        if not reads_english(self._said):
+            return False
+        if isinstance(value, str) and (self._sources.holds(value) or is_schema_value(value, node)):
+            return False
+        about = _find_keyword(node, "description")
+        named = {*split_identifier(key), *_WORD.findall(str(about or "").lower())}
+        named |= {*split_identifier(value)} if isinstance(value, str) else set()
+        telling = (word for word in named if len(word) >= _TELLING and word not in STOP)
+        return not any(map(self._sources.mentions, telling))
+
+
+def _is_few_words(value: str) -> bool:
+    """Return True if a text is a few plain words, and no unit, which follows from other values."""
+    is_plain = _PLAIN_WORDS.fullmatch(value) is not None
+    return is_plain and len(value.split()) <= _MOST_WORDS and value not in _UNITS
+
+
+def _is_scale(node: Node) -> bool:
+    """Return True if a number is a grade: its schema says from where to where it goes."""
+    about = str(_find_keyword(node, "description") or "")
+    bounds = [_find_keyword(node, key) for key in ("minimum", "maximum")]
+    return None not in bounds or len(_NUMBER.findall(about)) > 1
+
+
+def _find_keyword(node: Node, key: str) -> Json:
+    schema = node.resolved().schema
+    return schema.get(key) if isinstance(schema, dict) else None
+
+
+def is_default(value: Json, node: Node) -> bool:
+    """Return True if the schema's default is the value: leaving it out changes nothing."""
+    default = _find_keyword(node, "default")
+    return default is not None and to_canonical_json(default) == to_canonical_json(value)

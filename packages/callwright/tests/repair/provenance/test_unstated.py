@@ -1,0 +1,159 @@
+"""Optional values that nobody said are left out; what may have been meant stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from callwright.nouns.types import READ, UNKNOWN, Effects, Tool, ToolResult
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.unstated import find_unstated_options
+
+WRITE = Effects(destructive=False, declared=True)
+PARTS: dict[str, Any] = {
+    "item": {"type": "string"},
+    "count": {"type": "integer"},
+    "scan_frequency": {"type": "integer"},
+    "level": {"type": "integer", "description": "from 1 to 5"},
+    "page_size": {"type": "integer", "default": 20},
+    "day": {"type": "string", "format": "date"},
+    "code": {"type": "string", "pattern": "^[A-Z]-[0-9]+$"},
+    "ratio": {"type": "number"},
+    "speed": {"type": "string", "enum": ["normal", "express"], "description": "how urgent it is"},
+    "priority_support": {"type": "boolean"},
+    "focus_area": {"type": "string"},
+    "note": {"type": "string"},
+    "lines": {"type": "array", "items": {"type": "integer"}},
+}
+LAMPS = {
+    "en": "Order one of the desk lamps for us, please.",
+    "de": "Bestelle bitte eine von den Schreibtischlampen für das Büro.",
+    "es": "Pide una de las lámparas para el despacho que está en Oslo.",
+    "zh": "请订购一盏台灯。",
+    "ar": "اطلب مصباحا إلى المكتب من فضلك.",
+}
+
+
+def left_out(
+    said: str, effects: Effects = WRITE, result: Any = None, **options: Any
+) -> tuple[str, ...]:
+    schema = {"type": "object", "properties": PARTS, "required": ["item"]}
+    sources = ProvenanceIndex(said)
+    if result is not None:
+        sources.add_result(ToolResult("r1", "look", {}, result))
+    tool = Tool("order", "Orders something.", schema, effects=effects)
+    return find_unstated_options({"item": "lamp", **options}, tool, sources, [said])
+
+
+@pytest.mark.parametrize("effects", [WRITE, READ, UNKNOWN])
+@pytest.mark.parametrize("said", LAMPS.values(), ids=LAMPS)
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"scan_frequency": 7},
+        {"day": "2024-05-17"},
+        {"code": "B-777"},
+        {"ratio": 2.5},
+        {"note": "unknown"},
+    ],
+    ids=str,
+)
+def test_values_with_a_form_that_nobody_said_go_in_every_language(
+    effects: Effects, said: str, option: dict[str, Any]
+) -> None:
+    assert left_out(said, effects, **option) == tuple(option)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Order thirty-six of the desk lamps for us.",
+        "Bestelle bitte sechsunddreißig von den Lampen für das Büro.",
+        "Pide treinta y seis de las lámparas para el despacho que está en Oslo.",
+        "请订购三十六盏台灯。",
+        "اطلب ستة وثلاثين مصباحا إلى المكتب.",
+        "Order 36 of the desk lamps for us.",
+        "请订购36盏台灯。",
+    ],
+)
+def test_a_number_that_was_said_stays(said: str) -> None:
+    assert left_out(said, count=36) == ()
+
+
+@pytest.mark.parametrize(
+    ("option", "effects"),
+    [
+        ({"speed": "express"}, WRITE),
+        ({"speed": "express"}, READ),
+        ({"priority_support": True}, WRITE),
+        ({"priority_support": True}, READ),
+        ({"focus_area": "communication"}, WRITE),
+    ],
+)
+def test_words_that_nobody_said_go_where_effects_are_declared(
+    option: dict[str, Any], effects: Effects
+) -> None:
+    assert left_out(LAMPS["en"], effects, **option) == tuple(option)
+
+
+@pytest.mark.parametrize("code", ["de", "es", "zh", "ar"])
+@pytest.mark.parametrize(
+    "option", [{"speed": "express"}, {"priority_support": True}, {"focus_area": "communication"}]
+)
+def test_words_stay_where_they_cannot_be_compared(code: str, option: dict[str, Any]) -> None:
+    assert left_out(LAMPS[code], **option) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "option"),
+    [
+        ("Order one of the lamps by express, please.", {"speed": "express"}),
+        ("Order one of the lamps, it is urgent.", {"speed": "express"}),
+        ("Order one of the lamps, with support.", {"priority_support": True}),
+        (LAMPS["en"], {"priority_support": False}),
+        (LAMPS["en"], {"page_size": 20}),
+        (LAMPS["en"], {"note": "to be delivered to the office"}),
+        (LAMPS["en"], {"ratio": 8.9875e9}),
+        (LAMPS["en"], {"ratio": 6.674e-11}),
+        (LAMPS["en"], {"ratio": 0}),
+        (LAMPS["en"], {"lines": [3, 4]}),
+        (LAMPS["en"], {"note": None}),
+        ("Order one of the lamps, at a high level of care.", {"level": 4}),
+        ("Bestelle bitte eine von den Lampen, es ist sehr dringend.", {"level": 4}),
+        ("Order one of the lamps on 17 May 2024, please.", {"day": "2024-05-17"}),
+    ],
+)
+def test_what_was_said_or_may_have_been_meant_stays(said: str, option: dict[str, Any]) -> None:
+    assert left_out(said, **option) == ()
+
+
+@pytest.mark.parametrize(
+    "option", [{"speed": "express"}, {"priority_support": True}, {"focus_area": "communication"}]
+)
+def test_words_stay_where_a_tool_declares_nothing(option: dict[str, Any]) -> None:
+    assert left_out(LAMPS["en"], UNKNOWN, **option) == ()
+
+
+def test_what_a_result_holds_stays() -> None:
+    assert left_out(LAMPS["en"], result={"every": 7}, scan_frequency=7) == ()
+    assert left_out(LAMPS["en"], result={"every": 8}, scan_frequency=7) == ("scan_frequency",)
+
+
+def test_a_required_value_is_never_left_out_nor_any_where_nothing_is_said_to_be_optional() -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": PARTS, "required": ["count"]}
+    sources = ProvenanceIndex(LAMPS["en"])
+    said = [LAMPS["en"]]
+    assert find_unstated_options({"count": 36}, Tool("f", "", schema), sources, said) == ()
+    del schema["required"]
+    assert find_unstated_options({"count": 36}, Tool("f", "", schema), sources, said) == ()
+
+
+def test_a_unit_follows_from_other_values() -> None:
+    assert left_out("Order 3 metres of cable for us.", focus_area="cm") == ()
+
+
+def test_a_number_beside_a_declared_default_goes_where_effects_are_declared() -> None:
+    said = "Order one of the desk lamps for us."
+    assert left_out(said, WRITE, page_size=50) == ("page_size",)
+    assert left_out(said, UNKNOWN, page_size=50) == ()
