@@ -46,8 +46,8 @@ HEAVY = (
 
 # Modules tested through their room's own test file. The list may only shrink.
 TESTED_WITH_THEIR_ROOM: dict[str, str] = {
-    "callwright/agent/executor.py": "agent/test_orchestrator.py",
-    "callwright/agent/invoke.py": "agent/test_orchestrator.py",
+    "callwright/agent/execution/executor.py": "agent/test_orchestrator.py",
+    "callwright/agent/execution/invoke.py": "agent/test_orchestrator.py",
     "callwright/agent/questions.py": "agent/test_orchestrator.py",
     "callwright/agent/strategies/job.py": "agent/test_orchestrator.py",
     "callwright/agent/strategies/react.py": "agent/test_orchestrator.py",

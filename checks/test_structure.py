@@ -93,7 +93,11 @@ def test_every_vocabulary_has_a_source_and_no_word_or_place_without_need(
     ],
 )
 def test_a_planted_word_list_is_counted(structure: ModuleType, planted: str) -> None:
-    for place in ("agent/references.py", "proxy/session/decide.py", "schema/type_names.py"):
+    for place in (
+        "agent/execution/references.py",
+        "proxy/session/decide.py",
+        "schema/type_names.py",
+    ):
         assert len(structure.count_words(ast.parse(planted), place)[0]) == 1
 
 
@@ -108,7 +112,7 @@ def test_a_planted_word_list_is_counted(structure: ModuleType, planted: str) -> 
     ],
 )
 def test_names_that_a_program_defines_are_not_counted(structure: ModuleType, named: str) -> None:
-    assert not structure.count_words(ast.parse(named), "agent/references.py")[0]
+    assert not structure.count_words(ast.parse(named), "agent/execution/references.py")[0]
 
 
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp

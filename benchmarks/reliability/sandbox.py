@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from callwright.agent.sandbox import Ran, Sandbox
+from callwright.agent.execution.sandbox import Ran, Sandbox
 from callwright.jsontext import parse
 
 HOSTILE = (

@@ -27,7 +27,7 @@ from engine import executor
 from timing import Prepare, Row, looped, measure, median_us, ratio
 from workload import CITIES
 
-from callwright.agent.references import resolve_references
+from callwright.agent.execution.references import resolve_references
 from callwright.nouns.limits import Limits
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.types import READ, JsonObject, Tool, ToolCall, ToolOutput

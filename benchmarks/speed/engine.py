@@ -22,7 +22,7 @@ import jsonschema_rs
 from timing import Prepare, Row, looped, measure, median_us, ratio
 from workload import LAYERS, NAMES, QUERY, SCHEMA, WIDTH, calls, result
 
-from callwright.agent.executor import Executor
+from callwright.agent.execution.executor import Executor
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.journal.store import Journal
 from callwright.agent.questions import Questions

@@ -32,7 +32,7 @@ from callwright import (
 from callwright import prompts as _prompts
 from callwright.agent import sandbox as _sandbox
 from callwright.agent.catalog_search import TRYING
-from callwright.agent.invoke import idempotency_key as _idempotency_key
+from callwright.agent.execution.invoke import idempotency_key as _idempotency_key
 from callwright.agent.journal import store as _journal
 from callwright.agent.journal.resume import prompts_digest
 from callwright.agent.probing.selection import Standing

@@ -906,7 +906,7 @@ def test_an_unknown_strategy_names_the_known_ones() -> None:
 
 
 async def test_invoke_takes_nothing_but_a_checked_call() -> None:
-    from callwright.agent.invoke import invoke
+    from callwright.agent.execution.invoke import invoke
 
     async def caller(name: str, arguments: dict[str, Any]) -> ToolOutput:
         raise AssertionError("an unchecked call reached a tool")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from callwright.agent.invoke import Caller, invoke
+from callwright.agent.execution.invoke import Caller, invoke
 from callwright.agent.probing.attempt import MAY_BE_TRIED, explain_untriable
 from callwright.agent.probing.pacing import Pacer
 from callwright.agent.probing.policy import TrialPolicy

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 
-from callwright.agent.sandbox import require_sandbox
+from callwright.agent.execution.sandbox import require_sandbox
 from callwright.agent.strategies.code import CALLS
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.models.dialogue import vary_request

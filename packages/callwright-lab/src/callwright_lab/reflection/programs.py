@@ -2,7 +2,7 @@
 call is known.
 
 A program that computes its arguments shows what it calls only when it runs. It runs in
-:mod:`callwright.agent.sandbox`, its calls go the way of everything that is tried, and it finds the
+:mod:`callwright.agent.execution.sandbox`, its calls go the way of everything that is tried, and it finds the
 variables that the rounds before it left: those are run first, with what their calls returned then.
 """
 
@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from callwright.agent.sandbox import Ran, Sandbox, Stop
+from callwright.agent.execution.sandbox import Ran, Sandbox, Stop
 from callwright.agent.strategies.code import (
     CALLS,
     bind_call,

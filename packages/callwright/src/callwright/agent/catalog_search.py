@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
 
-from callwright.agent.invoke import Caller
+from callwright.agent.execution.invoke import Caller
 from callwright.agent.journal.ledger import Answer, Ledger, build_divergence_error
 from callwright.agent.probing import ProbingContext, TrialPolicy, Trials, try_tools
 from callwright.agent.safety.policy import rank_by_request, select_withheld

@@ -126,7 +126,7 @@ class ForClient:
 
 
 class _Order:
-    """Which of the tools wait for an identifier, by what was said and what came back."""
+    """Finds the tools that wait for an identifier, by what was said and what came back."""
 
     def __init__(self, tools: Sequence[Tool], context: StepContext) -> None:
         state = context.facts.state

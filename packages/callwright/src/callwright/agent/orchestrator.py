@@ -19,14 +19,15 @@ from types import TracebackType
 from typing import Any, Literal
 
 from callwright import __version__
-from callwright.agent.call_runner import RunSafety
 from callwright.agent.catalog_search import (
     CatalogSearch,
     Index,
     Shortlisting,
     collect_digests,
 )
-from callwright.agent.executor import Executor
+from callwright.agent.execution.call_runner import RunSafety
+from callwright.agent.execution.executor import Executor
+from callwright.agent.execution.perform import perform
 from callwright.agent.journal.ended import ended_life, recorded_outcome
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.journal.resume import (
@@ -48,7 +49,6 @@ from callwright.agent.options import (
     Safety,
     ToolSelection,
 )
-from callwright.agent.perform import perform
 from callwright.agent.probing.days import find_relative_days
 from callwright.agent.probing.verdict import build_observation
 from callwright.agent.questions import LimitReached, Questions

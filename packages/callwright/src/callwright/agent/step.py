@@ -3,7 +3,7 @@
 A policy is a generator over a :class:`StepContext`: it yields an :data:`Action` and is sent the
 :data:`Event` that came of it (``event = yield action``), until there is nothing more to call. Who
 carries the actions out differs, what decides does not: the agent's executor asks its model and
-calls its tools (:mod:`callwright.agent.perform`); the proxy asks the upstream, hands the calls to
+calls its tools (:mod:`callwright.agent.execution.perform`); the proxy asks the upstream, hands the calls to
 its client, and folds the results from the client's next request.
 
 What the policy knows is in the context's facts (:class:`~callwright.agent.run_facts.RunFacts`), so
@@ -35,7 +35,7 @@ from callwright.nouns.types import (
 from callwright.tools.evidence import Known
 
 if TYPE_CHECKING:
-    from callwright.agent.stream import Stream
+    from callwright.agent.execution.stream import Stream
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ class Ask(NamedTuple):
 class Execute(NamedTuple):
     """Calls that may run at the same time; tools outside ``allowed`` are refused. A call of a tool
     of ``may_defer`` waits where a value of it stands nowhere. ``by`` and ``beside`` as in
-    :meth:`Executor.execute <callwright.agent.executor.Executor.execute>`.
+    :meth:`Executor.execute <callwright.agent.execution.executor.Executor.execute>`.
     """
 
     calls: tuple[ToolCall, ...]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import callwright
-from callwright.agent.invoke import invoke
+from callwright.agent.execution.invoke import invoke
 from callwright.agent.safety import clear as clearing
 from callwright.agent.safety.clear import (
     Approval,

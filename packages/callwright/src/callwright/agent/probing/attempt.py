@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from callwright.agent.execution.invoke import Caller, invoke
 from callwright.agent.gaps import unknown_keys
-from callwright.agent.invoke import Caller, invoke
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.probing.arguments import Draft
 from callwright.agent.probing.pacing import Pacer, Spending, get_host

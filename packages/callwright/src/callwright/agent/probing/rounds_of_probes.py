@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from callwright.agent.invoke import Caller
+from callwright.agent.execution.invoke import Caller
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.probing.attempt import Attempts, Remembers, Simulates
 from callwright.agent.probing.candidate import Candidate

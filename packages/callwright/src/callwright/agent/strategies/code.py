@@ -1,7 +1,7 @@
 """The Python-call agent (Tool-MVR, 3.2.3 and Table 17, after CodeAct): thought, program, print-out,
 until an answer.
 
-A program runs in :mod:`callwright.agent.sandbox`; each of its calls goes the way of all calls:
+A program runs in :mod:`callwright.agent.execution.sandbox`; each of its calls goes the way of all calls:
 gate, repair, consent, journal, budget. It is given what the tool returned, or ``{"error": why}``,
 and its variables stay for the next one. The answer is the model's own, checked against the results
 without a further question.
@@ -21,10 +21,10 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from callwright import prompts
+from callwright.agent.execution.perform import perform
+from callwright.agent.execution.sandbox import LOST, ProgramError, Ran, Sandbox, require_sandbox
 from callwright.agent.journal.ledger import Answer
-from callwright.agent.perform import perform
 from callwright.agent.render import render_signatures
-from callwright.agent.sandbox import LOST, ProgramError, Ran, Sandbox, require_sandbox
 from callwright.agent.step import step_id
 from callwright.agent.strategies.job import Job
 from callwright.jsontext import JsonError, parse_lenient, write

@@ -28,15 +28,15 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from callwright import prompts
+from callwright.agent.execution.perform import make_late_question, perform
+from callwright.agent.execution.stream import Stream
 from callwright.agent.journal.ledger import Answer
-from callwright.agent.perform import make_late_question, perform
 from callwright.agent.questions import LimitReached
 from callwright.agent.render import render_results, render_signatures
 from callwright.agent.safety.freeze import Level
 from callwright.agent.strategies.dag import known_before
 from callwright.agent.strategies.job import Job
 from callwright.agent.strategies.tool_choice import choose_tools
-from callwright.agent.stream import Stream
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.plan import Plan, Slot, SlotIds, find_references, rename_references
 from callwright.nouns.protocols import ChatRequest

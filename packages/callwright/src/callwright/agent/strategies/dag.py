@@ -4,7 +4,7 @@ barrier.
 Where the plan comes from is what the three strategies here differ in: ``dag`` asks the model for it
 (:mod:`planning.dag`), ``edges`` takes the graph of a planner that asks no language model and has
 the model write the arguments in one question, ``given`` carries out a plan that somebody wrote. All
-then run as a stream (:mod:`agent.stream`): two questions to the model, the answer's included, where
+then run as a stream (:mod:`agent.execution.stream`): two questions to the model, the answer's included, where
 nothing fails and nothing was left open (the paper: 2.29 steps, its Table 4).
 
 What failed and could be neither repaired nor replaced stops what is downstream of it. The remainder
@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from callwright.agent.execution.stream import Step, Stream
 from callwright.agent.questions import LimitReached
 from callwright.agent.render import render_results, render_signatures
 from callwright.agent.safety.freeze import Level
@@ -24,7 +25,6 @@ from callwright.agent.step import Ran, RunSlots, Steps, converse
 from callwright.agent.strategies.job import Job, Stepwise
 from callwright.agent.strategies.revision import Lost, Revision
 from callwright.agent.strategies.tool_choice import choose_tools
-from callwright.agent.stream import Step, Stream
 from callwright.dataflow.prerequisites import add_producers
 from callwright.nouns.errors import ConfigError, PlanError
 from callwright.nouns.plan import Plan, Slot

@@ -8,9 +8,9 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Protocol
 
-from callwright.agent.executor import Executor
+from callwright.agent.execution.executor import Executor
+from callwright.agent.execution.perform import perform
 from callwright.agent.journal.ledger import Ledger
-from callwright.agent.perform import perform
 from callwright.agent.questions import Questions
 from callwright.agent.step import StepContext, Steps
 from callwright.grounding import (

@@ -14,7 +14,7 @@ from benchmarks.reliability.sandbox import SPARE, played, programs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from callwright.agent.sandbox import ProgramError, Ran, Sandbox, to_json_value
+from callwright.agent.execution.sandbox import ProgramError, Ran, Sandbox, to_json_value
 from callwright.nouns.errors import MissingExtra
 
 LIMIT = 0.5
@@ -175,7 +175,7 @@ def test_where_the_library_is_missing_nothing_runs_a_program_in_its_place() -> N
     code = """
 import asyncio, sys
 sys.modules["pydantic_monty"] = None
-from callwright.agent.sandbox import Sandbox
+from callwright.agent.execution.sandbox import Sandbox
 asyncio.run(Sandbox().__aenter__())
 """
     done = subprocess.run(

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from callwright.agent.deadlines import Deadlines
+from callwright.agent.execution.deadlines import Deadlines
 
 SHORT, LONG = 0.01, 60.0
 

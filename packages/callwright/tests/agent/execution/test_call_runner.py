@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from callwright import Limits, Orchestrator, Run
-from callwright.agent.call_runner import _find_legacy_repeat
+from callwright.agent.execution.call_runner import _find_legacy_repeat
 from callwright.agent.options import Persistence, Safety
 from callwright.agent.strategies.dag import Given
 from callwright.nouns.plan import Plan

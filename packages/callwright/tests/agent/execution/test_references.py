@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.agent.references import resolve_references
+from callwright.agent.execution.references import resolve_references
 from callwright.nouns.types import Tool
 
 

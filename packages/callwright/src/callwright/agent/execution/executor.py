@@ -2,8 +2,8 @@
 order.
 
 Calls that are ready together run together, in one TaskGroup; each goes its own way
-(:mod:`agent.call_runner`). The steps of a plan run as a stream, each as soon as its inputs exist
-(:mod:`agent.stream`). Of the one and the other alike, what they change for the run is merged when
+(:mod:`agent.execution.call_runner`). The steps of a plan run as a stream, each as soon as its inputs exist
+(:mod:`agent.execution.stream`). Of the one and the other alike, what they change for the run is merged when
 all have come together, in their order and not in that of time.
 """
 
@@ -22,14 +22,15 @@ from collections.abc import (
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from callwright.agent.call_runner import (
+from callwright.agent.execution.call_runner import (
     CallOutcome,
     CallRunner,
     CallTask,
     RunSafety,
     RunServices,
 )
-from callwright.agent.invoke import Caller
+from callwright.agent.execution.invoke import Caller
+from callwright.agent.execution.stream import Late, Step, Stream
 from callwright.agent.journal.facts import RecordedFacts
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
@@ -41,7 +42,6 @@ from callwright.agent.state import (
     MadeCall,
     RunState,
 )
-from callwright.agent.stream import Late, Step, Stream
 from callwright.nouns.errors import CallwrightError
 from callwright.nouns.limits import Budget
 from callwright.nouns.trace import Trace

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.agent.bind import Bound
-from callwright.agent.executor import Executor
+from callwright.agent.execution.executor import Executor
+from callwright.agent.execution.stream import Late, Stream
 from callwright.agent.questions import LimitReached, Questions
 from callwright.agent.state import Asked
-from callwright.agent.stream import Late, Stream
 from callwright.nouns.errors import ModelError
 from callwright.nouns.limits import Budget, Limits
 from callwright.nouns.plan import Plan, Slot

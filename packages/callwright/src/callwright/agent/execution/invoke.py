@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 from uuid import UUID, uuid5
 
-from callwright.agent.deadlines import Deadlines
+from callwright.agent.execution.deadlines import Deadlines
 from callwright.agent.safety.clear import ClearedCall
 from callwright.jsontext import write
 from callwright.nouns.errors import Failure, ToolError

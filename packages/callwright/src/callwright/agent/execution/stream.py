@@ -1,12 +1,12 @@
 """A plan carried out as a stream: each step on its way the moment its inputs exist
-(:mod:`agent.schedule`).
+(:mod:`agent.execution.schedule`).
 
 A step sees the request, what the run knew before, and what the steps upstream of it returned:
 nothing of the steps beside it, however fast they were. So what it does depends on its inputs alone,
 a resume replays it in any order, and what one branch returned cannot reach another. Its arguments
 are those of the plan, references resolved; where the plan leaves them open, or a reference means
 nothing, the model fills them from what the step sees (unless they are frozen). A call that fails is
-repaired on its way as every call is (:mod:`agent.call_runner`); where that does not help a tool
+repaired on its way as every call is (:mod:`agent.execution.call_runner`); where that does not help a tool
 that gives the same may stand in; and what failed then stops what is downstream of it, nothing else.
 """
 
@@ -18,12 +18,12 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from callwright.agent.bind import Bound
-from callwright.agent.call_runner import CallRunner, CallTask, RunServices
+from callwright.agent.execution.call_runner import CallRunner, CallTask, RunServices
+from callwright.agent.execution.references import resolve_references
+from callwright.agent.execution.schedule import Schedule
 from callwright.agent.gaps import NOTE
 from callwright.agent.origins import Failed, build_failed_call, build_refused_call
 from callwright.agent.questions import LimitReached
-from callwright.agent.references import resolve_references
-from callwright.agent.schedule import Schedule
 from callwright.agent.substitutes import find_substitutes
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.types import Json, JsonObject, Skip, ToolCall, ToolResult, to_canonical_json

@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.agent.schedule import Schedule
+from callwright.agent.execution.schedule import Schedule
 from callwright.nouns.plan import Plan, Slot
 
 

@@ -14,10 +14,10 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from callwright.agent.deadlines import Deadlines
+from callwright.agent.execution.deadlines import Deadlines
+from callwright.agent.execution.invoke import Caller, idempotency_key, invoke
 from callwright.agent.gaps import describe_ungrounded, names_another, unknown_keys
 from callwright.agent.handling import CallHandling
-from callwright.agent.invoke import Caller, idempotency_key, invoke
 from callwright.agent.journal.facts import EarlierCall
 from callwright.agent.journal.ledger import Answer, Ledger, build_doubt_error
 from callwright.agent.questions import LimitReached, Questions

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from callwright.agent.bind import Bound
+from callwright.agent.execution.stream import Late
 from callwright.agent.step import (
     Action,
     Ask,
@@ -21,7 +22,6 @@ from callwright.agent.step import (
     RunSlots,
     Steps,
 )
-from callwright.agent.stream import Late
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.types import ToolResult
 
