@@ -62,6 +62,7 @@ _TELLING_NOTHING = ENGLISH.words("statements.telling_nothing")
 _A_CALL = re.compile(r"([\w.\-]+) ?\(.*\)\.?", re.DOTALL)
 # a statement so like the question, in percent, answers nothing
 _ECHO = threshold("callwright.grounding", "echo")
+_ECHO_PART = threshold("callwright.grounding", "echo_part")
 _PART = 24  # letters of a part of a question that is no name or value
 
 
@@ -413,8 +414,16 @@ def _is_question_echo(text: str, facts: Facts) -> bool:
     said, asked_for = squash_text(text), squash_text(facts.query)
     if len(said) >= _PART and said in asked_for:
         return True
+    if len(said) > _ECHO_PART / 100 * len(asked_for) and _is_subsequence(said, asked_for):
+        return True  # the request, with a word or a comma less
     asked = set(split_tokens(facts.query))
     return bool(_OPEN & asked) and not set(split_tokens(text)) - asked - _TELLING_NOTHING
+
+
+def _is_subsequence(part: str, whole: str) -> bool:
+    """Return True if the signs of a text stand in another in the same order."""
+    left = iter(whole)
+    return bool(part) and all(sign in left for sign in part)
 
 
 def _is_not_known(reply: Reply) -> bool:
