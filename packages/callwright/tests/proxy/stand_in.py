@@ -67,15 +67,21 @@ STAND_INS = {
 
 
 def _by_schema(turns: list[tuple[str, str]], schema: dict[str, Any]) -> str:
-    """What a server that follows schemas makes of the proxy's guided question, or of a probe."""
+    """The reply of a server that follows schemas to a question of the proxy, or to a probe."""
     some = next(
         (s for s in schema.get("anyOf", [schema]) if "calls" in s.get("properties", {})), None
     )
+    if "statements" in schema.get("properties", {}):
+        summary = turns[-1][1].partition("->")[2].partition("\n====")[0]
+        said = {"text": f"The tool says: {' '.join(summary.split())}", "results": []}
+        return json.dumps({"statements": [said], "missing": []})
+    if "needed" in schema.get("properties", {}):
+        return json.dumps({"needed": schema["properties"]["needed"]["items"]["enum"]})
     if some is None:
         return json.dumps(
             {k: v.get("enum", ["x"])[0] for k, v in schema.get("properties", {}).items()}
         )
-    if turns[-1][0] == "tool":
+    if "tool" in [role for role, _ in turns[-2:]]:
         return json.dumps({"no_call": "It is known already."})
     one = some["properties"]["calls"]["items"]
     offered = [s["properties"] for s in one.get("anyOf", [one])]

@@ -153,6 +153,8 @@ def _write_answer(context: Context, made: Lead) -> Generator[Question, Reply, An
         while True:
             body = _build_body(Ask(request), context)
             made.reply = yield Question("words", body)
+            if request.schema is not None and not made.reply.text.lstrip().startswith("{"):
+                return None  # it does not follow the schema: its own words are as good
             request = dialogue.send(made.reply)
     except StopIteration as done:
         answer: Answer = done.value
