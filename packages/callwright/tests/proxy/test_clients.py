@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from callwright.http import Egress, HttpClient, HttpResponse
-from callwright.proxy.session.sse import EventSplitter, extract_data
+from callwright.proxy.session.answers.sse import EventSplitter, extract_data
 from tests.places import EXAMPLES
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, ToolCall
+from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.guarding import Guarding, HeldCall
 from callwright.proxy.session.record import Led, Record
-from callwright.proxy.session.sse import json_bytes
 
 
 def test_a_record_is_json() -> None:

@@ -20,7 +20,7 @@ from random import Random
 from callwright.models.chat import Gathered
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import READ, CheckedCall, JsonObject, Tool, ToolCall, to_canonical_json
-from callwright.proxy.session.native import NativeCalls
+from callwright.proxy.session.answers.native import NativeCalls
 from callwright.repair.gate import Gate
 from callwright_lab.benchmarks.comparison.report import render_table
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows

@@ -20,6 +20,7 @@ from callwright.nouns.errors import ModelError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import JsonObject, Usage
 from callwright.proxy.server.outbound import CHAT
+from callwright.proxy.session.answers.sse import json_bytes, json_object
 from callwright.proxy.session.context import Toolsets
 from callwright.proxy.session.events import (
     Probe,
@@ -33,7 +34,6 @@ from callwright.proxy.session.events import (
 )
 from callwright.proxy.session.session import Session
 from callwright.proxy.session.settings import Settings
-from callwright.proxy.session.sse import json_bytes, json_object
 from callwright.tools.lists import chat_messages as chat
 from callwright_lab.benchmarks.refine.guided import build_body, build_guided_request
 from callwright_lab.benchmarks.refine.read import read_server_calls

@@ -12,8 +12,8 @@ from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError, Failure
 from callwright.nouns.types import Json, JsonObject, ToolCall
 from callwright.proxy.server.address import Upstream
-from callwright.proxy.session.native import NativeCalls
-from callwright.proxy.session.sse import EventSplitter, extract_data, json_object
+from callwright.proxy.session.answers.native import NativeCalls
+from callwright.proxy.session.answers.sse import EventSplitter, extract_data, json_object
 from callwright.tools.lists import chat_messages as chat
 
 MAX_TOKENS = 300

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from callwright.cli.doctor.endpoint import MAX_TOKENS, Answered, Ask, build_tool
 from callwright.nouns.types import JsonObject, ToolCall
 from callwright.parsing import parse_calls, write_calls
-from callwright.proxy.session.sse import json_object
+from callwright.proxy.session.answers.sse import json_object
 from callwright.repair.refinement import refine
 from callwright.tools.lists import chat_messages as chat
 

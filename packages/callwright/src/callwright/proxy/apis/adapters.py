@@ -9,7 +9,7 @@ from callwright.nouns.types import JsonObject
 from callwright.proxy.apis.anthropic import Anthropic, count_tokens
 from callwright.proxy.apis.ollama import Ollama
 from callwright.proxy.apis.responses import Responses
-from callwright.proxy.session.sse import COMMENT
+from callwright.proxy.session.answers.sse import COMMENT
 
 
 class Writer(Protocol):

@@ -10,7 +10,7 @@ from typing import Any
 from callwright.jsontext import parse_object
 from callwright.nouns.types import Json, JsonObject
 from callwright.proxy.apis.translated import BadRequest, Delta, Translated, read_token_counts
-from callwright.proxy.session.sse import encode_named_event, json_bytes
+from callwright.proxy.session.answers.sse import encode_named_event, json_bytes
 from callwright.proxy.session.turns import arrange_messages
 
 _STOP = {

@@ -11,7 +11,7 @@ from callwright.nouns.types import Json, JsonObject
 from callwright.proxy.apis.responses_out import Output, render_error
 from callwright.proxy.apis.responses_tools import build_names, flatten_tools, join_namespace
 from callwright.proxy.apis.translated import BadRequest, Translated
-from callwright.proxy.session.sse import json_bytes
+from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.turns import arrange_messages
 
 _SAME = (

@@ -10,7 +10,7 @@ from callwright.jsontext import parse_object
 from callwright.nouns.types import Json, JsonObject
 from callwright.proxy.apis.responses_tools import Names
 from callwright.proxy.apis.translated import Delta, read_token_counts
-from callwright.proxy.session.sse import encode_named_event, json_bytes
+from callwright.proxy.session.answers.sse import encode_named_event, json_bytes
 
 _ECHOED = (
     "instructions",

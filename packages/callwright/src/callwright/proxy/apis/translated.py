@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from callwright.proxy.session.native import NativeCalls
-from callwright.proxy.session.sse import EventSplitter, extract_data, json_object
+from callwright.proxy.session.answers.native import NativeCalls
+from callwright.proxy.session.answers.sse import EventSplitter, extract_data, json_object
 from callwright.tools.lists import chat_messages as chat
 
 

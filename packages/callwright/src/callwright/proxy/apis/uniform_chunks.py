@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from callwright.jsontext import JsonError, parse
-from callwright.proxy.session.sse import extract_data, json_object
+from callwright.proxy.session.answers.sse import extract_data, json_object
 from callwright.tools.lists import chat_messages as chat
 
 _STRING = (  # RFC 8259, 7, without \u: half a pair is no text

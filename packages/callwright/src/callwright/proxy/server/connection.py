@@ -13,7 +13,7 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from callwright.proxy.server.budget import Budget
-from callwright.proxy.session import compose
+from callwright.proxy.session.answers import compose
 
 State = Literal["idle", "head", "busy", "rest", "refused"]
 _FRAMING = (b"content-length", b"transfer-encoding")

@@ -6,8 +6,8 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 
 from callwright.proxy.server.budget import Budget
+from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.record import Record
-from callwright.proxy.session.sse import json_bytes
 
 _HELP = {
     "requests_total": "Requests by outcome; those without tools are not read and count as passed.",

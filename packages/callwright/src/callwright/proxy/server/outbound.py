@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from callwright.nouns.types import JsonObject
 from callwright.proxy.server import headers
+from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.events import Headers, Request, SendUpstream
-from callwright.proxy.session.sse import json_bytes
 
 CHAT = "/v1/chat/completions"
 

@@ -14,9 +14,9 @@ from callwright import __version__
 from callwright.proxy.server.access import COOKIE, LOGIN, Access
 from callwright.proxy.server.counters import Counters
 from callwright.proxy.server.page import render_front, render_login, render_page, render_row
-from callwright.proxy.session import compose
+from callwright.proxy.session.answers import compose
+from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.record import Record
-from callwright.proxy.session.sse import json_bytes
 from callwright.viewer.markup import Html
 
 T = TypeVar("T", bytes, Html)

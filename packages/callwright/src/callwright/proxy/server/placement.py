@@ -11,6 +11,7 @@ from callwright.proxy.server.lane import Busy, Lane, Lost
 from callwright.proxy.server.meter import Meter
 from callwright.proxy.server.outbound import CHAT
 from callwright.proxy.server.worker import Step
+from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Toolsets
 from callwright.proxy.session.events import (
     ClientGone,
@@ -28,7 +29,6 @@ from callwright.proxy.session.faults import OverBudget, Progress
 from callwright.proxy.session.phases.reading import is_read
 from callwright.proxy.session.session import Session
 from callwright.proxy.session.settings import Settings
-from callwright.proxy.session.sse import json_bytes
 
 
 class Placement:

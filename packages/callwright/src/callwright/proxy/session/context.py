@@ -13,8 +13,8 @@ from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session import history, ids
+from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.settings import GuardMode, Settings
-from callwright.proxy.session.sse import json_bytes
 from callwright.repair.gate import Gate
 from callwright.tools.declared_effects import DeclaredEffects
 from callwright.tools.lists import chat_messages as chat

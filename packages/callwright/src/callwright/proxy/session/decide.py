@@ -20,6 +20,7 @@ from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCal
 from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.parsing import parse_calls
 from callwright.proxy.session import followup, guard, guided, history, ids
+from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.guarding import HeldCall
 from callwright.proxy.session.refining import (
@@ -30,7 +31,6 @@ from callwright.proxy.session.refining import (
     merge_readings,
     repair_answer,
 )
-from callwright.proxy.session.sse import json_bytes
 from callwright.repair.by_model.question import QUESTION_RULES, QuestionContext
 from callwright.repair.draft import Drafts
 from callwright.repair.gate import Refusal

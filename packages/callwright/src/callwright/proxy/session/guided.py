@@ -18,8 +18,8 @@ from callwright.models.chat import messages_out
 from callwright.models.grammar import build_grammar
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.proxy.session import followup
+from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.sse import json_bytes
 from callwright.schema.normalize import closed_object, required_first
 
 _SEVERAL = (

@@ -43,10 +43,10 @@ from callwright.nouns.types import (
     ToolResult,
 )
 from callwright.proxy.session import followup, guided
+from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
 from callwright.proxy.session.guarding import HeldCall
-from callwright.proxy.session.sse import json_bytes
 
 _REMEMBERED = 256  # requests for each list of tools
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from callwright.nouns.errors import Failure
-from callwright.proxy.session.collected import Collected
-from callwright.proxy.session.completion import Whole
+from callwright.proxy.session.answers.collected import Collected
+from callwright.proxy.session.answers.completion import Whole
+from callwright.proxy.session.answers.streaming import Streamed
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found, decide_calls
 from callwright.proxy.session.events import (
@@ -26,7 +27,6 @@ from callwright.proxy.session.phases.asking import (
     wait_for_head,
 )
 from callwright.proxy.session.phases.transaction import Steps, Transaction
-from callwright.proxy.session.streaming import Streamed
 from callwright.proxy.session.wording import write_in_words
 from callwright.proxy.session.words import list_removed
 

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Reply
-from callwright.proxy.session.collected import Collected
+from callwright.proxy.session.answers.collected import Collected
+from callwright.proxy.session.answers.sse import json_object
 from callwright.proxy.session.decide import Question
 from callwright.proxy.session.events import (
     CloseUpstream,
@@ -22,7 +23,6 @@ from callwright.proxy.session.events import (
 )
 from callwright.proxy.session.followup import parse_completion
 from callwright.proxy.session.phases.transaction import Steps, Transaction
-from callwright.proxy.session.sse import json_object
 
 T = TypeVar("T")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from callwright.nouns.errors import Failure
-from callwright.proxy.session import compose, guided
+from callwright.proxy.session import guided
+from callwright.proxy.session.answers import compose
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Found
 from callwright.proxy.session.events import Learned, UpstreamHead

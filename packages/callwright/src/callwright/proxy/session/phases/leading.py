@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from typing import get_args
 
-from callwright.proxy.session import compose, guided
+from callwright.proxy.session import guided
+from callwright.proxy.session.answers import compose
+from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, list_withheld
 from callwright.proxy.session.events import UpstreamHead
@@ -16,7 +18,6 @@ from callwright.proxy.session.phases.asking import UNSUPPORTED, answer_questions
 from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.record import Led
 from callwright.proxy.session.settings import GuidedPart, Settings
-from callwright.proxy.session.sse import json_bytes
 
 
 def load_engine() -> None:

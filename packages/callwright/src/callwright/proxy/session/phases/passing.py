@@ -11,6 +11,7 @@ from callwright.proxy.apis.adapters import Front, Plain
 from callwright.proxy.apis.translated import BadRequest
 from callwright.proxy.server.meter import Meter
 from callwright.proxy.server.outbound import Outbound
+from callwright.proxy.session.answers.sse import json_bytes, json_object
 from callwright.proxy.session.events import (
     ClientGone,
     CloseUpstream,
@@ -24,7 +25,6 @@ from callwright.proxy.session.events import (
 from callwright.proxy.session.faults import OVER_BUDGET, build_fault, is_fault, name_fault
 from callwright.proxy.session.phases.answering import relay_answer
 from callwright.proxy.session.phases.transaction import Steps, Transaction
-from callwright.proxy.session.sse import json_bytes, json_object
 
 
 def pass_on(transaction: Transaction, error: BaseException, event: Event) -> Steps[None]:

@@ -10,11 +10,11 @@ from callwright.proxy.apis.translated import BadRequest
 from callwright.proxy.server.budget import count_items
 from callwright.proxy.server.outbound import CHAT, Outbound
 from callwright.proxy.session import history
+from callwright.proxy.session.answers.sse import json_bytes, json_object
 from callwright.proxy.session.context import Toolsets, read_context
 from callwright.proxy.session.events import Request, SendUpstream
 from callwright.proxy.session.faults import OverBudget
 from callwright.proxy.session.phases.transaction import Transaction
-from callwright.proxy.session.sse import json_bytes, json_object
 
 _CHATS = frozenset({CHAT, "/chat/completions"})
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from callwright.proxy.apis.adapters import Front
+from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, Toolsets
 from callwright.proxy.session.events import Probe, Probed, Request, SendUpstream
 from callwright.proxy.session.guarding import choose_mode
@@ -14,7 +15,6 @@ from callwright.proxy.session.phases.answering import ask_freely, relay_answer
 from callwright.proxy.session.phases.by_schema import ask_guided
 from callwright.proxy.session.phases.reading import read_request
 from callwright.proxy.session.phases.transaction import Steps, Transaction
-from callwright.proxy.session.sse import json_bytes
 
 _AS_ASKED = Probed(native=True, schema=False)  # the client's own request is all that is asked
 _BY_SCHEMA = Probed(native=False, schema=True)

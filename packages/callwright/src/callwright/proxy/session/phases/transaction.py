@@ -10,8 +10,9 @@ from callwright.nouns.errors import Failure
 from callwright.proxy.apis.adapters import Front, Plain, Writer
 from callwright.proxy.server.headers import filter_downstream
 from callwright.proxy.server.outbound import Outbound
-from callwright.proxy.session import compose
-from callwright.proxy.session.completion import Whole
+from callwright.proxy.session.answers import compose
+from callwright.proxy.session.answers.completion import Whole
+from callwright.proxy.session.answers.streaming import Streamed
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision
 from callwright.proxy.session.events import (
@@ -29,7 +30,6 @@ from callwright.proxy.session.events import (
 from callwright.proxy.session.faults import Progress
 from callwright.proxy.session.record import Record
 from callwright.proxy.session.settings import Settings
-from callwright.proxy.session.streaming import Streamed
 
 T = TypeVar("T")
 

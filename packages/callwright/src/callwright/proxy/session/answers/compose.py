@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from callwright.nouns.types import JsonObject, Reply
+from callwright.proxy.session.answers.sse import DONE, encode_event, json_bytes
 from callwright.proxy.session.decide import Decision
 from callwright.proxy.session.record import Record
-from callwright.proxy.session.sse import DONE, encode_event, json_bytes
 from callwright.tools.lists import chat_messages as chat
 
 

@@ -16,13 +16,19 @@ from callwright.nouns.types import JsonObject
 from callwright.parsing import CallPiece, Parser, Piece, TextPiece
 from callwright.parsing.leftovers import LeftoverFilter, Part
 from callwright.proxy.apis.uniform_chunks import Alike, uniform_chunks
-from callwright.proxy.session import compose, words
-from callwright.proxy.session.answer import collect_calls, find_reasoning_calls
+from callwright.proxy.session import words
+from callwright.proxy.session.answers import compose
+from callwright.proxy.session.answers.answer import collect_calls, find_reasoning_calls
+from callwright.proxy.session.answers.native import NativeCalls
+from callwright.proxy.session.answers.sse import (
+    EventSplitter,
+    encode_event,
+    extract_data,
+    json_object,
+)
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found
 from callwright.proxy.session.hallucinated_calls import find_hallucinated_call, may_begin_call
-from callwright.proxy.session.native import NativeCalls
-from callwright.proxy.session.sse import EventSplitter, encode_event, extract_data, json_object
 from callwright.tools.lists import chat_messages as chat
 
 _OPENS = ("{", "[", "`")  # what JSON begins with

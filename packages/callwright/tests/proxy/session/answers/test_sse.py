@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.proxy.session.sse import (
+from callwright.proxy.session.answers.sse import (
     EventSplitter,
     encode_event,
     encode_named_event,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from callwright.nouns.types import Reply, ToolCall, Usage
-from callwright.proxy.session import compose
+from callwright.proxy.session.answers import compose
 from callwright.proxy.session.decide import Decision, Sent
 from callwright.proxy.session.record import Record
 from tests.proxy.playbook import assembled

@@ -10,7 +10,7 @@ from typing import Any
 
 from callwright.jsontext import parse_object
 from callwright.nouns.types import Json, ToolCall
-from callwright.proxy.session.sse import json_bytes
+from callwright.proxy.session.answers.sse import json_bytes
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from callwright.proxy.session.completion import Whole
+from callwright.proxy.session.answers.completion import Whole
 from callwright.proxy.session.context import Toolsets, read_context
 from callwright.proxy.session.decide import Decision, decide_calls
 from callwright.proxy.session.settings import Settings

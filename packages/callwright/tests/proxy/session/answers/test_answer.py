@@ -6,9 +6,9 @@ import pytest
 
 from callwright.nouns.types import ToolCall
 from callwright.parsing import CallPiece
-from callwright.proxy.session.answer import collect_calls, find_reasoning_calls
+from callwright.proxy.session.answers.answer import collect_calls, find_reasoning_calls
+from callwright.proxy.session.answers.native import NativeCalls
 from callwright.proxy.session.context import Context, Toolsets, read_context
-from callwright.proxy.session.native import NativeCalls
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import body, call
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from callwright.proxy.session.collected import Collected
+from callwright.proxy.session.answers.collected import Collected
 
 
 def test_pieces_are_joined_and_counted() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from callwright.parsing import CallPiece, parse_calls
+from callwright.proxy.session.answers.native import NativeCalls
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Found
-from callwright.proxy.session.native import NativeCalls
 
 
 def collect_calls(native: NativeCalls, written: Sequence[CallPiece]) -> list[Found]:

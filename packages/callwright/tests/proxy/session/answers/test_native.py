@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright.proxy.session.native import NativeCalls
+from callwright.proxy.session.answers.native import NativeCalls
 
 
 def gathered(*pieces: dict[str, Any]) -> list[tuple[str, str, str, bool]]:

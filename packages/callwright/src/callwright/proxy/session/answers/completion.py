@@ -8,12 +8,12 @@ from typing import Any
 from callwright.parsing import CallPiece, Parser, TextPiece
 from callwright.parsing.leftovers import LeftoverFilter, Part, join_removed
 from callwright.proxy.session import words
-from callwright.proxy.session.answer import collect_calls, find_reasoning_calls
+from callwright.proxy.session.answers.answer import collect_calls, find_reasoning_calls
+from callwright.proxy.session.answers.native import NativeCalls
+from callwright.proxy.session.answers.sse import json_bytes, json_object
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found
 from callwright.proxy.session.hallucinated_calls import find_hallucinated_call
-from callwright.proxy.session.native import NativeCalls
-from callwright.proxy.session.sse import json_bytes, json_object
 from callwright.tools.lists import chat_messages as chat
 
 
