@@ -53,12 +53,12 @@ def order_accuracy(gold: Mapping[str, int], layers: Mapping[str, int]) -> Count:
 def relation_accuracy(gold: Mapping[str, int], layers: Mapping[str, int]) -> Count:
     """(pairs related as in gold: before, after or in the same layer; all pairs of gold tools)."""
     pairs = list(combinations(gold, 2))
-    return sum(_sign(layers[a] - layers[b]) == _sign(gold[a] - gold[b]) for a, b in pairs), len(
-        pairs
-    )
+    return sum(
+        _get_sign(layers[a] - layers[b]) == _get_sign(gold[a] - gold[b]) for a, b in pairs
+    ), len(pairs)
 
 
-def _sign(value: int) -> int:
+def _get_sign(value: int) -> int:
     return (value > 0) - (value < 0)
 
 

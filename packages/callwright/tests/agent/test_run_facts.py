@@ -35,7 +35,7 @@ def test_going_back_keeps_what_was_denied() -> None:
 
 def test_results_of_earlier_turns_give_values_and_count_for_no_call() -> None:
     before = ToolResult("r1", "look", {"q": "Oslo"}, {"code": "OSL"})
-    known = RunFacts(RunState(Asked("And now?"), (LOOK,), earlier=(before,)))
+    known = RunFacts(RunState(Asked("And now?", earlier=(before,)), (LOOK,)))
     assert known.sources.holds("OSL")
     assert known.succeeded == set()
 

@@ -105,7 +105,7 @@ def test_a_dialogue_is_a_row_of_questions() -> None:
 def test_results_of_earlier_turns_are_shown() -> None:
     made = context()
     made.facts.state = RunState(
-        Asked("And there?"), (PLACE, SUN), earlier=(ToolResult("r1", "place", {}, "59 north"),)
+        Asked("And there?", earlier=(ToolResult("r1", "place", {}, "59 north"),)), (PLACE, SUN)
     )
     question = next(made.bind((SUN,), BindStep("layer")))
     assert isinstance(question, Ask)

@@ -36,17 +36,17 @@ def tool_from_toolbench(
     if not api:
         raise CatalogError(f"a ToolBench API has no name: {str(dict(raw))[:100]}")
     owner = str(raw.get("tool_name") or tool_name)
-    required = _named(raw.get("required_parameters"), api)
-    parameters = {**required, **_named(raw.get("optional_parameters"), api)}
+    required = _build_name(raw.get("required_parameters"), api)
+    parameters = {**required, **_build_name(raw.get("optional_parameters"), api)}
     return Tool(
         name=(
             f"{change_name(standardise(api))}_for_{standardise(owner)}"
             if owner
             else change_name(standardise(api))
         ),
-        description=_described(raw, description, owner),
+        description=_describe_tool(raw, description, owner),
         input_schema=object_schema(parameters, list(required)),
-        output_schema=_output(raw),
+        output_schema=_read_output(raw),
         effects=effects_from_method(raw.get("method")),
         source=f"toolbench {owner}".strip(),
     )
@@ -66,7 +66,7 @@ def change_name(name: str) -> str:
     return f"is_{name}" if name in _RESERVED else name
 
 
-def _named(raw: Any, api: str) -> dict[str, JsonObject]:
+def _build_name(raw: Any, api: str) -> dict[str, JsonObject]:
     """Parameters by name, as ToolBench's inference spells it."""
     found: dict[str, JsonObject] = {}
     for parameter in raw if isinstance(raw, list) else []:
@@ -76,11 +76,11 @@ def _named(raw: Any, api: str) -> dict[str, JsonObject]:
             raise CatalogError(
                 f"ToolBench API {api!r} has a parameter without a name: {str(parameter)[:80]}"
             )
-        found[change_name(standardise(str(parameter["name"])))] = _parameter(parameter)
+        found[change_name(standardise(str(parameter["name"])))] = _read_parameter(parameter)
     return found
 
 
-def _described(raw: Mapping[str, Any], outer: str, owner: str) -> str:
+def _describe_tool(raw: Mapping[str, Any], outer: str, owner: str) -> str:
     own = str(raw.get("api_description") or raw.get("description") or "").strip()
     about = outer.strip() or str(raw.get("tool_description") or "").strip()
     return " ".join(
@@ -88,7 +88,7 @@ def _described(raw: Mapping[str, Any], outer: str, owner: str) -> str:
     )
 
 
-def _parameter(raw: Mapping[str, Any]) -> JsonObject:
+def _read_parameter(raw: Mapping[str, Any]) -> JsonObject:
     kept = {k: v for k, v in raw.items() if k not in ("name", "default")}
     default = raw.get("default")
     # required parameters carry the form's sample value under "default": an example, not what a
@@ -96,7 +96,7 @@ def _parameter(raw: Mapping[str, Any]) -> JsonObject:
     return {**kept, "example_value": default} if default not in ("", None) else kept
 
 
-def _output(raw: Mapping[str, Any]) -> JsonObject | None:
+def _read_output(raw: Mapping[str, Any]) -> JsonObject | None:
     """The response template as a schema; published schemas, where there are any, come first."""
     stated = raw.get("schema")
     if isinstance(stated, Mapping) and ("properties" in stated or "type" in stated):

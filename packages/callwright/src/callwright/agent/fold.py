@@ -202,10 +202,13 @@ class _Folding:
         results = [one.result for one in self.past if one.result is not None]
         before = {one.call.id for one in self.past[: self.begins]}
         state = RunState(
-            Asked(self.query, tuple(self.said)),
+            Asked(
+                self.query,
+                tuple(self.said),
+                earlier=tuple(r for r in results if r.id in before),
+            ),
             tools,
             results=tuple(r for r in results if r.id not in before),
-            earlier=tuple(r for r in results if r.id in before),
             open=OpenCalls(in_flight=tuple(o.call for o in self.past if o.result is None)),
         )
         for result in (*results, *map(self._lost, self.past)):

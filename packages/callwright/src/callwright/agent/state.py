@@ -30,6 +30,7 @@ class Asked:
     query: str = ""
     conversation: tuple[Message, ...] = ()
     days: tuple[date, ...] = ()
+    earlier: tuple[ToolResult, ...] = ()
 
 
 class MadeCall(NamedTuple):
@@ -96,8 +97,7 @@ class RunState:
 
     ``tools`` may be called, each as it is known by now. ``results`` are all results, in call order;
     those of ``stale`` ids no longer count, and ``stale_writes`` rested on them. ``replaced`` are
-    tools of whose calls another gave what they should have given. ``earlier`` are results of before
-    the user last spoke: their values are known, their calls are none of this turn's. ``refusals``
+    tools of whose calls another gave what they should have given. ``refusals``
     will not be repaired by a later result, ``unrepaired`` were put to the model without success.
     ``assumed``: result -> values of its call that the model made up.
     """
@@ -106,7 +106,6 @@ class RunState:
     tools: tuple[Tool, ...] = ()
     made: tuple[MadeCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
-    earlier: tuple[ToolResult, ...] = ()
     stale: frozenset[str] = frozenset()
     stale_writes: frozenset[str] = frozenset()
     replaced: frozenset[str] = frozenset()
@@ -117,6 +116,13 @@ class RunState:
     assumed: Mapping[str, tuple[Invention, ...]] = field(default_factory=dict)
     open: OpenCalls = field(default_factory=OpenCalls)
     lasting: Lasting = field(default_factory=Lasting)
+
+    @property
+    def earlier(self) -> tuple[ToolResult, ...]:
+        """The results of earlier turns: their values are known, their calls are none of this
+        turn's.
+        """
+        return self.asked.earlier
 
     @property
     def valid_results(self) -> tuple[ToolResult, ...]:

@@ -56,30 +56,37 @@ _OWN_FILES = 100  # libraries, logs, sockets that listen
 _PATIENCE = 2.0  # seconds for a first look at the upstream
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairSetup:
+    """The part of a setup that is about calls. ``effects``: what tools do, as
+    :class:`~callwright.tools.declared_effects.DeclaredEffects` reads it.
+    """
+
+    guided: str = "auto"
+    guard: str = "auto"
+    effects: Sequence[str] = ()
+    without: Sequence[str] = ()
+    reasks: int | None = None
+    strict: bool = False
+    overlay: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
-class ProxySetup:
+class ProxySetup(RepairSetup):
     """The setup of a proxy. ``keep``: a file for conversations with a repaired call;
     ``allow_host``: names under which the proxy is reached, beside localhost and its address;
     ``quiet``: no line for every request on stderr; ``key_variable``: the environment variable that
-    holds the upstream's key; ``effects``: what tools do, as
-    :class:`~callwright.tools.declared_effects.DeclaredEffects` reads it.
+    holds the upstream's key.
     """
 
     upstream: str | None = None
     model: str | None = None
     host: str = "127.0.0.1"
     port: int = 8787
-    guided: str = "auto"
-    reasks: int | None = None
-    strict: bool = False
-    overlay: str | None = None
     keep: str | None = None
     allow_host: Sequence[str] = ()
     quiet: bool = False
     key_variable: str = UPSTREAM_KEY
-    guard: str = "auto"
-    effects: Sequence[str] = ()
-    without: Sequence[str] = ()
 
 
 def start_proxy(setup: ProxySetup) -> None:

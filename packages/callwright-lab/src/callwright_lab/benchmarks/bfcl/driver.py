@@ -187,19 +187,19 @@ def _supply_model_table() -> None:
 
 
 def _sum_costs(metadata: Mapping[str, Any]) -> dict[str, float]:
-    latency = _flatten(metadata.get("latency", ()))
+    latency = _flatten_calls(metadata.get("latency", ()))
     return {
         "questions": len(latency),
-        "prompt_tokens": sum(_flatten(metadata.get("input_token_count", ()))),
-        "completion_tokens": sum(_flatten(metadata.get("output_token_count", ()))),
+        "prompt_tokens": sum(_flatten_calls(metadata.get("input_token_count", ()))),
+        "completion_tokens": sum(_flatten_calls(metadata.get("output_token_count", ()))),
         "seconds": round(sum(latency), 3),
     }
 
 
-def _flatten(value: Any) -> list[float]:
+def _flatten_calls(value: Any) -> list[float]:
     """The numbers of a case, which the suite writes as one, or by turn and step."""
     if isinstance(value, (list, tuple)):
-        return [number for item in value for number in _flatten(item)]
+        return [number for item in value for number in _flatten_calls(item)]
     return [value]
 
 

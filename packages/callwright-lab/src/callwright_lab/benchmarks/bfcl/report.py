@@ -125,12 +125,12 @@ def _render_pairs(systems: Mapping[str, ByCase]) -> str:
                 if systems[first][case]["category"] in categories
             )
             if shared:
-                pair = _compare(systems[second], systems[first], shared)
+                pair = _compare_rows(systems[second], systems[first], shared)
                 lines.append([f"{second} against {first}, {group}", str(len(shared)), *pair])
     return render_table(lines)
 
 
-def _compare(ours: ByCase, theirs: ByCase, shared: Sequence[str]) -> list[str]:
+def _compare_rows(ours: ByCase, theirs: ByCase, shared: Sequence[str]) -> list[str]:
     won, lost = ([bool(side[case]["valid"]) for case in shared] for side in (ours, theirs))
     gain = paired_bootstrap([100.0 * value for value in won], [100.0 * value for value in lost])
     test = mcnemar_test(won, lost)

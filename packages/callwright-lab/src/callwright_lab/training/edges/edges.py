@@ -152,11 +152,11 @@ def join_examples(*parts: PlanExample) -> PlanExample:
     """Two requests or more asked in one breath: nothing of the one needs anything of the other."""
     first, *others = parts
     for other in others:
-        first = _joined(first, other)
+        first = _join_requests(first, other)
     return first
 
 
-def _joined(first: PlanExample, second: PlanExample) -> PlanExample:
+def _join_requests(first: PlanExample, second: PlanExample) -> PlanExample:
     id = f"{first.id} + {second.id}"
     return replace(
         first,
@@ -270,7 +270,7 @@ class Prepared:
         )  # in a sequence the second request comes after the first
         self.couples = [
             (parts, [build_rows(e, encoder) for e in _add_bare_variant(join_examples(*parts))])
-            for parts in _together(free)
+            for parts in _put_together(free)
         ]
 
     def rows(self, examples: Iterable[PlanExample]) -> list[Rows]:
@@ -301,7 +301,7 @@ class Prepared:
         return [found[0] for e in examples if (found := self.variants.get(_make_example_key(e)))]
 
 
-def _together(examples: Iterable[PlanExample]) -> list[tuple[PlanExample, ...]]:
+def _put_together(examples: Iterable[PlanExample]) -> list[tuple[PlanExample, ...]]:
     every = tuple(examples)
     return [*pair_examples(every), *strangers(every), *threes(every)]
 

@@ -24,8 +24,20 @@ judged.
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """Behaviour of a proxy; its limits are in ``budget``. Seconds and bytes."""
+class Patience:
+    """The times that a proxy waits and the texts that it holds. Seconds and bytes."""
+
+    hold_bytes: int = 64 * 1024  # of text that may still begin a call
+    hold_seconds: float = 2.0  # that such text is held
+    call_bytes: int = 4_000_000  # of one reply that has begun a call
+    keep_alive_seconds: float = 10.0  # of silence towards a streaming client
+    connect_seconds: float = 10.0
+    idle_seconds: float = 600.0  # between two pieces of an upstream answer
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(Patience):
+    """Behaviour of a proxy; its limits are in ``budget``."""
 
     guided: Guided = (  # ask for calls by JSON schema: where the upstream can and its native calls do not work
         "auto"
@@ -40,11 +52,5 @@ class Settings:
     # of those, per conversation, counted from the history in the request
     conversation_reasks: int = 4
     loop_after: int = 3  # the same call failed so often in a row: it is not sent again; 0: never
-    hold_bytes: int = 64 * 1024  # of text that may still begin a call
-    hold_seconds: float = 2.0  # that such text is held
-    call_bytes: int = 4_000_000  # of one reply that has begun a call
-    keep_alive_seconds: float = 10.0  # of silence towards a streaming client
-    connect_seconds: float = 10.0
-    idle_seconds: float = 600.0  # between two pieces of an upstream answer
     budget: Budget = field(default_factory=Budget)  # what requests may cost
     keep: bool = False  # whether conversations are handed to who keeps those with a repaired call
