@@ -30,8 +30,8 @@ from callwright import (
     tool,
 )
 from callwright import prompts as _prompts
-from callwright.agent import sandbox as _sandbox
 from callwright.agent.catalog_search import TRYING
+from callwright.agent.execution import sandbox as _sandbox
 from callwright.agent.execution.invoke import idempotency_key as _idempotency_key
 from callwright.agent.journal import store as _journal
 from callwright.agent.journal.resume import prompts_digest
