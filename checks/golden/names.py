@@ -754,7 +754,7 @@ def prompt_files() -> dict[str, bytes]:
 
 
 # Rooms whose texts models read: in skips, refusals, tool messages and the parts of prompts.
-READ_BY_MODELS = ("agent", "grounding", "parsing", "planning", "repair")
+READ_BY_MODELS = ("agent", "grounding", "parsing", "planning", "repair", "schema", "simulation")
 READ_BY_CLIENTS = tuple(
     f"callwright/proxy/session/{name}"
     for name in ("decide", "guard", "guided", "hallucinated_calls", "history", "lead")

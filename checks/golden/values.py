@@ -491,7 +491,11 @@ def put_back(told: dict[str, Json], folder: Path) -> None:
 def texts() -> Json:
     """Digests of what models read: prompt files, and the texts of the rooms that speak to them."""
     prompts = {name: sha(text) for name, text in names.prompt_files().items()}
-    spoken = {sha(text.encode()): text for text in names.read_by_models() if is_sentence(text)}
+    read = {text for text in names.read_by_models() if is_sentence(text)}
+    # what was on record and has moved, to a pack's data for one, stays on record
+    before = json.loads((FOLDER / "texts.json").read_text(encoding="utf-8"))["spoken"]
+    read |= {*before.values()} & {*names.all_texts()}
+    spoken = {sha(text.encode()): text for text in read}
     return {"prompts": prompts, "spoken": {key[:16]: text for key, text in sorted(spoken.items())}}
 
 
