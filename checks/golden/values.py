@@ -315,6 +315,16 @@ SEND = {
 }
 _WRITES = {"annotations": {"readOnlyHint": False, "destructiveHint": False}}
 DECLARED = [{"type": "function", "function": {**SEND, **_WRITES}}]
+_UNDO = {
+    "name": "unsend_mail",
+    "parameters": {
+        "type": "object",
+        "properties": {"mail_id": {"type": "string"}},
+        "required": ["mail_id"],
+    },
+    "annotations": {"readOnlyHint": False, "destructiveHint": True},
+}
+UNDOING = [*DECLARED, {"type": "function", "function": _UNDO}]
 ZURICH, ROME = {"city": "Zürich"}, {"city": "Rome"}
 FAILED = [
     m
@@ -386,6 +396,10 @@ TALKS = {
             {"content": "To whom?"},
         ],
         {"messages": [{"role": "user", "content": "Send a mail, please."}], "tools": DECLARED},
+    ),
+    "write undone natively": Talk(
+        [{"tool_calls": native(("c9", "unsend_mail", {"mail_id": "M-4"}))}, {"content": "Sent."}],
+        {"messages": [*MAILED, told("c1", '{"mail_id": "M-4"}')], "tools": UNDOING},
     ),
     "refused": Talk(
         [{"tool_calls": native(("c1", "weather", {}))}] * 3,
