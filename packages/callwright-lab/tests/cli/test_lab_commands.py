@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from callwright.cli.lab import COMMANDS, load_command
+from callwright_lab.cli.measure import bench
 from tests.cli.program import callwright
 
 
@@ -26,3 +27,18 @@ def test_a_benchmark_takes_its_own_options() -> None:
     done = callwright("bench", "statements", "--help")
     assert done.returncode == 0
     assert "--half" in done.stdout
+
+
+BENCHES = sorted(str(command.name) for command in bench.registered_commands)
+
+
+def test_the_boards_of_whole_jobs_are_benchmarks() -> None:
+    assert {"agents", "acebench", "bfcl"} <= {*BENCHES}
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_every_benchmark_says_what_it_takes(name: str) -> None:
+    """A command whose body was lost ends well and says nothing."""
+    done = callwright("bench", name, "--help")
+    assert done.returncode == 0
+    assert "--help" in done.stdout

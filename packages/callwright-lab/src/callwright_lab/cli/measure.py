@@ -76,6 +76,9 @@ def bench_multi_turn(context: typer.Context) -> None:
 @bench.command("bfcl", context_settings=_PASS)
 def bench_bfcl(context: typer.Context) -> None:
     """BFCL's own harness, with a model direct and behind the proxy."""
+    from callwright_lab.benchmarks.bfcl.bench import main
+
+    raise typer.Exit(main(context.args))
 
 
 @bench.command("agents", context_settings=_PASS)
