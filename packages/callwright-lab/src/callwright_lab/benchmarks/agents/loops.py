@@ -205,7 +205,7 @@ def run_langgraph(job: dict[str, Any], call: Call) -> str:
         timeout=_SECONDS,
     )
     agent = create_react_agent(model, tools)
-    done = agent.execution.invoke(
+    done = agent.invoke(
         {"messages": _write_chat_messages(job)}, {"recursion_limit": 2 * job["turns"] + 1}
     )
     content = done["messages"][-1].content
