@@ -343,3 +343,11 @@ def test_no_value_makes_the_gate_raise_or_take_long(part: Json) -> None:
                 verdict = gate.check(ToolCall("c", "t", arguments), sources)
                 assert isinstance(verdict, CheckedCall | Refusal)
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("length", [1, 100, 5000])
+def test_arguments_stay_an_object_where_the_schema_speaks_of_a_list(length: int) -> None:
+    """Wrapping the arguments into a list would satisfy this schema."""
+    tool = Tool("t", "t", {"items": None, "additionalProperties": False})
+    verdict = Gate([tool]).check(ToolCall("c", "t", {"a": '"' * length}))
+    assert isinstance(verdict, Refusal) or isinstance(verdict.arguments, dict)

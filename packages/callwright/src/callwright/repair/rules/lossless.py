@@ -115,6 +115,8 @@ def convert_values(draft: Draft, context: SchemaContext) -> Change | None:
     value, edits = coerce_value(draft.arguments, context.schema)
     if not edits and value is draft.arguments:
         return None
+    if not isinstance(value, dict):  # a schema that would have a list: arguments are an object
+        return None
     change = set_arguments(draft, value)
     change.list_values(draft.id, edits)
     return change
@@ -126,6 +128,8 @@ def rename_keys(draft: Draft, context: SchemaContext) -> Change | None:
     if not renames:
         return None
     value, edits = coerce_value(value, context.schema)
+    if not isinstance(value, dict):
+        return None
     change = set_arguments(draft, value)
     change.list_values(draft.id, [*renames, *edits])
     return change
