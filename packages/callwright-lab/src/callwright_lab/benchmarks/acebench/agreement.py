@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from callwright.nouns.errors import ConfigError
 from callwright_lab.benchmarks.acebench import suite
 from callwright_lab.benchmarks.acebench.scoring import judge_text
 from callwright_lab.benchmarks.acebench.spoiling import iter_spoiled, write_gold
+from callwright_lab.benchmarks.comparison.side import SideProcess
 from callwright_lab.datasets.acebench import WHERE, AceRow
 
 SPOILED = 500
@@ -35,9 +35,7 @@ class SuiteChecker:
 
     def __enter__(self) -> SuiteChecker:
         command = [sys.executable, "-I", str(Path(suite.__file__)), str(self._checkout)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self._checkout
-        )
+        self._process = SideProcess(command, self._checkout)
         return self
 
     def __exit__(
@@ -46,10 +44,7 @@ class SuiteChecker:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                stream.close()
-        self._process.wait()
+        self._process.close()
 
     def judge_reply(self, row: AceRow, text: str) -> Any:
         """``right``, and ``raised`` where the suite's own code broke off."""
@@ -60,13 +55,8 @@ class SuiteChecker:
             "answer": {"id": row.id, "ground_truth": row.gold},
             "result": text,
         }
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
         try:
-            stdin.write(orjson.dumps(asked) + b"\n")  # the order of keys matters to the suite
-            stdin.flush()
-            line = stdout.readline()
+            line = self._process.ask(orjson.dumps(asked))  # the order of keys matters to the suite
         except OSError as exc:
             raise ConfigError(f"the suite's process cannot be reached: {exc}") from exc
         if not line:

@@ -9,7 +9,6 @@ here, from their documents alone.
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +30,7 @@ from callwright.nouns.types import (
     ToolOutput,
 )
 from callwright_lab.benchmarks.agentdojo import served as agentdojo_served
-from callwright_lab.benchmarks.comparison.side import side_python
+from callwright_lab.benchmarks.comparison.side import SideProcess, side_python
 
 REQUIREMENT = "agentdojo==0.1.35"
 OWN = frozenset(
@@ -137,9 +136,7 @@ class AgentDojo:
         # -I: neither our packages nor the folder of this module, which has an agentdojo of its own,
         # are seen there
         command = [str(python), "-I", str(Path(agentdojo_served.__file__)), self._attack]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path.home()
-        )
+        self._process = SideProcess(command, Path.home())
         return self
 
     def __exit__(
@@ -148,10 +145,7 @@ class AgentDojo:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                stream.close()
-        self._process.wait()
+        self._process.close()
 
     def suites(self) -> Mapping[str, Suite]:
         if not self._known:
@@ -195,13 +189,8 @@ class AgentDojo:
         return self._judged[key]
 
     def _ask(self, what: str, **asked: Any) -> Any:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
         try:
-            stdin.write(write({"do": what, **asked}) + b"\n")
-            stdin.flush()
-            line = stdout.readline()
+            line = self._process.ask(write({"do": what, **asked}))
         except OSError as exc:
             raise ConfigError(f"AgentDojo's process cannot be reached: {exc}") from exc
         if not line:

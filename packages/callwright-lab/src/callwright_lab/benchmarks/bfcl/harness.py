@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +17,7 @@ from callwright.nouns.types import JsonObject
 from callwright.weights.store import cache_dir
 from callwright_lab.benchmarks.bfcl import driver
 from callwright_lab.benchmarks.bfcl.endpoints import Endpoint
-from callwright_lab.benchmarks.comparison.side import side_python
+from callwright_lab.benchmarks.comparison.side import SideProcess, side_python
 from callwright_lab.benchmarks.refine.bfcl import unpack_folder
 
 IMPORTED = frozenset(
@@ -95,13 +94,8 @@ class Harness:
             "OPENAI_API_KEY": self._endpoint.key or "none",
             "BFCL_PROJECT_ROOT": str(folder),  # where the suite keeps its locks
         }
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            cwd=folder,
-            env={**os.environ, **variables},
+        self._process = SideProcess(
+            command, folder, stderr=self._said, environment={**os.environ, **variables}
         )
         return self
 
@@ -124,22 +118,16 @@ class Harness:
     ) -> None:
         if kind is not None:  # a case may be under way, and takes as long as its model
             self._process.terminate()
-        for stream in (self._process.stdin, self._process.stdout, self._said):
-            if stream is not None:
-                stream.close()
-        self._process.wait()
+        self._process.close()
+        if self._said is not None:
+            self._said.close()
 
     def run(self, category: str, case: str) -> JsonObject:
         """The suite's verdict on one case. Raises Unreachable, and ConfigError where the suite
         itself fails.
         """
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
         try:
-            stdin.write(write({"category": category, "case": case}) + b"\n")
-            stdin.flush()
-            line = stdout.readline()
+            line = self._process.ask(write({"category": category, "case": case}))
         except OSError:
             line = b""
         if not line:

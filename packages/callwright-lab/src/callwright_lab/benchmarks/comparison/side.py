@@ -2,7 +2,7 @@
 install.
 
 Made once, in the cache folder, from a list of requirements; made again when that list or the
-interpreter changes.
+interpreter changes. What runs there is asked line by line.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import hashlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from callwright.nouns.errors import ConfigError
 from callwright.weights.store import cache_dir
@@ -38,6 +40,50 @@ def side_python(name: str, requirements: Sequence[str]) -> Path:
         _run_command([*pip, *requirements], folder)
         done.touch()
     return python
+
+
+class SideProcess:
+    """A process that answers each line on its stdin with one line on its stdout."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        *,
+        stderr: IO[bytes] | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            cwd=folder,
+            env=environment,
+        )
+
+    def ask(self, line: bytes) -> bytes:
+        """Return the answer to a line, which is given without its end; nothing where the process
+        ended instead. Raises OSError where the process takes no line.
+        """
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(line + b"\n")
+        stdin.flush()
+        return stdout.readline()
+
+    def terminate(self) -> None:
+        """Have it break off what it is at; :meth:`close` follows."""
+        self._process.terminate()
+
+    def close(self) -> None:
+        """Wait until it ends, which it does when its stdin does."""
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with suppress(BrokenPipeError):  # a line that it never read is still to be written
+                    stream.close()
+        self._process.wait()
 
 
 def _run_command(command: Sequence[str], folder: Path) -> None:
