@@ -81,7 +81,7 @@ class SideProcess:
         """Wait until it ends, which it does when its stdin does."""
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
-                with suppress(BrokenPipeError):  # a line that it never read is still to be written
+                with suppress(OSError):  # a line that it never read is still to be written
                     stream.close()
         self._process.wait()
 
