@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import shutil
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from callwright_lab.benchmarks.harm.gold import GoldCase
 from callwright_lab.benchmarks.harm.prose import Prose
 from callwright_lab.benchmarks.refine.task import Score, Task
 from callwright_lab.training.refiner.corruption import KINDS, Corrupted, corrupt
+from scripts import load_script
 
 ROOT = Path(__file__).resolve().parent.parent
 UNNEEDED = ("benchmarks", "explore", "training", "verify", "viewer", "__pycache__")
@@ -78,25 +78,15 @@ class NothingElse:
         raise NotImplementedError
 
 
-def loaded(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def script() -> Iterator[ModuleType]:
-    yield loaded("differential")
+    yield load_script("differential")
     sys.path.remove(str(ROOT / "benchmarks"))
 
 
 @pytest.fixture
 def worker() -> Iterator[ModuleType]:
-    module = loaded("differential_worker")
+    module = load_script("differential_worker")
     yield module
     for name in ("lookup", "_fields", "_toolsets"):
         getattr(module, name).cache_clear()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -10,18 +9,14 @@ from types import ModuleType
 
 import pytest
 
+from scripts import load_script
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="module")
 def prove() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("prove", ROOT / "benchmarks" / "prove.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["prove"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return load_script("prove")
 
 
 def test_every_proof_names_a_program_that_is_there(prove: ModuleType) -> None:

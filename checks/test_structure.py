@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from scripts import load_script
 
 ROOT = Path(__file__).resolve().parent.parent
 REACHED: dict[str, float] = {
@@ -39,13 +39,7 @@ REACHED: dict[str, float] = {
 
 @pytest.fixture(scope="module")
 def structure() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("structure", ROOT / "benchmarks/structure.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["structure"] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return load_script("structure")
 
 
 def test_no_figure_is_worse_than_what_was_reached(structure: ModuleType) -> None:
