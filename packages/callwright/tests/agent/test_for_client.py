@@ -34,7 +34,7 @@ FEW = Parts(choose_above=3)
 _NAMES = re.compile(r"'const': '(\w+)'")
 
 
-def context(*results: ToolResult, query: str = "Order 200 hex bolts") -> StepContext:
+def context(*results: ToolResult, query: str = "Order hex bolts") -> StepContext:
     facts = RunFacts(RunState(Asked(query), TOOLS, results=results))
     planner = FixedPlan(["find_part"], ["order"])
     return StepContext(query=query, tools=TOOLS, planner=planner, facts=facts, mode="schema")
@@ -98,7 +98,7 @@ def test_a_request_that_needs_no_tool_calls_none() -> None:
 def test_every_part_can_be_left_out() -> None:
     seen = run(ForClient(replace(FEW, select=False)), context(), bind("find_part"), NOTHING)
     assert seen[0] == "ask bind find_part send_mail book_room"
-    flat = run(ForClient(Parts(layers=False)), context(), bind("order"))
+    flat = run(ForClient(Parts(layers=False, prerequisites=False)), context(), bind("order"))
     assert flat == ["ask bind find_part order send_mail book_room", "call order"]
     alone = ForClient(replace(FEW, prerequisites=False), chosen=["order"])
     assert run(alone, context(), bind("order")) == ["ask bind order", "call order"]
@@ -136,3 +136,93 @@ def test_what_the_answer_says_is_missing_is_fetched_once() -> None:
 def test_an_identifier_that_the_request_holds_is_not_looked_up_first(query: str) -> None:
     seen = run(ForClient(), context(query=query), bind("order"), NOTHING)
     assert seen[0] == "ask bind order send_mail book_room"
+
+
+BALANCE = Tool(
+    "get_balance",
+    "Get the balance of an account.",
+    {
+        "properties": {"account": {"type": "string", "enum": ["main", "petty"]}},
+        "required": ["account"],
+    },
+    effects=READ,
+)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What do main and petty hold together?",
+        "Was haben main und petty zusammen?",
+        "¿Cuánto tienen main y petty?",
+        "main和petty一共有多少？",
+        "كم في main و petty معا؟",
+    ],
+)
+def test_an_option_that_the_request_names_and_no_call_holds_is_asked_about(query: str) -> None:
+    came = ToolResult("r1", "get_balance", {"account": "main"}, {"balance": 1})
+    facts = RunFacts(RunState(Asked(query), (BALANCE,), results=(came,)))
+    made = replace_context(context(query=query), facts, (BALANCE,))
+    reply = bind("get_balance").replace("{}", '{"account": "petty"}')
+    assert run(ForClient(), made, reply) == ["ask bind get_balance", "call get_balance"]
+    same = replace_context(context(query=query), facts, (BALANCE,))
+    other = bind("get_balance").replace("{}", '{"account": "main"}')
+    assert run(ForClient(), same, other) == ["ask bind get_balance"], "it was called already"
+
+
+def replace_context(made: StepContext, facts: RunFacts, tools: tuple[Tool, ...]) -> StepContext:
+    made.facts, made.tools = facts, tools
+    return made
+
+
+REPORT = Tool(
+    "get_report",
+    "Get a report.",
+    {"properties": {"job_id": {"type": "string"}}, "required": ["job_id"]},
+    effects=READ,
+)
+
+
+def test_a_job_that_goes_on_is_looked_after_without_asking() -> None:
+    still = ToolResult("r1", "book_room", {}, {"status": "pending", "job_id": "J-1"})
+    tools = (BOOK, REPORT)
+    facts = RunFacts(RunState(Asked("Run it"), tools, results=(still,)))
+    seen = run(ForClient(), replace_context(context(query="Run it"), facts, tools), NOTHING)
+    assert seen[0] == "call get_report"
+    polls = (
+        ToolResult(f"p{n}", "get_report", {"job_id": "J-1"}, {"status": "pending"})
+        for n in range(6)
+    )
+    waited = RunFacts(RunState(Asked("Run it"), tools, results=(still, *polls)))
+    ended = run(ForClient(), replace_context(context(query="Run it"), waited, tools), NOTHING)
+    assert "call get_report" not in ended, "the client asks at once: a job may take longer"
+    off = ForClient(Parts(polling=False))
+    again = run(off, replace_context(context(query="Run it"), facts, tools), NOTHING)
+    assert again[0].startswith("ask bind")
+
+
+def test_a_call_whose_identifier_is_made_up_waits_for_the_lookup() -> None:
+    invented = bind("order").replace("{}", '{"part_code": "HB-999"}')
+    found = bind("find_part").replace("{}", '{"q": "hex bolts"}')
+    seen = run(ForClient(Parts(layers=False)), context(), invented, found)
+    assert seen[1:3] == ["ask bind find_part", "call find_part"]
+    nobody = run(ForClient(Parts(layers=False)), context(), invented, NOTHING)
+    assert nobody[1:3] == ["ask bind find_part", "call order"], "for the guard to judge"
+
+
+ROOMS = Tool("list_rooms", "List the rooms, with their room ids.", {"properties": {}}, effects=READ)
+RESERVE = Tool(
+    "reserve",
+    "Reserves a room.",
+    {"properties": {"room_id": {"type": "string"}}, "required": ["room_id"]},
+    effects=WRITE,
+)
+
+
+@pytest.mark.parametrize("query", ["Reserve the room Birch", "Reserva la sala Birch", "预订Birch"])
+def test_a_name_is_no_identifier_before_the_list_was_read(query: str) -> None:
+    tools = (ROOMS, RESERVE)
+    facts = RunFacts(RunState(Asked(query), tools))
+    named = bind("reserve").replace("{}", '{"room_id": "Birch"}')
+    seen = run(ForClient(), replace_context(context(query=query), facts, tools), NOTHING, named)
+    assert seen == ["ask bind list_rooms", "ask bind reserve", "call list_rooms", "call reserve"]

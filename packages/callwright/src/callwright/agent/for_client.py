@@ -5,6 +5,11 @@ The order is RETO's schema-level constraint (section 3.2, Inference), read off t
 plan, so that nothing has to be remembered between two requests: a tool waits while an identifier
 that it requires is neither said nor returned and another tool gives it. All others of a round are
 offered together. A request that needs no tool ends without a call.
+
+Three things are not left to the model alone. A call whose identifier is still to be looked up waits
+for the lookup (:mod:`callwright.agent.early_calls`). Numbers, quotations and options of the request
+that stand in no call are asked about once more. A job that goes on is looked after with the read
+that takes what the job returned.
 """
 
 from __future__ import annotations
@@ -12,11 +17,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from callwright.agent.early_calls import EarlyCall, is_plain_lookup, split_early
 from callwright.agent.select import build_request, find_mentioned, read_selection
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
 from callwright.dataflow.prerequisites import Prerequisites, add_producers, find_needs
-from callwright.nouns.types import Tool, ToolCall, ToolResult, to_canonical_json
-from callwright.repair.pending import is_pending
+from callwright.nouns.types import Skip, Tool, ToolCall, ToolResult, to_canonical_json
+from callwright.repair.pending import find_follow_up, is_pending
+from callwright.repair.rules.open_literals import find_open_literals, holds_literal
+
+_MADE_UP = "it names an identifier that stands neither in the conversation nor in a result"
+_SHOWN = 120  # characters of a call's arguments in a question
+_MOST_POLLS = 6  # of one job in a turn: the client asks at once, a job takes its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +36,34 @@ class Parts:
 
     ``select``: the tools that a request needs are chosen first, of more than ``choose_above``.
     ``layers``: only tools are offered that need not wait. ``prerequisites``: what gives a needed
-    value is chosen with what needs it.
+    value is chosen with what needs it, and called before it. ``wishes``: what the request says and
+    no call holds is asked about. ``polling``: jobs that go on are looked after.
     """
 
     select: bool = True
     layers: bool = True
     prerequisites: bool = True
+    wishes: bool = True
+    polling: bool = True
     choose_above: int = 12
 
 
 class ForClient:
-    """The policy. ``chosen``: the tools that the model chose for this request before, if that is
-    known.
+    """The policy. ``chosen``: the tools that the model chose for this request before; ``intended``: the
+    calls that it decided on and that came too early. Both may be forgotten between two requests.
     """
 
     name = "for-client"
 
-    def __init__(self, parts: Parts | None = None, chosen: Iterable[str] | None = None) -> None:
+    def __init__(
+        self,
+        parts: Parts | None = None,
+        chosen: Iterable[str] | None = None,
+        intended: Iterable[ToolCall] = (),
+    ) -> None:
         self._parts = parts or Parts()
         self.chosen = tuple(chosen) if chosen is not None else None
+        self.intended = tuple(intended)
         self.tools: tuple[Tool, ...] = ()  # of this request, once they are chosen
 
     def steps(self, context: StepContext) -> Steps[None]:
@@ -51,6 +71,10 @@ class ForClient:
         if not self.tools:
             context.trace.add("note", text="no tool is needed")
             return
+        if self._parts.polling:
+            yield from self._look_after_job(context)
+        if self.intended:
+            yield from self._go_on_with_intended(context)
         asked: set[str] = set()
         number = 0
         while offered := self._list_round(context, asked):
@@ -59,13 +83,17 @@ class ForClient:
             context.trace.add("layer", index=number, total=number, slots=names)
             asked |= {*names}
             yield from self._offer(context, offered, BindStep("layer", number, number))
+        if self._parts.wishes and context.facts.state.results:
+            yield from self._ask_about_open(context)
 
     def fetch_missing(self, context: StepContext, missing: Sequence[str]) -> Steps[None]:
         """Once more the tools of this request, for what the answer itself says is missing. A call
         that was made since the last write has said all that it can.
         """
         known = _list_fresh_calls(context)
-        bound = yield from context.bind(self.tools, BindStep("layer", open_points=missing))
+        tried = [_render_call(result) for result in context.facts.state.results]
+        step = BindStep("layer", open_points=missing, tried=tried)
+        bound = yield from context.bind(self.tools, step)
         calls = [call for call in bound.calls if make_call_key(call) not in known]
         if calls:
             yield from execute(calls, (tool.name for tool in self.tools))
@@ -75,8 +103,78 @@ class ForClient:
     ) -> Steps[None]:
         bound = yield from context.bind(offered, step)
         context.facts.skip(bound.skips)
+        calls = [*bound.calls]
+        early: list[EarlyCall] = []
+        if self._parts.prerequisites:
+            calls, early, made_up = split_early(calls, context)
+            context.facts.skip(Skip(call.tool, _MADE_UP, refused=True) for call in made_up)
+            self.intended = tuple(one.call for one in early)
+        if calls:
+            yield from execute(calls, (tool.name for tool in offered))
+        if early:
+            yield from self._look_up_first(context, early)
+
+    def _go_on_with_intended(self, context: StepContext) -> Steps[None]:
+        """Ask for the calls that came too early, now that what they needed was looked up."""
+        done = {result.tool for result in context.facts.state.results}
+        left = [call for call in self.intended if call.tool not in done]
+        self.intended = ()
+        if not left or not done:
+            return
+        names = {call.tool for call in left}
+        offered = tuple(tool for tool in self.tools if tool.name in names)
+        tried = [_render_call(result) for result in context.facts.state.results]
+        points = [_render_call(call) for call in left]
+        bound = yield from context.bind(offered, BindStep("layer", open_points=points, tried=tried))
         if bound.calls:
-            yield from execute(bound.calls, (tool.name for tool in offered))
+            yield from execute(bound.calls, names)
+
+    def _ask_about_open(self, context: StepContext) -> Steps[None]:
+        """Ask once about what the request says and no call of this turn holds; of the calls in the
+        reply those are made that hold some of it.
+        """
+        made = context.facts.state.results
+        calls = [ToolCall(result.id, result.tool, result.arguments) for result in made]
+        open_ = find_open_literals(context.query, calls, self.tools)
+        order = _Order(self.tools, context)
+        ready = tuple(tool for tool in self.tools if not order.waits(tool))
+        if not open_ or not ready:
+            return
+        step = BindStep("layer", open_points=open_, tried=[_render_call(call) for call in calls])
+        bound = yield from context.bind(ready, step)
+        known = {make_call_key(call) for call in calls}
+        new = [call for call in bound.calls if make_call_key(call) not in known]
+        new = [call for call in new if any(holds_literal(call, text) for text in open_)]
+        if new:
+            yield from execute(new, (tool.name for tool in ready))
+
+    def _look_up_first(self, context: StepContext, early: Sequence[EarlyCall]) -> Steps[None]:
+        """Have what the calls need looked up; where nobody looks it up they go as they are, for the
+        rules to judge.
+        """
+        givers = {giver.name: giver for one in early for giver in one.givers}
+        allowed = (*givers, *(one.call.tool for one in early))
+        free = [giver for giver in givers.values() if is_plain_lookup(giver)]
+        lookups = [ToolCall("", giver.name, {}) for giver in free]
+        if not free:
+            step = BindStep("layer", open_points=[one.render() for one in early])
+            bound = yield from context.bind(tuple(givers.values()), step)
+            lookups = [call for call in bound.calls if not any(one.holds(call) for one in early)]
+        if lookups:
+            yield from execute(lookups, allowed)
+        yield from execute([one.call for one in early], allowed)
+
+    def _look_after_job(self, context: StepContext) -> Steps[None]:
+        """Read again how far a job is that the last result says goes on."""
+        results = context.facts.state.results
+        if not results or not is_pending(results[-1].content):
+            return
+        call = find_follow_up(results[-1], self.tools)
+        if call is None:
+            return
+        key = make_call_key(call)
+        if sum(make_call_key(result) == key for result in results) < _MOST_POLLS:
+            yield from execute([call], (call.tool,))
 
     def _choose(self, context: StepContext) -> Steps[tuple[Tool, ...]]:
         tools = context.tools
@@ -167,6 +265,10 @@ def make_call_key(call: ToolCall | ToolResult) -> str:
     return to_canonical_json([call.tool, call.arguments])
 
 
+def _render_call(call: ToolCall | ToolResult) -> str:
+    return f"{call.tool}({to_canonical_json(call.arguments)[:_SHOWN]})"
+
+
 def _list_fresh_calls(context: StepContext) -> set[str]:
     """The calls of this turn since its last write."""
     tools = {tool.name: tool for tool in context.tools}
@@ -185,6 +287,9 @@ def _is_known_writer(tool: Tool) -> bool:
 
 
 def _may_have_written(result: ToolResult, tools: Sequence[Tool]) -> bool:
+    """Return True if a result may end what the user wants done; a job that was begun does not."""
+    if is_pending(result.content):
+        return False
     known: Mapping[str, Tool] = {tool.name: tool for tool in tools}
     tool = known.get(result.tool)
     return result.ok and (tool is None or tool.effects.may_write)

@@ -164,7 +164,7 @@ class Prerequisites:
 def _may_produce(tool: Tool, need: Need) -> bool:
     """Return True if a tool may be called for an input of another one."""
     return (
-        tool.name != need.consumer.name and _is_safe_to_add(tool) and _may_share_source(need, tool)
+        tool.name != need.consumer.name and is_safe_to_add(tool) and _may_share_source(need, tool)
     )
 
 
@@ -290,6 +290,7 @@ def _has_stated_value(field: Field, request: str) -> bool:
     return bool(named) and bool(re.search(said, request, re.IGNORECASE))
 
 
-def _is_safe_to_add(tool: Tool) -> bool:
+def is_safe_to_add(tool: Tool) -> bool:
+    """Return True if a tool is known to read, or if its name says so and nothing else is known."""
     effects = tool.effects
     return effects.read_only or (not effects.declared and find_verb_kind(tool.name) in _READING)

@@ -62,6 +62,10 @@ class Pack:
             for written in about["names"]
         }
 
+    @cached_property
+    def one_words(self) -> frozenset[str]:
+        return self._words("number_words_more.one_said")
+
     def verbs_of(self, effect: str) -> frozenset[str]:
         return self._words(f"effects.{effect}")
 

@@ -81,6 +81,13 @@ class LanguagePack(Protocol):
         """The spellings of units and currencies, in lower case -> our name of them."""
         ...
 
+    @property
+    def one_words(self) -> frozenset[str]:
+        """Words with which one thing is spoken of, such as articles; none where a noun alone may mean
+        one thing.
+        """
+        ...
+
     def verbs_of(self, effect: str) -> frozenset[str]:
         """Verbs that ask for an effect ("destroying"); none where the pack has no such list."""
         ...

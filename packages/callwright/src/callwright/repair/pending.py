@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-from callwright.nouns.types import Json
+from callwright.nouns.types import Json, Tool, ToolCall, ToolResult
 
 
 def is_pending(content: Json) -> bool:
@@ -21,6 +22,20 @@ def is_pending(content: Json) -> bool:
         if isinstance(value, str) and value.strip().lower().replace("-", "_") in states[key]:
             return True
     return any(content.get(key) is False for key in done)
+
+
+def find_follow_up(result: ToolResult, tools: Sequence[Tool]) -> ToolCall | None:
+    """The read that tells how far a job is which goes on: the same read again, or the only one that
+    requires nothing but what the result names by the same keys. None where no tool is declared so.
+    """
+    reads = [tool for tool in tools if tool.effects.declared and tool.effects.read_only]
+    if any(tool.name == result.tool for tool in reads):
+        return ToolCall("", result.tool, dict(result.arguments))
+    told = result.content if isinstance(result.content, dict) else {}
+    fitting = [tool for tool in reads if tool.required and told.keys() >= {*tool.required}]
+    if len(fitting) != 1:
+        return None
+    return ToolCall("", fitting[0].name, {key: told[key] for key in fitting[0].required})
 
 
 @cache

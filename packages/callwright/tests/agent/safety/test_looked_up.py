@@ -28,12 +28,17 @@ ORDER = Tool(
 
 
 def test_an_identifier_that_a_read_returns_is_looked_up() -> None:
-    assert find_looked_up((FIND, ORDER)) == {"order_part": {"part_code": "find_part"}}
+    assert find_looked_up((FIND, ORDER)) == {"order_part": {"part_code": ("find_part",)}}
 
 
 def test_undeclared_tools_are_not_judged() -> None:
     assert not find_looked_up((Tool("find_part", output_schema=FIND.output_schema), ORDER))
     assert not find_looked_up((ORDER,))
+
+
+def test_where_our_engine_leads_what_nobody_declared_counts_as_a_write() -> None:
+    unknown = [Tool(t.name, t.description, t.input_schema, t.output_schema) for t in (FIND, ORDER)]
+    assert find_looked_up(unknown, undeclared=True) == {"order_part": {"part_code": ("find_part",)}}
 
 
 def verdict(said: str, code: str, *results: ToolResult) -> ClearedCall | Denied:

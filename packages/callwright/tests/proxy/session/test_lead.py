@@ -127,9 +127,18 @@ def test_a_request_that_needs_no_tool_leaves_the_answer_to_the_model() -> None:
 
 def test_a_write_with_a_value_from_nowhere_becomes_a_question() -> None:
     invented = calls(("send_mail", {"to": "friend@example.com", "body": "Good morning!"}))
-    found, _ = run(context(user("Good morning! How are you?")), invented, NO_CALL)
-    assert found.decision is None
+    asked = '{"question": "To whom shall I send it?"}'
+    found, questions = run(context(user("Mail my friend good morning!")), invented, NO_CALL, asked)
+    assert found.decision is not None
+    assert (found.decision.calls, found.decision.text) == ([], ["To whom shall I send it?"])
     assert "friend@example.com" in found.problems[0]
+    assert "The user has not said: to" in questions[-1].body["messages"][-1]["content"]
+    small = '{"reply": "Good morning! I am fine."}'
+    talk, _ = run(context(user("Good morning! How are you?")), invented, NO_CALL, small)
+    assert talk.decision is not None
+    assert talk.decision.text == ["Good morning! I am fine."]
+    off = context(user("Mail my friend!"), without=frozenset({"question"}))
+    assert run(off, invented, NO_CALL)[0].decision is None, "the model says it in its own words"
 
 
 def test_what_the_answer_says_is_missing_is_fetched() -> None:
@@ -160,3 +169,24 @@ def test_parts_can_be_left_out() -> None:
 def test_a_reply_that_cannot_be_read_ends_the_lead() -> None:
     found, _ = run(context(user("Order 200 hex bolts")), "I do not know")
     assert (found.is_readable, found.decision) == (False, None)
+
+
+def test_a_call_that_came_too_early_is_asked_for_when_its_value_is_there() -> None:
+    asked = user("Order 200 hex bolts")
+    both = calls(
+        ("find_part", {"name": "hex bolts"}),
+        ("create_order", {"part_code": "HB-999", "quantity": 200}),
+    )
+    first = context(asked, without=frozenset({"layers"}))
+    found, _ = run(first, both)
+    assert found.decision is not None
+    assert [sent.call.tool for sent in found.decision.calls] == ["find_part"]
+    there = [asked, *made("find_part", {"name": "hex bolts"}, '{"part_code": "HB-8"}')]
+    then = context(*there, without=frozenset({"layers"}))
+    then.toolset = first.toolset
+    order = calls(("create_order", {"part_code": "HB-8", "quantity": 200}))
+    led, questions = run(then, order)
+    assert "create_order" in questions[0].body["messages"][-1]["content"]
+    assert "HB-999" in questions[0].body["messages"][-1]["content"]
+    assert led.decision is not None
+    assert [sent.call.arguments["part_code"] for sent in led.decision.calls] == ["HB-8"]

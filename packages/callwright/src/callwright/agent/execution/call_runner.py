@@ -338,7 +338,7 @@ class CallRunner:
         return verdict if isinstance(verdict, CheckedCall) else checked
 
     @property
-    def _looked_up(self) -> Mapping[str, str]:
+    def _looked_up(self) -> Mapping[str, tuple[str, ...]]:
         """The arguments of this tool that other tools' results give."""
         tools = tuple(self.shared.index.tools.values())
         return find_looked_up(tools).get(self.task.tool, {})

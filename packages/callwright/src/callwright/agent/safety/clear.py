@@ -12,15 +12,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias, final
 
 from callwright.agent.safety.consent import Consent, describe_refusal
 from callwright.agent.safety.filling import Filled
 from callwright.agent.safety.freeze import Freeze
+from callwright.agent.safety.looked_up import NO_LOOKUPS
 from callwright.agent.safety.repeats import Before
 from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, to_canonical_json
 from callwright.repair.gate import take_arguments, verify_seal
 from callwright.repair.provenance.sources import ProvenanceIndex
+
+if TYPE_CHECKING:
+    from callwright.dataflow.lookups import Lookups
 
 DenialRule: TypeAlias = Literal[
     "frozen",
@@ -99,13 +103,17 @@ class ClearedCall:
 @dataclass(frozen=True, slots=True)
 class Denied:
     """A call that may not leave, and why. ``refused``: JSON Pointers of the arguments whose values
-    may not stand there; ``origins`` as in :class:`ClearedCall`.
+    may not stand there; ``origins`` as in :class:`ClearedCall`; ``missing``: the names of arguments
+    whose values nothing states; ``meant``: days that the user's words lead to, in the place of one
+    that they do not.
     """
 
     rule: DenialRule
     reason: str
     origins: Mapping[str, str] = field(default_factory=dict)
     refused: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    meant: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +152,7 @@ class ClearanceState(NamedTuple):
     stated: Mapping[str, Json] = MappingProxyType({})
     made: Mapping[str, Before] = MappingProxyType({})
     spoken: Sequence[str] | None = None
-    looked_up: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    looked_up: Lookups = NO_LOOKUPS
     before: ProvenanceIndex | None = None
 
 
@@ -219,11 +227,15 @@ def _deny_unstated(
         return None
     values = ", ".join(f"'{one.key}' = {to_canonical_json(one.value)[:_SHOWN]}" for one in found)
     said = f"'{tool.name}' was not called: nothing in this conversation states {values}."
-    givers = sorted({links[one.key] for one in found if one.key in links})
+    givers = dict.fromkeys(giver for one in found for giver in links.get(one.key, ()))
     if givers:
-        said += f" It can be looked up with {' or '.join(givers)}."
+        said += f" It can be looked up with {' or '.join(sorted(givers))}."
     paths = tuple(one.path for one in found)
-    return Denied("unstated_write", said, refused=paths)
+    meant = tuple(dict.fromkeys(day for one in found for day in one.meant))
+    if meant:
+        said += f" The user's words lead to {' or '.join(meant)}."
+    missing = tuple(dict.fromkeys(one.key for one in found))
+    return Denied("unstated_write", said, refused=paths, missing=missing, meant=meant)
 
 
 def is_unstated(reason: str) -> bool:

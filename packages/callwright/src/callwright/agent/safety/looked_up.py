@@ -4,25 +4,30 @@ without having looked them up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from callwright.nouns.types import Tool
 
-_NONE: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+if TYPE_CHECKING:
+    from callwright.dataflow.lookups import Lookups
+
+NO_LOOKUPS: Lookups = MappingProxyType({})
 
 
-def find_looked_up(tools: Sequence[Tool]) -> Mapping[str, Mapping[str, str]]:
-    """Name of a write -> its required arguments that a read among ``tools`` returns -> that read.
+def find_looked_up(tools: Sequence[Tool], *, undeclared: bool = False) -> Lookups:
+    """Name of a write -> its arguments that reads among ``tools`` return -> those reads, best first.
 
-    Only tools whose effects are declared count, and only what a schema, a name or a description
-    ties together (:class:`~callwright.dataflow.prerequisites.Prerequisites`).
+    Only tools whose effects are declared count, unless ``undeclared``: then every tool may write,
+    and one whose name says so may read. Only what a schema, a name or a description ties together
+    (:mod:`callwright.dataflow.lookups`).
     """
-    declared = tuple(tool for tool in tools if tool.effects.declared)
-    writes = any(tool.effects.may_write for tool in declared)
-    reads = any(tool.effects.read_only for tool in declared)
-    return _find_links(_Tools(declared)) if writes and reads else _NONE
+    counted = tuple(tool for tool in tools if undeclared or tool.effects.declared)
+    writes = any(tool.effects.may_write for tool in counted)
+    reads = any(tool.effects.read_only or not tool.effects.declared for tool in counted)
+    return _find_links(_Tools(counted)) if writes and reads else NO_LOOKUPS
 
 
 class _Tools:
@@ -40,19 +45,9 @@ class _Tools:
 
 
 @lru_cache(maxsize=256)
-def _find_links(offered: _Tools) -> Mapping[str, Mapping[str, str]]:
-    from callwright.dataflow.prerequisites import Prerequisites
+def _find_links(counted: _Tools) -> Lookups:
+    from callwright.dataflow.lookups import find_lookups
 
-    prerequisites = Prerequisites.among(offered.tools, documented=True)
-    found: dict[str, Mapping[str, str]] = {}
-    for tool in offered.tools:
-        if not tool.effects.may_write:
-            continue
-        links = {
-            need.field.path[0]: providers[0].producer
-            for need in prerequisites.needs(tool)
-            if (providers := prerequisites.providers(need))
-        }
-        if links:
-            found[tool.name] = links
-    return found
+    writes = {tool.name for tool in counted.tools if tool.effects.may_write}
+    found = find_lookups(counted.tools)
+    return {name: givers for name, givers in found.items() if name in writes}

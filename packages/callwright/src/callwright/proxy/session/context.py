@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from callwright.agent.fold import fold_entries, read_messages
 from callwright.agent.state import RunState
-from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool
+from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool, ToolCall
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session import history, ids
@@ -23,6 +23,13 @@ from callwright.tools.overlay import Laid, Overlay, documented
 _MOST_TOLD = 100  # clients may send ever other lists
 
 
+class DecidedBefore(NamedTuple):
+    """The tools that were chosen for a request of the user, and the calls that came too early."""
+
+    chosen: tuple[str, ...] | None = None
+    intended: tuple[ToolCall, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Toolset:
     """The offered tools and the gate over them; shared by all requests that offer the same."""
@@ -32,8 +39,8 @@ class Toolset:
     gate: Gate
     opaque: bool
     offer: ToolVocabulary
-    # digest of a request -> the tools that were chosen for it: a memory that may be lost
-    chosen: dict[bytes, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    # digest of a request -> what was decided for it: a memory that may be lost
+    decided: dict[bytes, DecidedBefore] = field(default_factory=dict, compare=False)
 
 
 class Toolsets:

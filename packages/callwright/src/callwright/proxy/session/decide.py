@@ -484,7 +484,8 @@ def _drop_withheld(
     for place, (one, verdict) in enumerate(zip(work, cleared, strict=True)):
         if isinstance(verdict, Denied):
             is_sent = context.guard == "report"
-            made.held.append(HeldCall(one.call, verdict.rule, verdict.reason, is_sent))
+            why = verdict.rule, verdict.reason, is_sent, verdict.meant, verdict.missing
+            made.held.append(HeldCall(one.call, *why))
         if isinstance(verdict, Denied) and context.guard == "report":
             made.notes.append(f"would be kept back: {verdict.reason}")
         elif isinstance(verdict, Denied):

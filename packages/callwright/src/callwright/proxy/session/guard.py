@@ -13,7 +13,8 @@ it is certain that it should not be made; the model then answers in words.
 
 Effects are what annotations, an overlay or ``--effects`` declare. A tool of unknown effects is only
 kept from being called again: it may well be a read, and then a value from nowhere does no harm.
-Equal calls in one reply are all meant.
+Where our engine leads, a reply was held to a schema of calls and a model calls too readily: there
+unknown effects count as writes. Equal calls in one reply are all meant.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ class Guard:
     def _state_for(self, tool: Tool) -> ClearanceState:
         """The facts of the conversation, as far as they are judged for this tool."""
         known = self._state()
-        return known if tool.effects.declared else known._replace(spoken=None)
+        is_judged = tool.effects.declared or self._context.leave_out
+        return known if is_judged else known._replace(spoken=None)
 
     def _state(self) -> ClearanceState:
         if self._known is None:
@@ -108,7 +110,7 @@ class Guard:
                 consent=None,
                 made=self._made(state),
                 spoken=[*users, state.asked.query],
-                looked_up=find_looked_up(state.tools),
+                looked_up=find_looked_up(state.tools, undeclared=self._context.leave_out),
                 before=self._before_writes(state),
             )
         return self._known

@@ -10,6 +10,7 @@ those that seem to want several calls or whose calls were refused
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 from typing import TypeGuard
 
 from callwright import prompts
@@ -20,6 +21,7 @@ from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.proxy.session import followup
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
+from callwright.proxy.session.guarding import HeldCall
 from callwright.schema.normalize import closed_object, required_first
 
 _SEVERAL = (
@@ -33,6 +35,16 @@ _MOST_LED = 8  # a small model repeats itself to the end
 _WISH = 100  # characters
 
 
+@dataclass(frozen=True, slots=True)
+class OpenPart:
+    """A part of the request that no call serves yet. ``made``: the calls decided so far, in words;
+    ``points``: what is open.
+    """
+
+    made: str
+    points: str
+
+
 def build_body(
     context: Context,
     *,
@@ -40,13 +52,15 @@ def build_body(
     problem: str = "",
     tools: Sequence[Tool] = (),
     shown: Sequence[Tool] = (),
+    open_: OpenPart | None = None,
 ) -> JsonObject:
     """The request in guided form: tools told in words, the reply held to :func:`build_schema`, not
     streamed.
 
     ``problem``: why the answer before this one cannot be used. ``tools``: those that may be called
     now, by default all that do not wait for a value; ``shown``: those that the instructions tell
-    of, the same in every round, so that the upstream's prompt cache holds.
+    of, the same in every round, so that the upstream's prompt cache holds. ``open_``: a part of the
+    request that the calls decided so far do not serve.
     """
     left_out = (
         "tools",
@@ -64,9 +78,12 @@ def build_body(
     )
     if problem:
         made["messages"] += messages_out(prompts.render("again", problem=problem))
-    elif shown and context.state.results:
-        names = ", ".join(tool.name for tool in tools)
-        made["messages"] += messages_out(prompts.render("next", query=context.query, names=names))
+    names, query = ", ".join(tool.name for tool in tools), context.state.asked.query
+    if open_ is not None:
+        asked = prompts.render("open", query=query, names=names, made=open_.made, open=open_.points)
+        made["messages"] += messages_out(asked)
+    elif not problem and shown and context.state.results:
+        made["messages"] += messages_out(prompts.render("next", query=query, names=names))
     made.setdefault("temperature", 0)  # a reading, not a piece of prose
     wanted = build_schema(context, least=least, offered=tools)
     if context.local:
@@ -104,6 +121,54 @@ def build_body_in_words(context: Context, problem: str = "") -> JsonObject:
             context.body["messages"], prompts.render("words", tools=names)[0].content
         )
     return made
+
+
+QUESTION: JsonObject = {
+    "anyOf": [
+        closed_object(question={"type": "string", "pattern": "^[^?？؟]{4,300}[?？؟]$"}),
+        closed_object(reply={"type": "string", "maxLength": 600}),
+    ]
+}
+"""The reply to a request for a question to the user, in any language; where the user did not ask for
+the calls that lack a value, what is said instead.
+"""
+
+
+def build_question_to_user(context: Context, held: Sequence[HeldCall]) -> JsonObject:
+    """The request without tools, for one question to the user: for the values that nothing states,
+    without which these calls are not made.
+    """
+    left_out = ("tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "stop")
+    made = {k: v for k, v in context.body.items() if k not in left_out}
+    tools = {tool.name: tool for tool in context.toolset.tools}
+    names = dict.fromkeys(one.call.tool for one in held)
+    missing = dict.fromkeys(_render_missing(one, tools[one.call.tool]) for one in held)
+    asked = prompts.render("question", calls=", ".join(names), missing="; ".join(missing))
+    made["messages"] = [*made["messages"], *messages_out(asked)]
+    made.setdefault("temperature", 0)
+    if context.local:
+        made["grammar"] = build_grammar(QUESTION)
+    else:
+        made["response_format"] = followup.build_response_format(QUESTION)
+    return made
+
+
+def _render_missing(held: HeldCall, tool: Tool) -> str:
+    """The arguments that nothing states, by name, each with what its schema says of it."""
+    parts = ((key, tool.properties.get(key)) for key in held.missing)
+    told = ((key, part.get("description") if isinstance(part, dict) else "") for key, part in parts)
+    return ", ".join(f"{key} ({about})" if about else key for key, about in told)
+
+
+def read_question(text: str) -> str:
+    """The question of such a reply, or what it says instead; "" where it is neither."""
+    try:
+        value = parse_lenient(text).value
+    except JsonError:
+        return ""
+    told = value if isinstance(value, dict) else {}
+    asked = told.get("question", told.get("reply"))
+    return asked.strip() if isinstance(asked, str) else ""
 
 
 def build_schema(context: Context, *, least: int = 1, offered: Sequence[Tool] = ()) -> JsonObject:

@@ -44,7 +44,7 @@ from callwright.nouns.types import (
 )
 from callwright.proxy.session import followup, guided
 from callwright.proxy.session.answers.sse import json_bytes
-from callwright.proxy.session.context import Context
+from callwright.proxy.session.context import Context, DecidedBefore
 from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
 from callwright.proxy.session.guarding import HeldCall
 
@@ -79,7 +79,8 @@ class _ClientContext(StepContext):
         results: Sequence[ToolResult] | None = None,  # noqa: ARG002
         actor: str = "",
     ) -> Steps[Bound]:
-        said = tuple(Message("user", point) for point in step.open_points)
+        tried = tuple(Message("assistant", call) for call in step.tried)
+        said = (*tried, *(Message("user", point) for point in step.open_points))
         reply = yield from ask(ChatRequest(said, purpose="bind"), None, actor, tools)
         calls = guided.read_guided_calls(reply.text, {tool.name for tool in tools})
         called = {call.tool for call in calls or ()}
@@ -101,23 +102,81 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     """Take the engine's next step for this request of a client."""
     made = Lead()
     context.leave_out = True  # a reply that is held to a schema of calls calls too readily
-    policy = ForClient(_read_parts(context), _recall(context))
+    policy = ForClient(_read_parts(context), *_recall(context))
     step_context = _build_context(context)
     yield from _drive(policy.steps(step_context), context, policy, made)
-    _remember(context, policy.chosen)
+    _remember(context, DecidedBefore(policy.chosen, policy.intended))
     offered = [event.data["slots"] for event in step_context.trace.events if event.kind == "layer"]
     made.notes += [f"offered: {', '.join(names)}" for names in offered]
     if policy.chosen is not None:
         made.notes.append(f"chosen: {', '.join(policy.chosen) or 'no tool'}")
-    if made.is_readable and made.decision is None and "answer" not in context.settings.without:
+    if made.is_readable and made.decision is None:
+        yield from _ask_for_meant(context, policy, made)
+    if made.is_readable and made.decision is None:
+        yield from _speak(context, step_context, policy, made)
+    return made
+
+
+def _ask_for_meant(
+    context: Context, policy: ForClient, made: Lead
+) -> Generator[Question, Reply, None]:
+    """Ask once more for calls whose day is another than the user's words lead to."""
+    wrong = [one for one in made.held if one.meant]
+    tools = tuple(tool for tool in policy.tools if tool.name in {w.call.tool for w in wrong})
+    if not tools:
+        return
+    problem = " ".join(dict.fromkeys(one.reason for one in wrong))
+    body = guided.build_body(context, tools=tools, shown=policy.tools, problem=problem)
+    made.reply = yield Question("guided", body)
+    calls = guided.read_guided_calls(made.reply.text, {tool.name for tool in tools}) or ()
+    found = [Found(call, dialect="guided") for call in calls]
+    decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
+    if decision.calls:
+        made.decision, made.parsed = decision, calls
+
+
+def _speak(
+    context: Context, step_context: StepContext, policy: ForClient, made: Lead
+) -> Generator[Question, Reply, None]:
+    """Decide on what is said where no call is left: the checked answer, and a question for what
+    only the user can know.
+    """
+    without = context.settings.without
+    unstated = [one for one in made.held if one.rule == "unstated_write"]
+    said: list[str] = []
+    if "answer" not in without and not (unstated and not _has_written(context)):
         answer = yield from _write_answer(context, made)
-        if answer is not None and answer.missing:
+        if answer is not None and answer.missing and not unstated:
             missing = policy.fetch_missing(step_context, answer.missing)
             yield from _drive(missing, context, policy, made)
-        if made.decision is None and answer is not None:
+        if made.decision is not None:
+            return
+        if answer is not None:
             made.notes.append("answer: checked against the results")
-            made.decision = Decision(text=[answer.text], edits=[*answer.edits])
-    return made
+            said, edits = [answer.text], [*answer.edits]
+            made.decision = Decision(text=[answer.text], edits=edits)
+    if unstated and "question" not in without:
+        asked = yield from _ask_user(context, unstated, made)
+        if asked:
+            made.notes.append("question: for a value that nothing states")
+            made.decision = made.decision or Decision()
+            made.decision.text = ["\n\n".join([*said, asked])]
+
+
+def _has_written(context: Context) -> bool:
+    """Return True if something of this turn is to be told before the user is asked: more was done
+    than looked up.
+    """
+    writes = {tool.name for tool in context.toolset.tools if tool.effects.may_write}
+    return any(result.ok and result.tool in writes for result in context.state.results)
+
+
+def _ask_user(
+    context: Context, held: Sequence[HeldCall], made: Lead
+) -> Generator[Question, Reply, str]:
+    """A question to the user for the values that nothing states; "" where the upstream has none."""
+    made.reply = yield Question("words", guided.build_question_to_user(context, held))
+    return guided.read_question(made.reply.text)
 
 
 def _drive(
@@ -183,6 +242,8 @@ def _read_parts(context: Context) -> Parts:
         select="select" not in without,
         layers="layers" not in without,
         prerequisites="prerequisites" not in without,
+        wishes="wishes" not in without and context.parallel,
+        polling="polling" not in without,
     )
 
 
@@ -255,9 +316,11 @@ def _lacks_identifier(call: ToolCall, tool: Tool, reads: Sequence[Tool]) -> bool
 
 def _build_body(action: Ask, context: Context, shown: tuple[Tool, ...] = ()) -> JsonObject:
     if action.tools:
-        missing = "; ".join(message.content for message in action.request.messages)
-        problem = f"Still missing: {missing}." if missing else ""
-        return guided.build_body(context, tools=action.tools, problem=problem, shown=shown)
+        said = action.request.messages
+        points = "; ".join(message.content for message in said if message.role == "user")
+        tried = "; ".join(message.content for message in said if message.role == "assistant")
+        open_ = guided.OpenPart(tried or "nothing", points) if points else None
+        return guided.build_body(context, tools=action.tools, shown=shown, open_=open_)
     body = followup.build_question_body(action.request, context)
     body.setdefault("temperature", 0)
     if context.local and action.request.schema is not None:
@@ -266,18 +329,19 @@ def _build_body(action: Ask, context: Context, shown: tuple[Tool, ...] = ()) -> 
     return body
 
 
-def _recall(context: Context) -> tuple[str, ...] | None:
-    """The tools that were chosen for this very request before: a memory that may be lost at any
-    time, and then the question is asked again.
+def _recall(context: Context) -> DecidedBefore:
+    """What was decided for this very request before: a memory that may be lost at any time, and then
+    the questions are asked again.
     """
-    return context.toolset.chosen.get(_key(context))
+    return context.toolset.decided.get(_key(context), DecidedBefore())
 
 
-def _remember(context: Context, chosen: tuple[str, ...] | None) -> None:
-    if chosen is None:
+def _remember(context: Context, decided: DecidedBefore) -> None:
+    known = context.toolset.decided
+    if decided == DecidedBefore():
+        known.pop(_key(context), None)
         return
-    known = context.toolset.chosen
-    known[_key(context)] = chosen
+    known[_key(context)] = decided
     while len(known) > _REMEMBERED:
         known.pop(next(iter(known)))
 

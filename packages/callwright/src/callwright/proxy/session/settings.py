@@ -9,7 +9,7 @@ from callwright.proxy.server.budget import Budget
 from callwright.tools.declared_effects import DeclaredEffects
 
 Guided = Literal["auto", "on", "off"]
-GuidedPart = Literal["select", "layers", "prerequisites", "wishes", "answer"]
+GuidedPart = Literal["select", "layers", "prerequisites", "wishes", "polling", "question", "answer"]
 """Parts of guided mode. ``select``: the tools that the request needs are chosen first. ``layers``:
 only those of the current layer are offered. ``prerequisites``: what gives a needed value is called
 before. ``wishes``: as many calls as the request has wishes. ``answer``: written from the results

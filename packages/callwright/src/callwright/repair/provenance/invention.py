@@ -34,6 +34,7 @@ from callwright.nouns.types import (
 )
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.spans import find_near_days, find_span
 from callwright.schema.coerce import pointer_join
 from callwright.schema.compiled import Node, compiled_for
 from callwright.schema.value_spellings import calendar_day
@@ -51,7 +52,6 @@ _FACTORS = (
     86_400,
 )  # half and double, and the units of time
 _POWERS = (
-    10,
     100,
     1_000,
     1_000_000,
@@ -71,9 +71,11 @@ _LONGEST_MONTH = 31
 _IN_WORDS = 12  # up to here most languages have one short word for a number
 _READABLE = 0.2  # the share of English function words in an English sentence
 _MOST_NUMBERS = 2_000  # beyond, nearly every number could be computed from them
+_MOST_MEANT = 4  # days that are shown
 _DEPTH = 12
 _NOON, _MIDNIGHT = 12, 24
 _WORD = re.compile(r"[^\W\d_]+")
+_ALONE = re.compile(r"(?<![\w-])[^\W\d_]+(?![\w-])")
 _DIGITS = re.compile(r"\d+")
 _LIMIT = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w,]|\.\d)")
 _DAY = ENGLISH.pattern("calendar.day")
@@ -87,12 +89,13 @@ _DATED = 100_000  # characters of a text in which dates are looked for
 @dataclass(frozen=True, slots=True)
 class Invention:
     """A required value that stands nowhere. ``path`` is a JSON Pointer into the arguments, ``key``
-    its name.
+    its name. ``meant``: days that the user's words lead to instead, the later ones first.
     """
 
     path: str
     key: str
     value: Json
+    meant: tuple[str, ...] = ()
 
 
 def find_inventions(
@@ -114,7 +117,7 @@ def find_inventions(
     known = ValueJudge(sources, said or (sources.query,), near, looked_up, tool)
     leaves = _iter_required(arguments, root, "", "", 0)
     return tuple(
-        Invention(path, key, value)
+        Invention(path, key, value, known.list_meant(value, node))
         for path, key, value, node in leaves
         if not known.holds(key, value, node)
     )
@@ -187,7 +190,9 @@ class ValueJudge:
 
     def _number(self, value: float) -> bool:
         value = abs(value)
-        if value in (0, 1) or self._sources.holds(int(value) if value.is_integer() else value):
+        if value in (0, 1):
+            return value == 0 or not self._is_count() or speaks_of_one(self._said)
+        if self._sources.holds(int(value) if value.is_integer() else value):
             return True
         if self._is_unread(value):
             return True
@@ -204,6 +209,13 @@ class ValueJudge:
             or value in self._totals()
             or self._is_within_limits(value, numbers)
         )
+
+    def _is_count(self) -> bool:
+        """Return True if a declared write counts with the number: one more or less is another
+        deed.
+        """
+        effects = self._tool.effects if self._tool is not None else None
+        return effects is not None and effects.declared and effects.may_write
 
     def _is_within_limits(self, value: float, numbers: set[float]) -> bool:
         """Return True if the tool's own description says the number, or it is what is left between
@@ -235,6 +247,9 @@ class ValueJudge:
     def _day(self, text: str) -> bool:
         """A day of which the number or the year was said, or one near a day that was named."""
         day, numbers = calendar_day(text[:10]), self._sources.numbers_apart
+        meant = self.find_meant_days() if day is not None else frozenset()
+        if meant:
+            return day in meant
         if day is None or {float(day.day), float(day.year)} & numbers:
             return True
         small = {n for n in numbers if 0 < n <= _LONGEST_MONTH}
@@ -247,6 +262,23 @@ class ValueJudge:
             return True
         named = {*self._sources.days_known, *days_in(self._sources.texts)}
         return any(abs((day - other).days) <= self._near for other in named)
+
+    def list_meant(self, value: Json, node: Node) -> tuple[str, ...]:
+        """The days, as text, that the user's words lead to in the place of a date."""
+        is_day = _classify_schema(node) == "date" or _classify_text(value) == "date"
+        days = sorted(self.find_meant_days(), reverse=True) if is_day else ()
+        return tuple(day.isoformat() for day in days[:_MOST_MEANT])
+
+    def find_meant_days(self) -> frozenset[date]:
+        """The days that a span of time in the user's last message leads to, from each day that was
+        named; none where it names no span, or a day in another way.
+        """
+        span = find_span(self._said[-1]) if self._said else None
+        if span is None:
+            return frozenset()
+        named = {*self._sources.days_known, *days_in(self._sources.texts)}
+        near = {day + timedelta(days=n) for day in named for n in find_near_days(self._said[-1])}
+        return frozenset(end for start in named | near for end in span.count_from(start))
 
     def _hour(self, text: str) -> bool:
         found = _DIGITS.match(text)
@@ -300,6 +332,20 @@ def can_read_numbers(said: Sequence[str], tool: Tool | None = None) -> bool:
         return False
     own = _list_words(tool) if tool is not None else frozenset()
     return sum(w in STOP for w in words) >= _READABLE * len(words) or not own.isdisjoint(words)
+
+
+def speaks_of_one(said: Sequence[str]) -> bool:
+    """Return True if the user may have spoken of one thing, or a language's words for that are not
+    known. In some languages a noun alone means one; they have no such words here.
+    """
+    codes = {language_of(text) for text in said} - {""}
+    codes |= {"en"} if not codes and reads_english(said) else set()
+    packs = [pack(code) for code in codes]
+    words = [one.one_words for one in packs if one is not None and one.one_words]
+    if not words or len(words) < len(codes):
+        return True
+    used = {fold_text(word) for text in said for word in _ALONE.findall(text)}
+    return any(fold_text(word) in used for group in words for word in group)
 
 
 def _list_words(tool: Tool) -> frozenset[str]:
@@ -375,7 +421,7 @@ def _classify_text(value: Json) -> str:
     """
     if not isinstance(value, str):
         return ""
-    if _DAY.fullmatch(value[:10]) and (len(value) == 10 or value[10] in "T "):
+    if _DAY.fullmatch(value[:10]) and value[10:11] in ("", "T", " "):
         return "date"
     return "email" if _MAIL.fullmatch(value) else ""
 

@@ -1,0 +1,134 @@
+"""Calls that come too early: an identifier of theirs is still to be looked up, and a tool that was not
+called yet gives it.
+
+Two signs are looked for. The value stands nowhere: it was made up, for an optional argument as for a
+required one. Or it was said and is none of the identifiers that the tool takes, as far as the
+request tells: "book the room Birch", where ``list_rooms`` gives the ``room_id``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from callwright.agent.step import StepContext
+from callwright.dataflow.flow import get_profile
+from callwright.dataflow.lookups import find_lookups
+from callwright.dataflow.prerequisites import find_needs, is_looked_up
+from callwright.nouns.types import (
+    Json,
+    Tool,
+    ToolCall,
+    iter_scalars,
+    to_canonical_json,
+)
+from callwright.repair.provenance.sources import ProvenanceIndex
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyCall:
+    """A call, the arguments whose values are still to be looked up, and the tools that give them."""
+
+    call: ToolCall
+    arguments: tuple[str, ...]
+    givers: tuple[Tool, ...]
+
+    def render(self) -> str:
+        """Return in words what is to be looked up, and with what."""
+        names = " or ".join(giver.name for giver in self.givers)
+        return f"{' and '.join(self.arguments)} of {self.call.tool}, from {names}"
+
+    def holds(self, lookup: ToolCall) -> bool:
+        """Return True if a lookup only repeats what the call says already: it finds nothing new."""
+        said = {_fold(value) for value in iter_scalars(self.call.arguments)}
+        asked = [_fold(value) for value in iter_scalars(lookup.arguments)]
+        return bool(asked) and said.issuperset(asked)
+
+
+def _fold(value: Json) -> str:
+    return value.casefold().strip() if isinstance(value, str) else to_canonical_json(value)
+
+
+def is_plain_lookup(tool: Tool) -> bool:
+    """Return True if a tool is declared to read and has no parameters: calling it does no harm and
+    takes no choice.
+    """
+    effects = tool.effects
+    return effects.declared and effects.read_only and not tool.properties
+
+
+class Split(NamedTuple):
+    """Calls by what they may do. ``made_up``: reads of what nobody knows of; they find nothing."""
+
+    ready: list[ToolCall]
+    early: list[EarlyCall]
+    made_up: list[ToolCall]
+
+
+def split_early(calls: Sequence[ToolCall], context: StepContext) -> Split:
+    """The calls that may be made now, those that come too early, and reads of made-up things."""
+    lookups = find_lookups(context.tools)
+    by_name = {tool.name: tool for tool in context.tools}
+    split = Split([], [], [])
+    for call in calls:
+        tool = by_name.get(call.tool)
+        found = _find_early(call, context, lookups.get(call.tool, {}))
+        if found is not None:
+            split.early.append(found)
+        elif tool is not None and _reads_made_up(call, tool, context):
+            split.made_up.append(call)
+        else:
+            split.ready.append(call)
+    return split
+
+
+def _reads_made_up(call: ToolCall, tool: Tool, context: StepContext) -> bool:
+    """Return True if a declared read names an identifier that stands nowhere."""
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    if not (tool.effects.declared and tool.effects.read_only):
+        return False
+    fields = (field for field in get_profile(tool).inputs if len(field.path) == 1)
+    keys = (field.path[0] for field in fields if field.required and is_looked_up(field))
+    values = [given[key] for key in keys if isinstance(given.get(key), str)]
+    return any(not context.facts.sources.holds(value) for value in values)
+
+
+def _find_early(
+    call: ToolCall, context: StepContext, lookups: Mapping[str, Sequence[str]]
+) -> EarlyCall | None:
+    tool = next((tool for tool in context.tools if tool.name == call.tool), None)
+    if tool is None or not isinstance(call.arguments, dict) or not lookups:
+        return None
+    called = {result.tool for result in context.facts.state.results}
+    open_needs = {need.field.path[0] for need in find_needs(tool, _collect_known(context))}
+    sources = context.facts.sources
+    found: dict[str, Sequence[str]] = {}
+    for key, givers in lookups.items():
+        value = call.arguments.get(key)
+        if value is None or value == "":
+            is_open = key in open_needs
+        else:
+            is_open = _is_unknown(value, sources, must_be_returned=key in open_needs)
+        if is_open:
+            found[key] = givers
+    found = {key: givers for key, givers in found.items() if called.isdisjoint(givers)}
+    names = dict.fromkeys(name for givers in found.values() for name in givers)
+    by_name = {tool.name: tool for tool in context.tools}
+    return EarlyCall(call, (*found,), tuple(by_name[name] for name in names)) if found else None
+
+
+def _is_unknown(value: Json, sources: ProvenanceIndex, *, must_be_returned: bool) -> bool:
+    """Return True if a value stands nowhere, or, where a result has to give it, in no result."""
+    if isinstance(value, dict | list | bool):
+        return False
+    if must_be_returned:
+        return all(_fold(leaf.value) != _fold(value) for leaf in sources.leaves)
+    return not sources.holds(value)
+
+
+def _collect_known(context: StepContext) -> str:
+    """All that was said and that earlier turns returned, as one text."""
+    said = (message.content for message in context.conversation)
+    told = (to_canonical_json(result.content) for result in context.facts.state.earlier)
+    return "\n".join([*said, context.query, *told])

@@ -1,0 +1,111 @@
+"""Spans of time that a request counts from a day: "two weeks from today", "in 3 Tagen", "3天后".
+
+Read with the units and number words of a language pack. Where a text names no span, more than one,
+or anything else that could be a day, nothing is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from callwright.language.detect import language_of
+from callwright.language.number_words import NUMBER_PACKS, read_number_words
+from callwright.language.pack import pack
+from callwright.language.protocol import LanguagePack
+from callwright.language.tokens import fold_text
+
+_DAYS = {"day": 1, "week": 7}
+_LONGEST_MONTH = 31
+_MONTHS = {"month": 1, "year": 12}
+_WITHOUT_SPACES = frozenset({"zh"})
+_BEFORE = re.compile(r"(?:(?<!\S)\S+\s+){0,2}\S*\s*\Z")  # at most three words before a unit
+_DIGITS = re.compile(r"(?<![\d:.,/-])\d{1,3}(?![\d:.,/-]*\d)")
+
+
+class Span(NamedTuple):
+    """``counts``: the numbers that the words may mean; ``unit``: day, week, month or year."""
+
+    counts: frozenset[int]
+    unit: str
+
+    def count_from(self, start: date) -> Iterator[date]:
+        """Yield the days that are so far after and before a day."""
+        for count in self.counts:
+            for way in (count, -count):
+                if self.unit in _DAYS:
+                    yield start + timedelta(days=way * _DAYS[self.unit])
+                elif (day := _shift_months(start, way * _MONTHS[self.unit])) is not None:
+                    yield day
+
+
+def _shift_months(start: date, months: int) -> date | None:
+    """The same day of another month, or the last of a shorter one; None outside the calendar."""
+    year, month = divmod(start.year * 12 + start.month - 1 + months, 12)
+    for day in range(start.day, start.day - 4, -1):
+        try:
+            return date(year, month + 1, day)
+        except ValueError:
+            continue
+    return None
+
+
+def find_span(text: str) -> Span | None:
+    """The one span of time that a text in a known language counts; None where there is none, there
+    are several, or the text could name a day in another way: a weekday, a month, a day's number.
+    """
+    code = language_of(text)
+    language = pack(code) if code in NUMBER_PACKS else None
+    if language is None:
+        return None
+    folded = fold_text(text)
+    if _names(folded, (*language.months, *language.weekdays), code):
+        return None
+    found = [*_iter_spans(folded, language, code)]
+    if len(found) != 1:
+        return None
+    span = found[0]
+    others = {int(n) for n in _DIGITS.findall(folded)} - span.counts
+    return None if any(0 < n <= _LONGEST_MONTH for n in others) else span
+
+
+def find_near_days(text: str) -> frozenset[int]:
+    """The distances in days of the near days that a text in a known language names: 1, tomorrow."""
+    code = language_of(text)
+    language = pack(code) if code in NUMBER_PACKS else None
+    if language is None:
+        return frozenset()
+    folded = fold_text(text)
+    return frozenset(n for word, n in language.near_days.items() if _names(folded, [word], code))
+
+
+def _names(folded: str, words: Iterable[str], code: str) -> bool:
+    if code in _WITHOUT_SPACES:
+        return any(fold_text(word) in folded for word in words)
+    here = {*re.findall(r"[^\W\d_]+", folded)}
+    return any(fold_text(word) in here for word in words if len(word) > 2)
+
+
+def _iter_spans(folded: str, language: LanguagePack, code: str) -> Iterator[Span]:
+    wanted = {
+        fold_text(word): unit
+        for word, unit in language.units.items()
+        if (unit in _DAYS or unit in _MONTHS) and (len(word) > 2 or code in _WITHOUT_SPACES)
+    }
+    edge = "" if code in _WITHOUT_SPACES else r"(?!\w)"
+    start = "" if code in _WITHOUT_SPACES else r"(?<![^\W\d_])"
+    longest = sorted(map(re.escape, wanted), key=len, reverse=True)
+    for match in re.finditer(f"{start}({'|'.join(longest)}){edge}", folded):
+        before = folded[: match.start()]
+        told = before[-4:] if code in _WITHOUT_SPACES else _read_before(before)
+        counts = {int(n) for n in _DIGITS.findall(told)}
+        counts |= {int(n) for n in read_number_words(told, [code]) if n == int(n)}
+        if counts:
+            yield Span(frozenset(counts), wanted[match[1]])
+
+
+def _read_before(text: str) -> str:
+    found = _BEFORE.search(text)
+    return found[0] if found else ""
