@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from callwright.repair.pending import is_pending
+from callwright.nouns.types import READ, WRITE, Tool, ToolCall, ToolResult
+from callwright.repair.pending import find_follow_up, is_pending
 
 
 @pytest.mark.parametrize(
@@ -26,3 +27,30 @@ def test_only_states_that_protocols_define_say_that_a_job_goes_on(
     content: Any, expected: bool
 ) -> None:
     assert is_pending(content) is expected
+
+
+RUN = Tool("start_report", "", {"properties": {}}, effects=WRITE)
+READER = Tool(
+    "get_report",
+    "",
+    {"properties": {"job_id": {"type": "string"}}, "required": ["job_id"]},
+    effects=READ,
+)
+
+
+def test_a_job_is_followed_with_the_read_that_takes_what_it_returned() -> None:
+    begun = ToolResult("r1", "start_report", {}, {"status": "pending", "job_id": "J-1"})
+    assert find_follow_up(begun, [RUN, READER]) == ToolCall("", "get_report", {"job_id": "J-1"})
+    read = ToolResult("r2", "get_report", {"job_id": "J-1"}, {"status": "pending"})
+    assert find_follow_up(read, [RUN, READER]) == ToolCall("", "get_report", {"job_id": "J-1"})
+
+
+def test_a_job_is_not_followed_where_nothing_is_declared_or_two_reads_fit() -> None:
+    begun = ToolResult("r1", "start_report", {}, {"status": "pending", "job_id": "J-1"})
+    undeclared = Tool("get_report", "", READER.input_schema)
+    other = Tool("cancel_info", "", READER.input_schema, effects=READ)
+    assert find_follow_up(begun, [RUN, undeclared]) is None
+    assert find_follow_up(begun, [RUN, READER, other]) is None
+    nameless = ToolResult("r1", "start_report", {}, {"status": "pending"})
+    assert find_follow_up(nameless, [RUN, READER]) is None
+    assert find_follow_up(ToolResult("r1", "start_report", {}, "pending"), [READER]) is None

@@ -215,8 +215,10 @@ class ForClient:
             # where nothing was called, what is left is offered at once: the order may be wrong
             first = tuple(tool for tool in ready if tool.name not in order.needless)
             return (first or left) if not asked else left
-        if not any(_may_have_written(result, self.tools) for result in results):
-            return ready
+        is_over = not is_pending(results[-1].content)
+        wrote = (result for result in results if not (is_over and is_pending(result.content)))
+        if not any(_may_have_written(result, self.tools) for result in wrote):
+            return ready  # nothing was done, or a job that has ended since was only begun
         # what goes on is looked after by reading
         return tuple(
             tool for tool in ready if order.waited(tool) or (pending and not _is_known_writer(tool))
@@ -287,9 +289,6 @@ def _is_known_writer(tool: Tool) -> bool:
 
 
 def _may_have_written(result: ToolResult, tools: Sequence[Tool]) -> bool:
-    """Return True if a result may end what the user wants done; a job that was begun does not."""
-    if is_pending(result.content):
-        return False
     known: Mapping[str, Tool] = {tool.name: tool for tool in tools}
     tool = known.get(result.tool)
     return result.ok and (tool is None or tool.effects.may_write)

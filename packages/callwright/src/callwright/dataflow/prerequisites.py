@@ -119,8 +119,9 @@ class Prerequisites:
         What is known to write is never taken, and of what nobody said so only tools whose name says
         that they read. What a name or a text provides is no identifier.
         """
-        depth = self.depth(need.consumer)
-        return tuple(link for link, tool in self._linked(need) if self._is_within(tool, depth - 1))
+        # the depth of a consumer rests on what it requires: an optional input may be as deep as any
+        most = self.depth(need.consumer) - 1 if need.field.required else DEPTH
+        return tuple(link for link, tool in self._linked(need) if self._is_within(tool, most))
 
     def of(self, tool: Tool) -> tuple[Link, ...]:
         """A tool's prerequisites: the best provider of each of its needs that has one."""

@@ -1,7 +1,7 @@
 """The language of a text, by its script and by the function words that it holds.
 
 No model and no dictionary: a text in Latin or Cyrillic script belongs to the language whose
-function words it holds, words of several languages counting less; one in Arabic script is Arabic by
+function words and number words it holds, words of several languages counting less; one in Arabic script is Arabic by
 its letters; other scripts name a language or none. Short texts without function words have no
 language. Who asks acts only on an answer that it
 knows.
@@ -114,8 +114,16 @@ def _detect_by_letters(text: str) -> str:
 @cache
 def _weigh_function_words() -> Mapping[str, Mapping[str, float]]:
     """Function word -> language -> what it counts: less, the more languages have the word."""
-    languages: dict[str, list[str]] = {}
-    for code in DETECTION.file("stop_words"):
-        for word in DETECTION.listed(f"stop_words.{code}"):
-            languages.setdefault(word, []).append(code)
+    languages = _list_languages_of_words("stop_words")
+    numbers = _list_languages_of_words("number_words")
+    # a number word that is a function word of another language tells nothing: "to" is two in Danish
+    languages |= {word: codes for word, codes in numbers.items() if word not in languages}
     return {word: {code: 1 / len(codes) for code in codes} for word, codes in languages.items()}
+
+
+def _list_languages_of_words(kind: str) -> dict[str, set[str]]:
+    languages: dict[str, set[str]] = {}
+    for code in DETECTION.file(kind):
+        for word in DETECTION.listed(f"{kind}.{code}"):
+            languages.setdefault(word, set()).add(code)
+    return languages

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.nouns.types import Message, Tool, ToolResult
+from callwright.nouns.types import READ, WRITE, Message, Tool, ToolResult
 from callwright.repair.provenance.invention import days_in, find_inventions
 from callwright.repair.provenance.sources import ProvenanceIndex
 
@@ -319,3 +319,56 @@ def test_full_dates_are_found_in_their_usual_spellings() -> None:
         "2027-06-03",
         "2028-02-29",
     ]
+
+
+DATE = {"type": "string", "format": "date"}
+
+
+def test_a_date_of_fewer_signs_is_read_as_one() -> None:
+    text = {"type": "string"}
+    assert found("2031-1-5", text, "Today is 2026-03-12. Order lamps.") == ["2031-1-5"]
+    assert found("2026-3-5", text, "Today is 2026-03-12. Order lamps.") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Today is 2026-03-12. Enter the meeting two weeks from today at 16:00.",
+        "今天是2026-03-12。两周后开会，请安排在16:00",
+    ],
+)
+def test_a_date_must_be_one_that_the_span_leads_to(said: str) -> None:
+    assert found("2026-03-26", DATE, said) == []
+    assert found("2026-04-14", DATE, said) == ["2026-04-14"]
+
+
+def test_what_the_user_meant_is_told_with_the_wrong_day() -> None:
+    said = "Today is 2026-03-12. Enter the meeting two weeks from today at 16:00."
+    made = find_inventions({"x": "2026-04-14"}, tool(DATE), ProvenanceIndex(said))
+    assert made[0].meant == ("2026-03-26", "2026-02-26")
+
+
+def counting(value: int, said: str, effects: Any = WRITE) -> bool:
+    schema = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    call = Tool("order", "Order parts.", schema, effects=effects)
+    return bool(find_inventions({"a": value}, call, ProvenanceIndex(said), [said]))
+
+
+def test_one_of_something_has_to_be_said_where_the_language_says_it() -> None:
+    assert counting(1, "Order some desk lamps, please.")
+    assert counting(1, "Bestelle bitte Tischlampen und sonst nichts mehr")
+    for said in (
+        "Order a lamp, please.",
+        "Order one more of those",
+        "اطلب طابعة F-640.",
+        "订购台灯",
+    ):
+        assert not counting(1, said), said
+    assert not counting(1, "Order some desk lamps, please.", READ)
+    assert not counting(0, "Order some desk lamps, please.")
+
+
+def test_ten_times_a_number_is_another_number() -> None:
+    four_dozen = "Pide cuatro docenas de D-415 para la oficina, por favor."
+    assert counting(40, four_dozen)
+    assert not counting(48, four_dozen)

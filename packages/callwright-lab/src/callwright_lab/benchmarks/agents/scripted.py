@@ -29,6 +29,7 @@ _SPOILED: Mapping[str, JsonObject] = {
 }
 """Tool -> an optional argument that nobody asked for."""
 _WRITTEN_CALLS = re.compile(r"Calling tools:\s*(\[.*\])", re.DOTALL)  # as smolagents shows them
+_REPEATED_BY_PROXY = "The request was:"
 _UNDONE = "I could not do this: no tool that I may use now does it."
 GHOST = "look_up_everything"
 _FINAL = "final_answer"  # smolagents' own tool: the loop ends by calling it
@@ -164,15 +165,15 @@ def _read_text(message: JsonObject) -> str:
 
 def _find_request(task: Task, messages: Sequence[JsonObject]) -> int | None:
     """Where the task's request stands: what comes after it belongs to it. A question of the proxy
-    behind results may repeat it.
+    may repeat it.
     """
-    is_question = len(messages) > 1 and messages[-2].get("role") == "tool"
-    places = [
-        place
-        for place, message in enumerate(messages[:-1] if is_question else messages)
-        if message.get("role") == "user" and task.request in _read_text(message)
-    ]
+    places = [place for place, message in enumerate(messages) if _is_request(task, message)]
     return places[-1] if places else None
+
+
+def _is_request(task: Task, message: JsonObject) -> bool:
+    text = _read_text(message) if message.get("role") == "user" else ""
+    return task.request in text and not text.startswith(_REPEATED_BY_PROXY)
 
 
 def _iter_made_calls(messages: Iterable[JsonObject]) -> Iterable[Call]:

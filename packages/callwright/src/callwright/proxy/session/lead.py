@@ -330,8 +330,8 @@ def _build_body(action: Ask, context: Context, shown: tuple[Tool, ...] = ()) -> 
 
 
 def _recall(context: Context) -> DecidedBefore:
-    """What was decided for this very request before: a memory that may be lost at any time, and then
-    the questions are asked again.
+    """Return what was decided for this very request before: a memory that may be lost at any time, and
+    then the questions are asked again.
     """
     return context.toolset.decided.get(_key(context), DecidedBefore())
 

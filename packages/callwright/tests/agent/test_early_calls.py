@@ -1,0 +1,89 @@
+"""Calls whose identifier is still to be looked up."""
+
+from __future__ import annotations
+
+from callwright.agent.early_calls import EarlyCall, is_plain_lookup, split_early
+from callwright.agent.run_facts import RunFacts
+from callwright.agent.state import Asked, RunState
+from callwright.agent.step import StepContext
+from callwright.nouns.types import READ, WRITE, JsonObject, Tool, ToolCall, ToolResult
+from callwright.testing import FixedPlan
+
+TEXT: JsonObject = {"type": "string"}
+FIND = Tool(
+    "find_customer",
+    "Find customers by name. Returns id and name of each.",
+    {"properties": {"name": TEXT}, "required": ["name"]},
+    effects=READ,
+)
+ORDER = Tool(
+    "create_order",
+    "Order a part.",
+    {
+        "properties": {"quantity": {"type": "integer"}, "customer_id": TEXT},
+        "required": ["quantity"],
+    },
+    effects=WRITE,
+)
+TICKET = Tool(
+    "get_ticket",
+    "Get a ticket.",
+    {"properties": {"ticket_id": TEXT}, "required": ["ticket_id"]},
+    effects=READ,
+)
+TOOLS = (FIND, ORDER, TICKET)
+
+
+def context(query: str, *results: ToolResult) -> StepContext:
+    facts = RunFacts(RunState(Asked(query), TOOLS, results=results))
+    return StepContext(query=query, tools=TOOLS, planner=FixedPlan([]), facts=facts, mode="schema")
+
+
+def order(**arguments: object) -> ToolCall:
+    return ToolCall("", "create_order", dict(arguments))  # type: ignore[arg-type]
+
+
+def test_a_made_up_optional_identifier_is_looked_up_first() -> None:
+    call = order(quantity=2, customer_id="K-123")
+    found = split_early([call], context("Order 2 for Al Noor"))
+    assert (found.ready, found.made_up) == ([], [])
+    assert found.early == [EarlyCall(call, ("customer_id",), (FIND,))]
+    assert found.early[0].render() == "customer_id of create_order, from find_customer"
+
+
+def test_an_identifier_that_was_said_or_returned_is_no_reason_to_wait() -> None:
+    said = split_early([order(quantity=2, customer_id="K-55")], context("Order 2 for K-55"))
+    assert len(said.ready) == 1
+    came = ToolResult("r1", "find_customer", {"name": "Al Noor"}, [{"customer_id": "K-55"}])
+    known = split_early([order(quantity=2, customer_id="K-55")], context("Order 2", came))
+    assert len(known.ready) == 1
+    asked = split_early([order(quantity=2, customer_id="K-9")], context("Order 2", came))
+    assert len(asked.ready) == 1, "its giver was called: the guard judges what is left"
+
+
+def test_without_the_argument_nothing_is_looked_up() -> None:
+    assert split_early([order(quantity=2)], context("Order 2")).early == []
+
+
+def test_a_read_of_what_nobody_knows_of_is_not_made() -> None:
+    made_up = ToolCall("", "get_ticket", {"ticket_id": "T-123"})
+    assert split_early([made_up], context("Close my ticket")).made_up == [made_up]
+    assert split_early([made_up], context("Close T-123")).ready == [made_up]
+
+
+def test_a_call_of_an_unknown_tool_or_without_arguments_is_left_to_the_gate() -> None:
+    calls = [ToolCall("", "nobody", {}), ToolCall("", "create_order", "{")]
+    assert split_early(calls, context("Order")).ready == calls
+
+
+def test_a_lookup_that_repeats_the_call_finds_nothing() -> None:
+    early = EarlyCall(order(quantity=2, part_code="A-100"), ("customer_id",), (FIND,))
+    assert early.holds(ToolCall("", "find_customer", {"name": " a-100"}))
+    assert not early.holds(ToolCall("", "find_customer", {"name": "Al Noor"}))
+    assert not early.holds(ToolCall("", "find_customer", {}))
+
+
+def test_only_a_declared_read_without_parameters_is_called_unasked() -> None:
+    assert is_plain_lookup(Tool("list_rooms", "", {"properties": {}}, effects=READ))
+    assert not is_plain_lookup(Tool("list_rooms", "", {"properties": {}}))
+    assert not is_plain_lookup(FIND)

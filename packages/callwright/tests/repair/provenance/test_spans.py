@@ -1,0 +1,65 @@
+"""Spans of time that a request counts."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.repair.provenance.spans import Span, find_near_days, find_span
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "unit"),
+    [
+        ("Enter 'Stand meeting' two weeks from today at 16:00.", 2, "week"),
+        ("Please remind me of it in 10 days at noon.", 10, "day"),
+        ("Bitte trage das Treffen in drei Wochen um 10:00 ein.", 3, "week"),
+        ("Por favor, crea el evento para dentro de tres semanas en la oficina.", 3, "week"),
+        ("三天后开会，请安排在10:00", 3, "day"),
+        ("اجتماع بعد ثلاثة أيام في الساعة 10:00", 3, "day"),
+    ],
+)
+def test_a_span_is_read_in_five_languages(text: str, count: int, unit: str) -> None:
+    found = find_span(text)
+    assert found is not None, text
+    assert count in found.counts
+    assert found.unit == unit
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Book it for 5 nights from the 15th, please.",
+        "Book it for next Friday in two weeks, please.",
+        "It lasts two weeks and three days from today.",
+        "We meet in two weeks, on the 12 or so.",
+        "Tra due settimane, per favore.",
+        "The week of the meeting",
+        "",
+    ],
+)
+def test_where_another_day_could_be_meant_nothing_is_said(text: str) -> None:
+    assert find_span(text) is None
+
+
+def test_days_are_counted_both_ways() -> None:
+    start = date(2026, 1, 31)
+    assert {*Span(frozenset({2}), "week").count_from(start)} == {
+        date(2026, 2, 14),
+        date(2026, 1, 17),
+    }
+    assert date(2026, 2, 28) in {*Span(frozenset({1}), "month").count_from(start)}
+    assert date(2027, 1, 31) in {*Span(frozenset({1}), "year").count_from(start)}
+
+
+@given(st.dates(), st.integers(0, 999), st.sampled_from(["day", "week", "month", "year"]))
+def test_any_day_of_the_calendar_can_be_counted_from(start: date, count: int, unit: str) -> None:
+    assert all(isinstance(day, date) for day in Span(frozenset({count}), unit).count_from(start))
+
+
+def test_near_days_are_read() -> None:
+    assert 1 in find_near_days("What shall we do tomorrow in the office?")
+    assert find_near_days("Che facciamo domani?") == frozenset()
