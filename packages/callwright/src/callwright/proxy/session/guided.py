@@ -161,7 +161,11 @@ def _render_missing(held: HeldCall, tool: Tool) -> str:
 
 
 def read_question(text: str) -> str:
-    """The question of such a reply, or what it says instead; "" where it is neither."""
+    """The question of such a reply, or what it says instead; "" where it is neither. An upstream that
+    does not follow the schema answers in words, which are as good.
+    """
+    if not text.lstrip().startswith("{"):
+        return text.strip()
     try:
         value = parse_lenient(text).value
     except JsonError:
