@@ -39,6 +39,12 @@ class EarlyCall:
         names = " or ".join(giver.name for giver in self.givers)
         return f"{' and '.join(self.arguments)} of {self.call.tool}, from {names}"
 
+    def build_intended(self) -> ToolCall:
+        """The call without the values that are still to be looked up."""
+        given = self.call.arguments if isinstance(self.call.arguments, dict) else {}
+        kept = {key: value for key, value in given.items() if key not in self.arguments}
+        return ToolCall("", self.call.tool, kept)
+
     def holds(self, lookup: ToolCall) -> bool:
         """Return True if a lookup only repeats what the call says already: it finds nothing new."""
         said = {_fold(value) for value in iter_scalars(self.call.arguments)}

@@ -108,7 +108,7 @@ class ForClient:
         if self._parts.prerequisites:
             calls, early, made_up = split_early(calls, context)
             context.facts.skip(Skip(call.tool, _MADE_UP, refused=True) for call in made_up)
-            self.intended = tuple(one.call for one in early)
+            self.intended = tuple(one.build_intended() for one in early)
         if calls:
             yield from execute(calls, (tool.name for tool in offered))
         if early:

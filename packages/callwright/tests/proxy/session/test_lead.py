@@ -187,6 +187,20 @@ def test_a_call_that_came_too_early_is_asked_for_when_its_value_is_there() -> No
     order = calls(("create_order", {"part_code": "HB-8", "quantity": 200}))
     led, questions = run(then, order)
     assert "create_order" in questions[0].body["messages"][-1]["content"]
-    assert "HB-999" in questions[0].body["messages"][-1]["content"]
+    asked_for = questions[0].body["messages"][-1]["content"]
+    assert '"quantity":200' in asked_for
+    assert "HB-999" not in asked_for, "what was made up is not shown again"
     assert led.decision is not None
     assert [sent.call.arguments["part_code"] for sent in led.decision.calls] == ["HB-8"]
+
+
+def test_the_only_identifier_of_the_results_takes_the_place_of_a_made_up_one() -> None:
+    there = [
+        user("Order 200 hex bolts"),
+        *made("find_part", {"name": "hex bolts"}, '{"part_code": "HB-8"}'),
+    ]
+    order = calls(("create_order", {"part_code": "HB-999", "quantity": 200}))
+    found, _ = run(context(*there), order)
+    assert found.decision is not None
+    assert [sent.call.arguments["part_code"] for sent in found.decision.calls] == ["HB-8"]
+    assert [edit.rule for edit in found.decision.edits] == ["fill_from_result"]

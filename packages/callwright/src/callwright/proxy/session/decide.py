@@ -156,6 +156,7 @@ def decide_calls(
     asked = yield from _ask_about_refused(repaired, made, context)
     work: list[AnswerCall] = _drop_disallowed(asked, made, context)
     work = _drop_loops(work, made, context)
+    _fill_from_results(work, made, context)
     _leave_out_unstated(work, made, context)
     work, problem = _drop_withheld(work, made, context)
     made.problems += [problem] if problem else []
@@ -223,6 +224,37 @@ def _repair_calls(found: Sequence[Found], made: Decision, context: Context) -> l
         )
         work.append(AnswerCall(before, call, verdict, changed))
     return work
+
+
+def _fill_from_results(work: list[AnswerCall], made: Decision, context: Context) -> None:
+    """Put the only identifier of the results that fits in the place of one that nothing states. Only
+    where the reply was made to fill a schema: there a model writes some identifier at any rate.
+    """
+    if not context.leave_out or not context.state.results:
+        return
+    sources = guard.build_sources(context)
+    for place, one in enumerate(work):
+        grounded = context.toolset.gate.check(one.call, sources)
+        if not isinstance(grounded, CheckedCall) or not isinstance(one.verdict, CheckedCall):
+            continue
+        fills = [edit for edit in grounded.edits if edit.rule == EditRules.FILL_FROM_RESULT]
+        told = [(edit.before, edit.after) for edit in fills]
+        before, after = one.verdict.arguments, grounded.arguments
+        keys = [key for key in before if (before[key], after.get(key)) in told]
+        filled = {**before, **{key: after[key] for key in keys}}
+        verdict = context.toolset.gate.check(replace(one.call, arguments=filled))
+        if not keys or isinstance(verdict, Refusal):
+            continue
+        one.call, one.verdict, one.changed = replace(one.call, arguments=filled), verdict, True
+        made.edits += [
+            Edit(
+                pointer_join(f"/{place}/arguments", key),
+                before[key],
+                filled[key],
+                EditRules.FILL_FROM_RESULT,
+            )
+            for key in keys
+        ]
 
 
 def _leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context) -> None:

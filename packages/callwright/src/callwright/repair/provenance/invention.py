@@ -77,6 +77,8 @@ _NOON, _MIDNIGHT = 12, 24
 _WORD = re.compile(r"[^\W\d_]+")
 _ALONE = re.compile(r"(?<![\w-])[^\W\d_]+(?![\w-])")
 _DIGITS = re.compile(r"\d+")
+_CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?")
+_TELLING_DIGITS = 3  # fewer stand by chance in a longer number
 _LIMIT = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w,]|\.\d)")
 _DAY = ENGLISH.pattern("calendar.day")
 _COMPACT_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?!\d)")
@@ -184,7 +186,7 @@ class ValueJudge:
             return self._sources.holds_whole(value)
         if role in ("date", "date-time"):
             return self._day(value)
-        if role == "time":
+        if role == "time" or _CLOCK.fullmatch(value):
             return self._hour(value)
         return self._digits(value)
 
@@ -302,7 +304,8 @@ class ValueJudge:
             for r in _DIGITS.findall(squash_text(text))
             if len(r) > 3
         )
-        return any(r in whole or any(row in r for row in longest) for r in seen)
+        parts = [row for row in longest if len(row) >= _TELLING_DIGITS]
+        return any(r in whole or any(row in r for row in parts) for r in seen)
 
 
 def reads_english(said: Sequence[str]) -> bool:
