@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import jsonschema_rs
 
 from callwright.nouns.types import Json, Tool, to_canonical_json
-from callwright.schema.cost import Visits, find_size_problem, measure_extent, visits_of
+from callwright.schema.cost import Visits, measure_extent, measure_schema
 from callwright.schema.relaxed import relax_schema
 
 _PATTERNS = jsonschema_rs.FancyRegexOptions(
@@ -96,18 +96,13 @@ def _compile_checked(
     """Raises what :func:`_explain_refusal` tells of."""
     if not isinstance(schema, dict | bool):
         raise BadSchema(f"a schema is an object or a boolean, not {type(schema).__name__}")
-    problem = find_size_problem(schema)
-    if problem:
-        raise BadSchema(problem)
+    cost = measure_schema(schema)
+    if cost.problem:
+        raise BadSchema(cost.problem)
     validator = jsonschema_rs.validator_for(schema, **options.to_keywords())
-    return Compiled(
-        schema,
-        validator,
-        options,
-        visits_of(schema),
-        unasserted,
-        _has_slow_patterns(schema, options),
-    )
+    may_be_slow = cost.has_patterns or options.registry is not None
+    slow = may_be_slow and _has_slow_patterns(schema, options)
+    return Compiled(schema, validator, options, cost.visits, unasserted, slow)
 
 
 def _explain_refusal(schema: Json, options: ValidatorOptions) -> str:
