@@ -36,7 +36,7 @@ def run_rules(
         if rule.when != "always":
             if idle is None:
                 idle = not select_drafts(drafts, context, "open")
-            if idle:
+            if idle or (rule.when == "wrong" and drafts.are_right):
                 continue
         if rule.needs <= has:
             if rule.find is not None:

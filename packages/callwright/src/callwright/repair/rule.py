@@ -8,7 +8,7 @@ from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Reply
-from callwright.repair.draft import CALL_BY_CALL, Change, Draft, Drafts, join_changes
+from callwright.repair.draft import CALL_BY_CALL, Change, Draft, Drafts
 
 Need: TypeAlias = Literal["schema", "conversation", "results", "model"]
 """What a rule cannot do without. A configuration that lacks it leaves the rule out."""
@@ -61,11 +61,13 @@ class Rule(Generic[C]):
 
 def select_drafts(drafts: Drafts, context: Context, when: When) -> list[Draft]:
     """The drafts that a rule looks at. The check is asked again only of what has changed."""
+    if when == "always":
+        return [draft for draft in drafts if not draft.is_closed]
     selected: list[Draft] = []
     for draft in drafts:
-        if draft.is_closed or (when != "always" and not context.is_open(draft)):
+        if draft.is_closed or (when == "wrong" and draft.is_right) or not context.is_open(draft):
             continue
-        if when != "wrong" or not is_valid_draft(draft, context):
+        if when == "open" or not is_valid_draft(draft, context):
             selected.append(draft)
     return selected
 
@@ -87,12 +89,12 @@ def call_rule(
     """A rule that looks at one call at a time and asks nobody."""
 
     def find_all(drafts: Drafts, context: C) -> Change | None:
-        found: list[Change] = []
+        made: Change | None = None
         for draft in select_drafts(drafts, context, when):
             change = find(draft, context)
             if change is not None:
-                found.append(change)
-        return join_changes(found) if found else None
+                made = change if made is None else made.join(change)
+        return made
 
     return Rule(id, cost, _without_question(find_all), needs, when, find=find_all)
 

@@ -161,6 +161,8 @@ class _Walk:
         """The value replaced as a whole. The first reading wins: readings are ordered from surest
         to least sure.
         """
+        if isinstance(value, dict) and "array" not in get_types(node.schema):
+            return value  # an object is read as nothing else
         for rule, candidate in _iter_readings(value, node.schema):
             edits: list[ValueEdit] = []
             finished = candidate

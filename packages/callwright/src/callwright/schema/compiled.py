@@ -162,7 +162,7 @@ class Compiled:
         If checking against the whole schema has no bounded cost, only the parts without references
         are asserted.
         """
-        asked = self.asked_of(value)
+        asked = self if self._cheap else self.asked_of(value)
         try:
             return asked is None or bool(asked.validator.is_valid(value))
         except (ValueError, TypeError):
@@ -247,7 +247,7 @@ class Compiled:
         """Return True if the subschema at a URI-fragment pointer accepts the value; None if there
         is no such part.
         """
-        asked = self.asked_of(value)
+        asked = self if self._cheap else self.asked_of(value)
         part = None if asked is None else asked.part(pointer)
         if asked is None or (part is None and asked is not self):
             return True
@@ -367,12 +367,12 @@ class Node:
 
     def property(self, name: str) -> Node | None:
         """The subschema of one declared property, references followed."""
+        found = self._below.get(("properties", name))
+        if found is not None:
+            return found
         properties = self.get("properties")
-        return (
-            self.child("properties", name)
-            if isinstance(properties, dict) and name in properties
-            else None
-        )
+        is_declared = isinstance(properties, dict) and name in properties
+        return self.child("properties", name) if is_declared else None
 
     def member(self, key: str) -> Node | None:
         """The subschema of one member of an object: declared or additional."""

@@ -118,6 +118,8 @@ def _pair_keys(value: JsonObject, node: Node) -> dict[str, str]:
         free = [k for k in missing if k not in found.values()]
         if likeness in (_neutral_words, _is_generic_name):
             free = [k for k in free if k in required]
+        if not left or not free:
+            break
         hits = {
             k: [m for m in free if likeness(k, m) and _may_hold(value[k], node, m)] for k in left
         }
@@ -134,7 +136,9 @@ def _may_hold(member: Json, node: Node, name: str) -> bool:
     )  # coerce does not know keys; keys ask it one question
 
     child = node.property(name)
-    return child is not None and child.accepts(coerce_at(member, child))
+    if child is None:
+        return False
+    return child.accepts(member) or child.accepts(coerce_at(member, child))
 
 
 def _same_name(one: str, other: str) -> bool:

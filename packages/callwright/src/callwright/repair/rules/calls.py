@@ -52,7 +52,7 @@ def name_tool(draft: Draft, context: ReplyContext) -> Change | None:
         change.calls[draft.id] = replace(call, tool=found.tool.name)
         return change
     change.diagnostics += situation.gate.repair(call, id=draft.id).errors
-    change.closed.add(draft.id)
+    change.closed = frozenset({draft.id})
     likely = found or likely
     if likely is not None and likely.confidence >= 0.5:
         why = (
@@ -98,7 +98,7 @@ def find_tool_by_arguments(draft: Draft, context: ReplyContext) -> Change | None
     change.hint(place, said, argument_matching.CONFIDENCE, other.name)
     as_read = context.asides[draft.id].call
     change.diagnostics += situation.gate.repair(as_read, id=draft.id).errors
-    change.closed.add(draft.id)
+    change.closed = frozenset({draft.id})
     return change
 
 
@@ -203,7 +203,7 @@ def drop_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
         draft = every[i]
         whole = Location(draft.id)
         change.list_edit(whole, describe_call(draft.call), None, drop.rule, drop.confidence)
-        change.withdrawn.add(draft.id)
+        change.withdrawn |= {draft.id}
         change.diagnostics += [
             d._replace(location=whole) for d in draft.errors if d.rule == "unknown_tool"
         ]
@@ -239,7 +239,7 @@ def split_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
         before = draft.arguments[key]
         change.list_edit(place, before, several[0][key], split.RULE, split.CONFIDENCE)
         change.calls[draft.id] = replace(draft.call, arguments=several[0])
-        change.withdrawn.add(draft.id)
+        change.withdrawn |= {draft.id}
         for n, arguments in enumerate(several[1:], 1):
             id, call = drafts.new_id(), replace(draft.call, arguments=arguments)
             change.calls[id], change.origins[id] = call, draft.origin
