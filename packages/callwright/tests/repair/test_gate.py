@@ -262,7 +262,7 @@ def test_truncated_arguments_are_refused_as_such_and_never_completed() -> None:
         assert verdict.arguments is None
 
 
-def test_a_refusal_keeps_what_was_said_and_what_was_mended() -> None:
+def test_a_refusal_keeps_what_was_said_and_what_was_repaired() -> None:
     verdict = check({"days": "3", "town": "Oslo"})
     assert isinstance(verdict, Refusal)
     assert verdict.call.arguments == {"days": "3", "town": "Oslo"}

@@ -225,7 +225,7 @@ def _fix_common_slips(text: str, problems: list[str]) -> str:
     """
     made: set[str] = set()
 
-    def mended(found: re.Match[str]) -> str:
+    def repaired(found: re.Match[str]) -> str:
         kind, token = found.lastgroup, found[0]
         if kind == "text":
             return token if _is_sound(token) else _requote_string(token, made)
@@ -242,7 +242,7 @@ def _fix_common_slips(text: str, problems: list[str]) -> str:
             made.add("Python words for JSON's")
         return _PYTHON_WORDS.get(token, token)
 
-    tidy = _TOKEN.sub(mended, text)
+    tidy = _TOKEN.sub(repaired, text)
     problems += sorted(made)
     return tidy
 

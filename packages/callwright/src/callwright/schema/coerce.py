@@ -311,12 +311,12 @@ def _iter_unwrapped(text: str, types: frozenset[str]) -> Iterator[tuple[EditRule
             value = parse(value)
     except JsonError:
         try:
-            mended = parse_lenient(text)
+            repaired = parse_lenient(text)
         except JsonError:
             return
-        if mended.truncated:
+        if repaired.truncated:
             return
-        value = mended.value
+        value = repaired.value
     if _type_name(value) in types:
         yield EditRules.UNWRAP_JSON, value
 
