@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from callwright.nouns.types import Json
-from callwright.schema.cost import MAX_NODES, instance_depth, measure_schema
+from callwright.schema.cost import MAX_NODES, measure_extent, measure_schema
 
 
 def test_plain_schemas_cost_nothing_worth_counting() -> None:
@@ -54,11 +54,11 @@ def test_patterns_are_noticed_wherever_they_stand() -> None:
     ("value", "depth"), [(1, 0), ({}, 1), ({"a": 1}, 1), ({"a": {}}, 2), ([[[]]], 3)]
 )
 def test_depth_counts_containers_inside_containers(value: Json, depth: int) -> None:
-    assert instance_depth(value, 100) == depth
+    assert measure_extent(value, 100).depth == depth
 
 
 def test_depth_is_counted_no_further_than_asked() -> None:
     value: Json = []
     for _ in range(5_000):
         value = [value]
-    assert instance_depth(value, 10) == 11
+    assert measure_extent(value, 10).depth == 11

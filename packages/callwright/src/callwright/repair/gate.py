@@ -122,16 +122,11 @@ class Gate:
     def accepts(self, call: ToolCall) -> bool:
         """Return True if :meth:`check` lets the call through as it is, without an edit."""
         context, arguments = self._context(call.tool), call.arguments
-        if context is None:
-            return False
         if isinstance(arguments, str):
             arguments = parse_object(arguments)
-        if not isinstance(arguments, dict):
+        if context is None or not isinstance(arguments, dict) or not context.accepts(arguments):
             return False
-        if not context.accepts(arguments):
-            return False
-        is_written = write_as_it_stands(arguments) is not None
-        return is_written or not explain_unwritable(arguments, MAX_DEPTH)
+        return not explain_unwritable(arguments, MAX_DEPTH)
 
     def judge(
         self, draft: Draft, sources: ProvenanceIndex | None = None, edits: tuple[Edit, ...] = ()

@@ -46,13 +46,13 @@ class Rule(Generic[C]):
     """A rule of a configuration. Rules are run by ``cost``, the surest and cheapest first.
 
     ``when`` says which drafts it looks at, ``turn`` whether its edits are listed call by call or
-    after those of every call. ``find`` is ``apply`` of a rule that asks nobody, without the
-    generator, which costs as much as most rules do.
+    after those of every call. A rule that asks nobody has ``find``: a generator costs as much as
+    most rules do. Any other has ``apply``.
     """
 
     id: str
     cost: int
-    apply: Apply[C]
+    apply: Apply[C] | None = None
     needs: frozenset[Need] = frozenset({"schema"})
     when: When = "always"
     turn: int = CALL_BY_CALL
@@ -96,7 +96,7 @@ def call_rule(
                 made = change if made is None else made.join(change)
         return made
 
-    return Rule(id, cost, _without_question(find_all), needs, when, find=find_all)
+    return Rule(id, cost, None, needs, when, find=find_all)
 
 
 def reply_rule(
@@ -108,12 +108,4 @@ def reply_rule(
 ) -> Rule[C]:
     """A rule that looks at the calls together and asks nobody."""
 
-    return Rule(id, cost, _without_question(find), needs, turn=turn, find=find)
-
-
-def _without_question(find: Find[C]) -> Apply[C]:
-    def apply(drafts: Drafts, context: C) -> Steps:
-        return find(drafts, context)
-        yield  # no question
-
-    return apply
+    return Rule(id, cost, None, needs, turn=turn, find=find)

@@ -140,13 +140,6 @@ def _grows_evenly(totals: list[int]) -> bool:
     return len(steps) == 1 and totals[-1] + steps.pop() * _DEEPEST < MAX_VISITS
 
 
-def instance_depth(value: Json, stop: int) -> int:
-    """Levels of arrays and objects, 1 for one that holds no other, counted only until ``stop`` is
-    passed.
-    """
-    return measure_extent(value, stop).depth
-
-
 class Extent(NamedTuple):
     """Size of a value: the number of values in it, its levels, and the length of its longest
     text.

@@ -98,8 +98,7 @@ def _match_by_meaning(
 
 def confidence_of(score: float, lead: float) -> float:
     """The confidence of a tool, by its likeness and the lead over the next tool."""
-    led = min(lead, _MEANING["most_lead"])
-    sure = _MEANING["of_score"] * score + led + _MEANING["start"]
+    sure = _MEANING["of_score"] * score + min(lead, _MEANING["most_lead"]) + _MEANING["start"]
     return round(min(_MEANING["most"], max(0.0, sure)), 3)
 
 

@@ -80,9 +80,9 @@ def pair_keys(arguments: JsonObject, node: Node) -> tuple[list[Pair], list[Pair]
 
 def _compute_confidence(score: float, lead: float) -> float:
     """The confidence of a pair, by its likeness and the lead over any other partner of either."""
-    known = _CONFIDENCE
-    led = known["of_lead"] * min(lead, known["most_lead"])
-    return round(min(known["most"], known["start"] + known["of_score"] * score + led), 3)
+    led = _CONFIDENCE["of_lead"] * min(lead, _CONFIDENCE["most_lead"])
+    sure = _CONFIDENCE["start"] + _CONFIDENCE["of_score"] * score + led
+    return round(min(_CONFIDENCE["most"], sure), 3)
 
 
 def _only_end(given: str, wanted: str, properties: Iterable[str]) -> bool:
