@@ -52,7 +52,7 @@ def test_repair_has_a_budget_for_the_whole_reply() -> None:
     broken = "{'a': '" + "x" * 30_000 + "'}"
     offer.read(broken)
     offer.read(broken)
-    with pytest.raises(JsonError, match="too much to mend"):
+    with pytest.raises(JsonError, match="too much to repair"):
         offer.read(broken)
     assert offer.read('{"a": 1}').value == {"a": 1}
 

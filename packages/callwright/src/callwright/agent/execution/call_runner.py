@@ -354,7 +354,7 @@ class CallRunner:
             return plain
         edit = next(edit for edit in checked.edits if edit.rule != _DROPPED)
         self._skip(
-            f"not as its schema wants ({edit.rule} at {edit.path or '/'}), and nothing is mended",
+            f"not as its schema wants ({edit.rule} at {edit.path or '/'}), and nothing is repaired",
             refused=True,
         )
         return None
