@@ -1,8 +1,8 @@
 """The Finish step (RETO, section 3.3 and A.6): one question, answered from the execution summary
 only, then checked.
 
-``finish`` does no I/O: it yields at most ``1 + repair_questions`` questions and is sent the replies. Nothing
-unconfirmed is kept without its mark, and nothing is dropped in silence.
+``finish`` does no I/O: it yields at most ``1 + repair_questions`` questions and is sent the
+replies. Nothing unconfirmed is kept without its mark, and nothing is dropped in silence.
 """
 
 from __future__ import annotations
@@ -103,10 +103,10 @@ def write_answer(
     """Ask for the final answer, check every statement, repair or mark what no result confirms.
     Returns it with what the model itself names as missing.
 
-    ``char_limit`` bounds the execution summary; ``repair_questions`` how many statements the model may be asked
-    to restate; a reply without any statement costs one of them, and where none is left the answer
-    says what was found instead. Where no call succeeded there is nothing to answer from: the model
-    is not asked at all.
+    ``char_limit`` bounds the execution summary; ``repair_questions`` how many statements the model
+    may be asked to restate; a reply without any statement costs one of them, and where none is left
+    the answer says what was found instead. Where no call succeeded there is nothing to answer from:
+    the model is not asked at all.
     """
     done = [r for r in results if r.ok and not _is_empty_content(r.content)]
     if not done:
