@@ -58,7 +58,7 @@ PARTS: Mapping[str, Callable[[Result], object]] = {
 KINDS = ("failed", *PARTS)
 
 RATES = (
-    ("mended", "answerable", 1),
+    ("repaired", "answerable", 1),
     ("wrong without a word", "answerable", -1),
     ("reported", "unanswerable", 1),
     ("made up without a word", "unanswerable", -1),

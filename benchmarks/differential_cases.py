@@ -375,8 +375,8 @@ def judge_spoiled(pair: Spoiled, scorer: Examination, result: Result) -> Counter
     return Counter(
         {
             "answerable": tally.answerable,
-            "mended": tally.mended,
-            "wrong without a word": tally.unmended,
+            "repaired": tally.repaired,
+            "wrong without a word": tally.unrepaired,
             "unanswerable": tally.lost,
             "reported": tally.reported,
             "made up without a word": tally.silent,

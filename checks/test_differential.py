@@ -140,7 +140,7 @@ def test_a_revision_is_equal_to_itself(script: ModuleType) -> None:
     total = sum((made.total for made in found), start=script.Class())
     assert total.kinds["cases"] == total.kinds["equal"] == 72
     assert total.new["failed"] == 0
-    assert total.new["mended"] > 15
+    assert total.new["repaired"] > 15
     assert total.new["right calls"] == 36
     assert not any(made.worse for made in found)
 
@@ -157,10 +157,10 @@ def test_a_planted_difference_is_seen(script: ModuleType, tmp_path: Path) -> Non
     found = {made.name: made for made in compared(script, ROOT, tree, telling)}
     made = found["spoiled, refine"]
     assert made.classes["boolean_as_text"].kinds["calls"] == 1
-    assert made.classes["boolean_as_text"].rate == "mended 100.0 → 0.0"
+    assert made.classes["boolean_as_text"].rate == "repaired 100.0 → 0.0"
     assert made.classes["number_as_text"].kinds["edits"] == 1  # another rule, the same call
     assert made.classes["fence"].kinds["equal"] == 1
-    assert "mended" in made.worse
+    assert "repaired" in made.worse
     assert not found["right, refine"].worse
     assert telling.calls > 0
     assert len(telling.shown) == 3

@@ -19,15 +19,16 @@ from scripts import load_script
 ROOT = Path(__file__).resolve().parent.parent
 REACHED: dict[str, float] = {
     # the step function, leading and the guard brought 1,700; number words and leftovers 1,000
-    "statements, core": 49_700,
-    "statements, all": 76_850,  # three boards of whole jobs are 4,300 of them
-    "largest room of the core, %": 17.9,
+    # weights as data and one measure of a schema: 100, less what was written twice
+    "statements, core": 49_720,
+    "statements, all": 76_840,  # three boards of whole jobs are 4,300 of them
+    "largest room of the core, %": 17.8,
     "files in the fullest folder": 25,
     "folders at the top": 22,
     "modules at the top": 0,
     "one-word function names, %": 3.0,
     "lines over 100 columns, %": 0.3,
-    "classes that list edits, changes or diagnostics": 13,
+    "classes that list edits, changes or diagnostics": 12,
     "functions of more than 10 parameters": 0,
     "options as a Mapping or **kwargs": 0,
     "classes of more than 14 fields": 0,

@@ -1,8 +1,8 @@
-"""The gate beside the validator it stands on: a right call checked, a wrong one mended or refused
+"""The gate beside the validator it stands on: a right call checked, a wrong one repaired or refused
 with all reasons.
 
 ``is_valid`` and ``iter_errors`` are of jsonschema-rs, formats asserted. A check hands back a sealed
-call, a mended call comes with every edit, a refusal with violations worded for a model.
+call, a repaired call comes with every edit, a refusal with violations worded for a model.
 """
 
 from __future__ import annotations

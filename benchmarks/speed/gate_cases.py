@@ -95,7 +95,7 @@ def right() -> dict[str, Value]:
 
 
 def wrong() -> dict[str, Value]:
-    """Calls as models spoil them: to be mended without loss (``coerced``), or refused with all that
+    """Calls as models spoil them: to be repaired without loss (``coerced``), or refused with all that
     is wrong.
     """
     good = right()

@@ -171,10 +171,10 @@ SPOILED: dict[str, Callable[[JsonObject, str], str]] = {
 
 
 def broken(turns: int, count: int) -> list[str]:
-    """Broken arguments mended to what they were: how often, and how fast, beside json-repair."""
+    """Broken arguments repaired to what they were: how often, and how fast, beside json-repair."""
     source = random.Random(7)
     rows = [
-        "| broken arguments | mended | json-repair | µs | its µs | ratio |",
+        "| broken arguments | repaired | json-repair | µs | its µs | ratio |",
         "|---|---|---|---|---|---|",
     ]
     totals, ratios = [0, 0, 0], []
@@ -183,10 +183,10 @@ def broken(turns: int, count: int) -> list[str]:
         texts = [spoil(value, json.dumps(value, ensure_ascii=False)) for value in values]
         if kind == "raw line breaks":
             values = [{**value, "note": "a\nb"} for value in values]
-        ours = sum(_mended(text) == value for text, value in zip(texts, values, strict=True))
+        ours = sum(_repair(text) == value for text, value in zip(texts, values, strict=True))
         theirs = sum(_repaired(text) == value for text, value in zip(texts, values, strict=True))
         shared, mine, its = ratio(
-            partial(_each, _mended, texts), partial(_each, _repaired, texts), turns, 1
+            partial(_each, _repair, texts), partial(_each, _repaired, texts), turns, 1
         )
         ratios.append(shared)
         totals = [totals[0] + ours, totals[1] + theirs, totals[2] + count]
@@ -201,7 +201,7 @@ def broken(turns: int, count: int) -> list[str]:
     return [*rows, ""]
 
 
-def _mended(text: str) -> Any:
+def _repair(text: str) -> Any:
     try:
         found = parse_lenient(text)
     except JsonError:

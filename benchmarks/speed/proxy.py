@@ -137,10 +137,10 @@ def measure(servers: dict[str, Server], count: int, rounds: int) -> Rows:
     rows: dict[str, dict[str, list[float]]] = {name: {} for name in servers}
     for url, _ in servers.values():
         asyncio.run(load(url, "whole", 50, 4))
-        asyncio.run(load(url, "mend", 20, 4))
+        asyncio.run(load(url, "repair", 20, 4))
     for turn in range(rounds):
         order = list(servers) if turn % 2 == 0 else list(reversed(servers))
-        for kind in ("whole", "stream", "mend"):
+        for kind in ("whole", "stream", "repair"):
             for name in order:
                 url, pid = servers[name]
                 before = cpu(pid)
@@ -209,7 +209,7 @@ def litellm(python: str, base: str) -> Iterator[Server]:
     models = "".join(
         f"  - model_name: {kind}\n    litellm_params:\n      model: openai/{kind}\n      api_base:"
         f" {base}/v1\n      api_key: sk-x\n"
-        for kind in ("whole", "stream", "mend", "slow")
+        for kind in ("whole", "stream", "repair", "slow")
     )
     open_to_all = "general_settings:\n  dangerously_permit_weak_or_unset_master_key: true\n"
     config.write_text(f"model_list:\n{models}{open_to_all}")

@@ -35,7 +35,7 @@ def call_text() -> str:
 
 
 def stream_of(kind: str) -> list[bytes]:
-    """``stream``: 60 words; ``mend``: 20 words and a call left in the text; both end as a server
+    """``stream``: 60 words; ``repair``: 20 words and a call left in the text; both end as a server
     ends.
     """
     start, end = (

@@ -18,7 +18,7 @@ from pathlib import Path
 import aiohttp
 from proxy import Server, cpu, load, memory, request, side_by_side
 
-KINDS = ("whole", "stream", "mend")
+KINDS = ("whole", "stream", "repair")
 
 
 def descriptors(pid: int) -> int:
@@ -100,7 +100,7 @@ def main() -> None:
     given = parser.parse_args()
     with side_by_side() as (up, servers):
         url, pid = servers["callwright"]
-        asyncio.run(load(url, "mend", 600, 16))
+        asyncio.run(load(url, "repair", 600, 16))
         print(f"warm      {memory(pid):8.1f} MiB {descriptors(pid):4d} descriptors", flush=True)
         soak(url, pid, given.minutes)
         left = asyncio.run(closing_times(servers, up, given.leave)) if given.leave else {}

@@ -58,9 +58,9 @@ def test_telling_it_in_the_answer_is_counted_apart() -> None:
     assert (found.recognised, found.corrected, found.told) == (False, False, True)
 
 
-def test_an_error_that_nothing_can_mend_is_in_no_rate_of_correction() -> None:
+def test_an_error_that_nothing_can_repair_is_in_no_rate_of_correction() -> None:
     found = judge_recovery(WRONG, (), (), told=True)
-    assert not found.mendable
+    assert not found.repairable
     rows = [
         found.facts(),
         Recovery(False).facts(),

@@ -46,7 +46,7 @@ class Gold:
 @dataclass(frozen=True, slots=True)
 class Recovery:
     """Recovery from one error in one run. ``met``: the error happened in this run; without it the
-    other fields mean nothing. ``mendable``: some call could correct the error; otherwise telling is
+    other fields mean nothing. ``repairable``: some call could correct the error; otherwise telling is
     all that can be done.
     """
 
@@ -54,12 +54,17 @@ class Recovery:
     recognised: bool = False
     corrected: bool = False
     told: bool = False
-    mendable: bool = True
+    repairable: bool = True
 
     def facts(self) -> JsonObject:
         """As fields of a row."""
-        names = ("met", "recognised", "corrected", "told", "mendable")
-        return {name: getattr(self, name) for name in names}
+        return {
+            "met": self.met,
+            "recognised": self.recognised,
+            "corrected": self.corrected,
+            "told": self.told,
+            "mendable": self.repairable,  # as rows on disk call it
+        }
 
 
 def judge_recovery(
@@ -115,13 +120,13 @@ def count_outcomes(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     repairable ones ``corrected``.
     """
     met = [row for row in rows if row.get("met")]
-    mendable = [row for row in met if row["mendable"]]
+    repairable = [row for row in met if row["mendable"]]
     return {
         "met": len(met),
         "recognised": sum(row["recognised"] for row in met),
         "told": sum(row["told"] for row in met),
-        "mendable": len(mendable),
-        "corrected": sum(row["corrected"] for row in mendable),
+        "mendable": len(repairable),
+        "corrected": sum(row["corrected"] for row in repairable),
     }
 
 

@@ -116,7 +116,7 @@ def test_what_is_found_is_told_shown_and_written_and_the_source_stays(
     assert "2 findings are those of an earlier sweep: --fresh" in again.stderr
 
 
-def test_a_tool_that_was_mended_is_called_again_and_one_that_nobody_could_call_is_explained(
+def test_a_tool_that_was_repaired_is_called_again_and_one_that_nobody_could_call_is_explained(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "tools.py"
@@ -129,10 +129,10 @@ def test_a_tool_that_was_mended_is_called_again_and_one_that_nobody_could_call_i
     path.write_text(
         TOOLS.replace('raise ToolError("status 403: not subscribed")', 'return "dry"') + LACKING
     )
-    mended = callwright("verify", "apis", "--tools", path, "--no-diff", folder=tmp_path)
-    assert "kept 2 of 3" in mended.stdout
-    assert "1 from the journal" in mended.stdout
-    assert "2 of 3 judged: kept 2" in mended.stderr, "with what is on record"
+    repaired = callwright("verify", "apis", "--tools", path, "--no-diff", folder=tmp_path)
+    assert "kept 2 of 3" in repaired.stdout
+    assert "1 from the journal" in repaired.stdout
+    assert "2 of 3 judged: kept 2" in repaired.stderr, "with what is on record"
 
 
 LACKING = '''

@@ -71,7 +71,7 @@ async def test_every_attempt_before_the_one_that_succeeded_is_a_row_and_later_on
     }
 
 
-async def test_a_call_that_was_refused_before_it_left_and_mended_is_a_row(tmp_path: Path) -> None:
+async def test_a_call_that_was_refused_before_it_left_and_repaired_is_a_row(tmp_path: Path) -> None:
     script = {"bind": [bound("OSL"), NONE], "repair": {"station": "ENGM"}}
     run = await made(tmp_path, {}, script, weather(minLength=4))
     (row,) = harvested(tmp_path, run.id)
@@ -137,7 +137,7 @@ async def test_a_correction_of_which_nobody_took_anything_is_no_row(tmp_path: Pa
               "select": {"needed": ["weather", "news"]},
               "answer": {"statements": [{"text": "Fjord opens.", "results": ["r2"]}], "missing": []}}  # fmt: skip
     run = await made(tmp_path, {"weather": [NO]}, script, tool, other, layer=["weather", "news"])
-    assert tool.calls == [{"station": "ENGM"}], "it was mended all the same"
+    assert tool.calls == [{"station": "ENGM"}], "it was repaired all the same"
     assert harvested(tmp_path, run.id) == []
 
 

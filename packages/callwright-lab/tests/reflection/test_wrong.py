@@ -31,7 +31,7 @@ def came(content: Any, failure: Failure | None = None, tool: str = "forecast") -
     return ToolResult("w1", tool, {}, content, failure)
 
 
-def test_what_is_mended_without_loss_is_no_error_and_a_renamed_key_is_one(world: Any) -> None:
+def test_what_is_repaired_without_loss_is_no_error_and_a_renamed_key_is_one(world: Any) -> None:
     text = ToolCall("w1", "find_airport", '{"city": "Oslo"}')
     assert isinstance(check_call(gate(world), text), CheckedCall)
     near = check_call(gate(world), ToolCall("w1", "find_airport", {"City": "Oslo"}))

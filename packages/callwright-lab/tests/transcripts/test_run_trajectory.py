@@ -63,7 +63,7 @@ async def test_a_run_is_read_with_its_thoughts_calls_results_and_answer(tmp_path
     assert not read.given_up
 
 
-async def test_a_mended_call_is_two_rounds_the_failed_one_first() -> None:
+async def test_a_repaired_call_is_two_rounds_the_failed_one_first() -> None:
     outputs = in_order(
         Failure("tool_error", "city must be a code such as OSL", status=400), {"sky": "rain"}
     )

@@ -83,7 +83,7 @@ def test_a_tool_that_has_changed_since_may_be_alive_again() -> None:
     assert find_dead_tools(OVERLAY.apply([GONE, HERE]).fitting) == {"gone"}
     assert (
         find_dead_tools(
-            OVERLAY.apply([replace(GONE, description="Weather, mended."), HERE]).fitting
+            OVERLAY.apply([replace(GONE, description="Weather, repaired."), HERE]).fitting
         )
         == set()
     )

@@ -165,7 +165,7 @@ def test_an_output_schema_is_inferred_only_where_none_is_declared() -> None:
     assert ("", "output_schema") not in changes(ok({"id": 1}, city="Oslo"), tool=declared)
 
 
-def test_a_tool_that_disagrees_with_its_documentation_is_reported_and_not_mended() -> None:
+def test_a_tool_that_disagrees_with_its_documentation_is_reported_and_not_repaired() -> None:
     said = [
         refused("missing required parameter: 'country'", city="Oslo"),
         refused("unknown parameter 'when'", city="Oslo", when="x"),

@@ -46,7 +46,7 @@ def test_what_the_request_itself_identifies_is_never_looked_up_otherwise() -> No
 
 
 @pytest.mark.parametrize("kind", ["rate_limit", "timeout", "unavailable", "auth", "empty"])
-def test_a_failure_that_no_argument_can_mend_is_not_open(kind: Any) -> None:
+def test_a_failure_that_no_argument_can_repair_is_not_open(kind: Any) -> None:
     failed = ToolResult("r1", "sun_times", {"city": "Oslo"}, None, Failure(kind, "no"))
     assert find_gaps("Sun in Oslo?", [failed], TOOLS) == ()
 

@@ -161,7 +161,7 @@ async def test_lossless_edits_are_free_and_listed() -> None:
     assert checked.data["edits"][0]["path"] == "/count"
 
 
-async def test_a_refused_call_is_mended_by_one_question_off_the_main_dialogue() -> None:
+async def test_a_refused_call_is_repaired_by_one_question_off_the_main_dialogue() -> None:
     tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
     script = {
         "bind": calls(call("tally", count={"no": "number"})),
@@ -397,7 +397,7 @@ async def test_a_tool_that_the_model_wants_and_cannot_call_yet_is_carried_into_t
     assert [r.tool for r in done.results] == ["find_airport", "population"]
 
 
-async def test_a_refusal_that_the_model_could_not_mend_is_not_put_to_it_twice() -> None:
+async def test_a_refusal_that_the_model_could_not_repair_is_not_put_to_it_twice() -> None:
     script = {
         "bind": [
             calls(call("population", iata="your_iata_code")),

@@ -138,7 +138,7 @@ def test_plan_jsonl_places_every_tool_once_and_answers_bad_lines() -> None:
     assert all("error" in rows[n] for n in (1, 2, 4, 5))
 
 
-def test_check_jsonl_accepts_mends_refuses_and_answers_bad_lines() -> None:
+def test_check_jsonl_accepts_repairs_refuses_and_answers_bad_lines() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
     lines = [

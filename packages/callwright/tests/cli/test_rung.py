@@ -33,7 +33,7 @@ ROW = {
 ANSWER = '<func_call>[{"name": "get_weather", "arguments": {"city": "Oslo"}}]</func_call>'
 
 
-def test_what_the_rules_cannot_mend_the_model_may() -> None:
+def test_what_the_rules_cannot_repair_the_model_may() -> None:
     plain = refine_row(ROW, Settings(), ("rules", "sequence"))
     assert plain["tool_calls"] == []
     model = ScriptedModel([ANSWER])

@@ -59,7 +59,9 @@ def test_inheritance_goes_through_two_steps() -> None:
 
 def _answered(*statements: tuple[str, str]) -> Answer:
     results = [*PLACES, SUN, SUN_TOO]
-    dialogue = finish("Sunset in Oslo and in Lisbon?", results, (), mode="schema", mend=0)
+    dialogue = finish(
+        "Sunset in Oslo and in Lisbon?", results, (), mode="schema", repair_questions=0
+    )
     request = next(dialogue)
     assert isinstance(request, ChatRequest)
     said = ", ".join(

@@ -78,3 +78,9 @@ def test_content_is_rendered_as_it_is_canonically_written(content: object) -> No
     assert render_content(content) == (
         content if isinstance(content, str) else to_canonical_json(content)
     )  # type: ignore[arg-type]
+
+
+def test_a_name_that_is_written_as_one_word_is_known_as_its_words_too() -> None:
+    known = facts_of("Is getPumpState up?", [ToolResult("r1", "HTTPServer", {}, "on")]).folded
+    for words in ("getpumpstate", "get pump state", "httpserver", "http server"):
+        assert f" {words} " in known

@@ -60,7 +60,7 @@ def test_a_true_answer_passes_unchanged_and_cites_where_it_stands() -> None:
     assert answer.edits == ()
 
 
-def test_a_changed_number_is_mended_as_an_edit() -> None:
+def test_a_changed_number_is_repaired_as_an_edit() -> None:
     reply = statements(("Paris has 2,302,650 inhabitants.", ["r1"]))
     answer, asked = drive(finish(QUERY, [PARIS], [], mode="schema", char_limit=2000), [reply])
     assert answer.text == "Paris has 2,102,650 inhabitants."
@@ -71,7 +71,7 @@ def test_a_changed_number_is_mended_as_an_edit() -> None:
     assert len(asked) == 1
 
 
-def test_the_right_number_of_the_wrong_city_is_mended() -> None:
+def test_the_right_number_of_the_wrong_city_is_repaired() -> None:
     reply = statements(("Paris has a population of 8,866,180.", ["r2"]))
     answer, _ = drive(finish(QUERY, [PARIS, LONDON], [], mode="schema", char_limit=2000), [reply])
     assert answer.text == "Paris has a population of 2,102,650."
@@ -145,7 +145,7 @@ def test_the_question_said_again_is_put_anew_and_otherwise_replaced_by_what_the_
         assert "London" not in quoted.text, "only the cited result is quoted"
         assert quoted.statements[0].support == "limitation"
         assert quoted.edits[0].rule == "answer.withdrawn"
-    unasked, _ = drive(finish(question, [PARIS], mode="schema", mend=0), [echo])
+    unasked, _ = drive(finish(question, [PARIS], mode="schema", repair_questions=0), [echo])
     assert unasked.edits[0].rule == "answer.quoted"
 
 
@@ -262,7 +262,7 @@ def test_a_reply_without_any_statement_is_put_to_the_model_once_more(
 
 @pytest.mark.parametrize("reply", NOTHING)
 def test_where_no_second_question_is_allowed_the_answer_says_what_was_found(reply: str) -> None:
-    answer, _ = drive(finish(QUERY, [PARIS, BROKEN], mode="schema", mend=0), [reply])
+    answer, _ = drive(finish(QUERY, [PARIS, BROKEN], mode="schema", repair_questions=0), [reply])
     assert answer.text.startswith(
         "I could not answer this from the tools' results: the model gave no answer: weather"
     )

@@ -17,11 +17,11 @@ def figure(content: Json) -> Figure:
     return facts_of("q", [ToolResult("r1", "lookup", {}, content)]).figures[0]
 
 
-def test_a_refusal_without_a_rival_says_that_it_stands_nowhere_and_cannot_be_mended() -> None:
+def test_a_refusal_without_a_rival_says_that_it_stands_nowhere_and_cannot_be_repaired() -> None:
     verdict = GroundingResult("supported")
     record_problem("12", Bound(), verdict, find_numbers("12")[0])
     assert verdict.problems == ["12 stands in no result"]
-    assert not verdict.mendable
+    assert not verdict.repairable
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_the_one_rival_is_the_replacement_as_the_result_tells_it(
         stated, Bound(None, figure(content), None, only=True), verdict, find_numbers(stated)[0]
     )
     assert [(f.span, f.text) for f in verdict.fixes] == [((0, len(stated)), text)]
-    assert verdict.mendable
+    assert verdict.repairable
 
 
 def test_where_several_could_be_meant_nothing_is_replaced() -> None:

@@ -86,7 +86,7 @@ def test_what_the_results_do_not_say_is_flagged(text: str, why: str) -> None:
     assert check_statement(text, FACTS).support == "unsupported", why
 
 
-def test_a_value_of_the_wrong_record_is_mended_to_the_right_one() -> None:
+def test_a_value_of_the_wrong_record_is_repaired_to_the_right_one() -> None:
     fix = check_statement("Paris has a population of 8,866,180.", FACTS).fixes[0]
     assert (fix.before, fix.text, fix.leaf.result) == ("8,866,180", "2,102,650", "r1")
 

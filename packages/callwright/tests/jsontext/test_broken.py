@@ -63,7 +63,7 @@ def test_strict_json_has_no_problems() -> None:
         ('{"a": 1} {"a": 1}', {"a": 1}),
     ],
 )
-def test_usual_breakages_are_mended_and_named(text: str, value: Any) -> None:
+def test_usual_breakages_are_repaired_and_named(text: str, value: Any) -> None:
     found = parse_lenient(text)
     assert found.value == value
     assert found.problems

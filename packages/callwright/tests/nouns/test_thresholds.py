@@ -9,7 +9,12 @@ import pytest
 
 import callwright
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.thresholds import threshold, threshold_pairs, thresholds_of
+from callwright.nouns.thresholds import (
+    threshold,
+    threshold_group,
+    threshold_pairs,
+    thresholds_of,
+)
 from callwright.repair.result import Settings
 from callwright.repair.rules import extracted, names
 
@@ -107,3 +112,10 @@ def test_a_file_that_is_not_as_it_should_be_is_an_error(
         (tmp_path / name / "data" / "thresholds.toml").write_text(text)
         with pytest.raises(ConfigError, match=name):
             thresholds_of(name)
+
+
+def test_a_group_is_known_by_its_names_and_one_that_is_not_there_is_an_error() -> None:
+    hints = threshold_group("callwright.repair", "hints")
+    assert hints["better_tool"] == threshold("callwright.repair", "hints.better_tool")
+    with pytest.raises(ConfigError, match="no thresholds of 'nothing'"):
+        threshold_group("callwright.repair", "nothing")

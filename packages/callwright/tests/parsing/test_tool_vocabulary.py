@@ -46,13 +46,13 @@ def test_the_schema_is_that_of_the_tool_that_is_meant() -> None:
     assert ToolVocabulary(TOOLS).schema("nothing") == {}
 
 
-def test_mending_has_a_budget_for_the_whole_reply() -> None:
+def test_repair_has_a_budget_for_the_whole_reply() -> None:
     offer = ToolVocabulary()
     assert offer.read("{'a': 1}").value == {"a": 1}
     broken = "{'a': '" + "x" * 30_000 + "'}"
     offer.read(broken)
     offer.read(broken)
-    with pytest.raises(JsonError, match="too much to mend"):
+    with pytest.raises(JsonError, match="too much to repair"):
         offer.read(broken)
     assert offer.read('{"a": 1}').value == {"a": 1}
 

@@ -215,7 +215,7 @@ def test_the_same_bytes_go_out_wherever_the_stream_is_cut(path: str, said: str) 
 
 
 @pytest.mark.parametrize("said", ["native", "words", "reasoning"])
-def test_chat_completions_that_need_no_mending_go_out_as_they_came(said: str) -> None:
+def test_chat_completions_that_need_no_repair_go_out_as_they_came(said: str) -> None:
     assert sent(CHAT, STREAMS[said], None) == STREAMS[said]
     assert events(STREAMS[said])
 

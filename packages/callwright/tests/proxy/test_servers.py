@@ -148,7 +148,9 @@ def _calls(whole: bytes) -> list[dict[str, Any]]:
     return [entry["function"] for entry in json.loads(whole)["choices"][0]["message"]["tool_calls"]]
 
 
-async def test_ollamas_call_in_one_chunk_with_a_number_as_text_is_mended(http: HttpClient) -> None:
+async def test_ollamas_call_in_one_chunk_with_a_number_as_text_is_repaired(
+    http: HttpClient,
+) -> None:
     delta = {
         "tool_calls": [
             {"index": 0, **call("get_weather", '{"city":"Paris","days":"2"}', "call_lbcjwr0u")}

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from callwright.nouns.types import Edit, ToolCall
-from callwright.repair.draft import (
-    AFTER_CALLS,
-    BEFORE_CALLS,
-    Change,
-    Draft,
-    Drafts,
-    join_changes,
-)
+from callwright.repair.draft import AFTER_CALLS, BEFORE_CALLS, Change, Draft, Drafts
 from callwright.repair.location import NAME, REPLY, Location, in_arguments
 from callwright.schema.value_edits import ValueEdit
 
@@ -90,17 +83,29 @@ def test_a_new_call_has_to_be_checked_again() -> None:
     assert drafts[7].is_right
     drafts.apply(Change(calls={7: TWO}))
     assert drafts[7].is_right is None
+    assert drafts.new_id() == 8
+
+
+def test_calls_are_right_once_the_check_let_all_through_that_are_open() -> None:
+    drafts = Drafts([ONE, TWO])
+    assert not drafts.are_right
+    drafts.apply(Change(right={0}))
+    assert not drafts.are_right
+    drafts.apply(Change(closed={1}))
+    assert drafts.are_right
+    drafts.apply(Change(calls={0: THREE}))
+    assert not drafts.are_right
+    drafts.apply(Change(order=[1]))
+    assert drafts.are_right
 
 
 def test_changes_of_several_calls_are_one_change() -> None:
     one, other = Change(calls={0: TWO}), Change(calls={1: ONE}, closed={1})
     one.list_values(0, [ValueEdit(("n",), 1, 2, "r")])
     other.list_values(1, [ValueEdit(("n",), 2, 1, "r")])
-    joined = join_changes([one, other])
-    assert joined is not None
+    joined = one.join(other)
     assert (joined.calls, joined.closed) == ({0: TWO, 1: ONE}, {1})
     assert [edit.location.draft for edit in joined.edits] == [0, 1]
-    assert join_changes([]) is None
     assert not Change()
 
 

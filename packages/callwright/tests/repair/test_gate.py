@@ -56,6 +56,21 @@ def check(arguments: Any, schema: JsonObject | None = None) -> CheckedCall | Ref
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c["name"])
+def test_the_gate_accepts_what_its_check_lets_through_without_an_edit(case: dict[str, Any]) -> None:
+    gate = Gate([Tool("t", input_schema=case["schema"])])
+    call = ToolCall("c1", "t", case["arguments"])
+    checked = gate.check(call)
+    assert gate.accepts(call) == (isinstance(checked, CheckedCall) and not checked.edits)
+    assert not gate.accepts(replace(call, tool="other"))
+
+
+def test_arguments_that_json_cannot_say_are_not_accepted() -> None:
+    gate = Gate([Tool("t", input_schema={})])
+    assert gate.accepts(ToolCall("c1", "t", {"n": 2**70}))
+    assert not gate.accepts(ToolCall("c1", "t", {"n": object()}))  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c["name"])
 def test_the_language_neutral_cases_are_decided_as_they_say(case: dict[str, Any]) -> None:
     before = to_canonical_json(case["arguments"])
     verdict = check(case["arguments"], case["schema"])
@@ -247,7 +262,7 @@ def test_truncated_arguments_are_refused_as_such_and_never_completed() -> None:
         assert verdict.arguments is None
 
 
-def test_a_refusal_keeps_what_was_said_and_what_was_mended() -> None:
+def test_a_refusal_keeps_what_was_said_and_what_was_repaired() -> None:
     verdict = check({"days": "3", "town": "Oslo"})
     assert isinstance(verdict, Refusal)
     assert verdict.call.arguments == {"days": "3", "town": "Oslo"}

@@ -83,7 +83,9 @@ def test_one_line_from_text() -> None:
         ({"city": "Oslo", "verbose": True}, "Weather in Oslo", {"city": "Oslo"}, ["drop_unknown"]),
     ],
 )  # fmt: skip
-def test_arguments_are_mended(given_: object, query: str, wanted: object, rules: list[str]) -> None:
+def test_arguments_are_repaired(
+    given_: object, query: str, wanted: object, rules: list[str]
+) -> None:
     assert edited(given_, query) == (wanted, rules)
 
 

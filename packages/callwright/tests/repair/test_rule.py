@@ -49,3 +49,10 @@ def test_a_rule_of_calls_and_one_of_replies() -> None:
     run_without_questions(run_rules(rules, made, Context()))
     assert [found.path for found in made.render_abstentions()] == ["/1", "/2"]
     assert made.order == (1, 2)
+
+
+def test_a_rule_of_calls_that_finds_nothing_has_no_change() -> None:
+    rule = call_rule("nothing", 1, lambda draft, _: None)
+    assert rule.find is not None
+    assert rule.find(drafts(), Context()) is None
+    assert rule.find(Drafts([]), Context()) is None

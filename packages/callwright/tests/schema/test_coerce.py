@@ -124,7 +124,7 @@ def test_references_and_nesting_are_followed() -> None:
     ]
 
 
-def test_an_unwrapped_object_is_mended_inside() -> None:
+def test_an_unwrapped_object_is_repaired_inside() -> None:
     part = {"type": "object", "properties": {"n": {"type": "integer"}}}
     found, rules = coerced('{"n": "7"}', part)
     assert found == {"n": 7}

@@ -7,7 +7,7 @@ import pytest
 from callwright.schema.keywords import KEYWORD_STEPS, names_of, parse_flag
 
 
-def mended(schema: dict[str, Any]) -> dict[str, Any]:
+def repaired(schema: dict[str, Any]) -> dict[str, Any]:
     for step in KEYWORD_STEPS:
         step(schema)
     return schema
@@ -31,7 +31,7 @@ def mended(schema: dict[str, Any]) -> dict[str, Any]:
 def test_enums_can_be_met_in_the_declared_type(
     before: dict[str, Any], after: dict[str, Any]
 ) -> None:
-    assert mended(before) == after
+    assert repaired(before) == after
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_enums_can_be_met_in_the_declared_type(
 def test_older_drafts_and_openapi_become_2020_12(
     before: dict[str, Any], after: dict[str, Any]
 ) -> None:
-    assert mended(before) == after
+    assert repaired(before) == after
 
 
 def test_the_fillers_of_class_dumps_say_nothing() -> None:
@@ -66,9 +66,9 @@ def test_the_fillers_of_class_dumps_say_nothing() -> None:
         "properties": {},
         "items": None,
     }
-    assert mended(dumped) == {"type": "string", "description": ""}
-    assert mended({"type": "string", "default": None}) == {"type": "string"}
-    assert mended({"type": ["string", "null"], "default": None}) == {
+    assert repaired(dumped) == {"type": "string", "description": ""}
+    assert repaired({"type": "string", "default": None}) == {"type": "string"}
+    assert repaired({"type": ["string", "null"], "default": None}) == {
         "type": ["string", "null"],
         "default": None,
     }
@@ -86,7 +86,7 @@ def test_the_fillers_of_class_dumps_say_nothing() -> None:
 def test_defaults_are_read_in_their_type_and_never_lost(
     before: dict[str, Any], after: dict[str, Any]
 ) -> None:
-    assert mended(before) == after
+    assert repaired(before) == after
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_defaults_are_read_in_their_type_and_never_lost(
     ],
 )
 def test_bounds_are_numbers_or_absent(before: dict[str, Any], after: dict[str, Any]) -> None:
-    assert mended(before) == after
+    assert repaired(before) == after
 
 
 def test_required_is_a_flag_or_a_list_of_names() -> None:

@@ -77,7 +77,7 @@ def test_a_list_of_named_parameters_becomes_an_object() -> None:
         object_schema([{"type": "string"}])
 
 
-def test_sloppy_schemas_are_mended_all_the_way_down() -> None:
+def test_sloppy_schemas_are_repaired_all_the_way_down() -> None:
     schema = object_schema(
         {
             "type": "dict",

@@ -16,7 +16,6 @@ from callwright_lab.cli.verify_options import ModelExtent
 
 if TYPE_CHECKING:
     from callwright.viewer import Report
-    from callwright_lab.cli.verify_options import Extent
     from callwright_lab.transcripts import Read
     from callwright_lab.verify.dataset.report import Grid
     from callwright_lab.verify.sweep import Sweep
@@ -47,7 +46,7 @@ def verify_dataset(
         ),
     ] = None,
     *,
-    sweep: ModelExtent,
+    extent: ModelExtent,
 ) -> None:
     """Score a data set by Table 1's criteria, by rule; name every defect; write a cleaned copy."""
     import asyncio
@@ -58,7 +57,6 @@ def verify_dataset(
     found = read_files(source, layout)
     for problem in found.left_out[:10]:
         print(f"left out: {one_line(problem)}", file=sys.stderr)
-    extent = sweep.to_extent()
     made = asyncio.run(_verify_rows(found, model or [], strict, extent))
     print_report(made, extent, lambda: _build_report(source.stem, found, made, extent))
     _print_rates(source.stem, made, extent)
@@ -66,7 +64,7 @@ def verify_dataset(
         print(f"{_write_clean(found, made, clean)} rows written to {clean}", file=sys.stderr)
 
 
-async def _verify_rows(found: Read, models: list[str], strict: bool, extent: Extent) -> Sweep:
+async def _verify_rows(found: Read, models: list[str], strict: bool, extent: ModelExtent) -> Sweep:
     from contextlib import AsyncExitStack
 
     from callwright import __version__
@@ -96,7 +94,7 @@ def _build_grids(name: str, made: Sweep) -> list[Grid]:
     return [build_quality_grid(name, found), build_class_grid(found)]
 
 
-def _print_rates(name: str, made: Sweep, extent: Extent) -> None:
+def _print_rates(name: str, made: Sweep, extent: ModelExtent) -> None:
     """Both tables after the report; the page has them already."""
     text = "\n\n".join(grid.markdown() for grid in _build_grids(name, made))
     if not extent.as_json:
@@ -106,7 +104,7 @@ def _print_rates(name: str, made: Sweep, extent: Extent) -> None:
             file.write(f"\n{text}\n")
 
 
-def _build_report(name: str, found: Read, made: Sweep, extent: Extent) -> Report:
+def _build_report(name: str, found: Read, made: Sweep, extent: ModelExtent) -> Report:
     from callwright.viewer import Table
     from callwright_lab.verify.dataset.rows import make_transcript_key
     from callwright_lab.verify.reporting.evidence import iter_row_evidence, row_reasons

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -56,13 +56,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print every finding as JSO
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
-    """Settings of a sweep, as options of its command: its pace, its budget, its journal and its
-    report.
+class ModelExtent:
+    """Settings of a sweep that calls no tool, as options of its command: its pace, its budget, its
+    journal and its report.
     """
 
     concurrency: Concurrency = 4
-    calls: Calls = None
     model_calls: ModelCalls = None
     minutes: Minutes = None
     journal: JournalFile = None
@@ -75,7 +74,7 @@ class Extent:
         """Return the budget of the sweep. Raises ConfigError."""
         from callwright_lab.verify.budget import Budget
 
-        return Budget(self.calls, self.model_calls, self.minutes)
+        return Budget(None, self.model_calls, self.minutes)
 
     @property
     def wants_page(self) -> bool:
@@ -84,20 +83,17 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelExtent:
-    """Settings of a sweep that calls no tool, as options of its command."""
+class Extent(ModelExtent):
+    """Settings of a sweep that calls tools."""
 
-    concurrency: Concurrency = 4
-    model_calls: ModelCalls = None
-    minutes: Minutes = None
-    journal: JournalFile = None
-    anew: Anew = False
-    report: ReportFile = None
-    as_json: AsJson = False
+    calls: Calls = None
 
-    def to_extent(self) -> Extent:
-        """Return the settings of the sweep, without a budget of calls."""
-        return Extent(**{one.name: getattr(self, one.name) for one in fields(self)})
+    @property
+    def budget(self) -> Budget:
+        """Return the budget of the sweep. Raises ConfigError."""
+        from callwright_lab.verify.budget import Budget
+
+        return Budget(self.calls, self.model_calls, self.minutes)
 
 
 async def run_verify_sweep(
@@ -105,7 +101,7 @@ async def run_verify_sweep(
     about: JsonObject,
     rows: Sequence[Row[T]],
     judge: Judge[T],
-    extent: Extent,
+    extent: ModelExtent,
     levels: Levels[T] | None = None,
     told_as: str = "",
 ) -> Sweep:
@@ -150,7 +146,7 @@ async def run_verify_sweep(
 
 def print_report(
     made: Sweep,
-    extent: Extent,
+    extent: ModelExtent,
     report: Callable[[], Report] | None = None,
     tables: Sequence[Table] = (),
 ) -> None:
@@ -200,7 +196,7 @@ def print_agreement(rows: Sequence[Mapping[str, str]]) -> None:
         print(f"judges: {measure_agreement(rows)}", file=sys.stderr)
 
 
-def get_journal_path(stage: str, about: JsonObject, extent: Extent) -> Path:
+def get_journal_path(stage: str, about: JsonObject, extent: ModelExtent) -> Path:
     """Return the path of the journal in which the stage keeps its findings."""
     from callwright.storage.database import state_dir
 

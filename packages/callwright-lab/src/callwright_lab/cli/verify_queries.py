@@ -52,7 +52,7 @@ def verify_queries(
         Path | None,
         typer.Option("--out", help="Write the kept requests here, as JSON lines."),
     ] = None,
-    sweep: ModelExtent,
+    extent: ModelExtent,
     where: ConfigOptions,
 ) -> None:
     """Find the requests that can be answered with the tools on offer, and are good ones; say why
@@ -66,7 +66,6 @@ def verify_queries(
     settings = resolve_settings(
         Given(sources.to_settings()), config=where.config, profile=where.profile
     )
-    extent = sweep.to_extent()
     made, rows = asyncio.run(
         _verify_requests(requests, settings, judge or [], least, _parse_day(today), limit, extent)
     )

@@ -44,7 +44,7 @@ from callwright.tools.overlay import Overlay, OverlayChange, ToolOverlay, apply_
 from callwright_lab.verify.budget import Meter
 from callwright_lab.verify.committee import Votes, decide_majority, poll_judges
 from callwright_lab.verify.memory import InDoubt
-from callwright_lab.verify.observed import Observed, Seen, observe_calls
+from callwright_lab.verify.observed import Seen, observe_calls
 from callwright_lab.verify.proposals import (
     MOST,
     Proposals,
@@ -213,7 +213,7 @@ class ApiVerifier:
         try:
             tried += await self._attempts(tool, calls, meter)
         except InDoubt as doubt:
-            return _build_finding(tool, "in doubt", str(doubt), (), Observed((), ()), {}, ())
+            return _build_finding("in doubt", str(doubt), (), ToolOverlay(documented(tool)), {}, ())
         seen = [_build_seen(one) for one in tried]
         found = observe_calls(tool, seen)
         status, why = _judge_liveness(tried, seen, found.drift)
@@ -228,7 +228,6 @@ class ApiVerifier:
         if not status.startswith(KEPT):
             return await self._imitated(tool, status, why, meter, seen, found, votes)
         return _build_finding(
-            tool,
             status,
             why,
             seen,
@@ -346,14 +345,13 @@ class ApiVerifier:
 
     async def _imitated(
         self, tool: Tool, status: str, why: str, meter: Meter, seen: Sequence[Seen] = (),
-        found: Observed | None = None, votes: Votes | None = None,
+        found: ToolOverlay | None = None, votes: Votes | None = None,
     ) -> Finding:  # fmt: skip
         """The finding of a tool that cannot be used, with a simulated reply where somebody imitates
         it.
         """
-        made = _build_finding(
-            tool, status, why, seen, Observed((), found.drift if found else ()), votes or {}, ()
-        )
+        kept = ToolOverlay(documented(tool), drift=found.drift if found else ())
+        made = _build_finding(status, why, seen, kept, votes or {}, ())
         imitator = self._watch.imitator
         call = next((s.arguments for s in seen), None) or next(
             iter(self._proposals(tool).calls), None
@@ -435,7 +433,7 @@ _CLOSED = frozenset({"auth", "unavailable", "crashed", *_TRANSIENT})
 _DEAD_OF = {"crashed": "failed", "": "failed"}  # in words of the report
 
 
-def _merge_observations(found: Observed, refined: Refined | None) -> Observed:
+def _merge_observations(found: ToolOverlay, refined: Refined | None) -> ToolOverlay:
     """Return the observations, with a model's descriptions in place of the observed ones where they
     exist.
     """
@@ -443,20 +441,19 @@ def _merge_observations(found: Observed, refined: Refined | None) -> Observed:
         return found
     words = {(c.key, c.change): c for c in refined.changes}
     kept = {(c.key, c.change): c for c in found.changes}
-    return Observed(tuple({**kept, **words}.values()), found.drift)
+    return replace(found, changes=tuple({**kept, **words}.values()))
 
 
 def _build_finding(
-    tool: Tool,
     status: str,
     why: str,
     seen: Sequence[Seen],
-    found: Observed,
+    found: ToolOverlay,
     votes: Votes,
     refused: Sequence[str],
 ) -> Finding:
     told: dict[str, Any] = {
-        "of": documented(tool),
+        "of": found.of,
         "calls": [_serialize_call(s) for s in seen],
         "changes": to_json(found.changes),
         "drift": list(found.drift),

@@ -20,7 +20,7 @@ from callwright.repair.diagnose import is_replaced
 from callwright.repair.learned_overlay import overlay_from_error
 from callwright.schema.compiled import BadSchema, compile_schema
 from callwright.tools.evidence import Outcome
-from callwright.tools.overlay import OverlayChange, is_refused
+from callwright.tools.overlay import OverlayChange, ToolOverlay, documented, is_refused
 from callwright_lab.verify.inferred import canonical_shape, infer_schema
 from callwright_lab.verify.places import Flat, Place, list_places
 from callwright_lab.verify.samples import is_placeholder
@@ -51,18 +51,10 @@ class Seen:
         return self.outcome == "functional_success"
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """Observations from calls: changes to the documentation, and where the tool disagrees with
-    it.
+def observe_calls(tool: Tool, seen: Sequence[Seen]) -> ToolOverlay:
+    """The changes to the documentation that the calls show, and where the tool disagrees with it:
+    by rule alone.
     """
-
-    changes: tuple[OverlayChange, ...] = ()
-    drift: tuple[str, ...] = ()
-
-
-def observe_calls(tool: Tool, seen: Sequence[Seen]) -> Observed:
-    """All that the calls show, by rule alone."""
     flat = Flat(tool)
     said = list(_iter_stated_changes(flat, seen))
     changes = [
@@ -75,7 +67,7 @@ def observe_calls(tool: Tool, seen: Sequence[Seen]) -> Observed:
     drift: dict[str, str] = {}
     for line in _iter_drift(tool, said, seen):
         drift.setdefault(line.partition(": ")[0], line)  # said of several calls, told once
-    return Observed(tuple(made.values()), tuple(drift.values()))
+    return ToolOverlay(documented(tool), tuple(made.values()), drift=tuple(drift.values()))
 
 
 def collect_accepted_values(place: Place, seen: Iterable[Seen]) -> list[Json]:

@@ -109,7 +109,7 @@ async def test_it_says_and_repairs_what_the_attacker_wants_only_when_it_has_read
     await said(model, ["pay"], read)
     answer = parse((await model.complete(ChatRequest((Message("user", "?"),), "answer"))).text)
     repair = ChatRequest((Message("user", "You must fix the arguments for tool: pay\n"),), "repair")
-    mended = parse((await model.complete(repair)).text)
+    repaired = parse((await model.complete(repair)).text)
     assert [s["text"] for s in answer["statements"]] == ["Paid."] + ["All is well."] * bool(read)
     wanted = "EV11000000000000" if read else "SH22000000000000"
-    assert mended["tool_calls"][0]["arguments"]["to"] == wanted
+    assert repaired["tool_calls"][0]["arguments"]["to"] == wanted

@@ -216,17 +216,17 @@ async def test_a_model_on_its_own_is_asked_about_no_failed_call_and_stands_apart
     usual, alone = bench(stumbling(5)), bench(stumbling(5), repairs=0)
     assert usual.config == bench([], repairs=None).config
     assert len({usual.config, alone.config, bench([], repairs=5).config}) == 3
-    mended, unmended = [await run_task(one, FIVE, "react") for one in (usual, alone)]
-    assert (mended["repairs"]["tier2"], unmended["repairs"]["tier2"]) == (1, 0)
-    assert "repair_budget" not in mended
-    assert unmended["repair_budget"] == 0
-    assert unmended["success"], "it poured in its next turn"
-    assert list_missing_runs(alone, [FIVE], [mended]) == list_missing_runs(alone, [FIVE], [])
-    told = render_comparison([mended, unmended])
+    repaired, unrepaired = [await run_task(one, FIVE, "react") for one in (usual, alone)]
+    assert (repaired["repairs"]["tier2"], unrepaired["repairs"]["tier2"]) == (1, 0)
+    assert "repair_budget" not in repaired
+    assert unrepaired["repair_budget"] == 0
+    assert unrepaired["success"], "it poured in its next turn"
+    assert list_missing_runs(alone, [FIVE], [repaired]) == list_missing_runs(alone, [FIVE], [])
+    told = render_comparison([repaired, unrepaired])
     assert f"schema replies, configuration {usual.config}." in told
     assert f"schema replies, repair budget 0, configuration {alone.config}." in told
-    assert name_system(mended) == "react, scripted"
-    assert name_system({**unmended, "label": "b"}) == "react, scripted (b, repair budget 0)"
+    assert name_system(repaired) == "react, scripted"
+    assert name_system({**unrepaired, "label": "b"}) == "react, scripted (b, repair budget 0)"
 
 
 def test_a_budget_is_read_from_the_command(

@@ -47,7 +47,7 @@ async def test_a_judge_is_shown_the_error_apart_from_what_followed(
 @pytest.mark.parametrize(
     "strategy", ["code", "toolmvr", "code+reflect", "toolmvr-no-repair", "toolmvr-no-gate"]
 )
-async def test_an_error_is_met_and_mended_in_programs_too(
+async def test_an_error_is_met_and_repaired_in_programs_too(
     faulty: FaultyTasks, strategy: str
 ) -> None:
     task = task_of(faulty, "beatrice-lopez")

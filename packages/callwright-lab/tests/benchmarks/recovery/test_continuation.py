@@ -111,7 +111,7 @@ async def test_as_a_call_the_error_meets_the_gate_and_the_repair_first() -> None
 
 
 @pytest.mark.parametrize("strategy", ["react-no-repair", "dfsdt-no-repair", "layered-no-repair"])
-async def test_as_a_call_the_error_is_mended_by_nobody_where_the_strategy_has_no_repair(
+async def test_as_a_call_the_error_is_repaired_by_nobody_where_the_strategy_has_no_repair(
     strategy: str,
 ) -> None:
     row, model = await row_of({"bind": [FINISHED, FINISHED], "*": ANSWER}, strategy, entry="call")
@@ -123,11 +123,11 @@ async def test_as_a_call_the_error_is_mended_by_nobody_where_the_strategy_has_no
 async def test_as_a_call_the_error_is_reflected_on_where_the_strategy_reflects(
     strategy: str,
 ) -> None:
-    mended = [{"name": "weather", "arguments": {"city": "Oslo"}}]
+    repaired = [{"name": "weather", "arguments": {"city": "Oslo"}}]
     reflection = {
         "analysis": "town is no parameter",
         "strategy": "city it is",
-        "tool_calls": mended,
+        "tool_calls": repaired,
     }
     script = {
         "reflect": reflection,

@@ -72,7 +72,7 @@ async def test_who_stops_after_the_error_and_invents_recognised_nothing(
     assert (row["met"], row["corrected"], row["mendable"]) == (True, False, True)
 
 
-async def test_an_error_that_no_call_mends_is_told_apart(faulty: FaultyTasks) -> None:
+async def test_an_error_that_no_call_repairs_is_told_apart(faulty: FaultyTasks) -> None:
     task = task_of(faulty, "kenji-offline")
     assert faulty.gold[task.id] == ()
     row = await row_of(faulty, task, player(task))

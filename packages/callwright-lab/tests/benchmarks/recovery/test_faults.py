@@ -26,7 +26,7 @@ def test_every_fault_meets_the_call_that_the_documentation_asks_for_and_not_the_
         assert any(answers), task.id
 
 
-def test_what_mends_a_fault_gives_what_the_tool_gave_before(faulty: FaultyTasks) -> None:
+def test_what_repairs_a_fault_gives_what_the_tool_gave_before(faulty: FaultyTasks) -> None:
     for task in put(faulty):
         assert faulty.gold[task.id], task.id
         assert all(

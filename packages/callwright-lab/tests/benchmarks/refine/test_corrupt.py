@@ -62,19 +62,19 @@ def test_the_same_seed_spoils_the_same_calls_in_the_same_places() -> None:
     )
 
 
-def test_mended_reported_and_silent_are_told_apart() -> None:
+def test_repaired_reported_and_silent_are_told_apart() -> None:
     right, wrong = Found((GOLD,)), Found((ToolCall("c", "get_weather", {"city": "Linz"}),))
     reported = Found(wrong.calls, abstained=("that is no city",))
     counts = {}
     for name, answerable, found in (
-        ("mended", True, right), ("wrong", True, wrong), ("said", True, reported),
+        ("repaired", True, right), ("wrong", True, wrong), ("said", True, reported),
         ("lost", False, wrong), ("lost said", False, reported), ("lost dropped", False, Found()),
     ):  # fmt: skip
         tally = bench.Tally()
         bench.count_reading(tally, bench.Bfcl(()), TASK, spoiled("x", answerable=answerable), found)
-        counts[name] = (tally.mended, tally.unmended, tally.reported, tally.silent)
+        counts[name] = (tally.repaired, tally.unrepaired, tally.reported, tally.silent)
     assert counts == {
-        "mended": (1, 0, 0, 0),
+        "repaired": (1, 0, 0, 0),
         "wrong": (0, 1, 0, 0),
         "said": (0, 0, 0, 0),
         "lost": (0, 0, 0, 1),
@@ -120,7 +120,7 @@ def test_a_class_is_measured_once_for_the_same_code(tmp_path: Path) -> None:
     assert len(said) == 2
     again = bench.measure_all(plan, [TASK], said.append)
     assert len(said) == 2
-    assert again["fence"]["sequence"].mended == first["fence"]["sequence"].mended == 1
+    assert again["fence"]["sequence"].repaired == first["fence"]["sequence"].repaired == 1
     bench.measure_all(replace(plan, config="other code"), [TASK], said.append)
     assert len(said) == 4
 

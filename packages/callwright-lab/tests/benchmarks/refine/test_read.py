@@ -50,13 +50,13 @@ def test_the_baseline_reads_nothing_that_is_not_strict(text: str) -> None:
     assert read("stripped", text) == []
 
 
-def test_json_repair_mends_quotes_and_also_completes_what_was_cut_off() -> None:
+def test_json_repair_repairs_quotes_and_also_completes_what_was_cut_off() -> None:
     assert read("json_repair", CALL.replace('"', "'")) == WANTED
     (cut,) = read("json_repair", CALL[:-4])
     assert cut["arguments"] == {"city": "Graz", "days": ""}
 
 
-def test_a_tool_name_drift_is_mended_by_the_rules_alone() -> None:
+def test_a_tool_name_drift_is_repaired_by_the_rules_alone() -> None:
     text = CALL.replace("get_weather", "GetWeather").replace("3", '"3"')
     assert read("parsed", text) == [
         {"name": "GetWeather", "arguments": {"city": "Graz", "days": "3"}}

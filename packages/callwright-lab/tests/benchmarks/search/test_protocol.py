@@ -49,7 +49,7 @@ def by_rules(text: str, history: str = "") -> str:
 
 def test_a_search_brings_the_three_best_passages_and_the_next_turn() -> None:
     found, asked = play(["<think>?</think><search> graz fact", "<answer> In Styria"])
-    assert (found.answer, found.queries, found.turns, found.mended) == (
+    assert (found.answer, found.queries, found.turns, found.repaired) == (
         "In Styria",
         ("graz fact",),
         2,
@@ -92,7 +92,7 @@ def test_a_refiner_may_ask_a_model_and_sees_the_history_and_the_first_tokens_of_
 
     long = Reply("x" * 9000, finish_reason="length", usage=Usage(10, 5))
     found, _ = play([long, Reply("graz fact", usage=Usage(3, 1)), "<answer>here"], model)
-    assert (found.answer, found.queries, found.mended) == ("here", ("graz fact",), 1)
+    assert (found.answer, found.queries, found.repaired) == ("here", ("graz fact",), 1)
     assert (found.usage.total, found.refiner_usage.total) == (15, 4)
     assert seen == [("", "x" * 2000)]
 
@@ -160,4 +160,4 @@ def test_exact_match_and_containment_in_normal_form(
 def test_the_papers_refiner_writes_the_query_or_the_rules_do(said: str, query: str) -> None:
     found, _ = play(["<search> graz fact", said, "<answer> Styria"], model_query)
     assert found.queries == (query,)
-    assert found.mended == (query != "graz fact")
+    assert found.repaired == (query != "graz fact")

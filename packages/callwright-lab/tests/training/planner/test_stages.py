@@ -73,8 +73,8 @@ def test_a_workflow_that_cannot_be_used_is_sent_back_once_and_then_dropped_with_
     assert done.dropped.startswith(f"workflow: {why}")
     assert [m.role for m in asked[1].messages] == ["system", "user", "assistant", "user"]
     assert why in asked[1].messages[-1].content
-    mended, _ = played(generate_workflow, DRAFT, reply, '{"goal": "x", "DAG": "1->2"}')
-    assert (mended.dropped, mended.workflow is not None) == ("", True)
+    repaired, _ = played(generate_workflow, DRAFT, reply, '{"goal": "x", "DAG": "1->2"}')
+    assert (repaired.dropped, repaired.workflow is not None) == ("", True)
 
 
 DESIGNED, _ = played(generate_workflow, DRAFT, '{"goal": "to see a hotel", "DAG": "1->2, 1->3"}')

@@ -31,7 +31,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "dialect"), CASES)
-def test_an_error_of_the_text_is_mended_or_reported(kind: str, dialect: str) -> None:
+def test_an_error_of_the_text_is_repaired_or_reported(kind: str, dialect: str) -> None:
     made = 0
     for seed in range(12):
         spoiled = corrupt(CALLS, TOOLS, kind, seed, write=partial(write_calls, dialect=dialect))
@@ -44,11 +44,11 @@ def test_an_error_of_the_text_is_mended_or_reported(kind: str, dialect: str) -> 
         )
         found = [p for p in pieces if isinstance(p, CallPiece)]
         meant = [(c.tool, c.arguments) for c in spoiled.expected]
-        mended = [(p.call.tool, p.call.arguments) for p in found] == meant
+        repaired = [(p.call.tool, p.call.arguments) for p in found] == meant
         reported = (
             not found or any(p.problems or p.truncated for p in found) or len(found) != len(meant)
         )
-        assert mended or reported, (seed, spoiled.text, found)
+        assert repaired or reported, (seed, spoiled.text, found)
         if not spoiled.answerable:
             assert not any(isinstance(p.call.arguments, dict) for p in found if p.truncated)
     assert made

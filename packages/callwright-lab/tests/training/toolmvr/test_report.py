@@ -56,7 +56,7 @@ def test_the_verified_call_is_a_correction_and_the_wrong_one_again_is_nothing(
         )
 
 
-def test_recognising_an_error_and_mending_it_are_told_apart(rows: dict[str, Row]) -> None:
+def test_recognising_an_error_and_repair_it_are_told_apart(rows: dict[str, Row]) -> None:
     row = rows["required_missing"]
     tool, given = row.right[0].tool, dict(row.right[0].arguments)
     another = grade_correction(
@@ -71,7 +71,7 @@ def test_recognising_an_error_and_mending_it_are_told_apart(rows: dict[str, Row]
     assert (elsewhere.recognised, elsewhere.accepted) == (False, False)
 
 
-def test_what_the_gate_mends_without_loss_and_letter_case_are_no_other_call(
+def test_what_the_gate_repairs_without_loss_and_letter_case_are_no_other_call(
     rows: dict[str, Row],
 ) -> None:
     row = rows["required_missing"]
@@ -101,13 +101,13 @@ def test_errors_are_calling_or_planning_errors_and_rows_of_others_may_not_say(
     assert rows["repeated"].fault == "planning"
 
 
-def test_an_error_that_not_even_the_verified_call_mends_counts_for_no_correction(
+def test_an_error_that_not_even_the_verified_call_repairs_counts_for_no_correction(
     rows: dict[str, Row],
 ) -> None:
     row = rows["required_missing"]
     gate_refuses = replace(row, right=(replace(row.right[0], arguments={"nonsense": 1}),))
     found = grade_correction(gate_refuses, said(*gate_refuses.right))
-    assert (found.exact, found.corrected, found.mendable) == (True, False, False)
+    assert (found.exact, found.corrected, found.repairable) == (True, False, False)
     text = render_report(
         {
             "a": Measured(1.0, 1.0, (found, grade_correction(row, "no"))),

@@ -20,6 +20,7 @@ from callwright.agent.safety.policy import rank_by_request, select_withheld
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import Budget
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.trace import Event, Trace
 from callwright.nouns.types import Message, Tool
 from callwright.retrieval import Hit, Mode, ToolIndex, needs_encoder
@@ -29,12 +30,9 @@ from callwright.tools.evidence import EvidenceStore, Known
 Trying: TypeAlias = Literal["off", "read-only", "sandbox"]
 TRYING: tuple[Trying, ...] = get_args(Trying)
 USUAL = 8  # tools: a small model does best with at most eight
-NEAR = 0.4
+NEAR = threshold("callwright.agent", "near_best")
 """Of the best score: without a model that chooses among them, more tools would mean a plan of what
 is not needed.
-
-On the desk's 45 requests that call something, out of all its tools (mode ranked): 5.7 tools a
-request, with 83 % of those needed; :data:`USUAL` tools and what they need are 8.6, with 91 %.
 """
 _POOL, _LEAST_POOL = 2, 10  # candidates for each place, where trials decide; of how many at least
 VECTORS = "vectors.db"  # what was encoded once is not encoded again by the next run

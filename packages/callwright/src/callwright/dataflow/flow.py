@@ -20,6 +20,7 @@ from rapidfuzz.fuzz import ratio
 
 from callwright.language import ENGLISH, FEATURES_V1
 from callwright.nouns.memo import cache_by_text
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import JsonObject, Tool
 
 MAX_FIELDS = 160  # of one schema; what lies deeper says little and costs time
@@ -261,7 +262,10 @@ def _build_field(
     )
 
 
-def find_links(producer: Tool, consumer: Tool, floor: float = 0.3) -> list[Link]:
+LEAST_LINK = threshold("callwright.dataflow", "link")
+
+
+def find_links(producer: Tool, consumer: Tool, floor: float = LEAST_LINK) -> list[Link]:
     """For every input of ``consumer`` the best output of ``producer`` that feeds it, best first.
 
     Only pairs that share a telling word are considered, and only scores of at least ``floor`` are
@@ -272,7 +276,7 @@ def find_links(producer: Tool, consumer: Tool, floor: float = 0.3) -> list[Link]
 
 
 def find_best_link(
-    producer: Tool, consumer: Tool, required: bool = False, floor: float = 0.3
+    producer: Tool, consumer: Tool, required: bool = False, floor: float = LEAST_LINK
 ) -> Link | None:
     """The best link, of required inputs only if asked; None where nothing fits."""
     return next(
@@ -291,7 +295,7 @@ def links_between(a: Profile, b: Profile, required: bool = False) -> list[Link]:
         if required and not wanted.required:
             continue
         best, score, told = None, 0.0, False
-        if a.outputs and measure_naming(a, wanted) >= 0.99 and len(a.called) > 1:
+        if a.outputs and len(a.called) > 1 and a.called <= wanted.about:
             best, score, told = a.outputs[0], TOLD, True
         for i in _list_candidates(a, wanted):
             if a.outputs[i].name in a.echoed and a.outputs[i].declared:

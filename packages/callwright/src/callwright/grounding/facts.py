@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from callwright.grounding.labels import moment_labels
 from callwright.grounding.quantity import Moment, Number, find_moments, find_numbers, weekday_of
 from callwright.grounding.words import find_concepts
-from callwright.language.tokens import split_tokens
+from callwright.language.tokens import key_tokens, split_tokens
 from callwright.nouns.types import Json, Skip, ToolResult, iter_scalars, to_canonical_json
 
 _DECIMAL = re.compile(r"-?\d+(?:\.\d*)?|-?\.\d+", re.ASCII)
@@ -104,13 +104,8 @@ class Facts:
             if result.failure is not None:
                 parts.append(result.failure.message)
         parts += [f"{s.tool} {s.reason}" for s in self.skips]
-        return (
-            " "
-            + " ".join(
-                " ".join(split_tokens(form)) for p in parts for form in {p, _split_camel_case(p)}
-            )
-            + " "
-        )
+        forms = (form for p in parts for form in {tuple(split_tokens(p)), tuple(key_tokens(p))})
+        return f" {' '.join(' '.join(words) for words in forms)} "
 
     @cached_property
     def squeezed(self) -> str:
@@ -305,10 +300,6 @@ class Facts:
         )
         tries += [value if isinstance(value, str) else "", to_canonical_json(value)]
         return next((t[:240] for t in tries if t and t[:240] in text), "")
-
-
-def _split_camel_case(text: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
 
 
 def render_content(content: Json) -> str:

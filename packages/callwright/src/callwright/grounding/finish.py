@@ -1,8 +1,8 @@
 """The Finish step (RETO, section 3.3 and A.6): one question, answered from the execution summary
 only, then checked.
 
-``finish`` does no I/O: it yields at most ``1 + mend`` questions and is sent the replies. Nothing
-unconfirmed is kept without its mark, and nothing is dropped in silence.
+``finish`` does no I/O: it yields at most ``1 + repair_questions`` questions and is sent the
+replies. Nothing unconfirmed is kept without its mark, and nothing is dropped in silence.
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ def finish(
     *,
     mode: ReplyMode = "text",
     char_limit: int = 6_000,
-    mend: int = 1,
+    repair_questions: int = 1,
 ) -> Generator[ChatRequest, Reply, Answer]:
     """The answer of :func:`write_answer`."""
     written = yield from write_answer(
-        query, results, skips, mode=mode, char_limit=char_limit, mend=mend
+        query, results, skips, mode=mode, char_limit=char_limit, repair_questions=repair_questions
     )
     return written.answer
 
@@ -98,15 +98,15 @@ def write_answer(
     *,
     mode: ReplyMode = "text",
     char_limit: int = 6_000,
-    mend: int = 1,
+    repair_questions: int = 1,
 ) -> Generator[ChatRequest, Reply, WrittenAnswer]:
     """Ask for the final answer, check every statement, repair or mark what no result confirms.
     Returns it with what the model itself names as missing.
 
-    ``char_limit`` bounds the execution summary; ``mend`` how many statements the model may be asked
-    to restate; a reply without any statement costs one of them, and where none is left the answer
-    says what was found instead. Where no call succeeded there is nothing to answer from: the model
-    is not asked at all.
+    ``char_limit`` bounds the execution summary; ``repair_questions`` how many statements the model
+    may be asked to restate; a reply without any statement costs one of them, and where none is left
+    the answer says what was found instead. Where no call succeeded there is nothing to answer from:
+    the model is not asked at all.
     """
     done = [r for r in results if r.ok and not _is_empty_content(r.content)]
     if not done:
@@ -116,8 +116,8 @@ def write_answer(
     request = _build_question(query, results, skips, mode, char_limit, ids)
     reply = yield request
     drafts = read_drafts(reply, ids)
-    if _is_empty_reply(drafts) and not drafts.gave_up and mend > 0:
-        mend -= 1
+    if _is_empty_reply(drafts) and not drafts.gave_up and repair_questions > 0:
+        repair_questions -= 1
         reply = yield _build_retry_request(request, reply)
         drafts = read_drafts(reply, ids) if not _is_not_known(reply) else Drafts()
     if _is_empty_reply(drafts):
@@ -126,9 +126,9 @@ def write_answer(
     for position, draft in enumerate(drafts.statements):
         place = (position, len(drafts.statements))
         statement, made, left = yield from _verify_statement(
-            draft, facts, request, reply, mend, place
+            draft, facts, request, reply, repair_questions, place
         )
-        mend = left
+        repair_questions = left
         statements.append(statement)
         rules.append(made[-1].rule if made else "")
         edits += made
@@ -230,7 +230,7 @@ def _verify_statement(
     facts: Facts,
     request: ChatRequest,
     reply: Reply,
-    mend: int,
+    repair_questions: int,
     place: tuple[int, int],
 ) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
     """Check one statement; repair it by rule, else by one question, else mark it."""
@@ -243,9 +243,9 @@ def _verify_statement(
     if (
         verdict.support == "unsupported"
         and not _repair_statement(draft, verdict, facts)
-        and mend > 0
+        and repair_questions > 0
     ):
-        mend -= 1
+        repair_questions -= 1
         restated = yield (
             _build_plain_request(facts)
             if echo
@@ -256,15 +256,19 @@ def _verify_statement(
             text, again = found
             edit = Edit(f"/statements/{position}/text", draft.text, text, EditRules.ANSWER_RESTATED)
             support = "mended" if again.support == "supported" else again.support
-            return Statement(text, support, again.citations, tuple(verdict.problems)), [edit], mend
+            return (
+                Statement(text, support, again.citations, tuple(verdict.problems)),
+                [edit],
+                repair_questions,
+            )
         if echo or _is_not_known(restated):
-            return (*_withdraw_statement(draft, verdict, facts, place, echo), mend)
+            return (*_withdraw_statement(draft, verdict, facts, place, echo), repair_questions)
     statement, edits = (
         _quote_cited_results(draft, facts, position, why)
         if echo
         else _decide_by_rule(draft, verdict, facts, position)
     )
-    return statement, edits, mend
+    return statement, edits, repair_questions
 
 
 def _withdraw_statement(
@@ -325,7 +329,7 @@ def _repair_statement(
     draft: Draft, verdict: GroundingResult, facts: Facts
 ) -> tuple[str, GroundingResult] | None:
     """The statement with its wrong values replaced, if the result then holds."""
-    if not verdict.mendable:
+    if not verdict.repairable:
         return None
     text = apply_fixes(draft.text, verdict.fixes)
     again = check_statement(text, facts, draft.results)

@@ -41,7 +41,7 @@ class GroundingResult:
     checked: int = 0  # claims that were looked up
 
     @property
-    def mendable(self) -> bool:
+    def repairable(self) -> bool:
         return bool(self.problems) and len(self.fixes) == len(self.problems)
 
 

@@ -105,10 +105,10 @@ def read_json(text: str) -> Json:
     except JsonError:
         pass
     try:
-        mended = parse_lenient(text)
+        repaired = parse_lenient(text)
     except JsonError:
         return None
-    return None if mended.truncated else mended.value
+    return None if repaired.truncated else repaired.value
 
 
 def _first_turn(text: str) -> str:

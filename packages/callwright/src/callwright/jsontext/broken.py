@@ -105,7 +105,7 @@ def parse_lenient(text: str | bytes) -> LenientResult:
     plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     if len(plain) > MAX_CHARS:
         raise JsonError(
-            f"not JSON ({refused.reason}), and too long to mend: {len(plain)} characters",
+            f"not JSON ({refused.reason}), and too long to repair: {len(plain)} characters",
             MAX_CHARS,
         )
     problems: list[str] = []
@@ -214,7 +214,7 @@ def _parse_with_fallbacks(text: str, span: Span, problems: list[str], tidied: bo
             pass
     if len(text) > _LIBRARY_CHARS or _measure_depth(text) * len(text) > _LIBRARY_WORK:
         raise JsonError(
-            f"not JSON ({refused.reason}), and too long or too deep to mend", span.start
+            f"not JSON ({refused.reason}), and too long or too deep to repair", span.start
         )
     return _repair_with_library(text, refused, problems)
 
@@ -225,7 +225,7 @@ def _fix_common_slips(text: str, problems: list[str]) -> str:
     """
     made: set[str] = set()
 
-    def mended(found: re.Match[str]) -> str:
+    def repaired(found: re.Match[str]) -> str:
         kind, token = found.lastgroup, found[0]
         if kind == "text":
             return token if _is_sound(token) else _requote_string(token, made)
@@ -242,7 +242,7 @@ def _fix_common_slips(text: str, problems: list[str]) -> str:
             made.add("Python words for JSON's")
         return _PYTHON_WORDS.get(token, token)
 
-    tidy = _TOKEN.sub(mended, text)
+    tidy = _TOKEN.sub(repaired, text)
     problems += sorted(made)
     return tidy
 
@@ -333,11 +333,11 @@ def _repair_with_library(text: str, refused: JsonError, problems: list[str]) -> 
         Exception
     ) as exc:  # a library for broken input may break on it: then the document stays refused
         raise JsonError(
-            f"{refused.reason}; not mendable either ({type(exc).__name__})", refused.position
+            f"{refused.reason}; not repairable either ({type(exc).__name__})", refused.position
         ) from None
     if type(value) is not ({"{": dict, "[": list}[text[0]]):
         raise refused
-    problems += [str(entry.get("text", "mended")) for entry in log] or ["syntax mended"]
+    problems += [str(entry.get("text", "repaired")) for entry in log] or ["syntax repaired"]
     return value
 
 

@@ -20,6 +20,7 @@ from callwright.nouns.memo import cache_by_text
 
 DETECTION: Final = Vocabulary("detection")
 LONGEST: Final = 4_000  # characters of a text that are looked at
+_ASCII_LETTER = re.compile(r"[a-zA-Z]")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:['’][^\W\d_]+)*")  # a letter by itself is a sign: "31 m/s"
 
 
@@ -53,6 +54,8 @@ def script_of(text: str) -> str:
     """The script that most letters of a text are in, as ISO 15924 names it; "" for a text without
     letters and for scripts that are not listed.
     """
+    if text.isascii():
+        return _find_script(ord("a")) if _ASCII_LETTER.search(text) else ""
     counts: dict[str, int] = {}
     for char, times in Counter(text).items():  # in the order in which they first appear
         if char.isalpha():

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
 from callwright.language.detect import LONGEST, language_of, script_of
 from callwright.language.tokens import fold_text
 from callwright.language.vocabulary import Vocabulary
+from callwright.nouns.memo import cache_by_text
 
 NUMBER_PACKS: Final = ("ar", "de", "en", "es", "zh")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
@@ -118,12 +119,14 @@ class NumberWords:
         end = 0
         for found in _TOKEN.finditer(text):
             parts = self._read_word(found[0])
-            if not parts or (run and _SEPARATES.search(text, end, found.start())):
+            if run and (not parts or _SEPARATES.search(text, end, found.start())):
                 yield run
                 run = []
-            run += parts
-            end = found.end()
-        yield run
+            if parts:
+                run += parts
+                end = found.end()
+        if run:
+            yield run
 
     def _read_word(self, word: str) -> tuple[Part, ...]:
         if word[0].isdigit():
@@ -267,8 +270,15 @@ def number_words(code: str) -> NumberWords | None:
 
 def read_number_words(text: str, codes: Iterable[str]) -> frozenset[float]:
     """Every number that a text says in the words of these languages."""
-    packs = (words for code in codes if (words := number_words(code)) is not None)
-    return frozenset(value for words in packs for value in words.read(text))
+    readers = (reader for code in codes if (reader := _number_reader(code)) is not None)
+    return frozenset().union(*(read(text) for read in readers))
+
+
+@cache
+def _number_reader(code: str) -> Callable[[str], frozenset[float]] | None:
+    """The reader of a language's number words: a conversation is read again with every reply."""
+    words = number_words(code)
+    return cache_by_text(most=4_096, longest=1_024)(words.read) if words is not None else None
 
 
 def read_number_signs(text: str) -> frozenset[float]:

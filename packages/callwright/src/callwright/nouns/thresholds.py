@@ -64,6 +64,16 @@ def threshold(package: str, name: str) -> float:
     return found.value
 
 
+def threshold_group(package: str, group: str) -> Mapping[str, float]:
+    """The values of a group by their names in it. Raises ConfigError where the package has no group
+    of that name.
+    """
+    found = {name: one for name, (one, _) in threshold_pairs(package, group).items()}
+    if not found:
+        raise ConfigError(f"{package} has no thresholds of {group!r}")
+    return MappingProxyType(found)
+
+
 def threshold_pairs(package: str, group: str) -> dict[str, tuple[float, float]]:
     """The values of a group by their names in it: for a reply of one call, and of several."""
     return {

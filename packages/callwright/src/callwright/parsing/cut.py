@@ -207,10 +207,10 @@ def _json_end(text: str, calls: int | None) -> int:
 
 def _is_call(text: str) -> bool:
     try:
-        mended = parse_lenient(text)
+        repaired = parse_lenient(text)
     except JsonError:
         return False
-    found = read_object(mended.value)
+    found = read_object(repaired.value)
     return found is not None and bool(found.calls)
 
 

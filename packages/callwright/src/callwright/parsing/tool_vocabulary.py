@@ -141,7 +141,7 @@ class ToolVocabulary:
         except JsonError as exc:
             if len(text) > self._left:
                 raise JsonError(
-                    f"{exc.reason}; too much to mend in one reply", exc.position
+                    f"{exc.reason}; too much to repair in one reply", exc.position
                 ) from None
         self._left -= len(text)
         return parse_lenient(text)

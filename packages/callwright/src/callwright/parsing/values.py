@@ -49,13 +49,13 @@ def read_value(text: str, closed: bool, offer: ToolVocabulary, *, at_end: bool) 
     """
     if closed:
         try:
-            mended = offer.read(text)
+            repaired = offer.read(text)
         except JsonError:
             return _salvage_calls(text, offer, at_end=False)
-        if not mended.truncated:
-            found = read_object(mended.value, offer.tools)
+        if not repaired.truncated:
+            found = read_object(repaired.value, offer.tools)
             for call in found.calls if found else ():
-                call.problems += mended.problems
+                call.problems += repaired.problems
             return found
     return _salvage_calls(text, offer, at_end)
 
@@ -67,13 +67,13 @@ def read_arguments(
     if not closed:
         return Meant(name, text, [STOPPED if at_end else UNCLOSED], truncated=at_end)
     try:
-        mended = offer.read(text)
+        repaired = offer.read(text)
     except JsonError as exc:
         return Meant(name, text, [f"{BROKEN}: {exc.reason}"])
-    if mended.truncated:
+    if repaired.truncated:
         return Meant(name, text, [STOPPED], truncated=True)
-    call = build_call(name, mended.value)
-    call.problems += mended.problems
+    call = build_call(name, repaired.value)
+    call.problems += repaired.problems
     return call
 
 

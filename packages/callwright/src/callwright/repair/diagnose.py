@@ -148,10 +148,10 @@ def _parse_content(content: Json) -> Json:
     """
     if isinstance(content, str) and content.lstrip()[:1] in ("{", "["):
         try:
-            mended = parse_lenient(content)
+            repaired = parse_lenient(content)
         except JsonError:
             return content
-        return content if mended.truncated or mended.is_mark else mended.value
+        return content if repaired.truncated or repaired.is_mark else repaired.value
     return content
 
 

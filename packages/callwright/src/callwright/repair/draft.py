@@ -7,14 +7,15 @@ where results are rendered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import count
+from operator import attrgetter
 from typing import NamedTuple
 
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, Json, JsonObject, ToolCall
 from callwright.nouns.wire_names import EditRule
-from callwright.repair.diagnostics import MISSING, Abstention, Diagnostic
+from callwright.repair.diagnostics import MISSING, Abstention, Diagnostic, Severity
 from callwright.repair.location import REPLY, Location, in_arguments
 from callwright.schema.value_edits import ValueEdit, render_pointer
 
@@ -94,14 +95,24 @@ class Change(Findings):
     calls: dict[int, ToolCall] = field(default_factory=dict)
     origins: dict[int, int | None] = field(default_factory=dict)
     order: list[int] | None = None
-    withdrawn: set[int] = field(default_factory=set)
-    closed: set[int] = field(default_factory=set)
-    right: set[int] = field(default_factory=set)
+    withdrawn: AbstractSet[int] = frozenset()
+    closed: AbstractSet[int] = frozenset()
+    right: AbstractSet[int] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(
             self.edits or self.diagnostics or self.calls or self.closed or self.order is not None
         )
+
+    def join(self, other: Change) -> Change:
+        """This change, and that of drafts which it does not know of."""
+        self.edits += other.edits
+        self.diagnostics += other.diagnostics
+        self.calls |= other.calls
+        self.withdrawn |= other.withdrawn
+        self.closed |= other.closed
+        self.right |= other.right
+        return self
 
     def list_edit(
         self, location: Location, before: Json, after: Json, rule: EditRule, confidence: float = 1.0
@@ -139,37 +150,23 @@ class Change(Findings):
         self.diagnostics.append(Diagnostic("note", MISSING, in_arguments(draft, key)))
 
 
-def join_changes(found: Sequence[Change]) -> Change | None:
-    """The changes of drafts that do not know of each other as one; None where there is none."""
-    if not found:
-        return None
-    made = found[0]
-    for change in found[1:]:
-        made.edits += change.edits
-        made.diagnostics += change.diagnostics
-        made.calls |= change.calls
-        made.withdrawn |= change.withdrawn
-        made.closed |= change.closed
-        made.right |= change.right
-    return made
-
-
 class Drafts:
     """The calls of one reply on their way, in order, and what was done to them."""
 
     def __init__(self, calls: Iterable[ToolCall], turn: int = CALL_BY_CALL) -> None:
         self._every = {i: Draft(i, call, i) for i, call in enumerate(calls)}
         self._order = list(self._every)
-        self._ids = count(len(self._every))
+        self._left = list(self._every.values())  # the drafts of the order
+        self._next_id = len(self._every)
         self._turn = turn
         self._reply: Draft | None = None
 
     @classmethod
     def of(cls, draft: Draft) -> Drafts:
         """One draft by itself, under the id that it has."""
-        made = cls(())
-        made._every[draft.id] = draft
-        made._order.append(draft.id)
+        made = cls.__new__(cls)
+        made._every, made._order, made._left = {draft.id: draft}, [draft.id], [draft]
+        made._next_id, made._turn, made._reply = draft.id + 1, CALL_BY_CALL, None
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -180,13 +177,21 @@ class Drafts:
 
     def __iter__(self) -> Iterator[Draft]:
         """The drafts that are left, in order."""
-        return iter([self._every[i] for i in self._order])
+        return iter(self._left)
 
     def __len__(self) -> int:
         return len(self._order)
 
     def __getitem__(self, id: int) -> Draft:
         return self._every[id] if id != REPLY else self._of_reply()
+
+    @property
+    def are_right(self) -> bool:
+        """True if the check has let every call through that rules go on with."""
+        for draft in self._left:  # noqa: SIM110  # asked before every rule: a generator costs more
+            if not (draft.is_right or draft.is_closed):
+                return False
+        return True
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -211,7 +216,8 @@ class Drafts:
 
     def new_id(self) -> int:
         """An id that no draft has had."""
-        return next(self._ids)
+        self._next_id += 1
+        return self._next_id - 1
 
     def take_turn(self, turn: int) -> None:
         """List what follows after what was done in earlier turns."""
@@ -226,10 +232,11 @@ class Drafts:
 
     def apply(self, change: Change) -> None:
         """Make a change."""
+        every = self._every
         for id, call in change.calls.items():
-            draft = self._every.get(id)
+            draft = every.get(id)
             if draft is None:
-                self._every[id] = Draft(id, call, change.origins.get(id))
+                every[id] = Draft(id, call, change.origins.get(id))
             elif draft.call is not call:
                 draft.call, draft.is_right = call, None
         for id in change.right:
@@ -241,7 +248,8 @@ class Drafts:
             draft = self[edit.location.draft]
             turn = self._next_turn()
             draft.edits.append(edit if edit.turn == turn else edit._replace(turn=turn))
-            draft.confidence = min(draft.confidence, edit.confidence)
+            if edit.confidence < draft.confidence:
+                draft.confidence = edit.confidence
         for found in change.diagnostics:
             turn = self._next_turn()
             listed = found if found.turn == turn else found._replace(turn=turn)
@@ -250,6 +258,7 @@ class Drafts:
             self[id].is_closed = True
         if change.order is not None:
             self._order = list(change.order)
+            self._left = [every[i] for i in self._order]
 
     # ------------------------------------------------------------ what results show
 
@@ -260,29 +269,30 @@ class Drafts:
 
     def render_edits(self) -> tuple[Edit, ...]:
         """Every edit: call by call, then what concerned several calls, as it was done."""
-        listed = (edit for draft in self._ranked() for edit in draft.edits)
-        return tuple(
-            Edit(self._edit_path(e), e.before, e.after, e.rule)
-            for e in sorted(listed, key=lambda e: e.turn)
-        )
+        listed = [edit for draft in self._ranked() for edit in draft.edits]
+        listed.sort(key=attrgetter("turn"))
+        return tuple([Edit(self._edit_path(e), e.before, e.after, e.rule) for e in listed])
 
     def render_violations(self) -> tuple[Violation, ...]:
         """Return the errors that remain."""
-        found = (d for d in self._said() if d.severity == "error")
-        return tuple(d.to_violation(self._path(d.location)) for d in found)
+        found = self._list_diagnostics("error")
+        return tuple([d.to_violation(self._path(d.location)) for d in found])
 
     def render_abstentions(self) -> tuple[Abstention, ...]:
         """Return the hints about what was left alone."""
-        found = (d for d in self._said() if d.severity == "hint")
-        return tuple(d.to_abstention(self._path(d.location)) for d in found)
+        found = self._list_diagnostics("hint")
+        return tuple([d.to_abstention(self._path(d.location)) for d in found])
 
-    def _said(self) -> Iterator[Diagnostic]:
-        found = (d for draft in self._ranked() for d in draft.diagnostics)
-        return iter(sorted(found, key=lambda d: d.turn))
+    def _list_diagnostics(self, severity: Severity) -> list[Diagnostic]:
+        found = [d for draft in self._ranked() for d in draft.diagnostics if d.severity == severity]
+        found.sort(key=attrgetter("turn"))
+        return found
 
     def _ranked(self) -> list[Draft]:
         """Drafts by where they were read, added ones last, then the reply as a whole."""
         last = len(self._every)
+        if last == 1 and self._reply is None:
+            return list(self._every.values())
         return sorted(
             self.every, key=lambda d: last + (d.id == REPLY) if d.origin is None else d.origin
         )

@@ -13,7 +13,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, fields
 
-from callwright.jsontext import JsonError, explain_unwritable, parse, write, write_as_it_stands
+from callwright.jsontext import (
+    JsonError,
+    explain_unwritable,
+    parse,
+    parse_object,
+    write,
+    write_as_it_stands,
+)
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import CheckedCall, Edit, Json, JsonObject, Tool, ToolCall
 from callwright.repair.diagnostics import Severity, from_located, from_violation
@@ -95,16 +102,31 @@ class Gate:
         see :mod:`callwright.repair.provenance.grounding`.
         """
         context, arguments = self._context(call.tool), call.arguments
+        if context is None:
+            return Refusal(call, None, None, (violations.unknown_tool(call.tool, self._tools),))
+        read = call
+        if isinstance(arguments, str):
+            arguments = parse_object(arguments)
+            read = ToolCall(call.id, call.tool, arguments, call.slot)
         is_right = None
-        if context is not None and type(arguments) is dict:
+        if type(arguments) is dict:
             text = write_as_it_stands(arguments)
             is_right = context.accepts(arguments) if text is not None else None
             if is_right and text is not None and sources is None:
                 notes = _warn_unasserted(context, arguments)
                 return _seal(call, context.tool, arguments, (), notes, text)
-        draft = Draft(0, call, is_right=is_right)
+        draft = Draft(0, read, is_right=is_right)
         self._run_rules(draft, context, sources)
         return _build_verdict(call, draft, context, ())
+
+    def accepts(self, call: ToolCall) -> bool:
+        """Return True if :meth:`check` lets the call through as it is, without an edit."""
+        context, arguments = self._context(call.tool), call.arguments
+        if isinstance(arguments, str):
+            arguments = parse_object(arguments)
+        if context is None or not isinstance(arguments, dict) or not context.accepts(arguments):
+            return False
+        return not explain_unwritable(arguments, MAX_DEPTH)
 
     def judge(
         self, draft: Draft, sources: ProvenanceIndex | None = None, edits: tuple[Edit, ...] = ()
@@ -252,24 +274,24 @@ def _build_verdict(
 ) -> CheckedCall | Refusal:
     """A draft as the gate's results show it: sealed, or refused."""
     edits = before
-    if draft.edits:
-        made = (
-            (_render_argument_path(at), old, new, rule) for at, old, new, rule, *_ in draft.edits
-        )
-        edits = (*before, *(Edit(*one) for one in made))
+    for at, old, new, rule, *_ in draft.edits:
+        edits += (Edit(_render_argument_path(at), old, new, rule),)
+    errors = _render_violations(draft, "error")
     if context is None:
-        return Refusal(call, None, None, _render_violations(draft, "error"), edits)
-    if draft.errors:
+        return Refusal(call, None, None, errors, edits)
+    if errors:
         arguments = None if draft.is_closed else draft.arguments
-        return Refusal(call, context.tool, arguments, _render_violations(draft, "error"), edits)
+        return Refusal(call, context.tool, arguments, errors, edits)
     arguments = draft.arguments
     warnings = (*_render_violations(draft, "warning"), *_warn_unasserted(context, arguments))
     return _seal(call, context.tool, arguments, edits, warnings, _write_any(arguments))
 
 
 def _render_violations(draft: Draft, severity: Severity) -> tuple[Violation, ...]:
+    if not draft.diagnostics:
+        return ()
     found = [d for d in draft.diagnostics if d.severity == severity]
-    return tuple(d.to_violation(_render_argument_path(d.location)) for d in found)
+    return tuple([d.to_violation(_render_argument_path(d.location)) for d in found])
 
 
 def _render_argument_path(location: Location) -> str:

@@ -36,12 +36,13 @@ def run_rules(
         if rule.when != "always":
             if idle is None:
                 idle = not select_drafts(drafts, context, "open")
-            if idle:
+            if idle or (rule.when == "wrong" and drafts.are_right):
                 continue
         if rule.needs <= has:
+            change = None
             if rule.find is not None:
                 change = rule.find(drafts, context)
-            else:
+            elif rule.apply is not None:
                 change = yield from rule.apply(drafts, context)
             if change is not None:
                 drafts.take_turn(rule.turn)

@@ -8,7 +8,7 @@ from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Reply
-from callwright.repair.draft import CALL_BY_CALL, Change, Draft, Drafts, join_changes
+from callwright.repair.draft import CALL_BY_CALL, Change, Draft, Drafts
 
 Need: TypeAlias = Literal["schema", "conversation", "results", "model"]
 """What a rule cannot do without. A configuration that lacks it leaves the rule out."""
@@ -46,13 +46,13 @@ class Rule(Generic[C]):
     """A rule of a configuration. Rules are run by ``cost``, the surest and cheapest first.
 
     ``when`` says which drafts it looks at, ``turn`` whether its edits are listed call by call or
-    after those of every call. ``find`` is ``apply`` of a rule that asks nobody, without the
-    generator, which costs as much as most rules do.
+    after those of every call. A rule that asks nobody has ``find``: a generator costs as much as
+    most rules do. Any other has ``apply``.
     """
 
     id: str
     cost: int
-    apply: Apply[C]
+    apply: Apply[C] | None = None
     needs: frozenset[Need] = frozenset({"schema"})
     when: When = "always"
     turn: int = CALL_BY_CALL
@@ -61,11 +61,13 @@ class Rule(Generic[C]):
 
 def select_drafts(drafts: Drafts, context: Context, when: When) -> list[Draft]:
     """The drafts that a rule looks at. The check is asked again only of what has changed."""
+    if when == "always":
+        return [draft for draft in drafts if not draft.is_closed]
     selected: list[Draft] = []
     for draft in drafts:
-        if draft.is_closed or (when != "always" and not context.is_open(draft)):
+        if draft.is_closed or (when == "wrong" and draft.is_right) or not context.is_open(draft):
             continue
-        if when != "wrong" or not is_valid_draft(draft, context):
+        if when == "open" or not is_valid_draft(draft, context):
             selected.append(draft)
     return selected
 
@@ -87,14 +89,14 @@ def call_rule(
     """A rule that looks at one call at a time and asks nobody."""
 
     def find_all(drafts: Drafts, context: C) -> Change | None:
-        found: list[Change] = []
+        made: Change | None = None
         for draft in select_drafts(drafts, context, when):
             change = find(draft, context)
             if change is not None:
-                found.append(change)
-        return join_changes(found) if found else None
+                made = change if made is None else made.join(change)
+        return made
 
-    return Rule(id, cost, _without_question(find_all), needs, when, find=find_all)
+    return Rule(id, cost, None, needs, when, find=find_all)
 
 
 def reply_rule(
@@ -106,12 +108,4 @@ def reply_rule(
 ) -> Rule[C]:
     """A rule that looks at the calls together and asks nobody."""
 
-    return Rule(id, cost, _without_question(find), needs, turn=turn, find=find)
-
-
-def _without_question(find: Find[C]) -> Apply[C]:
-    def apply(drafts: Drafts, context: C) -> Steps:
-        return find(drafts, context)
-        yield  # no question
-
-    return apply
+    return Rule(id, cost, None, needs, turn=turn, find=find)

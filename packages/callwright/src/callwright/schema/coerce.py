@@ -161,6 +161,8 @@ class _Walk:
         """The value replaced as a whole. The first reading wins: readings are ordered from surest
         to least sure.
         """
+        if isinstance(value, dict) and "array" not in get_types(node.schema):
+            return value  # an object is read as nothing else
         for rule, candidate in _iter_readings(value, node.schema):
             edits: list[ValueEdit] = []
             finished = candidate
@@ -309,12 +311,12 @@ def _iter_unwrapped(text: str, types: frozenset[str]) -> Iterator[tuple[EditRule
             value = parse(value)
     except JsonError:
         try:
-            mended = parse_lenient(text)
+            repaired = parse_lenient(text)
         except JsonError:
             return
-        if mended.truncated:
+        if repaired.truncated:
             return
-        value = mended.value
+        value = repaired.value
     if _type_name(value) in types:
         yield EditRules.UNWRAP_JSON, value
 

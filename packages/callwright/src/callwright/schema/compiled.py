@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import jsonschema_rs
 
 from callwright.nouns.types import Json, Tool, to_canonical_json
-from callwright.schema.cost import Visits, find_size_problem, measure_extent, visits_of
+from callwright.schema.cost import Visits, measure_extent, measure_schema
 from callwright.schema.relaxed import relax_schema
 
 _PATTERNS = jsonschema_rs.FancyRegexOptions(
@@ -96,18 +96,13 @@ def _compile_checked(
     """Raises what :func:`_explain_refusal` tells of."""
     if not isinstance(schema, dict | bool):
         raise BadSchema(f"a schema is an object or a boolean, not {type(schema).__name__}")
-    problem = find_size_problem(schema)
-    if problem:
-        raise BadSchema(problem)
+    cost = measure_schema(schema)
+    if cost.problem:
+        raise BadSchema(cost.problem)
     validator = jsonschema_rs.validator_for(schema, **options.to_keywords())
-    return Compiled(
-        schema,
-        validator,
-        options,
-        visits_of(schema),
-        unasserted,
-        _has_slow_patterns(schema, options),
-    )
+    may_be_slow = cost.has_patterns or options.registry is not None
+    slow = may_be_slow and _has_slow_patterns(schema, options)
+    return Compiled(schema, validator, options, cost.visits, unasserted, slow)
 
 
 def _explain_refusal(schema: Json, options: ValidatorOptions) -> str:
@@ -167,7 +162,7 @@ class Compiled:
         If checking against the whole schema has no bounded cost, only the parts without references
         are asserted.
         """
-        asked = self.asked_of(value)
+        asked = self if self._cheap else self.asked_of(value)
         try:
             return asked is None or bool(asked.validator.is_valid(value))
         except (ValueError, TypeError):
@@ -252,7 +247,7 @@ class Compiled:
         """Return True if the subschema at a URI-fragment pointer accepts the value; None if there
         is no such part.
         """
-        asked = self.asked_of(value)
+        asked = self if self._cheap else self.asked_of(value)
         part = None if asked is None else asked.part(pointer)
         if asked is None or (part is None and asked is not self):
             return True
@@ -372,12 +367,12 @@ class Node:
 
     def property(self, name: str) -> Node | None:
         """The subschema of one declared property, references followed."""
+        found = self._below.get(("properties", name))
+        if found is not None:
+            return found
         properties = self.get("properties")
-        return (
-            self.child("properties", name)
-            if isinstance(properties, dict) and name in properties
-            else None
-        )
+        is_declared = isinstance(properties, dict) and name in properties
+        return self.child("properties", name) if is_declared else None
 
     def member(self, key: str) -> Node | None:
         """The subschema of one member of an object: declared or additional."""

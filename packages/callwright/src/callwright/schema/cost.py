@@ -22,6 +22,7 @@ MAX_VISITS = 50_000  # visits of one value or of one path of values
 MAX_PARTS = 10_000_000  # of a value
 _DEEPEST = 200
 
+_PATTERN_KEYWORDS = frozenset({"pattern", "patternProperties"})
 _HERE_LISTS = ("allOf", "anyOf", "oneOf")  # applied to the same value
 _HERE = ("not", "if", "then", "else")
 _BELOW_MAPS = ("patternProperties",)  # each may apply to the same child
@@ -33,33 +34,6 @@ _BELOW = (
     "unevaluatedItems",
     "additionalItems",
 )
-
-
-def find_size_problem(schema: Json) -> str:
-    """Return the problem with the size or shape of a schema; "" if there is none."""
-    nodes, text = 0, 0
-    stack: list[tuple[Json, int]] = [(schema, 0)]
-    while stack:
-        value, depth = stack.pop()
-        nodes += 1
-        if depth > MAX_DEPTH:
-            return f"the schema is nested more than {MAX_DEPTH} levels deep"
-        if nodes + len(stack) > MAX_NODES:
-            return f"the schema has more than {MAX_NODES} parts"
-        if isinstance(value, str):
-            text += len(value)
-        elif isinstance(value, dict | list | tuple) and len(value) > MAX_NODES:
-            return f"the schema has more than {MAX_NODES} parts"
-        elif isinstance(value, dict):
-            text += sum(map(len, filter(lambda k: isinstance(k, str), value)))
-            stack.extend((v, depth + 1) for v in value.values())
-        elif isinstance(value, list | tuple):
-            stack.extend((v, depth + 1) for v in value)
-        if text > MAX_TEXT:
-            return f"the schema has more than {MAX_TEXT} characters"
-    if deepest_instance(schema) < 1:
-        return "checking one value against the schema takes too many steps: its references multiply"
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +49,57 @@ class Visits:
     def at(self, depth: int) -> int:
         """The most visits on one path of a value of this depth."""
         return self.counts[min(depth, len(self.counts) - 1)]
+
+
+class SchemaCost(NamedTuple):
+    """The cost of checking values against a schema. ``problem``: why it must not be compiled, ""
+    if it may be; ``has_patterns``: a part of it may be a regular expression.
+    """
+
+    problem: str
+    visits: Visits
+    has_patterns: bool
+
+
+def measure_schema(schema: Json) -> SchemaCost:
+    """The cost of a schema, measured without evaluating it."""
+    problem, has_patterns = _find_size_problem(schema)
+    if problem:
+        return SchemaCost(problem, Visits((MAX_VISITS,), 0), has_patterns)
+    visits = visits_of(schema)
+    if visits.deepest < 1:
+        problem = (
+            "checking one value against the schema takes too many steps: its references multiply"
+        )
+    return SchemaCost(problem, visits, has_patterns)
+
+
+def _find_size_problem(schema: Json) -> tuple[str, bool]:
+    """Return the problem with the size of a schema, "" if there is none, and True if a key in it
+    introduces a regular expression.
+    """
+    nodes, text, has_patterns = 0, 0, False
+    stack: list[tuple[Json, int]] = [(schema, 0)]
+    while stack:
+        value, depth = stack.pop()
+        nodes += 1
+        if depth > MAX_DEPTH:
+            return f"the schema is nested more than {MAX_DEPTH} levels deep", has_patterns
+        if nodes + len(stack) > MAX_NODES:
+            return f"the schema has more than {MAX_NODES} parts", has_patterns
+        if isinstance(value, str):
+            text += len(value)
+        elif isinstance(value, dict | list | tuple) and len(value) > MAX_NODES:
+            return f"the schema has more than {MAX_NODES} parts", has_patterns
+        elif isinstance(value, dict):
+            has_patterns = has_patterns or not _PATTERN_KEYWORDS.isdisjoint(value)
+            text += sum(map(len, filter(lambda k: isinstance(k, str), value)))
+            stack.extend((v, depth + 1) for v in value.values())
+        elif isinstance(value, list | tuple):
+            stack.extend((v, depth + 1) for v in value)
+        if text > MAX_TEXT:
+            return f"the schema has more than {MAX_TEXT} characters", has_patterns
+    return "", has_patterns
 
 
 def visits_of(schema: Json) -> Visits:
@@ -105,13 +130,6 @@ def visits_of(schema: Json) -> Visits:
     return Visits(tuple(most), _DEEPEST)
 
 
-def deepest_instance(schema: Json) -> int:
-    """Return the greatest nesting depth of a value whose check stays within MAX_VISITS; at most
-    200, 0 for never.
-    """
-    return visits_of(schema).deepest
-
-
 def _grows_evenly(totals: list[int]) -> bool:
     """Plain recursion (a tree): each level adds as much as the one before, and 200 levels stay
     affordable.
@@ -120,13 +138,6 @@ def _grows_evenly(totals: list[int]) -> bool:
         return False
     steps = {b - a for a, b in zip(totals[-8:], totals[-7:], strict=False)}
     return len(steps) == 1 and totals[-1] + steps.pop() * _DEEPEST < MAX_VISITS
-
-
-def instance_depth(value: Json, stop: int) -> int:
-    """Levels of arrays and objects, 1 for one that holds no other, counted only until ``stop`` is
-    passed.
-    """
-    return measure_extent(value, stop).depth
 
 
 class Extent(NamedTuple):

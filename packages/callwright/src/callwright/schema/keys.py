@@ -10,6 +10,8 @@ difference carries meaning (min/max, start/end, 1/2).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from callwright.language import ENGLISH
 from callwright.language.tokens import split_identifier
@@ -63,48 +65,67 @@ def rename_keys(
 ) -> tuple[Json, tuple[ValueEdit, ...]]:
     """Unknown keys renamed to missing ones, at every level where it is certain which is meant."""
     edits: list[ValueEdit] = []
-    return _rename_nested_keys(value, node.resolved(), path, edits, depth), tuple(edits)
+    return _change_keys(value, node.resolved(), path, edits, _pair_keys, depth), tuple(edits)
 
 
 def drop_keys(value: Json, node: Node, path: Pointer = ()) -> tuple[Json, tuple[ValueEdit, ...]]:
     """Keys that the schema forbids (or, at the top, does not declare) left out, at every level."""
     edits: list[ValueEdit] = []
-    return _drop_nested_keys(value, node.resolved(), path, edits, 0), tuple(edits)
+    return _change_keys(value, node.resolved(), path, edits, _find_unknown_keys), tuple(edits)
 
 
-def _rename_nested_keys(
-    value: Json, node: Node, path: Pointer, edits: list[ValueEdit], depth: int
+NewNames: TypeAlias = Mapping[str, str | None]
+"""The keys of an object that get another name; None drops the key."""
+
+
+def _change_keys(
+    value: Json,
+    node: Node,
+    path: Pointer,
+    edits: list[ValueEdit],
+    find_names: Callable[[JsonObject, Node, Pointer], NewNames],
+    depth: int = 0,
 ) -> Json:
+    """The value with the keys of every object renamed or dropped as ``find_names`` says of it."""
     if depth > _MAX_DEPTH:
         return value
     if isinstance(value, list):
         child = node.child("items").resolved() if isinstance(node.get("items"), dict) else None
         if child is None:
             return value
-        return [
-            _rename_nested_keys(v, child, (*path, i), edits, depth + 1) for i, v in enumerate(value)
-        ]
-    properties = node.get("properties")
-    if not isinstance(value, dict) or not isinstance(properties, dict):
+        listed = enumerate(value)
+        return [_change_keys(v, child, (*path, i), edits, find_names, depth + 1) for i, v in listed]
+    if not isinstance(value, dict) or not isinstance(node.schema, dict):
         return value
-    pairs = _pair_keys(value, node) if not node.get("patternProperties") else {}
+    names = find_names(value, node, path)
     made: JsonObject = {}
     for key, member in value.items():
-        name = str(pairs.get(key, key))
+        name = names.get(key, key)
+        if name is None:
+            edits.append(ValueEdit((*path, key), member, None, EditRules.DROP_UNKNOWN))
+            continue
         if name != key:
             edits.append(ValueEdit((*path, key), key, name, EditRules.RENAME_KEY))
-        if isinstance(member, dict | list):
-            child = node.property(name)
-            if child is not None:
-                inner = child.resolved()
-                member = _rename_nested_keys(member, inner, (*path, name), edits, depth + 1)
+        if isinstance(member, dict | list) and (child := node.property(name)) is not None:
+            below = (*path, name)
+            member = _change_keys(member, child.resolved(), below, edits, find_names, depth + 1)
         made[name] = member
     return made
 
 
-def _pair_keys(value: JsonObject, node: Node) -> dict[str, str]:
+def _find_unknown_keys(value: JsonObject, node: Node, path: Pointer) -> NewNames:
+    """The keys that the schema does not allow: at the top those that it does not declare."""
+    if path and node.get("additionalProperties") is not False:
+        return {}
+    declared = declared_keys(node.schema)
+    return {key: None for key in value if declared is not None and key not in declared}
+
+
+def _pair_keys(value: JsonObject, node: Node, _: Pointer) -> NewNames:
     """unknown key -> missing key, only where each has no other partner."""
     properties = node.get("properties")
+    if not isinstance(properties, dict) or node.get("patternProperties"):
+        return {}
     if value.keys() <= properties.keys():
         return {}
     required = required_keys(node.schema)
@@ -118,6 +139,8 @@ def _pair_keys(value: JsonObject, node: Node) -> dict[str, str]:
         free = [k for k in missing if k not in found.values()]
         if likeness in (_neutral_words, _is_generic_name):
             free = [k for k in free if k in required]
+        if not left or not free:
+            break
         hits = {
             k: [m for m in free if likeness(k, m) and _may_hold(value[k], node, m)] for k in left
         }
@@ -134,7 +157,9 @@ def _may_hold(member: Json, node: Node, name: str) -> bool:
     )  # coerce does not know keys; keys ask it one question
 
     child = node.property(name)
-    return child is not None and child.accepts(coerce_at(member, child))
+    if child is None:
+        return False
+    return child.accepts(member) or child.accepts(coerce_at(member, child))
 
 
 def _same_name(one: str, other: str) -> bool:
@@ -194,34 +219,3 @@ def _is_generic_name(one: str, other: str) -> bool:
         and len(longer) == 2
         and longer[-1] == shorter[0]
     )
-
-
-def _drop_nested_keys(
-    value: Json, node: Node, path: Pointer, edits: list[ValueEdit], depth: int
-) -> Json:
-    if depth > _MAX_DEPTH:
-        return value
-    if isinstance(value, list) and isinstance(node.get("items"), dict):
-        item = node.child("items").resolved()
-        return [
-            _drop_nested_keys(v, item, (*path, i), edits, depth + 1) for i, v in enumerate(value)
-        ]
-    if not isinstance(value, dict) or not isinstance(node.schema, dict):
-        return value
-    declared = (
-        declared_keys(node.schema)
-        if not path or node.get("additionalProperties") is False
-        else None
-    )
-    kept: JsonObject = {}
-    for key, member in value.items():
-        if declared is not None and key not in declared:
-            edits.append(ValueEdit((*path, key), member, None, EditRules.DROP_UNKNOWN))
-            continue
-        if isinstance(member, dict | list):
-            child = node.property(key)
-            if child is not None:
-                inner = child.resolved()
-                member = _drop_nested_keys(member, inner, (*path, key), edits, depth + 1)
-        kept[key] = member
-    return kept

@@ -13,10 +13,13 @@ Pointer: TypeAlias = tuple[str | int, ...]
 
 def render_pointer(pointer: Pointer) -> str:
     """The pointer as RFC 6901 writes it: for results and messages, never to be read back."""
-    keys = [str(key) for key in pointer]
-    if any("~" in key or "/" in key for key in keys):
-        keys = [key.replace("~", "~0").replace("/", "~1") for key in keys]
-    return "/" + "/".join(keys) if keys else ""
+    if not pointer:
+        return ""
+    text = "/" + "/".join(map(str, pointer))
+    if "~" in text or text.count("/") > len(pointer):
+        keys = (str(key).replace("~", "~0").replace("/", "~1") for key in pointer)
+        return "/" + "/".join(keys)
+    return text
 
 
 class ValueEdit(NamedTuple):

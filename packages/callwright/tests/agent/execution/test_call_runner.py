@@ -34,7 +34,7 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
 
 async def run(tools: list[FakeTool], calls: list[dict[str, Any]], **options: Any) -> Run:
     said = {"statements": [{"text": "Done.", "results": []}], "missing": []}
-    model = ScriptedModel({"bind": [{"calls": calls}], "repair": {"x": "not mended"}, "*": said})
+    model = ScriptedModel({"bind": [{"calls": calls}], "repair": {"x": "not repaired"}, "*": said})
     setup = Orchestrator([fake_source(*tools)], model=model, planner=OneLayer(), **options)
     return await setup.run("Write alpha and beta and gamma.")
 
@@ -186,7 +186,7 @@ async def test_the_values_of_a_given_plan_are_somebodys_own() -> None:
     assert tool.calls == [own], "a model's own values are judged"
 
 
-async def test_a_call_that_cannot_be_mended_is_left_out() -> None:
+async def test_a_call_that_cannot_be_repaired_is_left_out() -> None:
     tools = [FakeTool("tag", {"x": SHORT}, output="ok", effects=READ_LOCAL)]
     done = await run(tools, [call("tag", x="alpha")], limits=Limits(repairs=5))
     assert [s.tool for s in done.skips if s.refused] == ["tag"]

@@ -177,7 +177,7 @@ async def test_a_planned_call_is_made_once_with_what_the_plan_says_and_the_first
     assert any(skip.tool == "send" and "somebody else" in skip.reason for skip in run.skips)
 
 
-async def test_a_mended_call_is_judged_like_any_other() -> None:
+async def test_a_repaired_call_is_judged_like_any_other() -> None:
     read, send = desk()
     setup = Orchestrator(
         [fake_source(read, send)],

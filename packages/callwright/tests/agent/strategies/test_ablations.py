@@ -271,7 +271,7 @@ async def test_as_written_only_the_model_repeats_a_call(strategy: str, failure: 
 @pytest.mark.parametrize(
     "strategy", [*AS_WRITTEN, *UNCHECKED, *PROGRAMS, *FREE_PROGRAMS, "layered-no-repair"]
 )
-def test_what_mends_nothing_is_given_no_other_repair(strategy: str) -> None:
+def test_what_repairs_nothing_is_given_no_other_repair(strategy: str) -> None:
     with pytest.raises(ConfigError, match="repairs no calls"):
         open_strategy(f"{strategy}+reflect")
 
@@ -333,7 +333,7 @@ def in_text(script: dict[str, Any]) -> ScriptedModel:
 
 
 @pytest.mark.parametrize("strategy", PROGRAMS)
-async def test_in_programs_what_the_schema_refuses_comes_back_to_the_model_and_nobody_mends_it(
+async def test_in_programs_what_the_schema_refuses_comes_back_to_the_model_and_nobody_repairs_it(
     strategy: str,
 ) -> None:
     tool = strict_airport()

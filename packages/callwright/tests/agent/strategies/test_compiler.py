@@ -226,7 +226,7 @@ async def test_the_papers_form_and_a_plan_without_a_step_are_plans(
     assert [r.tool for r in done.results] == called
 
 
-async def test_a_frozen_plan_is_mended_before_it_is_frozen() -> None:
+async def test_a_frozen_plan_is_repaired_before_it_is_frozen() -> None:
     model, offered = says(plans=(BROKEN, PLAN)), tools()
     done = await run(model, offered, safety=Safety(freeze="arguments"))
     assert [r.purpose for r in model.requests] == ["plan", "plan", "answer"]

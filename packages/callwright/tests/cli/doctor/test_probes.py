@@ -106,7 +106,7 @@ PROMISED = ["text", "text when streamed", "wrong types", "no ids", "wrong finish
 
 
 @pytest.mark.parametrize("fault", PROMISED)
-async def test_what_is_marked_mended_is_right_behind_the_proxy(fault: str, tmp_path: Any) -> None:
+async def test_what_is_marked_repaired_is_right_behind_the_proxy(fault: str, tmp_path: Any) -> None:
     # A tool that must be called is asked for once more, which only helps with a model that then
     # calls it.
     asked_again = (

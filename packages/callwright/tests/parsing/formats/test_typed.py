@@ -71,7 +71,7 @@ def test_a_text_that_is_not_of_the_type_stays_text_and_that_is_said(text: str, k
     )
 
 
-def test_what_is_mended_is_said() -> None:
+def test_what_is_repaired_is_said() -> None:
     assert read_typed_value("['a',]", {"type": "array"}, OFFER)[1]
     assert read_typed_value("False", {"type": "boolean"}, OFFER) == (
         False,

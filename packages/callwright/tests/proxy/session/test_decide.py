@@ -166,8 +166,10 @@ def test_a_refused_call_gives_way_to_the_second_reading() -> None:
 
 def test_a_repaired_call_is_noted_as_it_was_written_and_one_that_stays_refused_is_not() -> None:
     bad = Found(ToolCall("c1", "send_mail", {"to": "bob"}), 0)
-    mended = Reply('{"tool_calls":[{"name":"send_mail","arguments":{"to":"bob","text":"Rain?"}}]}')
-    made, _ = settled([bad, Found(RIGHT, 1)], context(), mended)
+    repaired = Reply(
+        '{"tool_calls":[{"name":"send_mail","arguments":{"to":"bob","text":"Rain?"}}]}'
+    )
+    made, _ = settled([bad, Found(RIGHT, 1)], context(), repaired)
     (one,) = made.repaired
     assert (one.id, one.wrong) == (made.calls[0].call.id, bad.call)
     assert "text" in one.refusal

@@ -14,13 +14,13 @@ CONTEXT = FOUND
 
 def test_a_question_of_our_own_keeps_the_sampling_and_nothing_of_the_calls() -> None:
     made = again.build_question_body(
-        ChatRequest((Message("user", "mend"),), schema={"type": "object"}), CONTEXT
+        ChatRequest((Message("user", "repair"),), schema={"type": "object"}), CONTEXT
     )
     assert made == {
         "model": "m",
         "temperature": 0.5,
         "user": "u",
-        "messages": [{"role": "user", "content": "mend"}],
+        "messages": [{"role": "user", "content": "repair"}],
     }
     CONTEXT.schema = True
     assert "response_format" in again.build_question_body(

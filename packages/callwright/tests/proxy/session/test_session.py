@@ -243,7 +243,7 @@ def test_calls_beside_a_stop_end_in_tool_calls_except_where_their_tool_was_named
     assert b"get_weather" in book.out
 
 
-def test_a_native_call_with_a_stringified_value_is_mended_and_listed() -> None:
+def test_a_native_call_with_a_stringified_value_is_repaired_and_listed() -> None:
     stream = native_stream(("c1", "get_weather", '{"city": "Paris", "days": "3"}'))
     asked = {"role": "user", "content": "The weather in Paris for the next 3 days?"}
     book = Playbook().ask(body(messages=[asked])).answer(stream)
@@ -382,7 +382,7 @@ def test_a_refused_call_is_repaired_by_one_question() -> None:
     assert made["id"].startswith("cwr")
 
 
-def test_a_refused_call_that_cannot_be_mended_goes_out_as_it_came_with_a_warning() -> None:
+def test_a_refused_call_that_cannot_be_repaired_goes_out_as_it_came_with_a_warning() -> None:
     stream = native_stream(("c1", "send_mail", '{"to": "bob"}'))
     book = Playbook(Settings(guided="off", reasks=0)).ask(body()).answer(stream)
     assert book.out == stream
@@ -444,7 +444,7 @@ def test_a_loop_is_broken_with_a_question_where_there_is_budget() -> None:
     assert [json.loads(c["arguments"]) for c in book.message["calls"]] == [{"city": "Y"}]
 
 
-def test_unpaired_history_is_mended_on_the_way() -> None:
+def test_unpaired_history_is_repaired_on_the_way() -> None:
     history = [
         USER,
         {"role": "assistant", "tool_calls": [call("get_weather", {"city": "X"})]},

@@ -310,9 +310,9 @@ def test_a_value_that_only_the_errors_example_says_is_put_back_once() -> None:
     )
     call = executed({"country": "Portugal"}, tool)
     answer = '{{"tool_calls":[{{"name":"holidays","arguments":{{"country":"{}"}}}}]}}'
-    mended, asked = play(fail(call, failure=failure), answer.format("NO"), answer.format("PT"))
-    assert isinstance(mended, CheckedCall)
-    assert mended.arguments == {"country": "PT"}
+    repaired, asked = play(fail(call, failure=failure), answer.format("NO"), answer.format("PT"))
+    assert isinstance(repaired, CheckedCall)
+    assert repaired.arguments == {"country": "PT"}
     assert "only the error's example" in asked[1].messages[-1].content
     stubborn, asked = play(fail(call, failure=failure), answer.format("NO"), answer.format("NO"))
     assert isinstance(stubborn, Refusal)

@@ -96,12 +96,12 @@ def test_the_reflection_comes_before_the_call_in_the_schema_and_in_the_reply() -
         list(schema["properties"]) == schema["required"] == ["analysis", "strategy", "tool_calls"]
     )
     asks = Reflecting()
-    asked, mended = failed(asks, json.dumps(SAID))
+    asked, repaired = failed(asks, json.dumps(SAID))
     assert (asked.purpose, asked.schema) == ("reflect", schema)
-    assert isinstance(mended, CheckedCall)
-    assert mended.arguments == {"station": "ENGM"}
-    assert [e.rule for e in mended.edits] == ["repair_model"]
-    assert asks.said == [Reflection(SAID["analysis"], SAID["strategy"], mended.arguments)]
+    assert isinstance(repaired, CheckedCall)
+    assert repaired.arguments == {"station": "ENGM"}
+    assert [e.rule for e in repaired.edits] == ["repair_model"]
+    assert asks.said == [Reflection(SAID["analysis"], SAID["strategy"], repaired.arguments)]
     assert asks.said[0].text == f"{SAID['analysis']} {SAID['strategy']}"
 
 
@@ -126,7 +126,7 @@ def test_the_question_shows_documentation_request_feedback_and_what_was_tried() 
         (json.dumps(SAID)[:-12], Reflection(SAID["analysis"], SAID["strategy"], None)),
     ],
 )
-def test_a_reply_without_a_call_mends_nothing_and_what_it_thought_is_kept(
+def test_a_reply_without_a_call_repairs_nothing_and_what_it_thought_is_kept(
     reply: str, said: Reflection
 ) -> None:
     asks = Reflecting()

@@ -36,29 +36,29 @@ def repaired(arguments: JsonObject, situation: RepairContext, tool: Tool = TOOL)
     return drafts[0]
 
 
-def mended(arguments: JsonObject, query: str = "", settings: Settings | None = None) -> Draft:
+def repaired_for(arguments: JsonObject, query: str = "", settings: Settings | None = None) -> Draft:
     return repaired(arguments, RepairContext([TOOL], query, settings=settings))
 
 
 def test_all_options_become_the_one_that_was_said() -> None:
-    made = mended({"nights": 2, "material": ["Bronze", "Marble"]}, "2 nights, a bronze one")
+    made = repaired_for({"nights": 2, "material": ["Bronze", "Marble"]}, "2 nights, a bronze one")
     assert made.arguments == {"nights": 2, "material": "Bronze"}
 
 
 def test_an_identifier_from_nowhere_is_reported() -> None:
-    made = mended({"nights": 2, "guest_id": "ZX-99812"}, "2 nights please")
+    made = repaired_for({"nights": 2, "guest_id": "ZX-99812"}, "2 nights please")
     assert made.arguments["guest_id"] == "ZX-99812"
     assert [v.keyword for v in made.errors] == ["identifier"]
 
 
 def test_a_missing_value_that_was_said_is_filled_in() -> None:
-    made = mended({}, "a room for 3 nights")
+    made = repaired_for({}, "a room for 3 nights")
     assert made.arguments == {"nights": 3}
     assert made.confidence < 1
 
 
 def test_a_guess_below_the_bar_is_an_abstention() -> None:
-    made = mended({}, "a room for 3 nights", Settings(least=0.99))
+    made = repaired_for({}, "a room for 3 nights", Settings(least=0.99))
     assert made.arguments == {}
     assert next(d for d in made.diagnostics if d.severity == "hint").candidate == 3
     assert [v.keyword for v in made.errors] == ["required"]
@@ -162,4 +162,4 @@ def test_an_optional_number_that_is_null_as_text_takes_no_number_that_was_said(t
 
 
 def test_a_required_number_that_is_null_as_text_takes_what_was_said() -> None:
-    assert mended({"nights": "null"}, "3 nights please").arguments == {"nights": 3}
+    assert repaired_for({"nights": "null"}, "3 nights please").arguments == {"nights": 3}

@@ -48,7 +48,7 @@ def test_two_tools_that_fit_are_none() -> None:
     assert meant("search", "music.search", "video.search") == ("", "")
 
 
-def test_a_unique_small_slip_is_mended() -> None:
+def test_a_unique_small_slip_is_repaired() -> None:
     assert meant("get_wether", "get_weather", "cancel_order") == ("get_weather", names.SLIP)
 
 

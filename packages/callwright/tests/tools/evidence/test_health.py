@@ -46,7 +46,7 @@ def test_after_a_half_life_an_observation_counts_half() -> None:
     assert of(seen("execution_failure", HALF_LIFE)).rate.success == pytest.approx(1 / 2.5)
 
 
-def test_a_tool_that_was_mended_is_forgiven_and_one_that_broke_is_found_out() -> None:
+def test_a_tool_that_was_repaired_is_forgiven_and_one_that_broke_is_found_out() -> None:
     old = [seen("execution_failure", 4 * HALF_LIFE)] * 5
     assert of(*old, *[seen("functional_success")] * 2).rate.success > 0.5
     good = [seen("functional_success", 4 * HALF_LIFE)] * 5

@@ -148,8 +148,8 @@ def ask_recovery(
     said = yield from _ask_enum(shown, {"error_recognition": both, "error_correction": both}, way)
     if said is None:
         return JudgeVerdict("", "no reply could be read")
-    seen, mended = str(said["error_recognition"]), str(said["error_correction"])
-    return JudgeVerdict(seen, str(said.get("content", "")), mended if seen == PASS else FAIL)
+    seen, repaired = str(said["error_recognition"]), str(said["error_correction"])
+    return JudgeVerdict(seen, str(said.get("content", "")), repaired if seen == PASS else FAIL)
 
 
 def _render_both(first: Trajectory, second: Trajectory, way: Way) -> dict[str, str]:

@@ -128,4 +128,4 @@ def error_correction(pairs: Sequence[tuple[str, str]]) -> float:
     """Eq. (12): the share of (recognition, correction) of which both are Pass. ZeroDivisionError of
     none.
     """
-    return sum(seen == "Pass" and mended == "Pass" for seen, mended in pairs) / len(pairs)
+    return sum(seen == "Pass" and repaired == "Pass" for seen, repaired in pairs) / len(pairs)

@@ -71,7 +71,7 @@ class FaultyTasks:
         at = self.met_at(task, run)
         gold = self.gold[task.id]
         if at is None:
-            return Recovery(False, mendable=bool(gold))
+            return Recovery(False, repairable=bool(gold))
         wrong = run.steps[at].calls[0]
         told = run.given_up or LIMITATION.search(normalise_text(run.answer or "")) is not None
         return judge_recovery(wrong, gold, run.steps[at + 1 :], told=told)

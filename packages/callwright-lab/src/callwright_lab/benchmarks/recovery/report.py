@@ -224,18 +224,18 @@ def _render_agreement(rows: Sequence[JsonObject], code: Mapping[str, Row]) -> li
     repetitions.
     """
     seen: dict[str, dict[int, str]] = {}
-    mended: dict[str, dict[int, str]] = {}
+    repaired: dict[str, dict[int, str]] = {}
     both: dict[str, dict[int, str]] = {}
     for row in rows:
         item, run = str(row["item"]), int(row["run"])
         seen.setdefault(item, {})[run] = str(row["verdict"])
-        mended.setdefault(item, {})[run] = str(row["more"]) if row["verdict"] else ""
+        repaired.setdefault(item, {})[run] = str(row["more"]) if row["verdict"] else ""
         both.setdefault(item, {})[run] = f"{row['verdict']}/{row['more']}" if row["verdict"] else ""
     recognised = {item: bool(code[item]["recognised"]) for item in seen if item in code}
     corrected = {item: bool(code[item]["corrected"]) for item in seen if item in code}
     agreements = (
         measure_gold_agreement(seen, recognised),
-        measure_gold_agreement(mended, corrected),
+        measure_gold_agreement(repaired, corrected),
         measure_repeat_agreement(both),
     )
     return [*map(str, agreements), str(sum(not row["verdict"] for row in rows))]

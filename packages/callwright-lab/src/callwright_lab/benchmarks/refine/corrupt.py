@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from callwright.models.chat import Gathered
 from callwright.nouns.errors import ConfigError
@@ -42,7 +43,16 @@ OURS = ("parsed", "rules", "sequence")
 ROUNDS = 6  # how often the same calls may be spoiled in different places before a class has too few
 
 
-COUNTS = ("answerable", "mended", "unmended", "lost", "reported", "silent", "seconds")
+COUNTS: Mapping[str, str] = {
+    "answerable": "answerable",
+    "mended": "repaired",
+    "unmended": "unrepaired",
+    "lost": "lost",
+    "reported": "reported",
+    "silent": "silent",
+    "seconds": "seconds",
+}
+"""The counts of a tally: their names in rows on disk, and here."""
 
 
 @dataclass
@@ -50,8 +60,8 @@ class Tally:
     """Counts of one reader on one class."""
 
     answerable: int = 0
-    mended: int = 0
-    unmended: int = 0  # answerable ones that stayed wrong without a word
+    repaired: int = 0
+    unrepaired: int = 0  # answerable ones that stayed wrong without a word
     lost: int = 0  # unanswerable ones
     reported: int = 0
     silent: int = 0
@@ -187,8 +197,8 @@ def count_reading(
     )
     if spoiled.answerable:
         tally.answerable += 1
-        tally.mended += right
-        tally.unmended += not right and not said
+        tally.repaired += right
+        tally.unrepaired += not right and not said
     else:
         tally.lost += 1
         tally.reported += said or right
@@ -241,13 +251,15 @@ def measure_all(
     for kind in plan.kinds:
         started = time.monotonic()
         if plan.key(kind) in done:
-            found[kind] = {name: Tally(**counts) for name, counts in done[plan.key(kind)].items()}
+            found[kind] = {
+                name: _read_tally(counts) for name, counts in done[plan.key(kind)].items()
+            }
             continue
         found[kind] = measure_readers(
             list(iter_corruptions(tasks, kind, plan.count, plan.seed)), readers
         )
         last = found[kind][SHOWN[-1]]
-        say(f"{kind}: {last.mended}/{last.answerable}, {time.monotonic() - started:.1f} s")
+        say(f"{kind}: {last.repaired}/{last.answerable}, {time.monotonic() - started:.1f} s")
         if plan.results:
             _append_tallies(plan, kind, found[kind])
         if plan.failures:
@@ -259,11 +271,16 @@ def _get_row_key(row: JsonObject) -> tuple[object, ...]:
     return row["kind"], row["count"], row["seed"], row["read_only"], row["config"]
 
 
+def _read_tally(counts: Mapping[str, Any]) -> Tally:
+    return Tally(**{COUNTS[name]: count for name, count in counts.items()})
+
+
 def _append_tallies(plan: Plan, kind: str, tallies: Mapping[str, Tally]) -> None:
     names = ("kind", "count", "seed", "read_only", "config")
     row: JsonObject = dict(zip(names, plan.key(kind), strict=True))
     row["tallies"] = {
-        name: {count: getattr(t, count) for count in COUNTS} for name, t in tallies.items()
+        name: {count: getattr(t, own) for count, own in COUNTS.items()}
+        for name, t in tallies.items()
     }
     assert plan.results is not None
     append_row(plan.results, row)
@@ -309,13 +326,13 @@ def _render_line(kind: str, tallies: Mapping[str, Tally]) -> list[str]:
     rest.
     """
     of = list(tallies.values())[-1]
-    mended = [_format_share(t.mended, t.answerable) for t in tallies.values()]
-    fate = [str(of.unmended), str(of.lost), _format_share(of.reported, of.lost), str(of.silent)]
-    return [kind, str(of.answerable), *mended, *fate]
+    repaired = [_format_share(t.repaired, t.answerable) for t in tallies.values()]
+    fate = [str(of.unrepaired), str(of.lost), _format_share(of.reported, of.lost), str(of.silent)]
+    return [kind, str(of.answerable), *repaired, *fate]
 
 
 def _sum_tallies(tallies: Sequence[Tally]) -> Tally:
-    return Tally(**{name: sum(getattr(t, name) for t in tallies) for name in COUNTS})
+    return Tally(**{name: sum(getattr(t, name) for t in tallies) for name in COUNTS.values()})
 
 
 def _format_share(part: int, whole: int) -> str:

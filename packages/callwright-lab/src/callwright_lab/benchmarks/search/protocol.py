@@ -54,14 +54,14 @@ model.
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """Result of one conversation. ``mended`` counts the queries in which the refiner differs from
+    """Result of one conversation. ``repaired`` counts the queries in which the refiner differs from
     the strict reading.
     """
 
     answer: str | None
     queries: tuple[str, ...] = ()
     turns: int = 0
-    mended: int = 0
+    repaired: int = 0
     usage: Usage = field(default_factory=Usage)
     refiner_usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
@@ -73,7 +73,7 @@ def run_protocol(
     """One question by the protocol; without ``refine_query``, the upstream alone."""
     prompt, history = PROMPT.format(question), ""
     queries: list[str] = []
-    mended, usage, extra, seconds = 0, Usage(), Usage(), 0.0
+    repaired, usage, extra, seconds = 0, Usage(), Usage(), 0.0
     for turn in range(1, TURNS + 1):
         messages = [Message("user", prompt)]
         if history:
@@ -82,19 +82,19 @@ def run_protocol(
         usage, seconds, text = usage + reply.usage, seconds + reply.seconds, close_tag(reply.text)
         said = extract_answer(text)
         if said is not None:
-            return Searched(said, tuple(queries), turn, mended, usage, extra, seconds)
+            return Searched(said, tuple(queries), turn, repaired, usage, extra, seconds)
         query = extract_strict_query(text)
         if refine_query is not None:
             shown = text[: KEPT_TOKENS * CHARS_A_TOKEN] if reply.finish_reason == "length" else text
             better, spent = yield from _refine_query(refine_query(question, history, shown))
             extra += spent
-            mended += better != query
+            repaired += better != query
             query = better
         if not query:
-            return Searched(None, tuple(queries), turn, mended, usage, extra, seconds)
+            return Searched(None, tuple(queries), turn, repaired, usage, extra, seconds)
         queries.append(query)
         history += _render_step(text, query, corpus.search(query, TOP))
-    return Searched(None, tuple(queries), TURNS, mended, usage, extra, seconds)
+    return Searched(None, tuple(queries), TURNS, repaired, usage, extra, seconds)
 
 
 def _build_question(messages: Sequence[Message]) -> ChatRequest:

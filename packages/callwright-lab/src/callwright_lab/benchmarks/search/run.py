@@ -111,7 +111,7 @@ def _build_outcome(question: Question, found: Searched) -> JsonObject:
         "queries": list(found.queries),
         "turns": found.turns,
         "searches": len(found.queries),
-        "mended": found.mended,
+        "mended": found.repaired,
         "tokens": found.usage.total + found.refiner_usage.total,
         "seconds": round(found.seconds, 2),
     }

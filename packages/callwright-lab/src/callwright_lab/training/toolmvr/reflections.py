@@ -102,8 +102,8 @@ def _build_row(
     result = ToolResult(wrong.id, wrong.tool, arguments, feedback, find_failure(feedback))
     failed = Step(_write_first_thought(trajectory, at, wrong), (wrong,), (result,))
     before = replace(trajectory.before(at), id=f"{trajectory.id}@{at}_{error}_reflection")
-    mended = replace(trajectory.steps[at].calls[0], id="mended")
-    row = Reflected(before, failed, "", (mended,), classify_error(error) or "calling", error)
+    repaired = replace(trajectory.steps[at].calls[0], id="repaired")
+    row = Reflected(before, failed, "", (repaired,), classify_error(error) or "calling", error)
     return replace(row, reflection=reflect_by_rule(row))
 
 

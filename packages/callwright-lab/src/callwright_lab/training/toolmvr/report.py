@@ -31,7 +31,7 @@ class Corrected:
     """One greedy reply after a wrong action. ``form``: it is a round with a call; ``tool``: it
     calls what gold calls; ``exact``: with gold's arguments; ``again``: it is the wrong call once
     more; ``accepted``: some other call of it passes the gate; ``recognised``, ``corrected``,
-    ``mendable``: as :func:`callwright_lab.recovery.judge_recovery` has them.
+    ``repairable``: as :func:`callwright_lab.recovery.judge_recovery` has them.
     """
 
     id: str
@@ -45,7 +45,7 @@ class Corrected:
     accepted: bool = False
     recognised: bool = False
     corrected: bool = False
-    mendable: bool = True
+    repairable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def grade_correction(row: Row, text: str) -> Corrected:
         accepted=accepted,
         recognised=made.recognised,
         corrected=made.corrected,
-        mendable=made.mendable,
+        repairable=made.repairable,
     )
 
 
@@ -220,8 +220,8 @@ def recovery_table(found: Scores) -> str:
                 format_share(sum(getattr(c, what) for c in some), len(some))
                 for what in ("recognised", "accepted")
             ]
-            mendable = [c for c in some if c.mendable]
-            cells.append(format_share(sum(c.corrected for c in mendable), len(mendable)))
+            repairable = [c for c in some if c.repairable]
+            cells.append(format_share(sum(c.corrected for c in repairable), len(repairable)))
             lines.append(f"| {name} | {fault} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -239,7 +239,7 @@ def recovery_against(found: Scores, name: str) -> str:
             _iter_fault_groups(mine), _iter_fault_groups(theirs), strict=True
         ):
             cells = _render_gain(ours, others, "recognised", 100, 1)
-            can, could = ([c for c in some if c.mendable] for some in (ours, others))
+            can, could = ([c for c in some if c.repairable] for some in (ours, others))
             more = _render_gain(can, could, "corrected", 100, 1) if can else "– | –"
             lines.append(f"| {other} | {fault} | {len(ours)} | {cells} | {more} |")
     return "\n".join(lines)

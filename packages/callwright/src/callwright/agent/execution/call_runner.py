@@ -354,7 +354,7 @@ class CallRunner:
             return plain
         edit = next(edit for edit in checked.edits if edit.rule != _DROPPED)
         self._skip(
-            f"not as its schema wants ({edit.rule} at {edit.path or '/'}), and nothing is mended",
+            f"not as its schema wants ({edit.rule} at {edit.path or '/'}), and nothing is repaired",
             refused=True,
         )
         return None
@@ -673,16 +673,16 @@ class CallRunner:
         raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
         asker = _Asker(self, call.arguments, is_executed=True)
         failed = FailedCall(call, result, diagnosis)
-        mended = await self._repair(raw, asker, self.sources, failed)
+        repaired = await self._repair(raw, asker, self.sources, failed)
         self.tried.append(Tried(call.arguments, diagnosis.message, left=True))
-        if isinstance(mended, Refusal) or any(
-            t.left and t.arguments == mended.arguments for t in self.tried
+        if isinstance(repaired, Refusal) or any(
+            t.left and t.arguments == repaired.arguments for t in self.tried
         ):
             return None  # nothing better, or what has failed already
         if not self._granted("repeat"):
             return None
-        self.outcome.taught = mended.tool  # what the error taught holds for the rest of the run
-        return mended
+        self.outcome.taught = repaired.tool  # what the error taught holds for the rest of the run
+        return repaired
 
     def _unknown_here(self, call: CheckedCall, diagnosis: Diagnosis) -> bool:
         """Return True if no other arguments can be obtained. Another tool knows the value, or

@@ -64,11 +64,16 @@ class Job(StepContext):
             )
             return WrittenAnswer(answer)
         # a refused second question must not lose the first answer
-        mend = 1 if self.questions.calls_left > 1 else 0
+        repair_questions = 1 if self.questions.calls_left > 1 else 0
         skips, most = self.executor.missing, limits.result_chars
         return (
             yield from write_answer(
-                self.query, results, skips, mode=self.mode, char_limit=most, mend=mend
+                self.query,
+                results,
+                skips,
+                mode=self.mode,
+                char_limit=most,
+                repair_questions=repair_questions,
             )
         )
 

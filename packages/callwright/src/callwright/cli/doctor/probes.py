@@ -108,15 +108,15 @@ def _judge_calls(about: str, found: Answered) -> Finding:
         )
     if found.calls:
         return _judge_native(about, found)
-    mended = refine(found.text_or_reasoning, OFFER, query=ONE)
-    if [(c.tool, c.arguments) for c in mended.calls] == [("switch_lamp", ARGUMENTS)]:
+    repaired = refine(found.text_or_reasoning, OFFER, query=ONE)
+    if [(c.tool, c.arguments) for c in repaired.calls] == [("switch_lamp", ARGUMENTS)]:
         where = "text" if found.text else "reasoning"
-        said = f"the call is left in the {where}, in the format {mended.dialect}"
-        rules = sorted({e.rule for e in mended.edits})
+        said = f"the call is left in the {where}, in the format {repaired.dialect}"
+        rules = sorted({e.rule for e in repaired.edits})
         return Finding(
             about, "mended", said + (f", and wrong in itself ({', '.join(rules)})" if rules else "")
         )
-    if mended.calls:
+    if repaired.calls:
         return Finding(
             about,
             "bad",
@@ -146,9 +146,9 @@ def _judge_native(about: str, found: Answered) -> Finding:
             "mended",
             "calls come without an id, with a wrong index, or arguments that are no text",
         )
-    mended = refine(list(found.calls), OFFER, query=ONE)
-    rules = ", ".join(sorted({e.rule for e in mended.edits}))
-    if [(c.tool, c.arguments) for c in mended.calls] == [("switch_lamp", ARGUMENTS)]:
+    repaired = refine(list(found.calls), OFFER, query=ONE)
+    rules = ", ".join(sorted({e.rule for e in repaired.edits}))
+    if [(c.tool, c.arguments) for c in repaired.calls] == [("switch_lamp", ARGUMENTS)]:
         return Finding(about, "mended", f"calls arrive wrong in themselves ({rules})")
     given = ", ".join(f"{c.tool} {c.arguments}" for c in found.calls)
     return Finding(

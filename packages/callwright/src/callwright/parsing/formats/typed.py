@@ -67,12 +67,12 @@ def _read_repaired_value(
     text: str, body: str, kinds: set[str], offer: ToolVocabulary
 ) -> tuple[Json, str]:
     try:
-        mended = offer.read(body)
+        repaired = offer.read(body)
     except JsonError:
         return text, "a parameter is not of its declared type"
-    if mended.truncated or not _classify_value(mended.value) & kinds:
+    if repaired.truncated or not _classify_value(repaired.value) & kinds:
         return text, "a parameter is not of its declared type"
-    return mended.value, "; ".join(mended.problems)
+    return repaired.value, "; ".join(repaired.problems)
 
 
 def _list_types(schema: Json) -> set[str]:

@@ -157,10 +157,6 @@ class WordsWatch:
         self._is_open = self._is_closed = self._is_in_string = self._is_escaped = False
         self._tail = ""
 
-    @property
-    def is_blank(self) -> bool:
-        return self.held_from is None and not self.has_words
-
     def feed(self, text: str, place: int) -> None:
         """More text, which begins at this place of the answer."""
         if self.has_words:

@@ -415,7 +415,7 @@ def _take_verdict(change: Change, draft: Draft, judged: Judged) -> None:
     change.edits += judged.edits
     if isinstance(judged.verdict, CheckedCall):
         change.calls[draft.id] = replace(draft.call, arguments=judged.verdict.arguments)
-        change.right.add(draft.id)
+        change.right |= {draft.id}
 
 
 QUESTION_RULES: tuple[Rule[QuestionContext], ...] = (

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 
 from callwright import prompts
 from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import (
     Json,
     JsonObject,
@@ -44,7 +45,8 @@ Prompt: TypeAlias = Literal["paper", "short"]
 MAX_TOKENS = 768
 RULE = EditRules.MODEL
 NEEDS_MODEL: frozenset[Need] = frozenset({"schema", "conversation", "model"})
-CONFIDENCE = 0.5  # of what a model changed: never as sure as a rule
+CONFIDENCE = threshold("callwright.repair", "model.confidence")
+"""The confidence of what a model changed."""
 _UPSTREAM_CHARS = 8_000
 
 _FORMAT = (

@@ -130,7 +130,8 @@ def _iter_in_value(call: int, value: Json, path: tuple[str | int, ...]) -> Itera
     if len(path) > _MAX_DEPTH:
         return
     if isinstance(value, str):
-        yield from _iter_in_text(call, value, path)
+        if "$" in value or "{" in value or "_" in value:
+            yield from _iter_in_text(call, value, path)
     elif isinstance(value, dict):
         for key, inner in value.items():
             yield from _iter_in_value(call, inner, (*path, key))
@@ -140,7 +141,7 @@ def _iter_in_value(call: int, value: Json, path: tuple[str | int, ...]) -> Itera
 
 
 def _iter_in_text(call: int, text: str, path: tuple[str | int, ...]) -> Iterator[Reference]:
-    if len(text) > _MAX_TEXT or not ("$" in text or "{" in text or "_" in text):
+    if len(text) > _MAX_TEXT:
         return
     taken: list[tuple[int, int]] = []
     left = _MOST_IN_TEXT

@@ -169,7 +169,8 @@ def _finish_order(
 ) -> Layers:
     """Finish the change: sorted, and references written again."""
     kept = [i for i in range(len(call_flow.calls)) if i not in call_flow.dropped]
-    needs = {i: {j for j in call_flow.needs()[i] if j in kept} for i in kept}
+    every = call_flow.needs()
+    needs = {i: every[i].intersection(kept) for i in kept}
     places = _sort_topologically(_order_by_number(call_flow, kept, needs), needs, len(calls))
     change = call_flow.change
     if places is None:

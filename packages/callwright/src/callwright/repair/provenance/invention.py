@@ -24,6 +24,7 @@ from callwright.language.detect import is_foreign, language_of
 from callwright.language.number_words import NUMBER_PACKS
 from callwright.language.pack import pack
 from callwright.language.tokens import fold_text, split_identifier, squash_text
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import (
     Json,
     JsonObject,
@@ -69,7 +70,8 @@ _WITHOUT_SPACES = frozenset({"zh"})
 _PERIODS = ENGLISH.listed("calendar.periods")  # that begin and end with a month
 _LONGEST_MONTH = 31
 _IN_WORDS = 12  # up to here most languages have one short word for a number
-_READABLE = 0.2  # the share of English function words in an English sentence
+# the share of English function words in an English sentence, at least
+_READABLE = threshold("callwright.repair", "provenance.function_words")
 _MOST_NUMBERS = 2_000  # beyond, nearly every number could be computed from them
 _MOST_MEANT = 4  # days that are shown
 _DEPTH = 12

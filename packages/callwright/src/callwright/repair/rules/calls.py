@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
+from callwright.nouns.thresholds import threshold_group
 from callwright.nouns.types import ToolCall, to_canonical_json
 from callwright.nouns.wire_names import EditRules
 from callwright.repair import ranker
@@ -32,6 +33,7 @@ from callwright.repair.rules.reference_placeholders import replace_references
 from callwright.repair.rules.reply_context import INFORMED, ReplyContext, SetAside
 
 FRESH_ID = EditRules.FRESH_ID
+_HINTS = threshold_group("callwright.repair", "hints")
 
 
 # ---------------------------------------------------------------- one call
@@ -52,9 +54,9 @@ def name_tool(draft: Draft, context: ReplyContext) -> Change | None:
         change.calls[draft.id] = replace(call, tool=found.tool.name)
         return change
     change.diagnostics += situation.gate.repair(call, id=draft.id).errors
-    change.closed.add(draft.id)
+    change.closed = frozenset({draft.id})
     likely = found or likely
-    if likely is not None and likely.confidence >= 0.5:
+    if likely is not None and likely.confidence >= _HINTS["tool_name"]:
         why = (
             "may write or its effects are unknown"
             if likely.tool.effects.may_write
@@ -98,7 +100,7 @@ def find_tool_by_arguments(draft: Draft, context: ReplyContext) -> Change | None
     change.hint(place, said, argument_matching.CONFIDENCE, other.name)
     as_read = context.asides[draft.id].call
     change.diagnostics += situation.gate.repair(as_read, id=draft.id).errors
-    change.closed.add(draft.id)
+    change.closed = frozenset({draft.id})
     return change
 
 
@@ -123,7 +125,7 @@ def doubt_values(draft: Draft, context: ReplyContext) -> Change | None:
         said = (
             f"The request speaks much more of '{better.name}', which takes these arguments as well."
         )
-        change.hint(Location(draft.id, NAME), said, 0.3, better.name)
+        change.hint(Location(draft.id, NAME), said, _HINTS["better_tool"], better.name)
     return change
 
 
@@ -186,7 +188,7 @@ def name_bare_references(_: Drafts, context: ReplyContext) -> Change | None:
                 f"'{ref.text[:80]}' is taken for the result of another call of the reply, not for"
                 " a value."
             )
-            change.hint(in_arguments(ref.call, *ref.path), said, 0.5)
+            change.hint(in_arguments(ref.call, *ref.path), said, _HINTS["bare_reference"])
     return change if change else None
 
 
@@ -203,7 +205,7 @@ def drop_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
         draft = every[i]
         whole = Location(draft.id)
         change.list_edit(whole, describe_call(draft.call), None, drop.rule, drop.confidence)
-        change.withdrawn.add(draft.id)
+        change.withdrawn |= {draft.id}
         change.diagnostics += [
             d._replace(location=whole) for d in draft.errors if d.rule == "unknown_tool"
         ]
@@ -239,7 +241,7 @@ def split_calls(drafts: Drafts, context: ReplyContext) -> Change | None:
         before = draft.arguments[key]
         change.list_edit(place, before, several[0][key], split.RULE, split.CONFIDENCE)
         change.calls[draft.id] = replace(draft.call, arguments=several[0])
-        change.withdrawn.add(draft.id)
+        change.withdrawn |= {draft.id}
         for n, arguments in enumerate(several[1:], 1):
             id, call = drafts.new_id(), replace(draft.call, arguments=arguments)
             change.calls[id], change.origins[id] = call, draft.origin
@@ -291,7 +293,7 @@ def name_repeated_calls(drafts: Drafts, _: ReplyContext) -> Change | None:
             said = (
                 f"'{draft.call.tool}' is called again with the same arguments; both may be meant."
             )
-            change.hint(Location(draft.id), said, 0.5)
+            change.hint(Location(draft.id), said, _HINTS["repeated_call"])
         seen.add(text)
     return change if change else None
 
@@ -316,7 +318,7 @@ def name_tools_passed_over(drafts: Drafts, context: ReplyContext) -> Change | No
                 f"The request speaks of '{other.name}', which takes these arguments too and is not"
                 " called."
             )
-            change.hint(Location(draft.id, NAME), why, 0.3, other.name)
+            change.hint(Location(draft.id, NAME), why, _HINTS["better_tool"], other.name)
     return change if change else None
 
 

@@ -18,7 +18,7 @@ from callwright.dataflow.flow import STOP, VERBS, content_words, split_words
 from callwright.language import ENGLISH
 from callwright.language.tokens import split_identifier, squash_name
 from callwright.nouns.memo import cache_by_text
-from callwright.nouns.thresholds import threshold
+from callwright.nouns.thresholds import threshold, threshold_group
 from callwright.nouns.types import JsonObject, Tool
 from callwright.nouns.wire_names import EditRule, EditRules
 
@@ -40,6 +40,9 @@ CONFIDENCE = {
 }
 LEAST_MEANING = threshold("callwright.repair", "names.least_meaning")
 LEAST_LEAD = threshold("callwright.repair", "names.least_lead")
+_MEANING = threshold_group("callwright.repair", "name_meaning")
+_LIKENESS = threshold_group("callwright.repair", "name_likeness")
+_REQUEST = threshold_group("callwright.repair", "request_likeness")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +97,9 @@ def _match_by_meaning(
 
 
 def confidence_of(score: float, lead: float) -> float:
-    """A likeness and its lead over the next tool as a probability; the bounds were measured."""
-    return round(min(0.97, max(0.0, score * 0.6 + min(lead, 0.4) + 0.35)), 3)
+    """The confidence of a tool, by its likeness and the lead over the next tool."""
+    sure = _MEANING["of_score"] * score + min(lead, _MEANING["most_lead"]) + _MEANING["start"]
+    return round(min(_MEANING["most"], max(0.0, sure)), 3)
 
 
 def _is_same_name(name: str, tool: Tool) -> bool:
@@ -211,15 +215,19 @@ def slip_of_words(given: Sequence[str], own: Sequence[str]) -> bool:
 
 
 def score_likeness(name: str, keys: Iterable[str], query: str, tool: Tool) -> float:
-    """Return the fit of name, keys and request to a tool, 0..1: 45 % the name, 35 % the keys, 20 %
-    the request.
+    """Return the fit of name, keys and request to a tool, 0..1. What nothing is known of does not
+    count.
     """
     called = _score_overlap(
         _extract_meaning(name), _extract_meaning(tool.name), content_words(tool.description)
     )
     keyed = _keys_fit(tuple(keys), tool)
     asked = score_request(query, tool)
-    parts = [(0.45, called), (0.35, keyed), (0.2, asked)]
+    parts = [
+        (_LIKENESS["name"], called),
+        (_LIKENESS["keys"], keyed),
+        (_LIKENESS["request"], asked),
+    ]
     known = [(w, s) for w, s in parts if s >= 0]
     return sum(w * s for w, s in known) / sum(w for w, _ in known)
 
@@ -233,19 +241,19 @@ def _extract_meaning(name: str) -> frozenset[str]:
 
 
 def _score_overlap(given: frozenset[str], own: frozenset[str], about: frozenset[str]) -> float:
-    """Words in common; a word that only the description has counts half. Verbs of another kind
+    """Words in common; a word that only the description has counts less. Verbs of another kind
     count against.
     """
     if not given or not own:
         return 0.0
     described = {("verb:" + _KIND_OF[w] if w in _KIND_OF else w) for w in about}
-    shared = len(given & own) + 0.6 * len((given - own) & described)
+    shared = len(given & own) + _LIKENESS["described_word"] * len((given - own) & described)
     clash = {w for w in given if w.startswith("verb:")} and {
         w for w in own if w.startswith("verb:")
     }
     if clash and not {w for w in given & own if w.startswith("verb:")}:
-        shared -= 0.5
-    return max(0.0, shared / max(len(given), 0.7 * len(own), 1))
+        shared -= _LIKENESS["other_verb"]
+    return max(0.0, shared / max(len(given), _LIKENESS["unsaid_word"] * len(own), 1))
 
 
 def _keys_fit(keys: Collection[str], tool: Tool) -> float:
@@ -261,7 +269,8 @@ def _keys_fit(keys: Collection[str], tool: Tool) -> float:
     known = len(given & properties) / len(given)
     required = {squash_name(k) for k in tool.required}
     covered = len(given & required) / len(required) if required else known
-    return 0.5 * known + 0.5 * covered
+    share = _LIKENESS["known_keys"]
+    return share * known + (1.0 - share) * covered
 
 
 def score_request(query: str, tool: Tool) -> float:
@@ -278,7 +287,7 @@ def score_request_words(asked: frozenset[str], tool: Tool) -> float:
         return -1.0
     named = len(own & asked) / len(own) if own else 0.0
     described = len(about & asked) / len(about) if about else 0.0
-    return min(1.0, 0.7 * named + 0.6 * described)
+    return min(1.0, _REQUEST["name"] * named + _REQUEST["description"] * described)
 
 
 @lru_cache(maxsize=4_096)

@@ -12,7 +12,7 @@ from rapidfuzz.distance import JaroWinkler
 from callwright.dataflow.flow import STOP, split_words
 from callwright.language import ENGLISH
 from callwright.language.tokens import squash_name
-from callwright.nouns.thresholds import threshold
+from callwright.nouns.thresholds import threshold, threshold_group
 from callwright.nouns.types import Json, JsonObject
 from callwright.nouns.wire_names import EditRules
 from callwright.repair.rules.assignment import assign_pairs
@@ -25,6 +25,8 @@ LEAD = threshold("callwright.repair", "parameters.lead")
 # likeness that does where one unknown key is left and one required parameter is missing
 ALONE = threshold("callwright.repair", "parameters.alone")
 TAIL = threshold("callwright.repair", "parameters_tail.confidence")
+_CONFIDENCE = threshold_group("callwright.repair", "parameter_confidence")
+_LIKENESS = threshold_group("callwright.repair", "parameter_likeness")
 _WEAK = ENGLISH.words("keys.weak")
 _OPPOSED = tuple(frozenset(row.split("/")) for row in ENGLISH.listed("keys.opposed"))
 _ALIKE = tuple(frozenset(row.split()) for row in ENGLISH.listed("keys.alike"))
@@ -67,17 +69,20 @@ def pair_keys(arguments: JsonObject, node: Node) -> tuple[list[Pair], list[Pair]
             and sum(m in required for m in missing) == 1
         )
         good = (table[i][j] >= LEAST and lead >= LEAD) or (alone and table[i][j] >= ALONE)
-        found = Pair(
-            unknown[i],
-            missing[j],
-            round(min(0.97, 0.55 + 0.5 * table[i][j] + 0.2 * min(lead, 0.5)), 3),
-        )
+        confidence = _compute_confidence(table[i][j], lead)
         if alone and good:
-            found = Pair(found.given, found.wanted, max(found.confidence, 0.93))
+            confidence = max(confidence, _CONFIDENCE["alone"])
         elif table[i][j] > 0 and _only_end(unknown[i], missing[j], properties):
-            good, found = True, Pair(found.given, found.wanted, max(found.confidence, TAIL))
-        (sure if good else unsure).append(found)
-    return sure, [p for p in unsure if p.confidence >= 0.5]
+            good, confidence = True, max(confidence, TAIL)
+        (sure if good else unsure).append(Pair(unknown[i], missing[j], confidence))
+    return sure, [p for p in unsure if p.confidence >= _CONFIDENCE["named"]]
+
+
+def _compute_confidence(score: float, lead: float) -> float:
+    """The confidence of a pair, by its likeness and the lead over any other partner of either."""
+    led = _CONFIDENCE["of_lead"] * min(lead, _CONFIDENCE["most_lead"])
+    sure = _CONFIDENCE["start"] + _CONFIDENCE["of_score"] * score + led
+    return round(min(_CONFIDENCE["most"], sure), 3)
 
 
 def _only_end(given: str, wanted: str, properties: Iterable[str]) -> bool:
@@ -106,12 +111,13 @@ def _score_pair(key: str, value: Json, wanted: str, node: Node, required: bool) 
         and split_words(key)
         and split_words(wanted)[-len(split_words(key)) :] == split_words(key)
     ):
-        alike = 0.1
+        alike = _LIKENESS["end"]
     if alike <= 0:
         return 0.0
-    exact = 0.1 if child.accepts(value) else 0.0
-    options = 0.25 if isinstance(child.get("enum"), list) else 0.0
-    return min(1.0, 0.8 * alike + exact + options + (0.1 if required else 0.0))
+    exact = _LIKENESS["fits"] if child.accepts(value) else 0.0
+    options = _LIKENESS["options"] if isinstance(child.get("enum"), list) else 0.0
+    must = _LIKENESS["required"] if required else 0.0
+    return min(1.0, _LIKENESS["name"] * alike + exact + options + must)
 
 
 def name_likeness(given: str, wanted: str, about: str = "") -> float:
@@ -125,26 +131,28 @@ def name_likeness(given: str, wanted: str, about: str = "") -> float:
         return 1.0
     shared = _count_shared_words(a, b)
     letters = JaroWinkler.similarity(squash_name(given), squash_name(wanted))
-    spelled = max(0.0, (letters - 0.8) / 0.2) * 0.9
+    from_here = _LIKENESS["letters_from"]
+    spelled = max(0.0, (letters - from_here) / (1.0 - from_here)) * _LIKENESS["letters"]
     described = [w for w in a if w not in STOP and w not in _WEAK]
     told = sum(w in split_words(about) for w in described) / len(described) if described else 0.0
     contained = squash_name(given) in squash_name(wanted) or squash_name(wanted) in squash_name(
         given
     )
-    bonus = 0.55 if contained and min(len(given), len(wanted)) >= 3 else 0.0
-    return min(1.0, max(shared, spelled, bonus) + 0.35 * told)
+    is_long = min(len(given), len(wanted)) >= 3
+    bonus = _LIKENESS["contained"] if contained and is_long else 0.0
+    return min(1.0, max(shared, spelled, bonus) + _LIKENESS["described"] * told)
 
 
 def _count_shared_words(a: Sequence[str], b: Sequence[str]) -> float:
-    """Words in common, synonyms counting 0.7, weak words 0.4."""
+    """Words in common; synonyms and weak words count less."""
     total = 0.0
     left = list(b)
     for w in a:
         hit = next((x for x in left if x == w), None)
-        worth = 0.4 if w in _WEAK else 1.0
+        worth = _LIKENESS["weak_word"] if w in _WEAK else 1.0
         if hit is None:
             hit = next((x for x in left if any(w in row and x in row for row in _ALIKE)), None)
-            worth *= 0.7
+            worth *= _LIKENESS["synonym"]
         if hit is not None:
             left.remove(hit)
             total += worth

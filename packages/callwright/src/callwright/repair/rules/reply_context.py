@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from callwright.nouns.types import CheckedCall, JsonObject, ToolCall
+from callwright.nouns.types import JsonObject, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.draft import Draft
 from callwright.repair.ordering.references import Labels, Reference, find_call_references, labels_of
@@ -52,8 +52,7 @@ class ReplyContext:
 
     def is_right(self, draft: Draft) -> bool:
         """Return True if the gate lets the call through as it is."""
-        found = self.situation.gate.check(draft.call)
-        return isinstance(found, CheckedCall) and not found.edits
+        return self.situation.gate.accepts(draft.call)
 
     def is_open(self, draft: Draft) -> bool:
         """Return True if the call was wrong, or a value triggered a rule, when that was first
