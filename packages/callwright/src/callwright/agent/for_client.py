@@ -108,7 +108,9 @@ class ForClient:
         if self._parts.prerequisites:
             calls, early, made_up = split_early(calls, context)
             context.facts.skip(Skip(call.tool, _MADE_UP, refused=True) for call in made_up)
-            self.intended = tuple(one.build_intended() for one in early)
+            writes = {tool.name for tool in self.tools if tool.effects.may_write}
+            held = (one.build_intended() for one in early if one.call.tool in writes)
+            self.intended = tuple(held)
         if calls:
             yield from execute(calls, (tool.name for tool in offered))
         if early:
