@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from callwright.agent.early_calls import EarlyCall, is_plain_lookup, split_early
+from callwright.agent.early_calls import EarlyCall, IntendedCall, is_plain_lookup, split_early
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.state import Asked, RunState
 from callwright.agent.step import StepContext
@@ -87,3 +87,26 @@ def test_only_a_declared_read_without_parameters_is_called_unasked() -> None:
     assert is_plain_lookup(Tool("list_rooms", "", {"properties": {}}, effects=READ))
     assert not is_plain_lookup(Tool("list_rooms", "", {"properties": {}}))
     assert not is_plain_lookup(FIND)
+
+
+def came(*customers: JsonObject) -> ToolResult:
+    return ToolResult("r1", "find_customer", {"name": "Al Noor"}, [*customers])
+
+
+def test_an_intended_call_takes_the_one_value_that_was_found() -> None:
+    intended = EarlyCall(order(quantity=2, customer_id="K-123"), ("customer_id",), (FIND,))
+    left = intended.build_intended()
+    assert left == IntendedCall(order(quantity=2), ("customer_id",), ("find_customer",))
+    one = left.complete(ORDER, [came({"customer_id": "K-55", "name": "Al Noor"})])
+    assert one.arguments == {"quantity": 2, "customer_id": "K-55"}
+    two = left.complete(ORDER, [came({"customer_id": "K-55"}, {"customer_id": "K-56"})])
+    assert two.arguments == {"quantity": 2}, "which of them is for the model to say"
+    assert left.complete(ORDER, [came()]).arguments == {"quantity": 2}
+
+
+def test_an_address_is_known_by_its_format() -> None:
+    mail: JsonObject = {"type": "string", "format": "email"}
+    send = Tool("send_mail", "", {"properties": {"to": mail}, "required": ["to"]}, effects=WRITE)
+    left = IntendedCall(ToolCall("", "send_mail", {}), ("to",), ("find_customer",))
+    found = left.complete(send, [came({"name": "Al Noor", "email": "a@noor.example"})])
+    assert found.arguments == {"to": "a@noor.example"}

@@ -16,14 +16,55 @@ from callwright.agent.step import StepContext
 from callwright.dataflow.flow import get_profile
 from callwright.dataflow.lookups import find_lookups
 from callwright.dataflow.prerequisites import find_needs, is_looked_up
+from callwright.language.tokens import split_identifier
 from callwright.nouns.types import (
     Json,
     Tool,
     ToolCall,
+    ToolResult,
     iter_scalars,
     to_canonical_json,
 )
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.schema.compiled import compiled_for
+
+
+class IntendedCall(NamedTuple):
+    """A call that was decided on before what it needs was known. ``lacking``: the arguments that the
+    results of ``givers`` give.
+    """
+
+    call: ToolCall
+    lacking: tuple[str, ...]
+    givers: tuple[str, ...]
+
+    def complete(self, tool: Tool, results: Sequence[ToolResult]) -> ToolCall:
+        """The call with each value that the results of its givers give, where they give just one."""
+        found = [result for result in results if result.ok and result.tool in self.givers]
+        given = dict(self.call.arguments) if isinstance(self.call.arguments, dict) else {}
+        for key in self.lacking:
+            values = _list_values(key, tool, found)
+            if len(values) == 1:
+                given[key] = values[0]
+        return ToolCall("", self.call.tool, given)
+
+
+def _list_values(key: str, tool: Tool, results: Sequence[ToolResult]) -> list[Json]:
+    """The different values of results that stand under the name of an argument, or, of a text with a
+    format, that have this format.
+    """
+    part = tool.properties.get(key)
+    accepts = compiled_for(tool).root.property(key)
+    is_formatted = isinstance(part, dict) and isinstance(part.get("format"), str)
+    leaves = ProvenanceIndex(results=results).leaves
+    wanted = split_identifier(key)
+    named = [
+        leaf.value for leaf in leaves if leaf.path and split_identifier(leaf.path[-1]) == wanted
+    ]
+    if not named and is_formatted:
+        named = [leaf.value for leaf in leaves if isinstance(leaf.value, str)]
+    fitting = [value for value in named if accepts is None or accepts.accepts(value)]
+    return [*{to_canonical_json(value): value for value in fitting}.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +80,12 @@ class EarlyCall:
         names = " or ".join(giver.name for giver in self.givers)
         return f"{' and '.join(self.arguments)} of {self.call.tool}, from {names}"
 
-    def build_intended(self) -> ToolCall:
+    def build_intended(self) -> IntendedCall:
         """The call without the values that are still to be looked up."""
         given = self.call.arguments if isinstance(self.call.arguments, dict) else {}
         kept = {key: value for key, value in given.items() if key not in self.arguments}
-        return ToolCall("", self.call.tool, kept)
+        givers = tuple(giver.name for giver in self.givers)
+        return IntendedCall(ToolCall("", self.call.tool, kept), self.arguments, givers)
 
     def holds(self, lookup: ToolCall) -> bool:
         """Return True if a lookup only repeats what the call says already: it finds nothing new."""

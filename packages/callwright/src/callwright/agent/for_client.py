@@ -17,7 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from callwright.agent.early_calls import EarlyCall, is_plain_lookup, split_early
+from callwright.agent.early_calls import (
+    EarlyCall,
+    IntendedCall,
+    is_plain_lookup,
+    split_early,
+)
 from callwright.agent.select import build_request, find_mentioned, read_selection
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
 from callwright.dataflow.prerequisites import Prerequisites, add_producers, find_needs
@@ -59,7 +64,7 @@ class ForClient:
         self,
         parts: Parts | None = None,
         chosen: Iterable[str] | None = None,
-        intended: Iterable[ToolCall] = (),
+        intended: Iterable[IntendedCall] = (),
     ) -> None:
         self._parts = parts or Parts()
         self.chosen = tuple(chosen) if chosen is not None else None
@@ -118,18 +123,20 @@ class ForClient:
 
     def _go_on_with_intended(self, context: StepContext) -> Steps[None]:
         """Ask for the calls that came too early, now that what they needed was looked up."""
-        done = {result.tool for result in context.facts.state.results}
-        left = [call for call in self.intended if call.tool not in done]
+        results = context.facts.state.results
+        done = {result.tool for result in results}
+        by_name = {tool.name: tool for tool in self.tools if tool.name not in done}
+        left = [one for one in self.intended if one.call.tool in by_name]
         self.intended = ()
         if not left or not done:
             return
-        names = {call.tool for call in left}
-        offered = tuple(tool for tool in self.tools if tool.name in names)
-        tried = [_render_call(result) for result in context.facts.state.results]
-        points = [_render_call(call) for call in left]
+        calls = [one.complete(by_name[one.call.tool], results) for one in left]
+        offered = tuple({call.tool: by_name[call.tool] for call in calls}.values())
+        tried = [_render_call(result) for result in results]
+        points = [_render_call(call) for call in calls]
         bound = yield from context.bind(offered, BindStep("layer", open_points=points, tried=tried))
         if bound.calls:
-            yield from execute(bound.calls, names)
+            yield from execute(bound.calls, (tool.name for tool in offered))
 
     def _ask_about_open(self, context: StepContext) -> Steps[None]:
         """Ask once about what the request says and no call of this turn holds; of the calls in the

@@ -190,6 +190,7 @@ def test_a_call_that_came_too_early_is_asked_for_when_its_value_is_there() -> No
     asked_for = questions[0].body["messages"][-1]["content"]
     assert '"quantity":200' in asked_for
     assert "HB-999" not in asked_for, "what was made up is not shown again"
+    assert '"part_code":"HB-8"' in asked_for
     assert led.decision is not None
     assert [sent.call.arguments["part_code"] for sent in led.decision.calls] == ["HB-8"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from callwright.agent.fold import fold_entries, read_messages
 from callwright.agent.state import RunState
-from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool, ToolCall
+from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session import history, ids
@@ -20,6 +20,9 @@ from callwright.tools.declared_effects import DeclaredEffects
 from callwright.tools.lists import chat_messages as chat
 from callwright.tools.overlay import Laid, Overlay, documented
 
+if TYPE_CHECKING:
+    from callwright.agent.early_calls import IntendedCall
+
 _MOST_TOLD = 100  # clients may send ever other lists
 
 
@@ -27,7 +30,7 @@ class DecidedBefore(NamedTuple):
     """The tools that were chosen for a request of the user, and the calls that came too early."""
 
     chosen: tuple[str, ...] | None = None
-    intended: tuple[ToolCall, ...] = ()
+    intended: tuple[IntendedCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

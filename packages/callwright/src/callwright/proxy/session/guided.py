@@ -9,7 +9,6 @@ those that seem to want several calls or whose calls were refused
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
@@ -34,9 +33,6 @@ _CALLS = '{"calls": [{"name": ..., "arguments": {...}}, one for each call that i
 _MOST_CALLS = 16
 _MOST_LED = 8  # a small model repeats itself to the end
 _WISH = 100  # characters
-_BETWEEN_CLAUSES = re.compile(r"(?<=[.!?;؟؛。！？；])\s+|(?<=[。！？；])|[,،，]\s*|\n+")
-_LONGEST_REQUEST = 2_000  # characters of a request that are shown as parts
-_MOST_CLAUSES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +196,6 @@ def build_schema(context: Context, *, least: int = 1, offered: Sequence[Tool] = 
         length = {"type": "array", "minItems": 1, "maxItems": most}
         calls = {**length, "minItems": min(least, most), "items": one}
         wishes: JsonObject = {"type": "string", "maxLength": _WISH}
-        if offered and context.state.results:
-            wishes = {"enum": split_clauses(context.state.asked.query)}
         told = {"wishes": {**length, "items": wishes}} if _asks_for_wishes(context) else {}
         some = closed_object(**told, calls=calls)
     else:
@@ -209,17 +203,6 @@ def build_schema(context: Context, *, least: int = 1, offered: Sequence[Tool] = 
     if context.demanded:
         return some
     return {"anyOf": [some, closed_object(no_call={"type": "string", "maxLength": 120})]}
-
-
-def split_clauses(request: str) -> list[Json]:
-    """The parts of a request between its marks of punctuation, each as it stands there; the whole
-    where there is none. What is still to be done after results is one of them: of its own accord a
-    small model lists the tools that it is offered.
-    """
-    found = _BETWEEN_CLAUSES.split(request[:_LONGEST_REQUEST])
-    parts = [part.strip()[:_WISH] for part in found]
-    told: list[Json] = [*dict.fromkeys(part for part in parts if part)]
-    return told[:_MOST_CLAUSES] or [request[:_WISH] or "-"]
 
 
 def _asks_for_wishes(context: Context) -> bool:
