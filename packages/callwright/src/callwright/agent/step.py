@@ -12,7 +12,15 @@ a generator may be dropped after any action and begun again over facts folded fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Generator, Iterable, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -86,6 +94,44 @@ class RunSlots(NamedTuple):
     done: frozenset[str] = frozenset()
 
 
+class RunBeside(NamedTuple):
+    """A part of a policy beside which slots are carried out: those that its ``steps`` let go with
+    :class:`Dispatch`, each as soon as those have finished that it waits for. It is over when all
+    have come. ``done`` as in :class:`RunSlots`.
+    """
+
+    steps: Generator[Any, Any, Any]
+    done: frozenset[str] = frozenset()
+
+
+class Write(NamedTuple):
+    """A question whose reply is read while the model writes it. ``read`` is given what stands there
+    so far, each time that one of ``ends`` has come, and may let slots go: it yields nothing but
+    :class:`Dispatch`. Only inside :class:`RunBeside`.
+    """
+
+    request: ChatRequest
+    read: Callable[[str], Generator[Any, Any, None]]
+    ends: tuple[str, ...]
+
+
+class Dispatch(NamedTuple):
+    """What is let go, to be recorded for ``actor`` before it is on its way. ``noted["steps"]`` are
+    slots, all else is for the policy itself. Only inside :class:`RunBeside`.
+    """
+
+    actor: str
+    noted: Mapping[str, Any]
+
+
+class Recall(NamedTuple):
+    """The next that an earlier process had recorded for ``actor`` is let go again. Only inside
+    :class:`RunBeside`.
+    """
+
+    actor: str
+
+
 class Replied(NamedTuple):
     """The model's reply to a question."""
 
@@ -106,13 +152,27 @@ class Planned(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """Slots that were carried out, as far as they could be."""
+    """Slots that were carried out, as far as they could be. ``value``: what the part of the policy
+    beside them returned.
+    """
 
     stream: Stream
+    value: Any = None
 
 
-Action: TypeAlias = Ask | Execute | Release | MakePlan | RunSlots
-Event: TypeAlias = Replied | Returned | Planned | Ran
+class Dispatched(NamedTuple):
+    """What was let go, as it stands on record; None where an earlier process had recorded no more.
+    ``is_last``: nothing that the policy did later is on record.
+    """
+
+    noted: Mapping[str, Any] | None
+    is_last: bool = False
+
+
+Action: TypeAlias = (
+    Ask | Execute | Release | MakePlan | RunSlots | RunBeside | Write | Dispatch | Recall
+)
+Event: TypeAlias = Replied | Returned | Planned | Ran | Dispatched
 Steps: TypeAlias = Generator[Action, Any, T]
 """A policy at work: it is sent the :data:`Event` that belongs to the action it yielded. What the
 driver raises for an action (:class:`~callwright.agent.questions.LimitReached`) is raised there.

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+import asyncio
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from callwright.agent.bind import Bound
-from callwright.agent.execution.stream import Late
+from callwright.agent.execution.stream import Late, Stream
 from callwright.agent.step import (
     Action,
     Ask,
     BindStep,
+    Dispatch,
+    Dispatched,
     Event,
     Execute,
     MakePlan,
     Planned,
     Ran,
+    Recall,
     Release,
     Replied,
     Returned,
+    RunBeside,
     RunSlots,
     Steps,
+    Write,
 )
 from callwright.nouns.plan import Plan, Slot
-from callwright.nouns.types import ToolResult
+from callwright.nouns.types import Reply, ToolResult
 
 if TYPE_CHECKING:
     from callwright.agent.strategies.job import Job
@@ -31,15 +37,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-async def perform(steps: Steps[T], job: Job) -> T:
+async def perform(steps: Steps[T], job: Job, stream: Stream | None = None) -> T:
     """Carry out the actions of a policy to its end, and return its value. What an action raises is
-    raised where it was yielded.
+    raised where it was yielded. ``stream``: the slots that are carried out beside it.
     """
     try:
         action = next(steps)
         while True:
             try:
-                event = await _carry_out(action, job)
+                event = await _carry_out(action, job, stream)
             except Exception as error:
                 action = steps.throw(error)
             else:
@@ -51,7 +57,7 @@ async def perform(steps: Steps[T], job: Job) -> T:
         steps.close()
 
 
-async def _carry_out(action: Action, job: Job) -> Event:
+async def _carry_out(action: Action, job: Job, stream: Stream | None) -> Event:
     match action:
         case Ask(request, calls, actor):
             return Replied(await job.questions.ask(request, calls=calls, actor=actor))
@@ -64,9 +70,83 @@ async def _carry_out(action: Action, job: Job) -> Event:
             return _make_plan(action, job)
         case RunSlots(slots, done):
             late = make_late_question(job)
-            async with job.executor.stream(done=done, late=late, known=job.known) as stream:
-                stream.add(*slots)
-            return Ran(stream)
+            async with job.executor.stream(done=done, late=late, known=job.known) as running:
+                running.add(*slots)
+            return Ran(running)
+        case RunBeside(steps, done):
+            late = make_late_question(job)
+            async with job.executor.stream(done=done, late=late, known=job.known) as running:
+                value = await perform(steps, job, running)
+            return Ran(running, value)
+        case _:
+            if stream is None:
+                raise TypeError(f"{type(action).__name__} needs slots to be run beside it")
+            return await _carry_out_beside(action, job, stream)
+
+
+async def _carry_out_beside(
+    action: Write | Dispatch | Recall, job: Job, stream: Stream
+) -> Replied | Dispatched:
+    match action:
+        case Write():
+            return Replied(await _write(action, job, stream))
+        case Dispatch():
+            return _dispatch(action, job, stream)
+        case Recall(actor):
+            told = job.ledger.next(actor, "dispatch")
+            if told is None:
+                return Dispatched(None, is_last=not job.ledger.ahead(""))
+            return _let_go(job.trace.add("dispatch", **told).data, stream)
+
+
+async def _write(action: Write, job: Job, stream: Stream) -> Reply:
+    """The reply to a question; what it lets go meanwhile is on its way at once."""
+    text, is_over = "", False
+    loop = asyncio.get_running_loop()
+
+    def read(so_far: str) -> None:
+        if not is_over:  # a piece may still be on its way to this thread
+            _carry_out_at_once(action.read(so_far), lambda one: _dispatch(one, job, stream))
+
+    def on_piece(piece: str) -> None:  # in whatever thread the model runs
+        nonlocal text
+        text += piece
+        if any(end in piece for end in action.ends):
+            loop.call_soon_threadsafe(read, text)
+
+    try:
+        return await job.questions.ask(action.request, calls=None, on_piece=on_piece)
+    finally:
+        is_over = True
+
+
+def _carry_out_at_once(
+    steps: Generator[Dispatch, Dispatched, None], carry_out: Callable[[Dispatch], Dispatched]
+) -> None:
+    """Carry out steps whose actions need not be waited for."""
+    try:
+        action = next(steps)
+        while True:
+            action = steps.send(carry_out(action))
+    except StopIteration:
+        return
+    finally:
+        steps.close()
+
+
+def _dispatch(action: Dispatch, job: Job, stream: Stream) -> Dispatched:
+    """Record what is let go, then let it go: as it stands on record, so that a resume does the
+    same.
+    """
+    slots = [slot.id for slot in action.noted["steps"]]
+    turn = job.ledger.turn(action.actor)
+    noted = {"slots": slots, **action.noted, "actor": action.actor, "turn": turn}
+    return _let_go(job.trace.add("dispatch", **noted).data, stream)
+
+
+def _let_go(noted: Mapping[str, Any], stream: Stream) -> Dispatched:
+    stream.add(*Plan.from_slots(noted["steps"]).slots)
+    return Dispatched(noted)
 
 
 def _make_plan(action: MakePlan, job: Job) -> Planned:

@@ -21,21 +21,28 @@ plan than the one half done.
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Generator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from callwright import prompts
-from callwright.agent.execution.perform import make_late_question, perform
-from callwright.agent.execution.stream import Stream
-from callwright.agent.journal.ledger import Answer
 from callwright.agent.questions import LimitReached
 from callwright.agent.render import render_results, render_signatures
 from callwright.agent.safety.freeze import Level
+from callwright.agent.step import (
+    Dispatch,
+    Dispatched,
+    Ran,
+    Recall,
+    Replied,
+    RunBeside,
+    Steps,
+    Write,
+    ask,
+)
 from callwright.agent.strategies.dag import known_before
-from callwright.agent.strategies.job import Job
+from callwright.agent.strategies.job import Job, Stepwise
 from callwright.agent.strategies.tool_choice import choose_tools
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.plan import Plan, Slot, SlotIds, find_references, rename_references
@@ -70,9 +77,10 @@ _REFERS = re.compile(r"\$(?:\d|\{(?!\?))")
 _ENDS = ("}", ")", "\n")  # characters with which a step can be complete
 _UNDER_WAY = "what follows is being carried out already; write it again as it is: {steps}"
 _Place: TypeAlias = tuple[int, int]  # a reply, and a step in it, both counted from 1
+_Dispatches: TypeAlias = Generator[Dispatch, Dispatched, None]
 
 
-class Compiler:
+class Compiler(Stepwise):
     """Streams the steps of a plan into the executor while the model writes it, and lets it judge
     what came.
     """
@@ -86,24 +94,23 @@ class Compiler:
         """
         self._choose_above = choose_above
 
-    async def run(self, job: Job) -> None:
+    def steps(self, job: Job) -> Steps[None]:  # type: ignore[override]  # it needs a stream
         job.plan, missing = Plan(), ""
-        tools = await perform(choose_tools(job, self._choose_above), job)
+        tools = yield from choose_tools(job, self._choose_above)
         for number in range(1, _REPLANS + 2):
-            if not await _Dispatch(job, tools, number, missing).run():
+            if not (yield from _PlanWriting(job, tools, number, missing).steps()):
                 job.trace.add("note", text="the model wrote no plan")
                 break
-            if (
-                job.executor.freeze.on
-                or number > _REPLANS
-                or not (missing := await _ask_joiner(job))
-            ):
+            if job.facts.freeze.on or number > _REPLANS:
+                break
+            missing = yield from _ask_joiner(job)
+            if not missing:
                 break
             job.trace.add("note", text=f"another plan is needed: {missing}")
             tools = job.tools  # what is missing may need any of them
 
 
-class _Dispatch:
+class _PlanWriting:
     """One plan, from its question to the results of all its steps."""
 
     def __init__(self, job: Job, tools: tuple[Tool, ...], number: int, missing: str) -> None:
@@ -115,40 +122,41 @@ class _Dispatch:
             _Place, Slot
         ] = {}  # the steps that are on their way, under the run's names
         self._left_out: set[_Place] = set()
-        self._writing = 0  # the reply that is being written
-        self._read = 0  # steps of it
+        self._read = 0  # steps of the reply that is being written
         self._over = False
 
-    async def run(self) -> bool:
+    def steps(self) -> Steps[bool]:
         """Carry it out; False where no reply held a plan. Raises LimitReached when all has come,
         where a limit was hit.
         """
-        job, limit, planned = self._job, "", True
-        late = make_late_question(job)
-        async with job.executor.stream(
-            done=self._asked.finished, late=late, known=job.known
-        ) as stream:
-            try:
-                planned = await self._written(stream)
-            except LimitReached as reached:  # what is on its way is waited for
-                limit = reached.limit
-        job.record_plan()
-        if limit := limit or stream.limit:
+        event: Ran = yield RunBeside(self._write_within_limits(), self._asked.finished)
+        planned, limit = event.value
+        self._job.record_plan()
+        if limit := limit or event.stream.limit:
             raise LimitReached(limit)
-        return planned
+        return bool(planned)
 
-    async def _written(self, stream: Stream) -> bool:
+    def _write_within_limits(self) -> Steps[tuple[bool, str]]:
+        """Whether there is a plan, and the limit that was hit: what is on its way is waited for."""
+        try:
+            planned = yield from self._write()
+        except LimitReached as reached:
+            return True, reached.limit
+        return planned, ""
+
+    def _write(self) -> Steps[bool]:
         """Have the plan written, and again while it is unsound. Or take the steps that a process
         dispatched which ended before they were all.
         """
-        freeze = self._job.executor.freeze
-        if not freeze.on:  # else the plan comes first, which says what may be called
-            self._take_recorded(stream)
+        if (
+            not self._job.facts.freeze.on
+        ):  # else the plan comes first, which says what may be called
+            yield from self._take_recorded()
         best, wrong, request = None, tuple[str, ...](), build_question(self._asked)
         for reply in range(1, ROUNDS + 2):
-            if self._begun_before(stream, reply):
+            if (yield from self._begun_before(reply)):
                 return True
-            text = await self._reply(stream, request, reply)
+            text = yield from self._reply(request, reply)
             plan, wrong = self._judged(text)
             if plan is not None:
                 best = reply, plan
@@ -158,39 +166,28 @@ class _Dispatch:
                 self._asked, text, (*wrong, *self._under_way(reply, plan))
             )
         if best is not None:
-            self._finish(stream, *best, wrong)
+            yield from self._finish(*best, wrong)
         return best is not None
 
-    def _begun_before(self, stream: Stream, reply: int) -> bool:
+    def _begun_before(self, reply: int) -> Steps[bool]:
         """Return True if steps of this reply are on record and the reply itself is not. The
         recorded steps then count as the complete reply.
         """
         begun = any(written == reply for written, _ in (*self._sent, *self._left_out))
-        if not self._over and begun and not self._job.ledger.ahead(""):
-            self._note(stream, over=True)
+        if begun and not self._over and (yield from self._take_recorded()):
+            yield from self._note(over=True)
         return self._over
 
-    async def _reply(self, stream: Stream, request: ChatRequest, reply: int) -> str:
+    def _reply(self, request: ChatRequest, reply: int) -> Steps[str]:
         """A reply. Its sound steps are dispatched as they come, unless the plan is to be frozen
         first.
         """
-        loop, text, job = asyncio.get_running_loop(), "", self._job
-
-        def on_piece(piece: str) -> None:  # in whatever thread the model runs
-            nonlocal text
-            text += piece
-            if any(end in piece for end in _ENDS):
-                loop.call_soon_threadsafe(self._dispatch, stream, text, reply)
-
-        self._writing, self._read = reply, 0
-        try:
-            if job.executor.freeze.on:
-                return (await job.questions.ask(request, calls=None)).text
-            whole = (await job.questions.ask(request, calls=None, on_piece=on_piece)).text
-            self._dispatch(stream, whole, reply)
-            return whole
-        finally:
-            self._writing = 0  # a piece may still be on its way to this thread
+        self._read = 0
+        if self._job.facts.freeze.on:
+            return (yield from ask(request, calls=None)).text
+        event: Replied = yield Write(request, lambda text: self._dispatch(text, reply), _ENDS)
+        yield from self._dispatch(event.reply.text, reply)
+        return event.reply.text
 
     def _judged(self, text: str) -> tuple[Plan | None, tuple[str, ...]]:
         """The plan that a whole reply holds, as its steps were read, and what is wrong with it."""
@@ -210,12 +207,10 @@ class _Dispatch:
         steps = [slot.id for place, slot in enumerate(slots, 1) if (reply, place) in self._sent]
         return [_UNDER_WAY.format(steps=", ".join(steps))] if steps else []
 
-    def _dispatch(self, stream: Stream, text: str, reply: int) -> None:
+    def _dispatch(self, text: str, reply: int) -> _Dispatches:
         """Send the steps of a reply, or of its beginning, on their way that are not there yet. One
         after the other, however the reply was cut into pieces: the same steps get the same numbers.
         """
-        if self._writing != reply:
-            return  # a piece that comes after its reply
         steps = parse_steps(text, self._asked.tools)
         for count in range(self._read + 1, len(steps) + 1):
             self._read = count
@@ -227,21 +222,17 @@ class _Dispatch:
                 for id_ in (one.slots if one.kind == "cycle" else one.slots[:1])
             }
             held |= {slot.id for slot in plan.slots if _may_refer_on(slot, plan)}
-            self._send(
-                stream,
-                reply,
-                plan,
-                [n for n, slot in enumerate(plan.slots, 1) if slot.id not in held],
-            )
+            able = [n for n, slot in enumerate(plan.slots, 1) if slot.id not in held]
+            yield from self._send(reply, plan, able)
 
-    def _finish(self, stream: Stream, reply: int, plan: Plan, wrong: Collection[str]) -> None:
+    def _finish(self, reply: int, plan: Plan, wrong: Collection[str]) -> Steps[None]:
         """Dispatch what is left of the plan: all of it, or its sound part, for it was not
         repaired.
         """
         names = {tool.name for tool in self._asked.tools}
         part = keep_sound_part(plan, names, self._asked.finished)
-        self._job.executor.freeze.fix(part)
-        self._take_recorded(stream)
+        self._job.facts.freeze.fix(part)
+        yield from self._take_recorded()
         if wrong:
             self._job.trace.add(
                 "note", text="the plan is unsound, its sound part is taken: " + "; ".join(wrong)
@@ -252,12 +243,12 @@ class _Dispatch:
             if slot.tool in names and slot.id in kept:
                 sound[place] = kept.pop(slot.id)
         slots = (sound.get(place, slot) for place, slot in enumerate(plan.slots, 1))
-        self._send(stream, reply, Plan(tuple(slots)), sound)
+        yield from self._send(reply, Plan(tuple(slots)), sound)
         for place, slot in enumerate(plan.slots, 1):
             if (reply, place) not in self._sent.keys() | self._left_out:
-                self._note(stream, unknown=slot.tool, reply=reply, place=place)
+                yield from self._note(unknown=slot.tool, reply=reply, place=place)
 
-    def _send(self, stream: Stream, reply: int, plan: Plan, able: Collection[int]) -> None:
+    def _send(self, reply: int, plan: Plan, able: Collection[int]) -> _Dispatches:
         """Dispatch of these steps, by their places, those that wait for nothing but what is on its
         way.
         """
@@ -273,11 +264,11 @@ class _Dispatch:
         ]:
             for place in ready:
                 slot = slots[place - 1]
-                self._let_go(stream, (reply, place), slot, named)
+                yield from self._let_go((reply, place), slot, named)
                 named[slot.id] = self._sent[reply, place].id
                 waiting.remove(place)
 
-    def _let_go(self, stream: Stream, place: _Place, slot: Slot, named: Mapping[str, str]) -> None:
+    def _let_go(self, place: _Place, slot: Slot, named: Mapping[str, str]) -> _Dispatches:
         """One step, under the names of the run's plan, unless it is on its way since an earlier
         reply.
         """
@@ -289,35 +280,37 @@ class _Dispatch:
             return
         id_ = self._ids.next(slot.id.partition("#")[0])
         slot = replace(slot, id=id_, after=frozenset(named.get(b, b) for b in slot.after))
-        self._note(stream, steps=[slot], reply=place[0], place=place[1])
+        yield from self._note(steps=[slot], reply=place[0], place=place[1])
 
-    def _note(self, stream: Stream, **noted: Any) -> None:
-        """Record one step before it is on its way, then let it go."""
+    def _note(self, **noted: Any) -> _Dispatches:
+        """Have one step recorded before it is on its way."""
         whole = {"steps": [], "unknown": "", "over": False, "reply": 0, "place": 0, **noted}
-        slots = [slot.id for slot in whole["steps"]]
-        turn = self._job.ledger.turn(self._actor)
-        event = self._job.trace.add("dispatch", slots=slots, **whole, actor=self._actor, turn=turn)
-        self._take(stream, event.data)
+        event = yield Dispatch(self._actor, whole)
+        assert event.noted is not None
+        self._take(event.noted)
 
-    def _take_recorded(self, stream: Stream) -> None:
-        """Take over the steps that an earlier process dispatched."""
-        while found := self._job.ledger.next(self._actor, "dispatch"):
-            self._job.trace.add("dispatch", **found)
-            self._take(stream, found)
+    def _take_recorded(self) -> Steps[bool]:
+        """Take over the steps that an earlier process dispatched. Return True if nothing that came
+        later is on record.
+        """
+        while True:
+            event: Dispatched = yield Recall(self._actor)
+            if event.noted is None:
+                return event.is_last
+            self._take(event.noted)
 
-    def _take(self, stream: Stream, noted: Answer) -> None:
-        """Let go what one record says."""
+    def _take(self, noted: Mapping[str, Any]) -> None:
+        """Take in what one record says was let go."""
         job, place = self._job, (noted["reply"], noted["place"])
         self._over = self._over or noted["over"]
         if noted["unknown"]:
             self._left_out.add(place)
             reason = "there is no such tool, or its step stands twice"
-            job.executor.skip([Skip(noted["unknown"], reason, refused=True)])
+            job.facts.skip([Skip(noted["unknown"], reason, refused=True)])
         for slot in Plan.from_slots(noted["steps"]).slots:
             self._sent[place] = slot
             self._ids.take(slot.id)
             job.plan = Plan((*job.plan.slots, slot), job.plan.revision)
-            stream.add(slot)
 
 
 def _may_refer_on(slot: Slot, plan: Plan) -> bool:
@@ -340,7 +333,7 @@ def _build_plan_question(job: Job, tools: tuple[Tool, ...], missing: str) -> Ask
         query=job.asked,
         tools=tools,
         shown=render_signatures(tools),
-        mode=job.questions.mode,
+        mode=job.mode,
         known=known,
         conversation=job.conversation,
         finished=frozenset(slot.id for slot in job.plan.slots),
@@ -348,9 +341,9 @@ def _build_plan_question(job: Job, tools: tuple[Tool, ...], missing: str) -> Ask
     )
 
 
-async def _ask_joiner(job: Job) -> str:
+def _ask_joiner(job: Job) -> Steps[str]:
     """The joiner's question: what is missing, or "" if that will do."""
-    schema_mode = job.questions.mode == "schema"
+    schema_mode = job.mode == "schema"
     results = render_results(job.executor.results, job.limits.result_chars, job.executor.skips)
     messages = prompts.render(
         "join",
@@ -361,9 +354,8 @@ async def _ask_joiner(job: Job) -> str:
     )
     messages = messages[:1] + job.conversation + messages[1:]
     schema = _build_judgement_schema() if schema_mode else None
-    reply = await job.questions.ask(
-        ChatRequest(messages, purpose="join", schema=schema, max_tokens=160), calls=None
-    )
+    request = ChatRequest(messages, purpose="join", schema=schema, max_tokens=160)
+    reply = yield from ask(request, calls=None)
     return _read_missing(reply.text, schema_mode)
 
 
