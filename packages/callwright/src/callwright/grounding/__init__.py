@@ -16,12 +16,14 @@ from callwright.grounding.finish import (
 )
 from callwright.grounding.grounding_result import GroundingResult
 from callwright.grounding.index import facts_of
+from callwright.grounding.live_answer import LiveAnswer
 from callwright.grounding.support import check_statement
 
 __all__ = [
     "UNCONFIRMED",
     "Facts",
     "GroundingResult",
+    "LiveAnswer",
     "WrittenAnswer",
     "build_abstention",
     "build_no_answer",

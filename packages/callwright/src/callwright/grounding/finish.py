@@ -83,10 +83,17 @@ def finish(
     mode: ReplyMode = "text",
     char_limit: int = 6_000,
     repair_questions: int = 1,
+    facts: Facts | None = None,
 ) -> Generator[ChatRequest, Reply, Answer]:
     """The answer of :func:`write_answer`."""
     written = yield from write_answer(
-        query, results, skips, mode=mode, char_limit=char_limit, repair_questions=repair_questions
+        query,
+        results,
+        skips,
+        mode=mode,
+        char_limit=char_limit,
+        repair_questions=repair_questions,
+        facts=facts,
     )
     return written.answer
 
@@ -99,6 +106,7 @@ def write_answer(
     mode: ReplyMode = "text",
     char_limit: int = 6_000,
     repair_questions: int = 1,
+    facts: Facts | None = None,
 ) -> Generator[ChatRequest, Reply, WrittenAnswer]:
     """Ask for the final answer, check every statement, repair or mark what no result confirms.
     Returns it with what the model itself names as missing.
@@ -106,12 +114,13 @@ def write_answer(
     ``char_limit`` bounds the execution summary; ``repair_questions`` how many statements the model
     may be asked to restate; a reply without any statement costs one of them, and where none is left
     the answer says what was found instead. Where no call succeeded there is nothing to answer from:
-    the model is not asked at all.
+    the model is not asked at all. ``facts`` are those of the results, where they are indexed
+    already.
     """
     done = [r for r in results if r.ok and not _is_empty_content(r.content)]
     if not done:
         return WrittenAnswer(build_abstention(results, skips))
-    facts = facts_of(query, results, skips)
+    facts = facts if facts is not None else facts_of(query, results, skips)
     ids = [r.id for r in results]
     request = _build_question(query, results, skips, mode, char_limit, ids)
     reply = yield request
@@ -193,6 +202,18 @@ def check_answer(
         edits += made
         texts.append(draft.glue + statement.text)
     return Answer("".join(texts), tuple(statements), (), tuple(edits))
+
+
+def decide_statement(draft: Draft, facts: Facts, position: int) -> Statement | None:
+    """The statement as it stands in the answer of :func:`write_answer`; None where the model would
+    be asked about it first.
+    """
+    if _explain_non_answer(draft.text, facts):
+        return None
+    verdict = check_statement(draft.text, facts, draft.results)
+    if verdict.support == "unsupported" and not _repair_statement(draft, verdict, facts):
+        return None
+    return _decide_by_rule(draft, verdict, facts, position)[0]
 
 
 def _is_empty_reply(drafts: Drafts) -> bool:

@@ -73,6 +73,10 @@ _TURN = ENGLISH.pattern("replies.turn")
 _ACTION = ENGLISH.pattern("replies.action")
 _FENCE = re.compile(r"^```\w*\s*|(?:(?<!\s)\s++)?```$")
 _FINAL = re.compile(r'"final_answer"\s*:\s*"(?P<text>(?:[^"\\]|\\.)*)', re.DOTALL)
+_STATEMENTS = re.compile(r'\s*\{\s*"statements"\s*:\s*\[')
+_STATEMENT = re.compile(
+    r'\s*,?\s*(\{\s*"text"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"results"\s*:\s*\[[^\]]{0,2000}\]\s*\})'
+)
 _LEAD = ENGLISH.pattern("replies.lead")
 _TAGS = ENGLISH.pattern("replies.tags")
 
@@ -96,6 +100,28 @@ def read_drafts(reply: Reply, ids: Sequence[str]) -> Drafts:
             cut=cut
         )  # an object of another form is no prose either
     return Drafts(tuple(split_prose(_LEAD.sub("", _first_turn(text)), ids)), cut=cut)
+
+
+def read_begun_drafts(text: str, ids: Sequence[str]) -> tuple[Draft, ...]:
+    """The first statements of a reply that is still being written, those whose end has come: as
+    :func:`read_drafts` reads them from the whole reply. None of a reply in another form than the one
+    that was asked for.
+    """
+    opens = _STATEMENTS.match(text)
+    if opens is not None:
+        drafts: list[Draft] = []
+        at = opens.end()
+        while found := _STATEMENT.match(text, at):
+            draft = _build_draft(read_json(found[1]), ids)
+            drafts += _split_draft(draft) if draft is not None else ()
+            at = found.end()
+        return tuple(drafts)
+    action = _ACTION.search(text)
+    final = _FINAL.search(text, action.end()) if action is not None else None
+    said = read_json(f'["{final["text"]}"]') if final is not None else None
+    if not isinstance(said, list) or not said or not isinstance(said[0], str):
+        return ()
+    return tuple(split_prose(said[0], ids)[:-1])  # what follows tells where a sentence ends
 
 
 def read_json(text: str) -> Json:
@@ -182,10 +208,8 @@ def _read_partial(text: str, ids: Sequence[str]) -> Drafts | None:
         sentences = split_prose(words, ids)
         return Drafts(tuple(sentences), cut=True)
     whole = []
-    for m in re.finditer(
-        r'\{\s*"text"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"results"\s*:\s*\[[^\]]{0,2000}\]\s*\}', text
-    ):
-        draft = _build_draft(read_json(m.group()), ids)
+    for m in _STATEMENT.finditer(text):
+        draft = _build_draft(read_json(m[1]), ids)
         if draft is not None:
             whole.append(draft)
     return Drafts(tuple(whole), cut=True) if whole else None
