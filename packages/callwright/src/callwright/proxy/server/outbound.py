@@ -48,3 +48,7 @@ class Outbound:
     def question(self, body: JsonObject) -> SendUpstream:
         """A question of our own, whose answer is wanted whole."""
         return self.chat(json_bytes({**body, "stream": False}))
+
+    def live_question(self, body: JsonObject) -> SendUpstream:
+        """A question of our own, whose answer is read while it comes."""
+        return self.chat(json_bytes({**body, "stream": True}))

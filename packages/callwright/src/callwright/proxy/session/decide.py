@@ -10,7 +10,7 @@ made (:mod:`callwright.proxy.session.guard`). A correct answer stays unchanged, 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -54,10 +54,14 @@ class Question:
     """A question of our own to the upstream. ``guided``: the calls by schema; ``more``: the same
     and one call more; ``words``: an answer without calls; ``repair``: the arguments of a refused
     call; ``again``: the request once more, with what is wrong.
+
+    ``read``: where the client waits for a stream, it is given all of the reply so far, and returns
+    what has become certain since of the text that the client gets.
     """
 
     kind: Literal["guided", "more", "words", "repair", "again"]
     body: JsonObject
+    read: Callable[[str], str] | None = None
 
 
 DecisionSteps = Generator[Question, Reply, "Decision"]

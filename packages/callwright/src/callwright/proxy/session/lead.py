@@ -149,6 +149,7 @@ def _speak(
         if answer is not None and answer.missing and not unstated:
             missing = policy.fetch_missing(step_context, answer.missing)
             yield from _drive(missing, context, policy, made)
+            made.is_readable = True  # there is an answer, whatever came of that
         if made.decision is not None:
             return
         if answer is not None:
@@ -203,15 +204,18 @@ def _write_answer(context: Context, made: Lead) -> Generator[Question, Reply, An
     state = context.state
     if not any(result.ok for result in state.results):
         return None
-    from callwright.grounding import finish
+    from callwright.grounding import LiveAnswer, finish
 
+    query, results = state.asked.query, state.results
     skips = [Skip("", problem, refused=True) for problem in dict.fromkeys(made.problems)]
-    dialogue = finish(state.asked.query, state.results, skips, mode="schema")
+    live = LiveAnswer(query, results, skips)
+    dialogue = finish(query, results, skips, mode="schema", facts=live.facts)
     try:
         request = next(dialogue)
         while True:
             body = _build_body(Ask(request), context)
-            made.reply = yield Question("words", body)
+            read = live.read if request.purpose == "answer" else None
+            made.reply = yield Question("words", body, read)
             if request.schema is not None and not made.reply.text.lstrip().startswith("{"):
                 return None  # it does not follow the schema: its own words are as good
             request = dialogue.send(made.reply)

@@ -7,8 +7,10 @@ import subprocess
 import sys
 from typing import Any
 
+from callwright.nouns.errors import Failure
+from callwright.proxy.session.events import UpstreamData, UpstreamEnd, UpstreamFailed, UpstreamHead
 from callwright.proxy.session.settings import Settings
-from tests.proxy.playbook import JSON, Playbook, text_stream, whole
+from tests.proxy.playbook import JSON, SSE, Playbook, assembled, chunk, text_stream, whole
 
 TOOL = {
     "type": "function",
@@ -39,19 +41,21 @@ def test_the_calls_that_the_engine_decides_on_go_to_the_client() -> None:
     assert [c["function"]["name"] for c in message["tool_calls"]] == ["deposit"]
 
 
+ENTRY = {
+    "id": "c1",
+    "type": "function",
+    "function": {"name": "deposit", "arguments": '{"amount": 75}'},
+}
+DONE = [
+    ASKED,
+    {"role": "assistant", "content": None, "tool_calls": [ENTRY]},
+    {"role": "tool", "tool_call_id": "c1", "content": '{"balance": 175, "fee": 2}'},
+]
+
+
 def test_with_the_result_the_client_gets_a_sentence() -> None:
-    entry = {
-        "id": "c1",
-        "type": "function",
-        "function": {"name": "deposit", "arguments": '{"amount": 75}'},
-    }
-    done = [
-        ASKED,
-        {"role": "assistant", "content": None, "tool_calls": [entry]},
-        {"role": "tool", "tool_call_id": "c1", "content": '{"balance": 175}'},
-    ]
     said = {"statements": [{"text": "The balance is 175.", "results": ["r1"]}], "missing": []}
-    book = Playbook(Settings(guided="on")).ask(body(*done)).answer(whole(json.dumps(said)), JSON)
+    book = Playbook(Settings(guided="on")).ask(body(*DONE)).answer(whole(json.dumps(said)), JSON)
     choice = json.loads(book.out)["choices"][0]
     assert (choice["message"]["content"], choice["finish_reason"]) == (
         "The balance is 175.",
@@ -119,3 +123,95 @@ def test_what_cannot_be_led_is_not_said_to_be() -> None:
     assert book.record.led is None
     assert book.head is not None
     assert "x-callwright-guided" not in dict(book.head.headers)
+
+
+def written(*texts: str, missing: tuple[str, ...] = ()) -> str:
+    rows = [{"text": text, "results": ["r1"]} for text in texts]
+    return json.dumps({"statements": rows, "missing": [*missing]})
+
+
+TWO = written("The balance is 175.", "The fee is 2.")
+
+
+def begin(reply: str, until: str, **more: Any) -> Playbook:
+    """A led turn with its result, whose answer is written up to a place."""
+    book = Playbook(Settings(guided="on")).ask(body(*DONE, stream=True, **more))
+    assert json.loads(book.asked[-1].body)["stream"] is True
+    book.tell(UpstreamHead(200, SSE))
+    for sign in reply[: reply.index(until)]:
+        book.tell(UpstreamData(chunk({"content": sign})))
+    return book
+
+
+def test_a_grounded_answer_flows_sentence_by_sentence() -> None:
+    book = begin(TWO, "The fee")
+    assert assembled(book.out)["text"] == "The balance is 175."
+    assert book.head is not None
+    assert dict(book.head.headers)["x-callwright-guided"].endswith("answer")
+    for sign in TWO[TWO.index("The fee") :]:
+        book.tell(UpstreamData(chunk({"content": sign})))
+    assert assembled(book.out)["text"] == "The balance is 175. The fee is 2."
+    assert book.finished is None
+    book.tell(UpstreamEnd())
+    message = assembled(book.out)
+    assert (message["text"], message["finish"]) == ("The balance is 175. The fee is 2.", "stop")
+    assert book.out.endswith(b"data: [DONE]\n\n")
+    assert book.record.led.steps[-1] == "answer: checked against the results"
+
+
+def test_streamed_or_whole_the_answer_is_the_same() -> None:
+    doubtful = written("The balance is 175.", "The balance is 9.", "The mayor is Anne.")
+    for reply in (TWO, doubtful, "no answer", written("The balance is 175.", missing=("a date",))):
+        told = []
+        for stream in (True, False):
+            book = Playbook(Settings(guided="on")).ask(body(*DONE, stream=stream))
+            while book.finished is None:
+                asked = json.loads(book.asked[-1].body)
+                said = reply if len(book.asked) == 1 else "NOT KNOWN"
+                streamed = asked.get("stream")
+                book.answer(
+                    text_stream(*said) if streamed else whole(said), SSE if streamed else JSON
+                )
+            if stream:
+                told.append(assembled(book.out)["text"])
+            else:
+                told.append(json.loads(book.out)["choices"][0]["message"]["content"])
+        assert told[0] == told[1]
+
+
+def test_an_answer_that_breaks_off_ends_with_what_was_said_and_says_so() -> None:
+    book = begin(TWO, "The fee")
+    book.tell(UpstreamFailed(Failure("unavailable", "gone")))
+    book.answer(whole('{"no_call": "nothing is left"}'), JSON)
+    message = assembled(book.out)
+    assert message["text"].startswith("The balance is 175.")
+    assert "cut off" in message["text"]
+    assert message["finish"] == "stop"
+
+
+def test_an_answer_that_breaks_off_before_a_word_is_asked_for_as_before() -> None:
+    book = Playbook(Settings(guided="on")).ask(body(*DONE, stream=True))
+    book.tell(UpstreamHead(200, SSE))
+    book.tell(UpstreamFailed(Failure("unavailable", "gone")))
+    stream = text_stream("It is 175.")
+    assert book.answer(stream).out == stream
+
+
+def test_what_the_answer_misses_is_fetched_behind_what_was_said() -> None:
+    reply = written("The balance is 175.", missing=("the second deposit of 20",))
+    for found in ("I do not know.", CALL.replace("75", "20")):
+        again = [{**ASKED, "content": "Deposit 75. Then deposit 20."}, *DONE[1:]]
+        book = Playbook(Settings(guided="on")).ask(body(*again, stream=True))
+        book.answer(text_stream(reply)).answer(whole(found), JSON)
+        message = assembled(book.out)
+        assert message["text"].startswith("The balance is 175.")
+        assert [json.loads(c["arguments"]) for c in message["calls"]] == (
+            [{"amount": 20}] if found != "I do not know." else []
+        )
+
+
+def test_token_counts_follow_where_the_client_wants_them() -> None:
+    book = begin(TWO, "The fee", stream_options={"include_usage": True})
+    book.tell(UpstreamData(chunk({"content": TWO[TWO.index("The fee") :]})))
+    book.tell(UpstreamEnd())
+    assert b'"usage":{"prompt_tokens":' in book.out

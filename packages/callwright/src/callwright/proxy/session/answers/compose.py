@@ -13,6 +13,8 @@ from callwright.proxy.session.decide import Decision
 from callwright.proxy.session.record import Record
 from callwright.tools.lists import chat_messages as chat
 
+STREAM = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+
 
 def wants_usage(body: Mapping[str, Any]) -> bool:
     """Return True if a streaming client asked for the token counts at the end."""
@@ -25,8 +27,7 @@ def compose_answer(
 ) -> tuple[Mapping[str, str], bytes]:
     """Headers and body of the answer to a request, streamed or whole as it asked."""
     if record.stream:
-        headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
-        return headers, compose_stream(settled, reply, record, wants_usage(asked))
+        return STREAM, compose_stream(settled, reply, record, wants_usage(asked))
     return {"content-type": "application/json"}, compose_completion(settled, reply, record)
 
 
@@ -51,21 +52,38 @@ def compose_message(settled: Decision, said: str = "") -> JsonObject:
 
 def compose_stream(settled: Decision, reply: Reply, record: Record, with_usage: bool) -> bytes:
     """The same as a stream of chunks."""
-    like = _build_template(reply, record)
-    out = [
-        encode_event(
-            chat.build_chunk(like, {"role": "assistant", "content": "\n".join(settled.text)})
-        )
-    ]
-    out += encode_calls(settled, like)
-    out.append(encode_event(chat.build_chunk(like, {}, settled.finish_reason())))
-    if with_usage:
-        out.append(
-            encode_event(
-                {**chat.build_chunk(like, {}), "choices": [], "usage": serialize_usage(reply)}
-            )
-        )
-    return b"".join([*out, DONE])
+    return LiveCompletion(reply, record).end(settled, reply, with_usage)
+
+
+class LiveCompletion:
+    """A streamed chat completion of our own making that is written piece by piece. ``said``: its
+    text so far. ``reply``: the beginning of the one that it is made from.
+    """
+
+    def __init__(self, reply: Reply, record: Record) -> None:
+        self.said = ""
+        self._like = _build_template(reply, record)
+        self._is_begun = False
+
+    def say(self, text: str) -> bytes:
+        """More of its text."""
+        self.said += text
+        begins = {} if self._is_begun else {"role": "assistant"}
+        self._is_begun = True
+        return encode_event(chat.build_chunk(self._like, {**begins, "content": text}))
+
+    def end(self, settled: Decision, reply: Reply, with_usage: bool) -> bytes:
+        """What is left of its text, its calls and its end."""
+        text, like = "\n".join(settled.text), self._like
+        is_other = bool(text) and not text.startswith(self.said)
+        rest = f"\n{text}" if is_other else text[len(self.said) :]
+        out = [self.say(rest)] if rest or not self._is_begun else []
+        out += encode_calls(settled, like)
+        out.append(encode_event(chat.build_chunk(like, {}, settled.finish_reason())))
+        if with_usage:
+            counted = {"choices": [], "usage": serialize_usage(reply)}
+            out.append(encode_event({**chat.build_chunk(like, {}), **counted}))
+        return b"".join([*out, DONE])
 
 
 def encode_calls(settled: Decision, like: Mapping[str, Any]) -> list[bytes]:

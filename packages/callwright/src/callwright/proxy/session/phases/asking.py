@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import TypeVar
 
+from callwright.models.chat import Gathered
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Reply
 from callwright.proxy.session.answers.collected import Collected
-from callwright.proxy.session.answers.sse import json_object
+from callwright.proxy.session.answers.sse import EventSplitter, extract_data, json_object
 from callwright.proxy.session.decide import Question
 from callwright.proxy.session.events import (
     CloseUpstream,
@@ -66,13 +68,54 @@ def fetch_reply(
     where that is no chat completion.
     """
     head = yield from wait_for_head(transaction, request)
-    if isinstance(head, Failure):
-        return head
+    return head if isinstance(head, Failure) else (yield from _collect_reply(transaction, head))
+
+
+def _collect_reply(
+    transaction: Transaction, head: UpstreamHead
+) -> Steps[tuple[int, Reply] | Failure]:
     transaction.head = head
     body = yield from collect_body(transaction)
     if isinstance(body, Failure):
         return body
     return head.status, parse_completion(json_object(body))
+
+
+def fetch_live_reply(
+    transaction: Transaction, request: SendUpstream, read: Callable[[str], str]
+) -> Steps[tuple[int, Reply] | Failure]:
+    """The same of a reply that is streamed: what ``read`` makes of its text so far goes to the
+    client meanwhile. Where the reply breaks off after that, it counts as cut off.
+    """
+    head = yield from wait_for_head(transaction, request)
+    if isinstance(head, Failure):
+        return head
+    if head.status != 200 or not head.is_stream:
+        return (yield from _collect_reply(transaction, head))
+    transaction.head = head
+    splitter, gathered, room = EventSplitter(), Gathered(), transaction.settings.budget.read_bytes
+    while not isinstance(event := (yield transaction.commands), UpstreamEnd | UpstreamFailed):
+        if not isinstance(event, UpstreamData) or room < 0:
+            continue
+        room -= len(event.data)
+        if _gather(gathered, splitter.feed(event.data)) and (said := read(gathered.text)):
+            transaction.say(said, Reply("", model=gathered.model))
+    if isinstance(event, UpstreamFailed) and transaction.live is None:
+        return event.failure
+    gathered.close()
+    reply = gathered.reply(prompt="")
+    is_cut = isinstance(event, UpstreamFailed) or room < 0
+    return head.status, replace(reply, finish_reason="length") if is_cut else reply
+
+
+def _gather(gathered: Gathered, events: list[bytes]) -> bool:
+    """Add events to a reply. Return True if its text has grown."""
+    before = len(gathered.text)
+    for event in events:
+        document = json_object(extract_data(event))
+        if document is not None:
+            gathered.feed(document)
+    return len(gathered.text) > before
 
 
 def ask_upstream(transaction: Transaction, question: Question) -> Steps[Reply]:
@@ -84,7 +127,12 @@ def ask_upstream(transaction: Transaction, question: Question) -> Steps[Reply]:
     record.guided = record.guided or question.kind == "guided"
     if transaction.progress.under_way:
         transaction.commands.append(CloseUpstream())
-    fetched = yield from fetch_reply(transaction, transaction.outbound.question(question.body))
+    outbound = transaction.outbound
+    if question.read is not None and record.stream:
+        request = outbound.live_question(question.body)
+        fetched = yield from fetch_live_reply(transaction, request, question.read)
+    else:
+        fetched = yield from fetch_reply(transaction, outbound.question(question.body))
     transaction.failure = fetched if isinstance(fetched, Failure) else None
     status, reply = (0, Reply("")) if isinstance(fetched, Failure) else fetched
     if question.kind == "guided" and status in UNSUPPORTED:

@@ -36,20 +36,25 @@ def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
     """
     record = transaction.record
     record.guided = True
+    record.led = Led(
+        list_parts(transaction.settings)
+    )  # an answer may begin before its end is known
     made: Lead = yield from answer_questions(transaction, lead(context))
     if not made.is_readable and transaction.failure is not None:
+        record.led = None
         transaction.fail(transaction.failure)
         return True
     if not made.is_readable:
         refused = transaction.head is not None and transaction.head.status in UNSUPPORTED
         context.schema, record.guided = context.schema and not refused, False
+        record.led = None
         return False
-    record.led = Led(_list_parts(transaction.settings), tuple(made.notes))
+    record.led = Led(list_parts(transaction.settings), tuple(made.notes))
     record.guarding.held += made.held
     record.edits += list_withheld(made.held)
     record.raw = made.reply.text
     if made.decision is not None:
-        _write_decision(transaction, context, made, made.decision)
+        write_decision(transaction, context, made, made.decision)
         return True
     record.notes += made.problems
     context.choice = "none"  # nothing more is called now
@@ -59,17 +64,23 @@ def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
     return True
 
 
-def _list_parts(settings: Settings) -> tuple[str, ...]:
+def list_parts(settings: Settings) -> tuple[str, ...]:
+    """The parts of leading that are in force."""
     return tuple(part for part in get_args(GuidedPart) if part not in settings.without)
 
 
-def _write_decision(
+def write_decision(
     transaction: Transaction, context: Context, made: Lead, decision: Decision
 ) -> None:
+    """Answer with what the engine has decided on; a part of its text may have gone out already."""
     record = transaction.record
     record.parsed = made.parsed
     transaction.decision = decision
     record.settled(decision, by_us=True, leaked=0)
+    if transaction.live is not None:
+        usage = compose.wants_usage(context.body)
+        transaction.write(transaction.live.end(decision, made.reply, usage))
+        return transaction.finish()
     headers, body = compose.compose_answer(decision, made.reply, record, context.body)
     cookies = transaction.head.cookies if transaction.head is not None else ()
     transaction.send_head(UpstreamHead(200, headers, cookies), length=len(body))

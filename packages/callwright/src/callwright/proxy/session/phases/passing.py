@@ -108,7 +108,9 @@ def _go_on(transaction: Transaction, event: Event) -> None:
         transaction.fail(event.failure)
         return
     transaction.commands += close
-    if progress.head_sent:
+    if progress.head_sent and progress.tape.head is None:
+        transaction.break_off()  # an answer of our own making that had begun
+    elif progress.head_sent:
         transaction.finish()
     else:
         transaction.record.edits.clear()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from callwright.nouns.errors import Failure
+from callwright.nouns.types import Reply
 from callwright.proxy.apis.adapters import Front, Plain, Writer
 from callwright.proxy.server.headers import filter_downstream
 from callwright.proxy.server.outbound import Outbound
@@ -108,7 +109,8 @@ class Transaction(ClientSide):
     otherwise untouched, None where it needs no translation. ``answer`` is the upstream's answer to
     the client's own request, ``decision`` what became of its calls. ``asking`` says what the
     upstream is asked for: "free" for what the client asks, "" where nothing is read, or the kind of
-    a question of ours; ``head`` is that of the last answer to such a question.
+    a question of ours; ``head`` is that of the last answer to such a question, and ``live`` an
+    answer of our own making of which a part has gone out.
     """
 
     settings: Settings
@@ -118,6 +120,7 @@ class Transaction(ClientSide):
     answer: Streamed | Whole | None = None
     decision: Decision = field(default_factory=Decision)
     head: UpstreamHead | None = None
+    live: compose.LiveCompletion | None = None
     asking: str = ""
     failure: Failure | None = None  # why the last question of ours got no answer
     # runs what must not be cut off for taking long
@@ -127,6 +130,14 @@ class Transaction(ClientSide):
     def streamed(self) -> Streamed | None:
         """Return the upstream's answer to the client's own request where it is a stream."""
         return self.answer if isinstance(self.answer, Streamed) else None
+
+    def say(self, text: str, reply: Reply) -> None:
+        """Send a piece of text of an answer of our own making, whose rest follows."""
+        if self.live is None:
+            self.live = compose.LiveCompletion(reply, self.record)
+            cookies = self.head.cookies if self.head is not None else ()
+            self.send_head(UpstreamHead(200, compose.STREAM, cookies))
+        self.write(self.live.say(text))
 
     def finish(self) -> None:
         """End an answer that is complete. Where this raises, no command is added."""
