@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from callwright.models.local import LocalModel
 
 UPSTREAM_KEY = "CALLWRIGHT_API_KEY"
-MODES: tuple[Guided, ...] = ("auto", "on", "off")
+MODES: tuple[Guided, ...] = get_args(Guided)
 GUARDS: tuple[GuardSetting, ...] = get_args(GuardSetting)
 PARTS: tuple[GuidedPart, ...] = get_args(GuidedPart)
 _BACKLOG = 2048
@@ -206,7 +206,7 @@ def _build_settings(setup: ProxySetup) -> Settings:
     guided, reasks = setup.guided, setup.reasks
     mode = next((m for m in MODES if m == guided), None)
     if mode is None:
-        raise ConfigError(f"there is no guided mode {guided!r}", hint="auto, on or off")
+        raise ConfigError(f"there is no guided mode {guided!r}", hint=", ".join(MODES))
     guard = next((one for one in GUARDS if one == setup.guard), None)
     if guard is None:
         raise ConfigError(f"there is no guard {setup.guard!r}", hint=", ".join(GUARDS))

@@ -91,7 +91,11 @@ class RepairOptions:
     """Options of what the proxy does to calls."""
 
     guided: Annotated[
-        str | None, typer.Option(help="Ask for calls by JSON schema: auto (default), on or off.")
+        str | None,
+        typer.Option(
+            help="Ask for calls by JSON schema: auto (default), on or off; native: lead upstreams"
+            " that call natively as well."
+        ),
     ] = None
     guard: Annotated[
         str | None,

@@ -172,7 +172,7 @@ def _convert_error(error: Exception) -> BaseException:
 
 def warm_up(settings: Settings, *, is_local: bool = False) -> None:
     """Load what the first request would have to wait for, by repairing a call of nobody's."""
-    if settings.guided == "on" or (is_local and settings.guided == "auto"):
+    if settings.guided in ("on", "native") or (is_local and settings.guided == "auto"):
         from callwright.proxy.session.phases.leading import load_engine
 
         load_engine()

@@ -181,6 +181,7 @@ class Context:
     local: bool = False  # the upstream is our own llama.cpp
     guard: GuardMode = "act"  # what becomes of calls that must not be made
     leave_out: bool = False  # the reply was made to fill a schema: what nobody asked for goes
+    is_led: bool = False  # our engine leads the upstream, which calls natively
     questions: int = 0
     _read: _Read = field(default_factory=_Read, repr=False)
 

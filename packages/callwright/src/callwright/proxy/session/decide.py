@@ -157,6 +157,7 @@ def decide_calls(
     repaired = _repair_calls(_drop_duplicates(found, made), made, context)
     repaired = _without_hallucinated_calls(repaired, text, made, context)
     repaired = yield from _reread_by_schema(repaired, finish, made, context)
+    repaired = yield from _ask_for_open_wishes(repaired, finish, made, context)
     asked = yield from _ask_about_refused(repaired, made, context)
     work: list[AnswerCall] = _drop_disallowed(asked, made, context)
     work = _drop_loops(work, made, context)
@@ -328,6 +329,29 @@ def _reread_by_schema(
     new = yield from _ask_by_schema(good, context)
     if not new:
         made.notes.append("read again by schema, without a usable call")
+        return work
+    return _join_readings(work, good, new, made, context)
+
+
+def _ask_for_open_wishes(
+    work: list[AnswerCall], finish: str, made: Decision, context: Context
+) -> Generator[Question, Reply, list[AnswerCall]]:
+    """The calls with what an upstream that is led by its own calls adds, where the request seems to
+    want more than they serve. Like the second reading by schema it may only add, and is not counted
+    against the budget.
+    """
+    is_asked = context.is_led and "wishes" not in context.settings.without
+    if not work or not is_asked or finish == "length":
+        return work
+    good = [w for w in work if isinstance(w.verdict, CheckedCall)]
+    if len(good) < len(work) or not may_want_more([w.call for w in good], context):
+        return work
+    told = json_bytes([_serialize_call(w.call) for w in good]).decode()
+    why = f"These calls serve only a part of the request: {told}. Call all that it needs now."
+    reply = yield Question("more", followup.build_followup(why, "", context))
+    new = _keep_accepted(followup.read_calls(reply, context), Decision(), context)
+    if not new:
+        made.notes.append("asked for more calls, without a usable one")
         return work
     return _join_readings(work, good, new, made, context)
 

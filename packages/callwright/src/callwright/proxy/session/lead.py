@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import TypeVar
 
 from callwright.agent.bind import Bound
 from callwright.agent.for_client import ForClient, Parts, make_call_key
@@ -30,7 +31,7 @@ from callwright.agent.step import (
 )
 from callwright.models.grammar import build_grammar
 from callwright.nouns.plan import Plan
-from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     Answer,
@@ -42,12 +43,13 @@ from callwright.nouns.types import (
     ToolCall,
     ToolResult,
 )
-from callwright.proxy.session import followup, guided
+from callwright.proxy.session import followup, guided, words
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, DecidedBefore
 from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
 from callwright.proxy.session.guarding import HeldCall
 
+C = TypeVar("C", bound=StepContext)
 _REMEMBERED = 256  # requests for each list of tools
 
 
@@ -102,10 +104,10 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     """Take the engine's next step for this request of a client."""
     made = Lead()
     context.leave_out = True  # a reply that is held to a schema of calls calls too readily
-    policy = ForClient(_read_parts(context), *_recall(context))
-    step_context = _build_context(context)
+    policy = ForClient(read_parts(context), *recall_decided(context))
+    step_context = build_context(context, _ClientContext)
     yield from _drive(policy.steps(step_context), context, policy, made)
-    _remember(context, DecidedBefore(policy.chosen, policy.intended))
+    remember_decided(context, DecidedBefore(policy.chosen, policy.intended))
     offered = [event.data["slots"] for event in step_context.trace.events if event.kind == "layer"]
     made.notes += [f"offered: {', '.join(names)}" for names in offered]
     if policy.chosen is not None:
@@ -144,8 +146,8 @@ def _speak(
     without = context.settings.without
     unstated = [one for one in made.held if one.rule == "unstated_write"]
     said: list[str] = []
-    if "answer" not in without and not (unstated and not _has_written(context)):
-        answer = yield from _write_answer(context, made)
+    if is_answered_by_engine(context) and not (unstated and not _has_written(context)):
+        answer = yield from write_answer(context, made)
         if answer is not None and answer.missing and not unstated:
             missing = policy.fetch_missing(step_context, answer.missing)
             yield from _drive(missing, context, policy, made)
@@ -197,7 +199,15 @@ def _drive(
         steps.close()
 
 
-def _write_answer(context: Context, made: Lead) -> Generator[Question, Reply, Answer | None]:
+def is_answered_by_engine(context: Context) -> bool:
+    """Return True if the answer from results is written by the engine: not where the client asks
+    for JSON of its own form.
+    """
+    wants_json = words.wants_json(context.body.get("response_format"))
+    return "answer" not in context.settings.without and not wants_json
+
+
+def write_answer(context: Context, made: Lead) -> Generator[Question, Reply, Answer | None]:
     """The answer from the results of this turn, every statement of it checked; None where there is
     no result to answer from, and the model speaks for itself.
     """
@@ -209,11 +219,12 @@ def _write_answer(context: Context, made: Lead) -> Generator[Question, Reply, An
     query, results = state.asked.query, state.results
     skips = [Skip("", problem, refused=True) for problem in dict.fromkeys(made.problems)]
     live = LiveAnswer(query, results, skips)
-    dialogue = finish(query, results, skips, mode="schema", facts=live.facts)
+    mode: ReplyMode = "schema" if context.schema else "text"
+    dialogue = finish(query, results, skips, mode=mode, facts=live.facts)
     try:
         request = next(dialogue)
         while True:
-            body = _build_body(Ask(request), context)
+            body = build_body(Ask(request), context)
             read = live.read if request.purpose == "answer" else None
             made.reply = yield Question("words", body, read)
             if request.schema is not None and not made.reply.text.lstrip().startswith("{"):
@@ -226,21 +237,23 @@ def _write_answer(context: Context, made: Lead) -> Generator[Question, Reply, An
     return answer if answer.text.strip() else None
 
 
-def _build_context(context: Context) -> _ClientContext:
+def build_context(context: Context, kind: type[C]) -> C:
+    """The facts of a request as the policy decides from them."""
     state, gate = context.state, context.toolset.gate
     trace = Trace()
-    return _ClientContext(
+    return kind(
         query=state.asked.query,
         tools=context.toolset.tools,
         planner=_Unplanned(),
         facts=RunFacts(state, gate=gate, trace=trace),
-        mode="schema",
+        mode="schema" if context.schema else "text",
         trace=trace,
         conversation=state.asked.conversation,
     )
 
 
-def _read_parts(context: Context) -> Parts:
+def read_parts(context: Context) -> Parts:
+    """The parts of the policy that are in force."""
     without = context.settings.without
     return Parts(
         select="select" not in without,
@@ -257,7 +270,7 @@ def _carry_out(
     """The client's part of an action: questions go to the upstream, calls to the client."""
     match action:
         case Ask():
-            made.reply = yield Question("guided", _build_body(action, context, policy.tools))
+            made.reply = yield Question("guided", build_body(action, context, policy.tools))
             names = {tool.name for tool in action.tools}
             if names and guided.read_guided_calls(made.reply.text, names) is None:
                 made.is_readable = False
@@ -318,7 +331,8 @@ def _lacks_identifier(call: ToolCall, tool: Tool, reads: Sequence[Tool]) -> bool
     )
 
 
-def _build_body(action: Ask, context: Context, shown: tuple[Tool, ...] = ()) -> JsonObject:
+def build_body(action: Ask, context: Context, shown: tuple[Tool, ...] = ()) -> JsonObject:
+    """The request that puts a question of the policy to the upstream."""
     if action.tools:
         said = action.request.messages
         points = "; ".join(message.content for message in said if message.role == "user")
@@ -333,14 +347,15 @@ def _build_body(action: Ask, context: Context, shown: tuple[Tool, ...] = ()) -> 
     return body
 
 
-def _recall(context: Context) -> DecidedBefore:
+def recall_decided(context: Context) -> DecidedBefore:
     """Return what was decided for this very request before: a memory that may be lost at any time, and
     then the questions are asked again.
     """
     return context.toolset.decided.get(_key(context), DecidedBefore())
 
 
-def _remember(context: Context, decided: DecidedBefore) -> None:
+def remember_decided(context: Context, decided: DecidedBefore) -> None:
+    """Keep what was decided for this very request."""
     known = context.toolset.decided
     if decided == DecidedBefore():
         known.pop(_key(context), None)

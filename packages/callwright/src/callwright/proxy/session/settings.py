@@ -8,7 +8,11 @@ from typing import Literal
 from callwright.proxy.server.budget import Budget
 from callwright.tools.declared_effects import DeclaredEffects
 
-Guided = Literal["auto", "on", "off"]
+Guided = Literal["auto", "native", "on", "off"]
+"""``auto``: calls are asked for by JSON schema where the upstream can that and its native calls do
+not work. ``native``: the same, and an upstream whose native calls work is led by them. ``on``:
+always by schema. ``off``: never.
+"""
 GuidedPart = Literal["select", "layers", "prerequisites", "wishes", "polling", "question", "answer"]
 """Parts of guided mode. ``select``: the tools that the request needs are chosen first. ``layers``:
 only those of the current layer are offered. ``prerequisites``: what gives a needed value is called
@@ -39,9 +43,7 @@ class Patience:
 class Settings(Patience):
     """Behaviour of a proxy; its limits are in ``budget``."""
 
-    guided: Guided = (  # ask for calls by JSON schema: where the upstream can and its native calls do not work
-        "auto"
-    )
+    guided: Guided = "auto"
     without: frozenset[GuidedPart] = frozenset()  # parts of guided mode that are left out
     guard: GuardSetting = "auto"
     # what tools do that do not say it themselves

@@ -68,7 +68,7 @@ def is_wordless(text: str, context: Context) -> bool:
     """Return True if a text after results tells the user nothing: it is empty, or JSON that nobody
     asked for and that is empty or holds nothing but what results and calls hold.
     """
-    if _wants_json(context.body.get("response_format")):
+    if wants_json(context.body.get("response_format")):
         return False
     if not text.strip():
         return True
@@ -97,7 +97,8 @@ def _read_data(text: str) -> tuple[Json] | None:
     return (found.value,) if is_data else None
 
 
-def _wants_json(response_format: Json) -> bool:
+def wants_json(response_format: Json) -> bool:
+    """Return True if this ``response_format`` asks for JSON."""
     kind = response_format.get("type") if isinstance(response_format, dict) else None
     return kind not in (None, "text")
 

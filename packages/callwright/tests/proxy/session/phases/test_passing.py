@@ -14,6 +14,7 @@ from callwright.proxy.session.events import (
     CloseUpstream,
     Faulted,
     Finish,
+    Log,
     Request,
     SendBody,
     SendHead,
@@ -122,3 +123,13 @@ def test_a_request_that_cannot_be_translated_goes_on_as_it_came() -> None:
     _, asked = next(take_over(made, front, request, OverBudget("lost"), Unmetered(), 1.0))
     assert isinstance(asked, SendUpstream)
     assert (asked.path, asked.body) == ("/v1/messages", b'{"messages": 3}')
+
+
+def test_an_answer_of_our_own_making_that_had_begun_is_broken_off() -> None:
+    made = begun()
+    made.progress.under_way = made.progress.was_under_way = "question"
+    made.progress.head_sent = made.progress.head_was_sent = True
+    told, *commands = next(pass_on(made, FAULT, UpstreamData(b"x")))
+    assert isinstance(told, Faulted)
+    assert [type(c) for c in commands] == [CloseUpstream, Finish, Log]
+    assert commands[1] == Finish(broken=True), "nobody else can end it"

@@ -444,6 +444,11 @@ class Streamed:
         return self._answer.text_in_words if self._answer.may_lack_words else None
 
     @property
+    def words(self) -> str | None:
+        """The text beside calls, without reasoning; None where something else than text is said."""
+        return None if self._answer.is_else else self._answer.text_in_words
+
+    @property
     def removed(self) -> tuple[str, ...]:
         """Leftovers of a chat template that are left out."""
         return tuple(self._answer.removed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from callwright.nouns.errors import Failure
 from callwright.proxy.session.answers.collected import Collected
@@ -73,9 +73,11 @@ def decide_answer(
     found: Sequence[Found],
     text: str = "",
     finish: str = "stop",
+    *,
+    is_leading: bool = False,
 ) -> Steps[Decision]:
     """Return what becomes of the calls of an answer, with questions to the upstream where the
-    budget grants them.
+    budget grants them. ``is_leading``: an answer that leaves no call is none.
     """
     # Each call is looked at beside all others, so their number is bounded.
     if len(found) > transaction.settings.budget.calls:
@@ -83,8 +85,10 @@ def decide_answer(
     record, answer, streamed = transaction.record, transaction.answer, transaction.streamed
     record.parsed = tuple(f.call for f in found)
     record.raw = answer.raw() if answer is not None else record.raw
-    steps = decide_calls(found, text, finish, context)
+    steps = decide_calls(found, text, finish, context, is_leading=is_leading)
     made = transaction.decision = yield from answer_questions(transaction, steps)
+    if is_leading and not made.calls:
+        return made
     yield from _see_to_words(transaction, context, made, finish)
     leaked = streamed.leaked if streamed is not None else 0
     record.settled(made, by_us=answer is None, leaked=leaked)
@@ -102,6 +106,80 @@ def _see_to_words(
     is_replaced = yield from answer_questions(transaction, steps)
     if is_replaced and answer is not None:
         answer.drop_words()
+
+
+@dataclass(slots=True)
+class CameWhole:
+    """An answer to the client's own request that has come to its end, and of which nothing has gone
+    out. ``ready``: of its bytes those that nothing can change any more.
+    """
+
+    head: UpstreamHead
+    answer: Streamed | Whole
+    ready: bytes = b""
+
+    @property
+    def words(self) -> str | None:
+        """Its text without calls and reasoning; None where something else than text is said."""
+        answer = self.answer
+        return answer.words if isinstance(answer, Streamed) else answer.text_in_words
+
+    def find_calls(self) -> list[Found]:
+        is_readable = self.answer.ready if isinstance(self.answer, Streamed) else True
+        return self.answer.found() if is_readable else []
+
+
+def wait_for_answer(
+    transaction: Transaction, context: Context, request: SendUpstream
+) -> Steps[CameWhole | None]:
+    """Ask what the client asks, and return the answer when all of it is there; None where that is
+    none to be read and the client has been told.
+    """
+    transaction.asking = "free"
+    head = yield from wait_for_head(transaction, request)
+    if isinstance(head, Failure):
+        transaction.fail(head)
+        return None
+    if head.status != 200:
+        yield from _answer(transaction, context, head)
+        return None
+    collected = Collected(transaction.settings.budget.read_bytes)
+    while not isinstance(event := (yield transaction.commands), UpstreamEnd):
+        if isinstance(event, UpstreamFailed):
+            transaction.fail(event.failure)
+            return None
+        if isinstance(event, UpstreamData):
+            collected.add(event.data)
+        if collected.too_long:
+            raise OverBudget("the answer is too long to be read", everywhere=True)
+    transaction.record.status = head.status
+    is_stream = head.is_stream or (transaction.stream and collected.events)
+    return _read_whole(transaction, context, head, collected.take(), is_stream=is_stream)
+
+
+def _read_whole(
+    transaction: Transaction, context: Context, head: UpstreamHead, body: bytes, *, is_stream: bool
+) -> CameWhole:
+    if not is_stream:
+        return CameWhole(head, Whole(body, context))
+    streamed = Streamed(context, transaction.now)
+    ready = streamed.feed(body, transaction.now)
+    return CameWhole(head, streamed, ready + streamed.end())
+
+
+def send_answer(transaction: Transaction, came: CameWhole, made: Decision | None) -> None:
+    """Send an answer that has come whole: with what was decided, or as it came."""
+    answer, head = came.answer, came.head
+    if isinstance(answer, Streamed):
+        transaction.stream = True
+        transaction.send_head(head)
+        transaction.write(came.ready + (answer.write(made or Decision()) if answer.ready else b""))
+        return transaction.finish() if answer.finish else _end_undecided(transaction, answer)
+    is_read = answer.readable and made is not None
+    body = answer.write(made) if is_read and made is not None else answer.body
+    transaction.send_head(head, length=len(body), is_unchanged=not answer.readable)
+    transaction.write(body)
+    return transaction.finish()
 
 
 def _answer(transaction: Transaction, context: Context, head: UpstreamHead) -> Steps[None]:

@@ -51,6 +51,8 @@ def _serve_chat(transaction: Transaction, context: Context, request: SendUpstrea
     is_guided = yield from _choose_guided(transaction, context)
     if is_guided and (yield from _ask_first(transaction, context)):
         return
+    if _is_led_natively(transaction, context):
+        return (yield from _lead_by_rounds(transaction, context, request))
     is_answered = yield from ask_freely(transaction, context, request)
     if not is_answered and not (yield from ask_guided(transaction, context)):
         in_words = transaction.outbound.chat(json_bytes(build_body_in_words(context)))
@@ -66,6 +68,23 @@ def _ask_first(transaction: Transaction, context: Context) -> Steps[bool]:
     from callwright.proxy.session.phases.leading import lead_agent
 
     return (yield from lead_agent(transaction, context))
+
+
+def _is_led_natively(transaction: Transaction, context: Context) -> bool:
+    """Return True if an upstream that calls natively is led. A ``tool_choice`` that says more than
+    the default leaves the order to the client.
+    """
+    is_free = context.body.get("tool_choice") in (None, "auto")
+    return transaction.settings.guided == "native" and context.native and is_free
+
+
+def _lead_by_rounds(
+    transaction: Transaction, context: Context, request: SendUpstream
+) -> Steps[None]:
+    transaction.unmetered(_load_engine)
+    from callwright.proxy.session.phases.leading_natively import lead_natively
+
+    yield from lead_natively(transaction, context, request)
 
 
 def _load_engine() -> None:
