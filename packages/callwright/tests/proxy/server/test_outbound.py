@@ -24,10 +24,15 @@ def test_an_unchanged_request_is_the_same_request() -> None:
     assert "host" not in dict(sent.headers)
 
 
-def test_a_question_of_our_own_is_never_streamed() -> None:
+def test_a_question_of_our_own_is_wanted_whole() -> None:
     sent = Outbound(ASKED).question({"model": "m", "stream": True})
     assert json.loads(sent.body) == {"model": "m", "stream": False}
     assert sent.path == "/chat/completions"
+
+
+def test_a_question_whose_answer_is_read_while_it_comes_is_streamed() -> None:
+    sent = Outbound(ASKED).live_question({"model": "m"})
+    assert json.loads(sent.body) == {"model": "m", "stream": True}
 
 
 def test_another_api_is_asked_as_chat_completions_with_its_key_as_a_bearer_token() -> None:

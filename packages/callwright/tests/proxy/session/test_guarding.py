@@ -14,9 +14,21 @@ from callwright.models.write_record import WriteRecord, WriteRecords
 from callwright.nouns.types import ToolCall
 from callwright.proxy.server.app import UpstreamFacts
 from callwright.proxy.server.budget import Budget
+from callwright.proxy.session.events import UpstreamData, UpstreamEnd, UpstreamHead
 from callwright.proxy.session.guarding import Guarding, HeldCall, choose_mode
 from callwright.proxy.session.settings import GuardMode, GuardSetting, Settings
-from tests.proxy.playbook import JSON, SSE, Playbook, body, call, native_stream, whole
+from tests.proxy.playbook import (
+    JSON,
+    SSE,
+    Playbook,
+    assembled,
+    body,
+    call,
+    chunk,
+    native_stream,
+    text_stream,
+    whole,
+)
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
 
 ORDER = {
@@ -168,3 +180,33 @@ async def test_what_doctor_recorded_counts_at_once_wherever_a_request_is_read(
         assert given.headers["x-callwright-guard"] == "report"
         assert given.body == REPEATED_ANSWER
         assert len(up.asked) == 2, "nobody is asked for what is on record"
+
+
+def test_the_words_in_place_of_a_call_that_is_kept_back_flow_as_they_are_written() -> None:
+    book = Playbook(Settings(guided="off", guard="on")).ask(
+        {**body(True, tools=[ORDER]), "messages": [USER]}
+    )
+    book.answer(native_stream(("c7", "place_order", json.dumps(UNSTATED))))
+    assert json.loads(book.asked[1].body)["stream"] is True
+    book.tell(UpstreamHead(200, SSE))
+    words = ["How ", "many", " pieces", "?", "<|im_end|>"]
+    seen = []
+    for word in words:
+        book.tell(UpstreamData(chunk({"content": word})))
+        seen.append(assembled(book.out)["text"])
+    assert seen == ["How", "How many", "How many pieces", "How many pieces?", "How many pieces?"]
+    book.tell(UpstreamEnd())
+    message = assembled(book.out)
+    assert (message["text"], message["calls"]) == ("How many pieces?", [])
+    assert message["finish"] == "stop"
+
+
+def test_text_beside_such_a_call_stands_before_those_words() -> None:
+    stream = native_stream(("c7", "place_order", json.dumps(UNSTATED)))
+    first, _, rest = stream.partition(b"\n\n")
+    book = Playbook(Settings(guided="off", guard="on")).ask(
+        {**body(True, tools=[ORDER]), "messages": [USER]}
+    )
+    book.answer(first + b"\n\n" + chunk({"content": "I order. "}) + rest)
+    book.answer(text_stream("How many?"))
+    assert assembled(book.out)["text"] == "I order. How many?"

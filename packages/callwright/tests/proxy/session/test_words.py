@@ -158,3 +158,52 @@ def test_an_object_waits_to_its_end_wherever_it_is_cut(value: Any, cut: int) -> 
         assert not watched(text[:cut], text[cut:]).has_words
         assert not watched(*text).has_words
         assert watched(*text, "\nSo").has_words
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "Which",
+                " date?",
+                "\n",
+                "  ",
+                "{",
+                "}",
+                "<|im_",
+                "end|>",
+                "<tool_response>",
+                "你好",
+                "null",
+            ]
+        )
+        | st.just(
+            '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+        ),
+        max_size=8,
+    )
+)
+def test_words_that_are_given_begin_the_whole_text(pieces: list[str]) -> None:
+    found = read_context(body(), b"x", Toolsets(), Settings())
+    assert found is not None
+    live, said, so_far = words.LiveWords(found), "", ""
+    for sign in "".join(pieces):
+        so_far += sign
+        said += live.read(so_far)
+    assert said == live.said
+    assert live.close(so_far).startswith(said)
+    assert "im_end" not in said
+    assert "get_weather" not in said
+
+
+def test_words_are_given_at_once_and_what_may_be_none_is_not() -> None:
+    found = read_context(body(), b"x", Toolsets(), Settings())
+    assert found is not None
+    live = words.LiveWords(found)
+    assert [live.read(text) for text in ("Which", "Which date", "Which date?")] == [
+        "Which",
+        " date",
+        "?",
+    ]
+    empty = words.LiveWords(found)
+    assert [empty.read(text) for text in ("{", "{}")] == ["", ""]

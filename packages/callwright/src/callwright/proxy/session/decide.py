@@ -19,7 +19,7 @@ from callwright.nouns.errors import Violation
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.parsing import parse_calls
-from callwright.proxy.session import followup, guard, guided, history, ids
+from callwright.proxy.session import followup, guard, guided, history, ids, words
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.guarding import HeldCall
@@ -449,7 +449,11 @@ def _ask_in_words(
         made.notes.append("no budget to ask for an answer in words")
         made.text += [problem] if problem else []
         return
-    reply = yield Question("words", guided.build_body_in_words(context, problem))
+    live = words.LiveWords(context)
+    reply = yield Question("words", guided.build_body_in_words(context, problem), live.read)
+    if live.said:
+        made.text.append(live.close(reply.text))
+        return
     parsed = parse_calls(reply.text, context.toolset.tools)
     if parsed.calls and parsed.text.strip():
         made.text.append(parsed.text)

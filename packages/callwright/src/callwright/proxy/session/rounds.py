@@ -91,11 +91,15 @@ def _list_last(context: Context, tools: Sequence[Tool], offered: Sequence[Names]
     every model makes all its calls at once. After results those are left out that still wait for a
     value.
     """
-    waiting = set[str]()
-    if context.state.results and "layers" not in context.settings.without:
-        waiting = context.waiting.keys() - {name for names in offered for name in names}
     names = tuple(tool.name for tool in tools)
-    return tuple(name for name in names if name not in waiting) or names
+    results = context.state.results
+    if not results or "layers" in context.settings.without:
+        return names
+    seen = {name for round_ in offered for name in round_} | {result.tool for result in results}
+    reads = {tool.name for tool in tools if tool.effects.read_only}
+    if any(result.ok and result.tool not in reads for result in results):
+        seen |= {*names} - context.waiting.keys()  # after a write not only what waits is held back
+    return tuple(name for name in names if name in seen) or names
 
 
 def offer_tools(body: JsonObject, names: Names, known: frozenset[str]) -> JsonObject:

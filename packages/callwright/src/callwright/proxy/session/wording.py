@@ -74,7 +74,10 @@ def _ask_in_words(made: Decision, context: Context) -> Generator[Question, Reply
     if not context.grant():
         made.notes.append("no budget to ask for an answer in words")
         return ""
-    reply = yield Question("words", guided.build_body_in_words(context, _PROBLEM))
+    live = words.LiveWords(context)
+    reply = yield Question("words", guided.build_body_in_words(context, _PROBLEM), live.read)
+    if live.said:
+        return live.close(reply.text)
     shown, _ = words.clean_text(parse_calls(reply.text, context.toolset.tools).text, context)
     if words.is_wordless(shown, context):
         made.notes.append("asked for an answer in words, without one")

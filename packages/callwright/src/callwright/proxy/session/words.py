@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from callwright.jsontext import JsonError, parse, parse_lenient
 from callwright.nouns.types import Edit, Json, iter_scalars
 from callwright.nouns.wire_names import EditRules
-from callwright.parsing.leftovers import remove_leftovers
+from callwright.parsing import CallPiece, Parser, Piece, TextPiece
+from callwright.parsing.leftovers import LeftoverFilter, Part, remove_leftovers
 from callwright.proxy.session.context import Context
 from callwright.tools.lists import chat_messages as chat
 
@@ -199,3 +200,51 @@ class WordsWatch:
         else:
             self._depth += 1 if char in "{[" else -1
             self._is_closed = self._depth <= 0
+
+
+class LiveWords:
+    """A reply that was asked for in words, as it comes: its text without calls and leftovers.
+
+    ``said``: what has been given so far. Nothing is, before it is clear that there are words.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.said = ""
+        self._text = ""
+        self._read = 0
+        self._parser = Parser(context.toolset.offer)
+        self._filter = LeftoverFilter(lambda token: is_named(token, context))
+        self._watch = WordsWatch()
+
+    def read(self, reply: str) -> str:
+        """Return what has become certain since the last time. ``reply`` is all of it so far."""
+        self._take(self._parser.feed(reply[self._read :]))
+        self._read = len(reply)
+        if not self._watch.has_words:
+            return ""
+        new = self._text.rstrip()[len(self.said) :]
+        self.said += new
+        return new
+
+    def close(self, reply: str) -> str:
+        """The whole text, which begins with what has been given."""
+        self._take(self._parser.feed(reply[self._read :]))
+        self._take(self._parser.close())
+        self._place(self._filter.flush())
+        return self._text.rstrip()
+
+    def _take(self, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            if isinstance(piece, TextPiece) and not piece.reasoning:
+                self._place(self._filter.feed(piece.text))
+                continue
+            self._place(self._filter.flush())
+            if isinstance(piece, CallPiece) and piece.truncated:
+                self._place([Part(piece.raw)])
+
+    def _place(self, parts: Iterable[Part]) -> None:
+        for part in parts:
+            if not part.is_removed:
+                text = part.text if self._text else part.text.lstrip()
+                self._watch.feed(text, len(self._text))
+                self._text += text

@@ -39,3 +39,21 @@ def test_errors_have_openais_shape() -> None:
 def test_usage_goes_out_where_it_was_asked_for() -> None:
     assert compose.wants_usage({"stream_options": {"include_usage": True}})
     assert not compose.wants_usage({"stream_options": None})
+
+
+def test_an_answer_that_is_said_in_pieces_is_one_chat_completion() -> None:
+    live = compose.LiveCompletion(REPLY, Record("1", "/"))
+    begun = live.say("It ") + live.say("rains")
+    whole = Decision(text=["It rains today."])
+    message = assembled(begun + live.end(whole, REPLY, False))
+    assert (message["text"], message["finish"]) == ("It rains today.", "stop")
+    calls = compose.LiveCompletion(REPLY, Record("1", "/"))
+    message = assembled(calls.say("It rains.") + calls.end(SETTLED, REPLY, False))
+    assert (message["text"], len(message["calls"])) == ("It rains.", 1)
+
+
+def test_what_is_left_of_a_text_stands_alone_where_it_is_another() -> None:
+    assert compose.find_rest("It rains.", "It ") == "rains."
+    assert compose.find_rest("It snows.", "It rains.") == "\nIt snows."
+    assert compose.find_rest("", "It rains.") == ""
+    assert compose.find_rest("It rains.", "") == "It rains."

@@ -9,6 +9,7 @@ import pytest
 from callwright.nouns.errors import Failure
 from callwright.proxy.session.events import (
     Learned,
+    Probed,
     SendUpstream,
     UpstreamData,
     UpstreamEnd,
@@ -16,7 +17,7 @@ from callwright.proxy.session.events import (
     UpstreamHead,
 )
 from callwright.proxy.session.settings import Settings
-from tests.proxy.playbook import JSON, Playbook, body, whole
+from tests.proxy.playbook import JSON, SEND, SSE, Playbook, body, chunk, whole
 
 CALLS = json.dumps({"calls": [{"name": "get_weather", "arguments": {"city": "Paris"}}]})
 
@@ -59,3 +60,25 @@ def test_an_upstream_that_fails_is_told() -> None:
     book.tell(UpstreamFailed(Failure("timeout", "late")))
     assert book.head is not None
     assert book.head.status == 504
+
+
+def test_words_in_place_of_a_call_that_is_kept_back_begin_the_answer() -> None:
+    send = {**SEND["function"], "annotations": {"readOnlyHint": False, "destructiveHint": False}}  # type: ignore[dict-item]
+    send["parameters"] = {
+        "type": "object",
+        "properties": {"to": {"type": "string", "format": "email"}},
+        "required": ["to"],
+    }
+    asked = {**body(True), "tools": [{"type": "function", "function": send}]}
+    book = Playbook(Settings()).ask(asked)
+    book.tell(Probed(native=False, schema=True, written=True))
+    book.answer(b'{"error": "tools are not known here"}', JSON, status=400)
+    wrong = {"calls": [{"name": "send_mail", "arguments": {"to": "ann@example.com"}}]}
+    book.answer(whole(json.dumps(wrong)), JSON)
+    book.tell(UpstreamHead(200, SSE))
+    book.tell(UpstreamData(chunk({"content": "Write to"})))
+    assert book.message["text"] == "Write to"
+    book.tell(UpstreamData(chunk({"content": " whom?"})))
+    book.tell(UpstreamEnd())
+    assert (book.message["text"], book.message["finish"]) == ("Write to whom?", "stop")
+    assert [edit.rule for edit in book.record.edits] == ["unasked_call"]

@@ -74,9 +74,7 @@ class LiveCompletion:
 
     def end(self, settled: Decision, reply: Reply, with_usage: bool) -> bytes:
         """What is left of its text, its calls and its end."""
-        text, like = "\n".join(settled.text), self._like
-        is_other = bool(text) and not text.startswith(self.said)
-        rest = f"\n{text}" if is_other else text[len(self.said) :]
+        like, rest = self._like, find_rest("\n".join(settled.text), self.said)
         out = [self.say(rest)] if rest or not self._is_begun else []
         out += encode_calls(settled, like)
         out.append(encode_event(chat.build_chunk(like, {}, settled.finish_reason())))
@@ -84,6 +82,14 @@ class LiveCompletion:
             counted = {"choices": [], "usage": serialize_usage(reply)}
             out.append(encode_event({**chat.build_chunk(like, {}), **counted}))
         return b"".join([*out, DONE])
+
+
+def find_rest(text: str, said: str) -> str:
+    """What of a text is left to be said: all of it, in a line of its own, where it does not begin
+    with what was said.
+    """
+    is_other = bool(text and said) and not text.startswith(said)
+    return f"\n{text}" if is_other else text[len(said) :]
 
 
 def encode_calls(settled: Decision, like: Mapping[str, Any]) -> list[bytes]:

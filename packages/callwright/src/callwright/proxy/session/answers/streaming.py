@@ -342,6 +342,7 @@ class Streamed:
         self._form = EventForm({}, {})
         self._answer = AnswerText(context)
         self._outbox = Outbox()
+        self._said = ""  # text of our own that has gone out behind the answer's
         self._now = now
         self._finished_at = now
 
@@ -462,6 +463,17 @@ class Streamed:
         answer = self._answer
         return "".join([*answer.reasoning, *answer.beside, *(p.raw for p in answer.calls)])
 
+    @property
+    def may_say(self) -> bool:
+        """Return True if text of our own can follow: none of the answer's own text waits."""
+        outbox = self._outbox
+        return not any(outbox.visible(one.start, one.end) for one in outbox.queue)
+
+    def say(self, text: str) -> bytes:
+        """Text of our own, behind all that has gone out."""
+        self._said += text
+        return encode_event(chat.build_chunk(self._form.first, {"content": text}))
+
     def write(self, settled: Decision) -> bytes:
         """The rest of the answer, with the settled calls."""
         self.passing = True
@@ -471,7 +483,7 @@ class Streamed:
         out: list[bytes] = []
         for event in [*outbox.queue, *(w for w in outbox.after if w.own)]:
             self._render(event, out)
-        said = "\n".join(settled.text)
+        said = compose.find_rest("\n".join(settled.text), self._said)
         if said:
             out.append(encode_event(chat.build_chunk(self._form.first, {"content": said})))
         out += compose.encode_calls(settled, self._form.first)

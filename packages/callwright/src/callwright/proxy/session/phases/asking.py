@@ -128,7 +128,7 @@ def ask_upstream(transaction: Transaction, question: Question) -> Steps[Reply]:
     if transaction.progress.under_way:
         transaction.commands.append(CloseUpstream())
     outbound = transaction.outbound
-    if question.read is not None and record.stream:
+    if question.read is not None and transaction.may_say:
         request = outbound.live_question(question.body)
         fetched = yield from fetch_live_reply(transaction, request, question.read)
     else:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from callwright.nouns.errors import Failure
 from callwright.proxy.session import guided
-from callwright.proxy.session.answers import compose
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Found
-from callwright.proxy.session.events import Learned, UpstreamHead
+from callwright.proxy.session.events import Learned
 from callwright.proxy.session.phases.answering import decide_answer
 from callwright.proxy.session.phases.asking import UNSUPPORTED, fetch_reply
 from callwright.proxy.session.phases.transaction import Steps, Transaction
@@ -37,9 +36,5 @@ def ask_guided(transaction: Transaction, context: Context) -> Steps[bool]:
     context.leave_out = True
     found = [Found(c, dialect="guided") for c in calls]
     made = yield from decide_answer(transaction, context, found)
-    headers, body = compose.compose_answer(made, reply, record, context.body)
-    cookies = transaction.head.cookies if transaction.head is not None else ()
-    transaction.send_head(UpstreamHead(200, headers, cookies), length=len(body))
-    transaction.write(body)
-    transaction.finish()
+    transaction.send_own(made, reply, context.body)
     return True

@@ -7,11 +7,9 @@ from __future__ import annotations
 from typing import get_args
 
 from callwright.proxy.session import guided
-from callwright.proxy.session.answers import compose
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, list_withheld
-from callwright.proxy.session.events import UpstreamHead
 from callwright.proxy.session.lead import Lead, lead
 from callwright.proxy.session.phases.answering import ask_freely
 from callwright.proxy.session.phases.asking import UNSUPPORTED, answer_questions
@@ -77,12 +75,4 @@ def write_decision(
     record.parsed = made.parsed
     transaction.decision = decision
     record.settled(decision, by_us=True, leaked=0)
-    if transaction.live is not None:
-        usage = compose.wants_usage(context.body)
-        transaction.write(transaction.live.end(decision, made.reply, usage))
-        return transaction.finish()
-    headers, body = compose.compose_answer(decision, made.reply, record, context.body)
-    cookies = transaction.head.cookies if transaction.head is not None else ()
-    transaction.send_head(UpstreamHead(200, headers, cookies), length=len(body))
-    transaction.write(body)
-    transaction.finish()
+    transaction.send_own(decision, made.reply, context.body)

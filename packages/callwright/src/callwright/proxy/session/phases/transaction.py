@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from callwright.nouns.errors import Failure
-from callwright.nouns.types import Reply
+from callwright.nouns.types import JsonObject, Reply
 from callwright.proxy.apis.adapters import Front, Plain, Writer
 from callwright.proxy.server.headers import filter_downstream
 from callwright.proxy.server.outbound import Outbound
@@ -131,13 +131,37 @@ class Transaction(ClientSide):
         """Return the upstream's answer to the client's own request where it is a stream."""
         return self.answer if isinstance(self.answer, Streamed) else None
 
+    @property
+    def may_say(self) -> bool:
+        """Return True if text of our own can be sent before the whole answer is known."""
+        streamed = self.streamed
+        is_begun = streamed is not None and self.progress.head_sent and streamed.may_say
+        return self.record.stream and (self.answer is None or is_begun)
+
     def say(self, text: str, reply: Reply) -> None:
-        """Send a piece of text of an answer of our own making, whose rest follows."""
+        """Send a piece of text of our own, whose rest follows: behind the upstream's answer where
+        that has begun.
+        """
+        if self.streamed is not None:
+            return self.write(self.streamed.say(text), self.streamed.unsent_size)
         if self.live is None:
             self.live = compose.LiveCompletion(reply, self.record)
             cookies = self.head.cookies if self.head is not None else ()
             self.send_head(UpstreamHead(200, compose.STREAM, cookies))
         self.write(self.live.say(text))
+
+    def send_own(self, made: Decision, reply: Reply, asked: JsonObject) -> None:
+        """Send an answer of our own making, made from ``reply`` to the request ``asked``; or its
+        rest, where a part has gone out.
+        """
+        if self.live is not None:
+            self.write(self.live.end(made, reply, compose.wants_usage(asked)))
+            return self.finish()
+        headers, body = compose.compose_answer(made, reply, self.record, asked)
+        cookies = self.head.cookies if self.head is not None else ()
+        self.send_head(UpstreamHead(200, headers, cookies), length=len(body))
+        self.write(body)
+        return self.finish()
 
     def finish(self) -> None:
         """End an answer that is complete. Where this raises, no command is added."""
