@@ -116,8 +116,8 @@ class Write(NamedTuple):
 
 
 class Dispatch(NamedTuple):
-    """What is let go, to be recorded for ``actor`` before it is on its way. ``noted["steps"]`` are
-    slots, all else is for the policy itself. Only inside :class:`RunBeside`.
+    """Lets slots go: they are recorded for ``actor``, then they are on their way. ``noted["steps"]``
+    are these slots, all else is for the policy itself. Only inside :class:`RunBeside`.
     """
 
     actor: str
@@ -161,7 +161,7 @@ class Ran(NamedTuple):
 
 
 class Dispatched(NamedTuple):
-    """What was let go, as it stands on record; None where an earlier process had recorded no more.
+    """The record of what was let go; None where an earlier process had recorded no more.
     ``is_last``: nothing that the policy did later is on record.
     """
 

@@ -89,9 +89,9 @@ async def _carry_out_beside(
 ) -> Replied | Dispatched:
     match action:
         case Write():
-            return Replied(await _write(action, job, stream))
+            return Replied(await _ask_while_reading(action, job, stream))
         case Dispatch():
-            return _dispatch(action, job, stream)
+            return _dispatch_slots(action, job, stream)
         case Recall(actor):
             told = job.ledger.next(actor, "dispatch")
             if told is None:
@@ -99,14 +99,14 @@ async def _carry_out_beside(
             return _let_go(job.trace.add("dispatch", **told).data, stream)
 
 
-async def _write(action: Write, job: Job, stream: Stream) -> Reply:
+async def _ask_while_reading(action: Write, job: Job, stream: Stream) -> Reply:
     """The reply to a question; what it lets go meanwhile is on its way at once."""
     text, is_over = "", False
     loop = asyncio.get_running_loop()
 
     def read(so_far: str) -> None:
         if not is_over:  # a piece may still be on its way to this thread
-            _carry_out_at_once(action.read(so_far), lambda one: _dispatch(one, job, stream))
+            _carry_out_at_once(action.read(so_far), lambda one: _dispatch_slots(one, job, stream))
 
     def on_piece(piece: str) -> None:  # in whatever thread the model runs
         nonlocal text
@@ -134,7 +134,7 @@ def _carry_out_at_once(
         steps.close()
 
 
-def _dispatch(action: Dispatch, job: Job, stream: Stream) -> Dispatched:
+def _dispatch_slots(action: Dispatch, job: Job, stream: Stream) -> Dispatched:
     """Record what is let go, then let it go: as it stands on record, so that a resume does the
     same.
     """

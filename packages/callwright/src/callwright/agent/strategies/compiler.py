@@ -137,7 +137,7 @@ class _PlanWriting:
         return bool(planned)
 
     def _write_within_limits(self) -> Steps[tuple[bool, str]]:
-        """Whether there is a plan, and the limit that was hit: what is on its way is waited for."""
+        """Return True if there is a plan, and the limit that was hit: what is on its way goes on."""
         try:
             planned = yield from self._write()
         except LimitReached as reached:

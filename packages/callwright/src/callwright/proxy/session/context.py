@@ -181,7 +181,6 @@ class Context:
     local: bool = False  # the upstream is our own llama.cpp
     guard: GuardMode = "act"  # what becomes of calls that must not be made
     leave_out: bool = False  # the reply was made to fill a schema: what nobody asked for goes
-    is_led: bool = False  # our engine leads the upstream, which calls natively
     questions: int = 0
     _read: _Read = field(default_factory=_Read, repr=False)
 
@@ -245,6 +244,14 @@ class Context:
             (m.content for m in reversed(self.messages) if m.role == "user" and m.content.strip()),
             "",
         )
+
+    @property
+    def is_led_natively(self) -> bool:
+        """Return True if our engine leads the upstream by its own calls. A ``tool_choice`` that says
+        more than the default leaves the order to the client.
+        """
+        is_free = self.body.get("tool_choice") in (None, "auto")
+        return self.settings.guided == "native" and self.native and is_free
 
     @property
     def demanded(self) -> bool:

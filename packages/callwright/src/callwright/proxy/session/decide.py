@@ -340,7 +340,7 @@ def _ask_for_open_wishes(
     want more than they serve. Like the second reading by schema it may only add, and is not counted
     against the budget.
     """
-    is_asked = context.is_led and "wishes" not in context.settings.without
+    is_asked = context.is_led_natively and "wishes" not in context.settings.without
     if not work or not is_asked or finish == "length":
         return work
     good = [w for w in work if isinstance(w.verdict, CheckedCall)]

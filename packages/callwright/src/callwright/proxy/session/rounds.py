@@ -62,7 +62,7 @@ def find_rounds(context: Context) -> Generator[Question, Reply, Rounds]:
     parts = replace(read_parts(context), wishes=False, polling=False)
     policy = ForClient(parts, recall_decided(context).chosen)
     made = build_context(context, _Offers)
-    yield from _drive(policy.steps(made), context)
+    yield from _choose_tools(policy.steps(made), context)
     notes = [f"offered: {', '.join(names)}" for names in made.offered]
     if policy.chosen:
         remember_decided(context, DecidedBefore(policy.chosen))
@@ -74,7 +74,7 @@ def find_rounds(context: Context) -> Generator[Question, Reply, Rounds]:
     return Rounds(tuple(first), last, (*notes, f"in the end: {', '.join(last)}"))
 
 
-def _drive(steps: Steps[None], context: Context) -> Generator[Question, Reply, None]:
+def _choose_tools(steps: Steps[None], context: Context) -> Generator[Question, Reply, None]:
     try:
         action = next(steps)
         while isinstance(action, Ask):

@@ -73,7 +73,7 @@ class LiveCompletion:
         return encode_event(chat.build_chunk(self._like, {**begins, "content": text}))
 
     def end(self, settled: Decision, reply: Reply, with_usage: bool) -> bytes:
-        """What is left of its text, its calls and its end."""
+        """The rest of its text, its calls and its end."""
         like, rest = self._like, find_rest("\n".join(settled.text), self.said)
         out = [self.say(rest)] if rest or not self._is_begun else []
         out += encode_calls(settled, like)
@@ -85,8 +85,8 @@ class LiveCompletion:
 
 
 def find_rest(text: str, said: str) -> str:
-    """What of a text is left to be said: all of it, in a line of its own, where it does not begin
-    with what was said.
+    """The part of a text that is left to be said: all of it, in a line of its own, where it does not
+    begin with what was said.
     """
     is_other = bool(text and said) and not text.startswith(said)
     return f"\n{text}" if is_other else text[len(said) :]

@@ -98,7 +98,7 @@ def fetch_live_reply(
         if not isinstance(event, UpstreamData) or room < 0:
             continue
         room -= len(event.data)
-        if _gather(gathered, splitter.feed(event.data)) and (said := read(gathered.text)):
+        if _gather_events(gathered, splitter.feed(event.data)) and (said := read(gathered.text)):
             transaction.say(said, Reply("", model=gathered.model))
     if isinstance(event, UpstreamFailed) and transaction.live is None:
         return event.failure
@@ -108,7 +108,7 @@ def fetch_live_reply(
     return head.status, replace(reply, finish_reason="length") if is_cut else reply
 
 
-def _gather(gathered: Gathered, events: list[bytes]) -> bool:
+def _gather_events(gathered: Gathered, events: list[bytes]) -> bool:
     """Add events to a reply. Return True if its text has grown."""
     before = len(gathered.text)
     for event in events:

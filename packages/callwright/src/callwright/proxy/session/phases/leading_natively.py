@@ -38,14 +38,14 @@ def lead_natively(transaction: Transaction, context: Context, request: SendUpstr
     record, parts = transaction.record, list_parts(transaction.settings)
     record.led = Led(parts)
     rounds = yield from answer_questions(transaction, find_rounds(context))
-    record.led, context.is_led = Led(parts, rounds.notes), True
+    record.led = Led(parts, rounds.notes)
     whole = context.body
     for names in rounds.first:
-        asked = _offer(transaction, context, whole, names, request)
+        asked = _build_request(transaction, context, whole, names, request)
         if (yield from _ask_for_calls(transaction, context, asked)):
             return
         record.questions += 1
-    asked = _offer(transaction, context, whole, rounds.last, request)
+    asked = _build_request(transaction, context, whole, rounds.last, request)
     has_results = any(result.ok for result in context.state.results)
     if has_results and is_answered_by_engine(context):
         yield from _ask_and_check(transaction, context, asked)
@@ -53,7 +53,7 @@ def lead_natively(transaction: Transaction, context: Context, request: SendUpstr
         yield from ask_freely(transaction, context, asked)
 
 
-def _offer(
+def _build_request(
     transaction: Transaction, context: Context, whole: JsonObject, names: Names, own: SendUpstream
 ) -> SendUpstream:
     """The client's request with these tools: its very bytes where they are all."""
@@ -70,7 +70,7 @@ def _ask_for_calls(
         return True
     found = came.find_calls()
     if found:
-        made = yield from _decide(transaction, context, came, is_leading=True)
+        made = yield from _decide_calls(transaction, context, came, is_leading=True)
         if made.calls:
             send_answer(transaction, came, made)
             return True
@@ -89,7 +89,7 @@ def _ask_and_check(
     came = yield from wait_for_answer(transaction, context, request)
     if came is None:
         return
-    if not came.find_calls() and not _holds(came, context):
+    if not came.find_calls() and not _is_supported(came, context):
         lead = Lead()
         answer = yield from answer_questions(transaction, write_answer(context, lead))
         if answer is not None:
@@ -97,11 +97,11 @@ def _ask_and_check(
             return write_decision(transaction, context, lead, lead.decision)
     made = None
     if not isinstance(came.answer, Streamed) or came.answer.ready:
-        made = yield from _decide(transaction, context, came)
+        made = yield from _decide_calls(transaction, context, came)
     send_answer(transaction, came, made)
 
 
-def _decide(
+def _decide_calls(
     transaction: Transaction, context: Context, came: CameWhole, *, is_leading: bool = False
 ) -> Steps[Decision]:
     answer = transaction.answer = came.answer
@@ -119,7 +119,7 @@ def _note_held(record: Record, made: Decision) -> None:
     record.notes += made.problems
 
 
-def _holds(came: CameWhole, context: Context) -> bool:
+def _is_supported(came: CameWhole, context: Context) -> bool:
     """Return True if every statement of an answer in words holds by the results of this turn. What
     it asks the user is no statement.
     """

@@ -51,7 +51,7 @@ def _serve_chat(transaction: Transaction, context: Context, request: SendUpstrea
     is_guided = yield from _choose_guided(transaction, context)
     if is_guided and (yield from _ask_first(transaction, context)):
         return
-    if _is_led_natively(transaction, context):
+    if context.is_led_natively:
         return (yield from _lead_by_rounds(transaction, context, request))
     is_answered = yield from ask_freely(transaction, context, request)
     if not is_answered and not (yield from ask_guided(transaction, context)):
@@ -68,14 +68,6 @@ def _ask_first(transaction: Transaction, context: Context) -> Steps[bool]:
     from callwright.proxy.session.phases.leading import lead_agent
 
     return (yield from lead_agent(transaction, context))
-
-
-def _is_led_natively(transaction: Transaction, context: Context) -> bool:
-    """Return True if an upstream that calls natively is led. A ``tool_choice`` that says more than
-    the default leaves the order to the client.
-    """
-    is_free = context.body.get("tool_choice") in (None, "auto")
-    return transaction.settings.guided == "native" and context.native and is_free
 
 
 def _lead_by_rounds(
