@@ -28,6 +28,8 @@ from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.record import Led, Record
 from callwright.proxy.session.rounds import Names, find_rounds, offer_tools
 
+# How a job goes on is left to the upstream, and what only the user knows it asks in its own words.
+_SCHEMA_ONLY = ("polling", "question")
 _ASKS = ("?", "？", "؟")  # signs that end a question
 
 
@@ -35,7 +37,8 @@ def lead_natively(transaction: Transaction, context: Context, request: SendUpstr
     """Answer with the calls of the first round that brings any, else with the words of the last
     one. ``request`` is the client's own.
     """
-    record, parts = transaction.record, list_parts(transaction.settings)
+    record = transaction.record
+    parts = tuple(part for part in list_parts(transaction.settings) if part not in _SCHEMA_ONLY)
     record.led = Led(parts)
     rounds = yield from answer_questions(transaction, find_rounds(context))
     record.led = Led(parts, rounds.notes)
