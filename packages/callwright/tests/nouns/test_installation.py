@@ -187,3 +187,12 @@ def test_what_uvx_made_for_one_command_is_made_again_with_the_extra(tmp_path: Pa
 def test_other_libraries_are_installed_by_the_same_program() -> None:
     found = render_library_hint("--upgrade", "apsw")
     assert found.endswith("install --upgrade apsw") or "install --python" in found
+
+
+def test_in_the_container_image_a_new_image_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALLWRIGHT_IMAGE_EXTRAS", "proxy")
+    begins = "docker build --build-arg EXTRAS=proxy,"
+    assert render_install_hint("mcp") == f"{begins}mcp --tag callwright ."
+    assert render_library_hint("numpy") == f"{begins}all --tag callwright ."
+    monkeypatch.setenv("CALLWRIGHT_IMAGE_EXTRAS", "")
+    assert "EXTRAS=mcp " in render_install_hint("mcp")

@@ -23,6 +23,9 @@ CORE = "callwright"
 LAB = "callwright-lab"
 _PACKAGE = Path(__file__).resolve().parents[1]  # the folder ``callwright`` that runs
 _WHEEL = "-py3-none-any.whl"
+_IMAGE = (
+    "CALLWRIGHT_IMAGE_EXTRAS"  # set by the Dockerfile: the extras that the image was built with
+)
 
 
 class ShellCommand(str):
@@ -35,8 +38,11 @@ def render_install_hint(extra: str = "", package: str = CORE) -> str:
     """The command that installs this extra of this package here.
 
     Where the file that the package came from is gone, the hint also says to put it back. Where the
-    environment is one that ``uvx`` made for one command, the command runs Callwright with the extra.
+    environment is one that ``uvx`` made for one command, the command runs Callwright with the extra;
+    in the container image, it builds the image with the extra, in a clone.
     """
+    if _IMAGE in os.environ and package == CORE:
+        return _render_image(extra or "all")
     requirements, missing = _list_requirements(extra, package)
     if _is_ephemeral():
         command = _render_single_run(requirements, package)
@@ -48,7 +54,11 @@ def render_install_hint(extra: str = "", package: str = CORE) -> str:
 
 
 def render_library_hint(*arguments: str) -> ShellCommand:
-    """The command that installs libraries of others here: arguments of ``pip install``."""
+    """The command that installs libraries of others here: arguments of ``pip install``. In the
+    container image, the one that builds it with all libraries.
+    """
+    if _IMAGE in os.environ:
+        return _render_image("all")
     return ShellCommand(f"{_render_installer()} {_join(arguments)}")
 
 
@@ -126,6 +136,12 @@ def _render_single_run(requirements: Sequence[str], package: str) -> ShellComman
         core, _ = _list_requirements("", CORE)
         words = ["--from", core[-1], "--with", requirements[-1]]
     return ShellCommand(f"uvx {_join(words)} callwright …")
+
+
+def _render_image(extra: str) -> ShellCommand:
+    extras = [*filter(None, os.environ[_IMAGE].split(",")), extra]
+    named = ",".join(dict.fromkeys(extras))
+    return ShellCommand(f"docker build --build-arg EXTRAS={named} --tag callwright .")
 
 
 def _render_installer() -> str:

@@ -13,7 +13,7 @@ from shutil import get_terminal_size
 
 from callwright.cli.terminal.streams import guard_streams
 from callwright.nouns.errors import CallwrightError
-from callwright.nouns.installation import ShellCommand
+from callwright.nouns.installation import ShellCommand, render_library_hint
 
 _COLUMNS = re.compile(r"\s*\S(?:\S| (?! ))*\s{2,}(?=\S)")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -21,9 +21,9 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Our own errors become one message and exit code 1, output that does not fit too, an interrupt
-    130, a reader that has gone 0. Whatever the command prints, no text of a stranger steers the
-    terminal.
+    """Our own errors become one message and exit code 1, output that does not fit and a library
+    that is not installed too, an interrupt 130, a reader that has gone 0. Whatever the command
+    prints, no text of a stranger steers the terminal.
     """
     guard_streams()
     try:
@@ -37,6 +37,15 @@ def report_errors() -> Iterator[None]:
             f"error: {_indent_lines(str(error), _list_commands(error))}",
             *getattr(error, "__notes__", ()),
             sep="\n  ",
+            file=sys.stderr,
+        )
+        raise SystemExit(1) from None
+    except ModuleNotFoundError as error:
+        missing = (error.name or "callwright").partition(".")[0]
+        if missing.startswith("callwright"):
+            raise
+        print(
+            f"error: the library {missing} is not installed\n  {render_library_hint(missing)}",
             file=sys.stderr,
         )
         raise SystemExit(1) from None
