@@ -239,7 +239,7 @@ def read_port(process: subprocess.Popen[str]) -> int:
     assert process.stderr is not None
     said = process.stderr.readline()
     found = re.search(r"proxy: +http://[\d.]+:(\d+)/v1", said)
-    assert found, said + process.stderr.read()
+    assert found, said
     return int(found[1])
 
 
