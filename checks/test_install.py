@@ -296,3 +296,35 @@ def test_uvx_runs_the_proxy_from_a_wheel(home: Home, dist: Path) -> None:
     finally:
         process.terminate()
         process.communicate(timeout=60)
+
+
+def read_page_commands() -> list[str]:
+    """The install commands in the first table of docs/install.md that need no daemon."""
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8").partition("## ")[0]
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    found = [command for row in rows for command in re.findall(r"`([^`]+)`", row)]
+    return [line for line in found if line.startswith(("pip install ", "uvx ", "uv tool "))]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("line", read_page_commands())
+def test_a_command_of_the_install_page_works_in_a_clone(home: Home, dist: Path, line: str) -> None:
+    (home.folder / "packages").symlink_to(ROOT / "packages")
+    (home.folder / "dist").symlink_to(dist)
+    home("uv", "venv", "--quiet", "--python", PYTHON, "venv")
+    home.activate(home.folder / "venv")
+    line = re.sub(r"^pip ", "uv pip ", line)
+    done = home.run_line(line.replace("proxy --upstream URL", "--version"))
+    if not line.startswith("uvx"):
+        done = home("callwright", "--version")
+    assert f"callwright {VERSION}" in done.stdout
+    if "callwright-lab" in line:
+        assert "trajectories" in home("callwright", "verify", "--help").stdout
+
+
+def test_the_install_page_lists_every_extra_and_the_version() -> None:
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    assert len(read_page_commands()) == 5
+    assert f"callwright-{VERSION}-py3-none-any.whl" in page
+    for extras in IMPORTS.values():
+        assert not [extra for extra in extras if extra and f"`{extra}`" not in page]
