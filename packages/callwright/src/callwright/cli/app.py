@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from callwright import __version__
-from callwright.cli.completion import Shell, prepare_completion, render_script
+from callwright.cli.completion import Shell, prepare_completion, print_script
 from callwright.cli.lab import add_lab_commands
 from callwright.cli.renamed_options import replace_old_options
 from callwright.cli.settings.options import (
@@ -528,4 +528,4 @@ def completion_command(
     shell: Annotated[Shell, typer.Argument(help="The shell that loads the script.")],
 ) -> None:
     """Print the script that completes commands and options in a shell."""
-    print(render_script(shell))
+    raise typer.Exit(print_script(app, shell))

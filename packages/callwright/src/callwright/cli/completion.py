@@ -24,20 +24,22 @@ class Shell(StrEnum):
     fish = "fish"
 
 
-def render_script(shell: Shell) -> str:
-    """What this shell has to load."""
-    from typer.completion import get_completion_script
+def print_script(app: typer.Typer, shell: Shell) -> int:
+    """Print what this shell has to load; return the exit code."""
+    from typer.completion import get_completion_inspect_parameters, shell_complete
 
-    return get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell.value)
+    get_completion_inspect_parameters()  # registers the shells
+    command = typer.main.get_command(app)
+    return shell_complete(command, {}, PROGRAM, VARIABLE, f"source_{shell.value}")
 
 
 def prepare_completion(app: typer.Typer, environment: Mapping[str, str] = os.environ) -> None:
     """Make the app answer the script's question, if this process was asked one."""
     if VARIABLE not in environment:
         return
-    from typer.completion import completion_init
+    from typer.completion import get_completion_inspect_parameters
 
-    completion_init()
+    get_completion_inspect_parameters()  # registers the shells
     words = next((environment[name] for name in _WORDS if name in environment), "").split()
     for name in COMMANDS:
         if name in words[1:2]:
@@ -51,8 +53,9 @@ def replace_stub(app: typer.Typer, name: str) -> None:
     except ConfigError:  # not installed: the stub completes nothing
         return
     app.registered_commands = [one for one in app.registered_commands if one.name != name]
-    (single, *others) = [*loaded.registered_commands, *loaded.registered_groups]
-    if others or loaded.registered_callback or loaded.registered_groups:
+    commands = loaded.registered_commands
+    callback = commands[0].callback if len(commands) == 1 else None
+    if callback is None or loaded.registered_callback or loaded.registered_groups:
         app.add_typer(loaded, name=name)
     else:
-        app.command(name)(single.callback)
+        app.command(name)(callback)
