@@ -53,7 +53,7 @@ IMPORTS = {
     "callwright-lab": {
         "": ["callwright_lab"],
         "train": ["torch", "lightgbm", "sklearn", "trl", "peft", "datasets", "gguf"],
-        "bench": ["nestful_wrapper", "matplotlib", "json_repair", "mpmath"],
+        "bench": ["nestful", "matplotlib", "json_repair", "mpmath"],
         "peers": ["toolpatch", "llm_output_parser", "baml_py"],
     },
 }
