@@ -20,10 +20,17 @@ from tests.cli.terminal import program_in_a_terminal
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX shells")
 
 
+MISSING = {
+    "bash": "no bash on this machine",
+    "zsh": "no zsh on this machine",
+    "fish": "no fish on this machine",
+}
+
+
 def find_shell(name: str) -> str:
     found = shutil.which(name)
     if found is None:
-        pytest.skip(f"no {name} on this machine")
+        pytest.skip(MISSING[name])
     return found
 
 

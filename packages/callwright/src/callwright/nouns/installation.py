@@ -63,7 +63,7 @@ def render_library_hint(*arguments: str) -> ShellCommand:
 
 
 def render_upgrade_hint() -> str:
-    """What brings a newer Callwright: a command, or for a file what to install."""
+    """The command that brings a newer Callwright, or for a file what to install."""
     clone = find_clone()
     if clone is not None:
         return ShellCommand(f"git -C {_join([str(clone)])} pull")
@@ -161,7 +161,7 @@ def _render_installer() -> str:
 
 
 def _is_ephemeral() -> bool:
-    """Whether this is an environment that ``uvx`` keeps in its cache."""
+    """True in an environment that ``uvx`` keeps in its cache."""
     parts = Path(sys.prefix).parts
     return any(part.startswith(("archive-v", "environments-v")) for part in parts)
 

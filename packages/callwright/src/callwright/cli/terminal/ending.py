@@ -80,9 +80,10 @@ def _indent_lines(text: str, unbroken: Sequence[str] = ()) -> str:
     lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in rest)]
     if sys.stderr.isatty():
         width = get_terminal_size().columns
+        befores = ["error: ", *[""] * len(rest)]
         lines = [
-            line if line.strip() in unbroken else _wrap_line(line, "" if at else "error: ", width)
-            for at, line in enumerate(lines)
+            line if line.strip() in unbroken else _wrap_line(line, before, width)
+            for line, before in zip(lines, befores, strict=True)
         ]
     return "\n".join(lines)
 
