@@ -7,9 +7,11 @@
     python3 start.py prove       list soaks, fuzzing and boards with their last figures
     python3 start.py prove NAME  set everything up and run one; its figure is kept in docs/results
     python3 start.py core        the core without the lab: its own environment, and the core's tests in it
+    python3 start.py build       build sdist and wheel of both packages into ./dist
     python3 start.py setup       set everything up, run nothing
 
-Everything goes into ./.venv (``core``: ./.venv-core); a second start reuses it. Arguments after
+Everything goes into ./.venv (``core``: ./.venv-core, ``build``: ./.venv-build); a second start
+reuses it. Arguments after ``build`` are those of release_packages.py. Arguments after
 ``test`` and ``core`` are given to pytest. ``CALLWRIGHT_TEST_WITH`` names further requirements for
 ``test``: "torch scikit-learn" for the tests of training.
 """
@@ -26,8 +28,13 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CONSTRAINTS = HERE / "constraints.txt"
-COMMANDS = ("demo", "setup", "test", "core", "prove")
-GROUPS = {"test": "dev", "prove": "dev", "core": "test"}  # dependency groups of pyproject.toml
+COMMANDS = ("demo", "setup", "test", "core", "prove", "build")
+GROUPS = {
+    "test": "dev",
+    "prove": "dev",
+    "core": "test",
+    "build": "build",
+}  # dependency groups of pyproject.toml
 LAB = {
     "callwright": "all,desk",
     "callwright-lab": "",
@@ -54,6 +61,9 @@ def main(arguments: list[str]) -> int:
         )
         return 2
     rest = arguments[1:]
+    if command == "build":
+        python = set_up(HERE / ".venv-build", {}, GROUPS[command])
+        return run([str(python), "-P", str(HERE / "release_packages.py"), *rest])
     if command == "core":
         python = set_up(HERE / ".venv-core", CORE, GROUPS[command])
         if names_files(rest):
@@ -128,7 +138,7 @@ def set_up(folder: Path, packages: dict[str, str], group: str) -> Path:
     listed = ["--group", f"{HERE / 'pyproject.toml'}:{group}"] if group else []
     editable = [word for place in places for word in ("--editable", place)]
     constrained = ["--constraint", str(CONSTRAINTS)]
-    pip(python, "install", *editable, *listed, *constrained, label=" ".join(packages))
+    pip(python, "install", *editable, *listed, *constrained, label=" ".join(packages) or group)
     stamp.write_text(wanted)
     return python
 

@@ -20,9 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 REACHED: dict[str, float] = {
     # the step function, leading and the guard brought 1,700; number words and leftovers 1,000
     # weights as data and one measure of a schema: 100, less what was written twice; leading by native
-    # calls, answers that stream and the compiler's actions: 510
-    "statements, core": 50_280,
-    "statements, all": 77_400,  # three boards of whole jobs are 4,300 of them
+    # calls, answers that stream and the compiler's actions: 510; commands that install for where it
+    # runs, and shell completion: 205
+    "statements, core": 50_560,
+    "statements, all": 77_700,  # three boards of whole jobs are 4,300 of them
     "largest room of the core, %": 17.8,
     "files in the fullest folder": 25,
     "folders at the top": 22,

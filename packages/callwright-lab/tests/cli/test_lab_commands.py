@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from callwright.cli.lab import COMMANDS, load_command
@@ -42,3 +46,31 @@ def test_every_benchmark_says_what_it_takes(name: str) -> None:
     done = callwright("bench", name, "--help")
     assert done.returncode == 0
     assert "--help" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("callwright verify ", {"apis", "queries", "trajectories", "dataset"}),
+        ("callwright verify apis --app", {"--apply"}),
+        ("callwright explore --mo", {"--model", "--model-calls"}),
+    ],
+)
+def test_a_shell_completes_the_lab_s_own_options(line: str, wanted: set[str]) -> None:
+    words = line.split(" ")
+    code = "import sys; sys.argv[0] = 'callwright'; from callwright.cli import main; main()"
+    asked = {
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+        "_CALLWRIGHT_COMPLETE": "complete_bash",
+    }
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        env={**os.environ, **asked},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert {*done.stdout.split()} == wanted
+    assert done.stderr == ""

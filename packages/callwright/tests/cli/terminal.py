@@ -13,12 +13,19 @@ def in_a_terminal(told: Sequence[str], typed: Callable[[bytes], bytes]) -> tuple
     """What a command in a terminal of its own exits with and shows. ``typed`` says what is typed
     next, if anything, given all that is shown so far; it is asked again and again.
     """
+    return program_in_a_terminal([sys.executable, "-P", "-m", "callwright", *told], typed)
+
+
+def program_in_a_terminal(
+    command: Sequence[str], typed: Callable[[bytes], bytes]
+) -> tuple[int, str]:
+    """The same of any program, named by its path."""
     import pty  # POSIX only
 
     pid, terminal = pty.fork()
     if pid == 0:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # shells let it be ignored in the background
-        os.execv(sys.executable, [sys.executable, "-P", "-m", "callwright", *told])
+        os.execv(command[0], [*command])
     shown = b""
     while True:
         if keys := typed(shown):

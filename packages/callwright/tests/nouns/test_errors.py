@@ -32,9 +32,9 @@ def test_the_tree_drawn_in_the_docstring_is_the_tree_in_the_code() -> None:
 
 
 def test_the_hint_is_part_of_the_text() -> None:
-    assert "pip install 'callwright[mcp]'" in str(MissingExtra("MCP servers", "mcp"))
+    assert "packages/callwright[mcp]'" in str(MissingExtra("MCP servers", "mcp"))
     of_another = MissingExtra("training", "train", "callwright-lab")
-    assert "pip install 'callwright-lab[train]'" in str(of_another)
+    assert "packages/callwright-lab[train]'" in str(of_another)
 
 
 def test_a_foreign_exception_is_named_with_the_boundary_it_crossed() -> None:

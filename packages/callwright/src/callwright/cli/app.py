@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from callwright import __version__
+from callwright.cli.completion import Shell, prepare_completion, print_script
 from callwright.cli.lab import add_lab_commands
 from callwright.cli.renamed_options import replace_old_options
 from callwright.cli.settings.options import (
@@ -147,6 +148,7 @@ class PipelineOptions:
 def run_app() -> None:
     """Run the app; our own errors become one message and exit code 1."""
     with report_errors():
+        prepare_completion(app)
         app(args=replace_old_options(sys.argv[1:]))
 
 
@@ -519,3 +521,11 @@ def weights(
     from callwright.cli.weights import show_weights
 
     show_weights(names or [])
+
+
+@app.command("completion")
+def completion_command(
+    shell: Annotated[Shell, typer.Argument(help="The shell that loads the script.")],
+) -> None:
+    """Print the script that completes commands and options in a shell."""
+    raise typer.Exit(print_script(app, shell))

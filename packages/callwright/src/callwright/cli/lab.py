@@ -15,9 +15,9 @@ import typer
 
 from callwright import __version__
 from callwright.nouns.errors import ConfigError
+from callwright.nouns.installation import LAB, render_install_hint
 
 GROUP = "callwright.commands"
-LAB = "callwright-lab"
 COMMANDS = {
     "verify": "Verify tools, requests, trajectories and data sets, with reasons.",
     "explore": "Turn a learner's errors into rows of error, reflection and correction.",
@@ -54,15 +54,15 @@ def load_command(name: str) -> typer.Typer:
 def find_command(name: str, entries: Iterable[EntryPoint], version: str) -> typer.Typer:
     """The command among entry points of a lab of this version. ConfigError as above."""
     found = next((entry for entry in entries if entry.name == name), None)
-    install = f"pip install '{LAB}=={__version__}'"
     if found is None:
         raise ConfigError(
-            f"`callwright {name}` is part of {LAB}, which is not installed", hint=install
+            f"`callwright {name}` is part of {LAB}, which is not installed",
+            hint=render_install_hint(package=LAB),
         )
     if version != __version__:
         raise ConfigError(
             f"{LAB} {version} does not fit callwright {__version__}: both need the same version",
-            hint=install,
+            hint=render_install_hint(package=LAB),
         )
     loaded: Any = found.load()
     return loaded if isinstance(loaded, typer.Typer) else _build_app(loaded)

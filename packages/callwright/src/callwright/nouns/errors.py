@@ -30,6 +30,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from callwright.nouns.installation import render_install_hint
+
 ViolationKind = Literal[
     "unknown_tool",  # no such tool in view
     "not_json",  # arguments are text that is not a JSON object
@@ -173,12 +175,14 @@ class TrustError(CallwrightError):
 
 
 class MissingExtra(CallwrightError):
-    """An optional library is not installed: one of this extra of this package."""
+    """An optional library is not installed: one of this extra of this package. The hint is the
+    command that installs it here.
+    """
 
     def __init__(self, what: str, extra: str, package: str = "callwright") -> None:
         super().__init__(
             f"{what} needs an optional library that is not installed",
-            hint=f"pip install '{package}[{extra}]'",
+            hint=render_install_hint(extra, package),
         )
         self.extra = extra
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from callwright.agent.journal import store as journal
 from callwright.nouns.errors import CallwrightError, CatalogError, ConfigError, Failure
+from callwright.nouns.installation import LAB, render_install_hint
 from callwright.nouns.protocols import ToolSource
 from callwright.nouns.trace import Event, Sink, Trace, read_jsonl
 from callwright.nouns.types import (
@@ -234,7 +235,7 @@ def _hint() -> str:
     lab = (
         ""
         if has_readers()
-        else "; ToolBench's are read by another package: pip install callwright-lab"
+        else "; ToolBench's are read by another package: " + render_install_hint(package=LAB)
     )
     return _RECORDINGS + lab
 

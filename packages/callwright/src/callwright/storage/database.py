@@ -16,6 +16,7 @@ from typing import Literal
 import apsw
 
 from callwright.nouns.errors import ConfigError
+from callwright.nouns.installation import render_library_hint
 
 OLDEST = (3, 51, 3)
 _BUSY = 5_000  # milliseconds to wait for another process: a writer, or a reader that checkpoints as it closes
@@ -34,7 +35,7 @@ def open_database(
     if _encode_version(OLDEST) > apsw.SQLITE_VERSION_NUMBER:
         raise ConfigError(
             f"SQLite {apsw.sqlite_lib_version()} may lose what was written",
-            hint="pip install --upgrade apsw",
+            hint=render_library_hint("--upgrade", "apsw"),
         )
     make_private(path)
     database = apsw.Connection(str(path))

@@ -182,7 +182,7 @@ asyncio.run(Sandbox().__aenter__())
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False
     )
     assert MissingExtra.__name__ in done.stderr
-    assert "pip install 'callwright[code]'" in done.stderr
+    assert "packages/callwright[code]'" in done.stderr
 
 
 SLOW = ("time", "memory", "output")

@@ -9,6 +9,7 @@ import pytest
 
 from callwright.cli.terminal.ending import report_errors
 from callwright.nouns.errors import ConfigError
+from callwright.nouns.installation import ShellCommand, render_library_hint
 
 
 @pytest.mark.parametrize(
@@ -20,6 +21,11 @@ from callwright.nouns.errors import ConfigError
             1,
         ),
         (KeyboardInterrupt(), "stopped\n", 130),
+        (
+            ModuleNotFoundError("No module named 'numpy.linalg'", name="numpy.linalg"),
+            f"error: the library numpy is not installed\n  {render_library_hint('numpy')}\n",
+            1,
+        ),
     ],
 )
 def test_an_end_is_told_in_a_sentence(
@@ -67,3 +73,18 @@ def test_nothing_is_said_to_a_reader_that_has_gone() -> None:
 def test_what_is_no_end_of_ours_is_left_alone() -> None:
     with pytest.raises(ValueError, match="a defect"), report_errors():
         raise ValueError("a defect")
+
+
+def test_in_a_terminal_a_command_stays_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    command = ShellCommand("/a/long/path/bin/python -m pip install -e '/another/long/path[proxy]'")
+    with redirect_stderr(Terminal()) as shown, pytest.raises(SystemExit), report_errors():
+        raise ConfigError("the proxy needs an optional library that is not installed", hint=command)
+    lines = shown.getvalue().splitlines()
+    assert lines[-1] == f"  {command}"
+    assert len(lines) == 3, "the sentence itself is wrapped"
+
+
+def test_a_module_of_ours_that_is_missing_is_a_defect_with_its_traceback() -> None:
+    with pytest.raises(ModuleNotFoundError), report_errors():
+        raise ModuleNotFoundError("No module named 'callwright.x'", name="callwright.x")

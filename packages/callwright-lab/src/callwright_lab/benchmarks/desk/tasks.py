@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError, convert_errors
+from callwright.nouns.installation import render_install_hint
 from callwright.nouns.protocols import ToolSource
 from callwright.nouns.types import JsonObject, compute_digest
 from callwright_lab.benchmarks.comparison.task_sets import Half, Stage
@@ -126,7 +127,7 @@ def load_desk(folder: Path | str | None = None) -> Desk:
     parent = str(found.parent)
     if parent not in sys.path:
         sys.path.append(parent)
-    hint = "pip install 'callwright[desk]' and run from a checkout"
+    hint = f"run from a clone, after: {render_install_hint('desk')}"
     with convert_errors(ConfigError, f"the desk in {found} cannot be loaded", hint=hint):
         world = importlib.import_module("desk.world")
         gold = importlib.import_module("desk.gold")

@@ -20,6 +20,7 @@ from typing import Any
 
 from callwright.jsontext import parse
 from callwright.nouns.errors import ConfigError
+from callwright.nouns.installation import LAB, render_install_hint
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Message, Tool, ToolCall
 from callwright.tools.lists.tools import tools_from_wire
@@ -71,7 +72,7 @@ def import_from_wheel(module: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"{module} needs {error.name}", hint="pip install 'callwright-lab[bench]'"
+            f"{module} needs {error.name}", hint=render_install_hint("bench", LAB)
         ) from error
     finally:
         sys.path.remove(str(unpack_folder()))

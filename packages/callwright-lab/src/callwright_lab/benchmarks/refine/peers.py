@@ -8,7 +8,7 @@ documentation.
 ``baml``              BAML's schema-aligned parsing of the text into a list of the tools' own types
 ====================  ==========================================================================================
 
-None is needed for anything else: ``pip install 'callwright-lab[peers]'``. A peer that raises has read
+None is needed for anything else: the extra ``peers`` installs them. A peer that raises has read
 no call.
 """
 

@@ -23,6 +23,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias, cast
 
 from callwright.nouns.errors import ConfigError, MissingExtra
+from callwright.nouns.installation import render_library_hint
 from callwright.nouns.types import Json, to_canonical_json
 
 Stop = Literal[
@@ -121,10 +122,8 @@ class Sandbox:
             self._pool = await self._apart(pool.__enter__)
         except (OSError, RuntimeError) as exc:
             self._thread.shutdown(wait=False)
-            hint = (
-                "pip install --force-reinstall pydantic-monty-runtime, or name its binary in"
-                " MONTY_BIN"
-            )
+            install = render_library_hint("--force-reinstall", "pydantic-monty-runtime")
+            hint = f"name its binary in MONTY_BIN, or: {install}"
             raise ConfigError(f"the sandbox cannot be started: {exc}", hint=hint) from exc
         return self
 

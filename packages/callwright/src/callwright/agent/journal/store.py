@@ -33,6 +33,7 @@ from filelock import FileLock, Timeout
 
 from callwright.agent.journal.owner import is_running, this_process
 from callwright.nouns.errors import JournalError
+from callwright.nouns.installation import render_upgrade_hint
 from callwright.nouns.trace import VERSION, Event
 from callwright.nouns.types import Json
 from callwright.nouns.wire_names import current_literal
@@ -486,7 +487,7 @@ def _read_meta(database: apsw.Connection, path: Path) -> dict[str, Json]:
             raise JournalError(
                 f"the journal {path} has format {found['format']}, this Callwright reads up to"
                 f" {SEGMENTED}",
-                hint="pip install --upgrade callwright",
+                hint=render_upgrade_hint(),
             )
         for key, kind in _KEPT.items():
             if not isinstance(found.get(key), kind) or isinstance(found[key], bool):

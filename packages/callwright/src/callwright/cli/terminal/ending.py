@@ -7,12 +7,13 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from shutil import get_terminal_size
 
 from callwright.cli.terminal.streams import guard_streams
 from callwright.nouns.errors import CallwrightError
+from callwright.nouns.installation import ShellCommand, render_library_hint
 
 _COLUMNS = re.compile(r"\s*\S(?:\S| (?! ))*\s{2,}(?=\S)")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -20,9 +21,9 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Our own errors become one message and exit code 1, output that does not fit too, an interrupt
-    130, a reader that has gone 0. Whatever the command prints, no text of a stranger steers the
-    terminal.
+    """Our own errors become one message and exit code 1, output that does not fit and a library
+    that is not installed too, an interrupt 130, a reader that has gone 0. Whatever the command
+    prints, no text of a stranger steers the terminal.
     """
     guard_streams()
     try:
@@ -33,9 +34,18 @@ def report_errors() -> Iterator[None]:
                 sys.stdout.flush()  # what does not fit must show while somebody can still say it
     except CallwrightError as error:
         print(
-            f"error: {_indent_lines(str(error))}",
+            f"error: {_indent_lines(str(error), _list_commands(error))}",
             *getattr(error, "__notes__", ()),
             sep="\n  ",
+            file=sys.stderr,
+        )
+        raise SystemExit(1) from None
+    except ModuleNotFoundError as error:
+        missing = (error.name or "callwright").partition(".")[0]
+        if missing.startswith("callwright"):
+            raise
+        print(
+            f"error: the library {missing} is not installed\n  {render_library_hint(missing)}",
             file=sys.stderr,
         )
         raise SystemExit(1) from None
@@ -57,15 +67,24 @@ def report_errors() -> Iterator[None]:
         raise SystemExit(1) from None
 
 
-def _indent_lines(text: str) -> str:
+def _list_commands(error: CallwrightError) -> tuple[str, ...]:
+    """Lines of the error that somebody will copy into a shell."""
+    return (error.hint,) if isinstance(error.hint, ShellCommand) else ()
+
+
+def _indent_lines(text: str, unbroken: Sequence[str] = ()) -> str:
     """All lines but the first indented: none that a message of others brings along passes for one
-    of ours. In a terminal, lines end where words do.
+    of ours. In a terminal, lines end where words do, except those in ``unbroken``.
     """
     first, *rest = text.splitlines() or [""]
     lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in rest)]
     if sys.stderr.isatty():
         width = get_terminal_size().columns
-        lines = [_wrap_line(line, "" if at else "error: ", width) for at, line in enumerate(lines)]
+        befores = ["error: ", *[""] * len(rest)]
+        lines = [
+            line if line.strip() in unbroken else _wrap_line(line, before, width)
+            for line, before in zip(lines, befores, strict=True)
+        ]
     return "\n".join(lines)
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from callwright.nouns.errors import CatalogError
+from callwright.nouns.installation import LAB, render_install_hint
 from callwright.nouns.types import DESTRUCTIVE, UNKNOWN, Effects, JsonObject, Tool
 from callwright.schema.normalize import any_schema, object_schema
 from callwright.tools.lists.effects import effects_from_annotations, effects_from_method
@@ -65,7 +66,6 @@ _OUTPUTS = (
     "output",
 )
 _UNREAD = ("required_parameters", "optional_parameters")  # a registered format's: not no parameters
-_LAB_HINT = "pip install callwright-lab, which reads the notations of data sets"
 _LISTS = (
     "tools",
     "functions",
@@ -264,7 +264,8 @@ def _read_input_schema(raw: Mapping[str, Any]) -> JsonObject:
     if found is None and (unread := [key for key in _UNREAD if raw.get(key)]):
         raise CatalogError(
             f"its parameters are under {unread[0]!r}, which no installed package reads",
-            hint=f"{_LAB_HINT}, or give them as 'parameters'",
+            hint="give them as 'parameters', or install callwright-lab, which reads the notations of"
+            f" data sets: {render_install_hint(package=LAB)}",
         )
     if isinstance(found, Mapping) and isinstance(found.get("json"), Mapping) and len(found) == 1:
         found = found["json"]
