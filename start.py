@@ -7,11 +7,12 @@
     python3 start.py prove       list soaks, fuzzing and boards with their last figures
     python3 start.py prove NAME  set everything up and run one; its figure is kept in docs/results
     python3 start.py core        the core without the lab: its own environment, and the core's tests in it
+    python3 start.py docs        the documentation as a site, in build/site; every link is checked
     python3 start.py setup       set everything up, run nothing
 
-Everything goes into ./.venv (``core``: ./.venv-core); a second start reuses it. Arguments after
-``test`` and ``core`` are given to pytest. ``CALLWRIGHT_TEST_WITH`` names further requirements for
-``test``: "torch scikit-learn" for the tests of training.
+Everything goes into ./.venv (``core``: ./.venv-core, ``docs``: ./.venv-docs); a second start reuses
+it. Arguments after ``test`` and ``core`` are given to pytest. ``CALLWRIGHT_TEST_WITH`` names further
+requirements for ``test``: "torch scikit-learn" for the tests of training.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CONSTRAINTS = HERE / "constraints.txt"
-COMMANDS = ("demo", "setup", "test", "core", "prove")
-GROUPS = {"test": "dev", "prove": "dev", "core": "test"}  # dependency groups of pyproject.toml
+COMMANDS = ("demo", "setup", "test", "core", "prove", "docs")
+GROUPS = {"test": "dev", "prove": "dev", "core": "test", "docs": "docs"}  # dependency groups of pyproject.toml
 LAB = {
     "callwright": "all,desk",
     "callwright-lab": "",
@@ -59,6 +60,9 @@ def main(arguments: list[str]) -> int:
         if names_files(rest):
             return run([*pytest(python), *rest])
         return run([*pytest(python), *WORKERS, CORE_TESTS, *rest])
+    if command == "docs":
+        python = set_up(HERE / ".venv-docs", {}, GROUPS[command])
+        return run([str(python), str(HERE / "checks" / "docs_site.py")])
     python = set_up(HERE / ".venv", LAB, GROUPS.get(command, ""))
     if command == "demo":
         return run([str(python), "-P", "-m", "callwright", "demo", *rest])
@@ -128,7 +132,7 @@ def set_up(folder: Path, packages: dict[str, str], group: str) -> Path:
     listed = ["--group", f"{HERE / 'pyproject.toml'}:{group}"] if group else []
     editable = [word for place in places for word in ("--editable", place)]
     constrained = ["--constraint", str(CONSTRAINTS)]
-    pip(python, "install", *editable, *listed, *constrained, label=" ".join(packages))
+    pip(python, "install", *editable, *listed, *constrained, label=" ".join(packages) or group)
     stamp.write_text(wanted)
     return python
 

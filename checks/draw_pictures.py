@@ -141,7 +141,16 @@ def record_run() -> list[str]:
             folder = Path(name)
             (folder / "my_tools.py").write_text(found[1], encoding="utf-8")
             model = f"http://127.0.0.1:{server.server_port}/v1#scripted"
-            words = ["run", QUESTION, "--tools", "my_tools.py", "--model", model, "--mode", "schema"]
+            words = [
+                "run",
+                QUESTION,
+                "--tools",
+                "my_tools.py",
+                "--model",
+                model,
+                "--mode",
+                "schema",
+            ]
             done = subprocess.run(
                 [sys.executable, "-P", "-m", "callwright", *words],
                 cwd=folder,
@@ -208,7 +217,9 @@ def frame(parts: Sequence[str], wide: float, tall: float, title: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:g} {tall:g}"'
         f' width="{wide:g}" role="img">\n<title>{escape(title)}</title>\n{STYLE}\n'
-        f'<rect class="page" width="100%" height="100%" rx="10"/>\n' + "\n".join(parts) + "\n</svg>\n"
+        f'<rect class="page" width="100%" height="100%" rx="10"/>\n'
+        + "\n".join(parts)
+        + "\n</svg>\n"
     )
 
 

@@ -62,9 +62,7 @@ def start_endpoint(port: int = 0) -> ThreadingHTTPServer:
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=9001)
-    ThreadingHTTPServer(
-        ("127.0.0.1", parser.parse_args(arguments).port), Handler
-    ).serve_forever()
+    ThreadingHTTPServer(("127.0.0.1", parser.parse_args(arguments).port), Handler).serve_forever()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from docs_console import Block, Command, list_missing, read_blocks, read_commands
 from draw_pictures import MY_TOOLS, own_environment
 from scripted_endpoint import start_endpoint
@@ -36,8 +37,8 @@ def run_command(command: Command, folder: Path, port: int) -> subprocess.Complet
     """Run what a reader types, with our Python and the scripted endpoint as the model."""
     python = f"'{sys.executable}'"
     script = (
-        f"callwright() {{ {python} -P -m callwright \"$@\"; }}\n"
-        f"python() {{ {python} \"$@\"; }}\n{command.typed}\n"
+        f'callwright() {{ {python} -P -m callwright "$@"; }}\n'
+        f'python() {{ {python} "$@"; }}\n{command.typed}\n'
     )
     environment = {
         **own_environment(folder / ".home"),

@@ -1,7 +1,7 @@
 """Writes docs/cli: one page for every group of commands, from the parsers of the command line.
 
-    python checks/write_cli_pages.py            write the pages
-    python checks/write_cli_pages.py --check    list the pages that are not what it would write
+python checks/write_cli_pages.py            write the pages
+python checks/write_cli_pages.py --check    list the pages that are not what it would write
 """
 
 from __future__ import annotations
@@ -200,7 +200,9 @@ def write_action(action: argparse.Action) -> str:
     said = " ".join(((action.help or "") % known).split())
     chosen = ", ".join(map(str, action.choices)) if action.choices else ""
     plain = isinstance(action.default, int | float | str) and not isinstance(action.default, bool)
-    default = f"[{action.default}]" if plain and action.default not in ("", argparse.SUPPRESS) else ""
+    default = (
+        f"[{action.default}]" if plain and action.default not in ("", argparse.SUPPRESS) else ""
+    )
     said += f" ({chosen})" if chosen and chosen not in said else ""
     return f"{said} {default}".strip() if default and default not in said else said
 
