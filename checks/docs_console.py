@@ -88,7 +88,7 @@ def list_missing(shown: tuple[str, ...], output: str) -> list[str]:
         words = " ".join(line.split())
         if words in ("", "…"):
             continue
-        pattern = re.compile(".*".join(re.escape(part) for part in words.split("…")))
+        pattern = re.compile(".*".join(re.escape(part.strip()) for part in words.split("…")))
         hit = next((i for i in range(at, len(lines)) if pattern.fullmatch(lines[i])), None)
         if hit is None:
             missing.append(line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -33,28 +34,42 @@ REASONS = [one for one in BLOCKS if one.values[0].mark]
 RUN = [page for page in PAGES if any(b.commands and not b.mark for b in read_blocks(page))]
 
 
-def run_command(command: Command, folder: Path, port: int) -> subprocess.CompletedProcess[str]:
-    """Run what a reader types, with our Python and the scripted endpoint as the model."""
-    python = f"'{sys.executable}'"
-    script = (
-        f'callwright() {{ {python} -P -m callwright "$@"; }}\n'
-        f'python() {{ {python} "$@"; }}\n{command.typed}\n'
-    )
+def run_session(commands: list[Command], folder: Path, port: int) -> list[tuple[int, str]]:
+    """Type the commands into one shell, with our Python and the scripted endpoint as the model. The
+    status and the output of each.
+    """
+    ports = {number: str(free_port()) for number in ("9000", "8787")}
+    typed = re.sub(
+        r"\b(9000|8787)\b",
+        lambda found: ports[found[0]],
+        "\n".join(
+            f"printf '\\n@@begin\\n'; true\n{one.typed}\nprintf '\\n@@end %d\\n' $?"
+            for one in commands
+        ),
+    ).replace("callwright proxy ", f"callwright proxy --port {ports['8787']} ")
     environment = {
         **own_environment(folder / ".home"),
         "CALLWRIGHT_MODEL": f"http://127.0.0.1:{port}/v1#scripted",
         "CALLWRIGHT_MODE": "schema",
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join((str(folder / ".bin"), os.environ["PATH"])),
     }
-    return subprocess.run(
-        ["bash", "-c", script],
+    done = subprocess.run(
+        ["bash", "-c", f"exec 2>&1\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\n{typed}\n"],
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
         text=True,
     )
+    parts = re.findall(r"^@@begin\n(.*?)^@@end (\d+)$", done.stdout, re.DOTALL | re.MULTILINE)
+    assert len(parts) == len(commands), done.stdout
+    return [(int(status), said) for said, status in parts]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port: int = held.getsockname()[1]
+    return port
 
 
 def furnish(folder: Path) -> None:
@@ -65,23 +80,30 @@ def furnish(folder: Path) -> None:
     found = MY_TOOLS.search((ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8"))
     assert found is not None
     (folder / "my_tools.py").write_text(found[1], encoding="utf-8")
+    (folder / ".bin").mkdir()
+    for name, words in (("callwright", "-P -m callwright"), ("python", "")):
+        program = folder / ".bin" / name
+        program.write_text(f"#!/bin/sh\nexec '{sys.executable}' {words} \"$@\"\n")
+        program.chmod(0o755)
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+@pytest.mark.skipif(
+    not (shutil.which("bash") and shutil.which("curl")), reason="needs bash and curl"
+)
 @pytest.mark.parametrize("page", RUN, ids=lambda p: p.name)
 def test_what_a_page_has_the_reader_type_does_what_it_shows(page: Path, tmp_path: Path) -> None:
     furnish(tmp_path)
+    commands = [one for block in read_blocks(page) if not block.mark for one in block.commands]
     server = start_endpoint()
     try:
-        for block in read_blocks(page):
-            for command in () if block.mark else block.commands:
-                done = run_command(command, tmp_path, server.server_port)
-                said = f"{page.name}: $ {command.typed}\n{done.stdout}"
-                assert done.returncode == 0, said
-                assert list_missing(command.shown, done.stdout) == [], said
+        answers = run_session(commands, tmp_path, server.server_port)
     finally:
         server.shutdown()
         server.server_close()
+    for command, (status, output) in zip(commands, answers, strict=True):
+        said = f"{page.name}: $ {command.typed}\n{output}"
+        assert status == 0, said
+        assert list_missing(command.shown, output) == [], said
 
 
 @pytest.mark.parametrize(("block", "page"), REASONS)
