@@ -22,7 +22,7 @@ GROUPS = {  # page: its title, what it is about, and its commands; others get a 
     "run": (
         "Runs",
         "Answer a request, and go on with a run that was interrupted.",
-        ("run", "runs", "resume", "resolve", "demo", "view"),
+        ("run", "chat", "runs", "resume", "resolve", "demo", "view"),
     ),
     "tools": (
         "Tools and plans",
@@ -34,7 +34,7 @@ GROUPS = {  # page: its title, what it is about, and its commands; others get a 
     "settings": (
         "Settings",
         "See the settings, confirm files and servers, fetch weights.",
-        ("config", "trust", "weights"),
+        ("config", "trust", "weights", "completion"),
     ),
     "verify": (
         "Verification and data",
@@ -100,7 +100,7 @@ def write_pages() -> dict[str, str]:
             f"# {title}",
             "",
             *([about, ""] if about else []),
-            *(line for name in names for line in write_command(commands[name], name)),
+            *(line for name in names if name in commands for line in write_command(commands[name], name)),
         ])
         for page, (title, about, names) in groups.items()
     }  # fmt: skip
