@@ -28,7 +28,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CONSTRAINTS = HERE / "constraints.txt"
 COMMANDS = ("demo", "setup", "test", "core", "prove", "docs")
-GROUPS = {"test": "dev", "prove": "dev", "core": "test", "docs": "docs"}  # dependency groups of pyproject.toml
+GROUPS = {
+    "test": "dev",
+    "prove": "dev",
+    "core": "test",
+    "docs": "docs",
+}  # dependency groups of pyproject.toml
 LAB = {
     "callwright": "all,desk",
     "callwright-lab": "",
