@@ -8,12 +8,14 @@
     python3 start.py prove NAME  set everything up and run one; its figure is kept in docs/results
     python3 start.py core        the core without the lab: its own environment, and the core's tests in it
     python3 start.py build       build sdist and wheel of both packages into ./dist
+    python3 start.py docs        the documentation as a site, in build/site; every link is checked
     python3 start.py setup       set everything up, run nothing
 
-Everything goes into ./.venv (``core``: ./.venv-core, ``build``: ./.venv-build); a second start
-reuses it. Arguments after ``build`` are those of release_packages.py. Arguments after
-``test`` and ``core`` are given to pytest. ``CALLWRIGHT_TEST_WITH`` names further requirements for
-``test``: "torch scikit-learn" for the tests of training.
+Everything goes into ./.venv (``core``: ./.venv-core, ``build``: ./.venv-build, ``docs``:
+./.venv-docs); a second start reuses it. Arguments after ``build`` are those of
+release_packages.py. Arguments after ``test`` and ``core`` are given to pytest.
+``CALLWRIGHT_TEST_WITH`` names further requirements for ``test``: "torch scikit-learn" for the tests
+of training.
 """
 
 from __future__ import annotations
@@ -28,12 +30,13 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CONSTRAINTS = HERE / "constraints.txt"
-COMMANDS = ("demo", "setup", "test", "core", "prove", "build")
+COMMANDS = ("demo", "setup", "test", "core", "prove", "build", "docs")
 GROUPS = {
     "test": "dev",
     "prove": "dev",
     "core": "test",
     "build": "build",
+    "docs": "docs",
 }  # dependency groups of pyproject.toml
 LAB = {
     "callwright": "all,desk",
@@ -69,6 +72,9 @@ def main(arguments: list[str]) -> int:
         if names_files(rest):
             return run([*pytest(python), *rest])
         return run([*pytest(python), *WORKERS, CORE_TESTS, *rest])
+    if command == "docs":
+        python = set_up(HERE / ".venv-docs", {}, GROUPS[command])
+        return run([str(python), str(HERE / "checks" / "docs_site.py")])
     python = set_up(HERE / ".venv", LAB, GROUPS.get(command, ""))
     if command == "demo":
         return run([str(python), "-P", "-m", "callwright", "demo", *rest])

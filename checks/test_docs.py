@@ -1,4 +1,6 @@
-"""Every Python block of the README and the docs runs, and every file they name exists."""
+"""The README and the docs: their Python runs, their links lead somewhere, generated pages are current,
+and no page is longer or harder to read than it may be.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,15 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
+
+import draw_pictures
+import write_cli_pages
+from docs_site import OUTSIDE, list_pages, rewrite_links
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 BLOCKS = [
     pytest.param(block, id=f"{page.name}-{number}")
     for page in PAGES
@@ -73,10 +81,58 @@ def test_a_name_that_nothing_defines_is_found() -> None:
     assert undefined([first, second]) == ["y", "later"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def list_anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as forges make them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+    found: list[str] = []
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        found.append(re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-"))
+    return {
+        name if not found[:at].count(name) else f"{name}-{found[:at].count(name)}"
+        for at, name in enumerate(found)
+    }
+
+
+@pytest.mark.parametrize("page", [*PAGES, *(ROOT / name for name in OUTSIDE)], ids=lambda p: p.name)
 def test_every_link_between_pages_leads_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        assert target.startswith(("http://", "https://")) or (page.parent / target).exists(), target
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(#[^)\s]*)?\)", text):
+        if target.startswith(("http://", "https://")):
+            continue
+        place = (page.parent / target).resolve() if target else page
+        assert place.exists(), target
+        if anchor and place.suffix == ".md":
+            assert anchor[1:] in list_anchors(place), target + anchor
+
+
+def test_the_site_shows_every_page_and_leads_to_no_other() -> None:
+    def names(part: object) -> list[str]:
+        if isinstance(part, dict | list):
+            below = part.values() if isinstance(part, dict) else part
+            return [name for one in below for name in names(one)]
+        return [str(part)]
+
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert sorted(names(settings["nav"])) == sorted(list_pages().values())
+
+
+def test_links_out_of_the_docs_become_those_of_the_site() -> None:
+    text = "[a](../SECURITY.md#x), [b](../examples/desk), [c](cli.md), [d](https://x.org)\n```\n[e](../y)\n```"
+    assert rewrite_links(text, "docs/index.md", "index.md") == (
+        "[a](security.md#x), b, [c](cli.md), [d](https://x.org)\n```\n[e](../y)\n```"
+    )
+    assert rewrite_links("[a](docs/cli/run.md)", "SECURITY.md", "security.md") == "[a](cli/run.md)"
+
+
+def test_the_pages_of_the_command_line_are_what_its_parsers_say() -> None:
+    stale = write_cli_pages.list_stale(write_cli_pages.write_pages())
+    assert not stale, "run python checks/write_cli_pages.py"
+
+
+def test_the_pictures_show_what_the_proxy_and_a_run_do() -> None:
+    stale = draw_pictures.list_stale(draw_pictures.draw_pictures())
+    assert not stale, "run python checks/draw_pictures.py"
 
 
 def test_every_file_that_the_paper_map_names_exists() -> None:
@@ -90,8 +146,28 @@ def test_every_file_that_the_paper_map_names_exists() -> None:
         assert any((root / name).exists() for root in roots), name
 
 
-PLAIN_PAGES = ("concepts",)
+# Pages of research are records: they stay as they were written. Pages of commands have the words of
+# the parsers.
+RESEARCH = {
+    DOCS / f"{name}.md"
+    for name in (
+        "lab",
+        "lab-answer",
+        "lab-calls",
+        "lab-parts",
+        "benchmarks",
+        "papers",
+        "results",
+        "design",
+    )
+} | {*(DOCS / "decisions").rglob("*.md"), DOCS / "cli" / "bench.md"}
+GENERATED = set((DOCS / "cli").rglob("*.md"))
+GUIDES = [
+    page for page in PAGES if page not in RESEARCH | GENERATED and page.name != "CONTRIBUTING.md"
+]
+RULES = re.compile(r"<!-- rules: begin -->.*<!-- rules: end -->", re.DOTALL)  # of the registry
 MOST_WORDS = 25
+README_WORDS, GUIDE_WORDS = 700, 25_000
 
 
 def list_sentences(page: str) -> list[str]:
@@ -106,9 +182,16 @@ def list_sentences(page: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", PLAIN_PAGES)
-def test_a_sentence_has_at_most_25_words(name: str) -> None:
-    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+def test_the_readme_and_the_guides_can_be_finished() -> None:
+    counts = {page: len(page.read_text(encoding="utf-8").split()) for page in GUIDES}
+    assert counts.pop(ROOT / "README.md") <= README_WORDS
+    assert sum(counts.values()) <= GUIDE_WORDS, counts
+
+
+@pytest.mark.parametrize("path", GUIDES, ids=lambda p: p.name)
+def test_a_sentence_has_at_most_25_words(path: Path) -> None:
+    page = RULES.sub("", path.read_text(encoding="utf-8"))
+    page = re.sub(r"^::: .*$", "", page, flags=re.MULTILINE)  # filled in by the site
     words = {one: len(re.findall(r"[^\W_][\w'-]*", one)) for one in list_sentences(page)}
     assert not [one for one, count in words.items() if count > MOST_WORDS]
 
@@ -123,7 +206,7 @@ def test_sentences_are_told_apart() -> None:
 RETIRED = re.compile(
     r"\b(?:un)?mend(?:s|ed|ing|able)?\b|\banew\b|\bstands? in for\b", re.IGNORECASE
 )
-LOGS = {"lab.md", "lab-answer.md", "lab-calls.md"}  # a record stays as it was written
+LOGS = {"lab.md", "lab-answer.md", "lab-calls.md"}
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if p.name not in LOGS], ids=lambda p: p.name)

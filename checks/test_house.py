@@ -268,7 +268,8 @@ def test_every_public_name_exists_and_nothing_else_is_public() -> None:
 
 def _docs() -> str:
     return "\n".join(
-        p.read_text(encoding="utf-8") for p in [*ROOT.glob("docs/*.md"), ROOT / "README.md"]
+        p.read_text(encoding="utf-8")
+        for p in [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/cli/*.md"), ROOT / "README.md"]
     )
 
 

@@ -418,7 +418,7 @@ if __name__ == "__main__":
             f" {given.port + 1}"
         )
     print(
-        f"http://127.0.0.1:{given.port}/v1, models: {', '.join(f'small-{s}' for s in STYLES)}",
+        f"http://127.0.0.1:{serving.server_port}/v1, models: {', '.join(f'small-{s}' for s in STYLES)}",
         flush=True,
     )
     with suppress(KeyboardInterrupt):

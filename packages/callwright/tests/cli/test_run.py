@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from callwright.cli.run import fetch_model
+from callwright.nouns.errors import MissingExtra
 from tests.cli.endpoint import endpoint, keyed, served
 from tests.cli.program import callwright
 from tests.cli.terminal import in_a_terminal
@@ -262,3 +264,24 @@ def test_the_key_of_a_file_reaches_the_endpoint_and_no_tool(home: Path) -> None:
     assert result["content"]["key"] == ""
     (kept,) = (home / "runs").glob("*.run")
     assert b"s3cret" not in kept.read_bytes()
+
+
+def test_a_tool_source_that_is_not_there_ends_the_run_before_a_model_is_downloaded(
+    tmp_path: Path,
+) -> None:
+    done = callwright(
+        "run", "How many?", "--tools", "nothere.py", folder=tmp_path, CALLWRIGHT_CACHE=str(tmp_path)
+    )
+    assert done.returncode == 1
+    assert "there is no 'nothere.py'" in done.stderr
+    assert not list(tmp_path.rglob("*.gguf*"))
+
+
+def test_a_missing_engine_is_named_before_its_model_is_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALLWRIGHT_CACHE", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    with pytest.raises(MissingExtra, match="the embedded model"):
+        fetch_model(None)
+    assert not list(tmp_path.rglob("*.gguf*"))

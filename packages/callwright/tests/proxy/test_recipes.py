@@ -156,18 +156,20 @@ def test_the_readme_and_the_recipes_start_what_the_proxys_page_starts() -> None:
     ours = starting(typed(block(section(PAGES["docs/proxy.md"], "## Before and after"), "console")))
     assert len(ours) == 2
     assert starting(typed(block(section(RECIPES, "## Try it in two minutes"), "console"))) == ours
-    readme = section(PAGES["README.md"], "## For any agent: refine and the proxy")
+    readme = section(PAGES["README.md"], "## The proxy in 30 seconds")
     assert starting(typed(block(readme, "console"))) == ours
 
 
 @pytest.mark.skipif(
     not (shutil.which("bash") and shutil.which("curl")), reason="needs bash and curl"
 )
-def test_before_and_after_of_the_proxys_page(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("page", "heading"),
+    [("docs/proxy.md", "## Before and after"), ("README.md", "## The proxy in 30 seconds")],
+)
+def test_before_and_after(page: str, heading: str, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    script = "\n".join(
-        typed(block(section(PAGES["docs/proxy.md"], "## Before and after"), "console"))
-    )
+    script = "\n".join(typed(block(section(PAGES[page], heading), "console")))
     upstream, ours = str(free_port()), str(free_port())
     script = re.sub(r"(localhost:|--port )9000\b", rf"\g<1>{upstream}", script).replace(
         "localhost:8787", f"localhost:{ours}"

@@ -154,8 +154,8 @@ def test_the_table_of_the_page_covers_the_table_of_wire_names() -> None:
 
 
 def test_the_page_holds_the_table() -> None:
-    page = (ROOT / "docs" / "refine.md").read_text(encoding="utf-8")
-    said = "run python -m callwright.repair.registry docs/refine.md"
+    page = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    said = "run python -m callwright.repair.registry docs/rules.md"
     assert replace_table(page) == page, said
     assert all(f"`{kind.wire}`" in render_table() for kind in KINDS)
     with pytest.raises(ValueError, match="no <!-- rules"):

@@ -307,5 +307,5 @@ def test_a_file_whose_name_holds_a_question_mark_is_that_file(tmp_path: Path) ->
 
 
 def test_every_option_is_documented() -> None:
-    text = (DOCS / "cli.md").read_text(encoding="utf-8")
+    text = (DOCS / "tools.md").read_text(encoding="utf-8")
     assert all(f"`{key}`" in text and key in FORMS for key in _OPTION_KEYS)

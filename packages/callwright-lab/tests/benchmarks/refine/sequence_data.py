@@ -1,4 +1,4 @@
-"""Gold call sequences of public data, read in place (see docs/refine.md)."""
+"""Gold call sequences of public data, read in place (see docs/lab-parts.md)."""
 
 from __future__ import annotations
 

@@ -47,7 +47,17 @@ from callwright.cli.terminal.apps import new_app
 from callwright.cli.terminal.ending import report_errors
 from callwright.cli.tools import catalogue
 
-app = new_app("Makes small and open language models use tools reliably.", "callwright")
+app = new_app(
+    """Repairs, orders and checks the tool calls of small and open language models.
+
+    For an agent: callwright proxy --upstream URL, then point the agent at http://localhost:8787.
+
+    For an endpoint: callwright doctor --upstream URL says what it does with tool calls.
+
+    For your own tools: callwright run "REQUEST" --tools my_tools.py --model URL#NAME.
+    """,
+    "callwright",
+)
 app.add_typer(catalogue, name="tools")
 app.command("simulate")(simulate_command)
 app.command("proxy")(proxy_command)

@@ -37,6 +37,7 @@ from callwright.nouns.trace import JsonlSink, Sink
 from callwright.nouns.types import to_canonical_json
 from callwright.planning import open_planner
 from callwright.retrieval import mode_named
+from callwright.tools.sources import sources_of
 from callwright.tools.trust import TrustStore
 from callwright.viewer import page
 
@@ -111,6 +112,8 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
         if request.planner or request.encoder
         else None
     )
+    for source in request.tools:
+        sources_of(source)  # a name that stands for no source is an error before any download
     fetch_model(None if request.model is None else request.model.text)
     with ExitStack() as stack:
         live = Live()
@@ -216,8 +219,10 @@ def fetch_model(model: str | None) -> None:
     """Have the embedded model's weights here before the run starts, with a progress bar."""
     if model in (None, "local"):
         from callwright.cli.weights import fetch_weights
+        from callwright.models.engine import require_library
         from callwright.models.local import DEFAULT
 
+        require_library()
         fetch_weights(DEFAULT)
 
 

@@ -7,6 +7,7 @@ import secrets
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,12 @@ class Engine:
     def unload(self) -> None:
         """Free the model's memory."""
         self._server = None
+
+
+def require_library() -> None:
+    """Raise MissingExtra if llama.cpp is not installed, without loading it."""
+    if find_spec("xllamacpp") is None:
+        raise MissingExtra("the embedded model", "local")
 
 
 def _import_library() -> Any:

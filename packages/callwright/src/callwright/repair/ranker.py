@@ -3,7 +3,7 @@
 What is seen of a choice is a row of numbers (:func:`tool_features` and its siblings); what is
 thought of it comes from gradient-boosted trees in a JSON file, added up in plain Python. A choice
 is only made where the best candidate is sure enough and leads the next by enough; both bounds were
-set on tools the trees never saw. docs/refine.md says what it is worth.
+set on tools the trees never saw. docs/lab-parts.md says what it is worth.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The rules are those of the configurations. What the documentation says of their edits, and of those
 that other rooms make, stands in ``data/rules.toml``. ``python -m callwright.repair.registry``
-prints the tables of docs/refine.md; with the page's path it writes them there, between its markers.
+prints the tables of docs/rules.md; with the page's path it writes them there, between its markers.
 A test runs every example.
 """
 

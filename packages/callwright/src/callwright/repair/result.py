@@ -23,7 +23,7 @@ class Settings:
     the proxy's guided mode does. ``drop_unasked``: unrequested calls are dropped, even if they are
     the whole reply. It is part of ``leave_out`` too, and is for upstreams that answer greetings
     with calls. ``least``: a guess below this confidence is not made but listed as a suggestion. The
-    confidences were measured on public data sets (docs/refine.md).
+    confidences were measured on public data sets (docs/lab-parts.md).
     """
 
     leave_out: bool = False
