@@ -159,6 +159,7 @@ RESEARCH = {
         "papers",
         "results",
         "design",
+        "releasing",
     )
 } | {*(DOCS / "decisions").rglob("*.md"), DOCS / "cli" / "bench.md"}
 GENERATED = set((DOCS / "cli").rglob("*.md"))
