@@ -159,9 +159,18 @@ def constraints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.heavy
+EXTRAS = [(name, extra) for name, extras in IMPORTS.items() for extra in extras]
+GIGABYTES = ("train", "sentence")  # what these extras download, PyTorch among it
+
+
 @pytest.mark.parametrize(
-    ("name", "extra"), [(name, extra) for name, extras in IMPORTS.items() for extra in extras]
+    ("name", "extra"),
+    [
+        pytest.param(
+            name, extra, marks=pytest.mark.large if extra in GIGABYTES else pytest.mark.heavy
+        )
+        for name, extra in EXTRAS
+    ],
 )
 def test_an_extra_installs_into_an_empty_environment(
     home: Home, dist: Path, constraints: Path, name: str, extra: str
