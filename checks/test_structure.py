@@ -20,9 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 REACHED: dict[str, float] = {
     # the step function, leading and the guard brought 1,700; number words and leftovers 1,000
     # weights as data and one measure of a schema: 100, less what was written twice
-    "statements, core": 49_720,
-    "statements, all": 76_840,  # three boards of whole jobs are 4,300 of them
-    "largest room of the core, %": 17.8,
+    # one growing prompt: 270
+    "statements, core": 49_990,
+    "statements, all": 77_150,  # three boards of whole jobs are 4,300 of them
+    "largest room of the core, %": 18.1,
     "files in the fullest folder": 25,
     "folders at the top": 22,
     "modules at the top": 0,
