@@ -96,8 +96,9 @@ def test_the_core_holds_nothing_of_the_lab(wheels: dict[str, Path]) -> None:
     core = _files(wheels["callwright"])
     rooms = {part for name in core for part in Path(name).parts[:-1]}
     assert not rooms & {"benchmarks", "training", "datasets", "verify", "reflection"}
-    held = {Path(name).stem for name in core if name.startswith("callwright/prompts/")}
-    assert held - {"__init__"} == set(prompts.names())
+    questions = [Path(name) for name in core if name.startswith("callwright/prompts/")]
+    held = {path.stem for path in questions if path.suffix == ".md"}
+    assert held == set(prompts.names())
     assert not held & set(lab_prompts.names())
     code = b"".join(text for name, text in core.items() if name.endswith(".py"))
     assert b"import callwright_lab" not in code

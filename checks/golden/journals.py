@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ import apsw
 
 FOLDER = Path(__file__).parent / "journals"
 Row = tuple[int, int, float, str, str]  # life, seq, at, kind, data
+# The questions of a run changed within a version: what was recorded before asks otherwise.
+GENERATION = "0.1.0-one-prompt"
 _SELECT = "SELECT life, seq, at, kind, data FROM event ORDER BY life, seq"
 
 
@@ -138,5 +140,13 @@ def load(path: Path) -> Stored:
 
 
 def recorded() -> dict[str, Path]:
-    """Return the stored journals by ``version/scenario``."""
+    """Return the stored journals by ``version/scenario``; the version with what changed in it."""
     return {f"{p.parent.name}/{p.stem}": p for p in sorted(FOLDER.glob("*/*.jsonl"))}
+
+
+def asks_otherwise(name: str, known: Collection[str]) -> bool:
+    """Return True if a journal holds questions that no run of today asks: its scenario was recorded
+    once more since. It goes on from its facts.
+    """
+    folder, _, scenario = name.partition("/")
+    return folder != GENERATION and f"{GENERATION}/{scenario}" in known

@@ -111,7 +111,7 @@ from callwright.retrieval import MODES
 from callwright.retrieval.candidates import DIGEST as _CANDIDATES
 from callwright.retrieval.document import document_digest
 from callwright.schema.value_edits import ValueEdit
-from callwright.testing import FixedPlan, ScriptedModel
+from callwright.testing import FixedPlan, ScriptedModel, offered_tools
 from callwright.tools.evidence import EvidenceStore, Observation
 from callwright.tools.evidence.observation import Origin, Outcome
 from callwright.tools.lists.source import ListSource
@@ -175,6 +175,7 @@ __all__ = [
     "ToolError",
     "Usage",
     "call_key",
+    "offered_tools",
     "print_runs",
     "prompts_digest",
     "resolve_call",

@@ -4,7 +4,8 @@ Usage, from the root of the repository::
 
     PYTHONPATH=src:. python -P -m golden.record_journals [SCENARIO ...]
 
-A recording is stored as ``journals/VERSION/SCENARIO.jsonl``, by the version of the package.
+A recording is stored as ``journals/GENERATION/SCENARIO.jsonl``: the version of the package, and the
+last change of what a run asks. Scenarios whose questions stayed as they were need no new one.
 A journal that is stored already is not replaced: what earlier code wrote stays as evidence.
 Delete the file first, if the recording itself was wrong.
 Times and names of runs differ in every recording.
@@ -91,7 +92,7 @@ def main(wanted: list[str]) -> None:
     """Record what is wanted and not there yet."""
     os.chdir("/")  # journals name the folder that a run was started in
     for name in wanted or SCENARIOS:
-        path = journals.FOLDER / names.version() / f"{name}.jsonl"
+        path = journals.FOLDER / journals.GENERATION / f"{name}.jsonl"
         if path.exists():
             continue
         stored = record(name, SCENARIOS[name])

@@ -151,11 +151,11 @@ def ordering(request: names.ChatRequest) -> Any:
         return {"statements": [{"text": said, "results": ["r6", "r5"]}], "missing": []}
     if request.purpose == "repair":
         return {"tool_calls": []}
-    results, _, shown = text.partition("Tools allowed this step")
-    known = "O15" if '"O15"' in results else "O12"
-    if "find_order(" in shown:
+    shown = names.offered_tools(request)
+    known = "O15" if '"O15"' in text else "O12"
+    if "find_order" in shown:
         return {"calls": [call("find_order", customer="Ann")]}
-    made = [call(n, order_id=known) for n in ("order_depot", "order_status") if f"- {n}(" in shown]
+    made = [call(n, order_id=known) for n in ("order_depot", "order_status") if n in shown]
     return {"calls": made} if made else {"useful": ["none"], "reason": "nothing to call"}
 
 
@@ -166,9 +166,9 @@ def shortlisted(request: names.ChatRequest) -> Any:
         return {"needed": [name for name in TOOLS if f"- {name}:" in text]}
     if request.purpose.startswith("answer"):
         return NOTHING
-    shown = text.partition("Tools allowed this step")[2]
+    shown = names.offered_tools(request)
     known = {"find_airport": FIND, "population": COUNT}
-    made = [one for name, one in known.items() if f"- {name}(" in shown]
+    made = [one for name, one in known.items() if name in shown]
     return {"calls": made} if made else {"useful": ["none"], "reason": "nothing to call"}
 
 

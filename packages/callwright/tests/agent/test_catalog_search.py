@@ -19,7 +19,7 @@ from callwright.nouns.errors import ConfigError, Failure, JournalError
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import DESTRUCTIVE, READ_LOCAL, WRITE
-from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.testing import FakeTool, ScriptedModel, fake_source, offered_tools
 from callwright.tools.evidence import EvidenceStore, Observation
 
 TEXT = {"type": "string"}
@@ -78,11 +78,9 @@ def model(*names: str, **more: Any) -> ScriptedModel:
                 ],
                 "missing": [],
             }
-        shown = text.partition("Tools allowed this step")[2]
+        shown = offered_tools(request)
         calls = [
-            {"tool": n, "arguments": more.get(n, {"city": "Oslo"})}
-            for n in names
-            if f"- {n}(" in shown
+            {"tool": n, "arguments": more.get(n, {"city": "Oslo"})} for n in names if n in shown
         ]
         return {"calls": calls} if calls else {"useful": ["none"], "reason": "none of them"}
 
@@ -274,12 +272,12 @@ async def test_a_value_that_a_call_lacked_is_looked_for_in_the_whole_catalogue()
 
     def reply(request: ChatRequest) -> Any:
         text = request.messages[-1].content
-        shown = text.partition("Tools allowed this step")[2]
+        shown = offered_tools(request)
         if request.purpose.startswith("answer"):
             return {"statements": [{"text": "It rains.", "results": ["r3"]}], "missing": []}
         if request.purpose == "repair":
             return {"tool_calls": []}
-        if "find_stations(" in shown:
+        if "find_stations" in shown:
             return {"calls": [{"tool": "find_stations", "arguments": {"place": "Oslo"}}]}
         known = "ST77" if "ST77" in text else "Oslo"
         return {"calls": [{"tool": "weather_report", "arguments": {"station_id": known}}]}

@@ -5,7 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.agent.render import render_results, render_signature, render_type
+from callwright.agent.render import (
+    choose_listed_tools,
+    render_results,
+    render_signature,
+    render_type,
+)
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Skip, Tool, ToolResult
 
@@ -76,3 +81,11 @@ def test_a_failure_is_shown_as_one() -> None:
         [ToolResult("r1", "t", {"a": 1}, failure=Failure("timeout", "too slow"))], 500
     )
     assert 'r1: t("a":1) -> FAILED (timeout): too slow' in text
+
+
+def test_few_tools_stand_in_every_question_and_many_or_long_ones_in_none() -> None:
+    few = tuple(Tool(f"tool_{n}", "Does it.") for n in range(12))
+    assert choose_listed_tools(few) == few
+    assert choose_listed_tools((*few, Tool("one_more"))) == ()
+    long = {"type": "object", "properties": {f"key_{n}": {"type": "string"} for n in range(300)}}
+    assert choose_listed_tools((*few[:2], Tool("long", "", long))) == ()

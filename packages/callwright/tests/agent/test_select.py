@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from callwright.agent.select import build_request, find_mentioned, read_selection
 from callwright.nouns.types import Reply, Tool
+from callwright.prompts.run_prompt import RunPrompt
 
 FIND = Tool(
     "find",
@@ -47,3 +48,15 @@ def test_a_tool_is_mentioned_by_its_name_its_parameters_or_its_options() -> None
     other = Tool("list_rooms", "Lists rooms.")
     assert find_mentioned("How many nautical miles is it?", [convert, other]) == (convert,)
     assert find_mentioned("Which rooms are free?", [convert, other]) == (other,)
+
+
+def test_of_a_run_the_question_stands_behind_what_all_questions_share() -> None:
+    prompt = RunPrompt("Find x", results=("r1: drop() -> 1",))
+    asked = build_request("Find x", TOOLS, "schema", prompt, "drop failed.").messages[-1].content
+    assert (
+        asked.index("r1: drop()")
+        < asked.index("drop failed.")
+        < asked.index("- find: Finds things")
+    )
+    alone = build_request("Find x", TOOLS, "schema", notes="drop failed.").messages[-1].content
+    assert "Find x\n\ndrop failed." in alone

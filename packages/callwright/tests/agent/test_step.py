@@ -22,7 +22,7 @@ from callwright.agent.step import (
 from callwright.agent.strategies import Layered, ReAct
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import READ, Message, Reply, Tool, ToolCall, ToolResult
-from callwright.testing import FixedPlan
+from callwright.testing import FixedPlan, offered_tools
 
 PLACE = Tool("place", input_schema={"properties": {"q": {"type": "string"}}}, effects=READ)
 SUN = Tool("sun", input_schema={"properties": {"at": {"type": "number"}}}, effects=READ)
@@ -43,19 +43,22 @@ def bound(tool: str, **arguments: Any) -> Replied:
 def test_a_layered_run_is_a_row_of_actions() -> None:
     made = context()
     steps = Layered(recover=()).steps(made)
-    plan = next(steps)
-    assert isinstance(plan, MakePlan)
-    question = steps.send(Planned(plan.make()))
+    question = next(steps)
     assert isinstance(question, Ask)
-    assert "place(" in question.request.messages[-1].content
-    assert "sun(" not in question.request.messages[-1].content, "only the layer's tools are in view"
-    calls = steps.send(bound("place", q="Oslo"))
+    assert offered_tools(question.request) == ("place", "sun"), "all of few tools are named at once"
+    made_now = (
+        '{"needed": ["place", "sun"], "calls": [{"tool": "place", "arguments": {"q": "Oslo"}}]}'
+    )
+    plan = steps.send(Replied(Reply(made_now)))
+    assert isinstance(plan, MakePlan)
+    calls = steps.send(Planned(plan.make()))
     assert isinstance(calls, Execute)
     assert [(c.tool, c.arguments) for c in calls.calls] == [("place", {"q": "Oslo"})]
     came = ToolResult("r1", "place", {"q": "Oslo"}, {"lat": 59.9})
     made.facts.take_results([came])
     second = steps.send(Returned([came]))
     assert isinstance(second, Ask)
+    assert offered_tools(second.request) == ("sun",), "only the layer's tools may be called"
     assert "59.9" in second.request.messages[-1].content
 
 

@@ -2,10 +2,11 @@ from collections.abc import Generator, Sequence
 
 import pytest
 
-from callwright.grounding import UNCONFIRMED, build_abstention, finish
+from callwright.grounding import UNCONFIRMED, build_abstention, finish, write_answer
 from callwright.nouns.errors import Failure
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import Answer, Reply, Skip, ToolCall, ToolResult, to_canonical_json
+from callwright.prompts.run_prompt import RunPrompt
 
 PARIS = ToolResult(
     "r1",
@@ -307,3 +308,22 @@ def test_an_answer_that_says_nothing_was_found_names_a_handful_of_tools_and_not_
     assert len(many.missing) == 6
     assert "a, b, c, d" not in build_abstention((), [Skip(c, "x") for c in "abcde"]).text
     assert "(a, b, c, d)" in build_abstention((), [Skip(c, "x") for c in "abcd"]).text
+
+
+def test_of_a_run_every_question_of_the_answer_stands_behind_what_all_questions_share() -> None:
+    """The answer, the same without the reply that repeated it, and a statement once more."""
+    prompt = RunPrompt(QUERY, ("- population(city: string)",), ("r1: population() -> 2",))
+    result = ToolResult("r1", "population", {"city": "Paris"}, {"people": 2_102_650})
+    for said, marks in (
+        (QUERY, ["you cannot call tools any more", "State the answer as a fact"]),
+        ("Paris has 9 mayors.", ["you cannot call tools any more", "not confirmed by the results"]),
+    ):
+        dialogue = write_answer(QUERY, [result], mode="schema", prompt=prompt)
+        asked = [next(dialogue)]
+        asked.append(dialogue.send(Reply(statements((said, ["r1"])))))
+        dialogue.close()
+        for request, mark in zip(asked, marks, strict=True):
+            assert mark in request.messages[-1].content
+            head = request.messages[1].content
+            assert head.startswith(f"User request: {QUERY}\n\nTools:\n- population(city: string)")
+            assert "EXECUTION SUMMARY" not in head

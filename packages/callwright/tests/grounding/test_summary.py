@@ -1,4 +1,7 @@
-from callwright.grounding.summary import fair_shares, summarise_results
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.grounding.summary import fair_shares, render_growing_results, summarise_results
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Skip, ToolResult
 
@@ -46,3 +49,28 @@ def test_a_long_text_keeps_the_sentences_of_the_question() -> None:
     )
     assert "The museum opens at 10:30" in shown
     assert "more characters cut" in shown
+
+
+SIZES = st.lists(st.integers(0, 3_000), max_size=6)
+
+
+@given(SIZES, SIZES, st.integers(100, 6_000))
+def test_the_text_of_a_result_stays_as_it_was_when_others_come(
+    sizes: list[int], more: list[int], limit: int
+) -> None:
+    results = [
+        ToolResult(f"r{n}", "page", {}, "word " * (size // 5))
+        for n, size in enumerate([*sizes, *more], 1)
+    ]
+    before = render_growing_results("q", results[: len(sizes)], limit)
+    assert render_growing_results("q", results, limit)[: len(sizes)] == before
+
+
+def test_growing_results_leave_room_for_those_that_follow() -> None:
+    failed = ToolResult("r3", "weather", {}, None, Failure("timeout", "no reply"))
+    first, second, third = render_growing_results("umbrella", [SHORT, LONG, failed], 4_000)
+    assert first == 'r1: clock("city":"Oslo") -> {"time":"12:00"}'
+    assert 500 < len(second) < 2_200
+    assert "The umbrella shop" in second, "what the request speaks of is kept"
+    assert "more of" in second, "what is left out is counted"
+    assert third == "r3: weather() -> FAILED (timeout): no reply"

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from callwright.agent.bind import View, build_bind_request
 from callwright.nouns.errors import ModelError
 from callwright.nouns.protocols import Capabilities, ChatModel, ChatRequest
-from callwright.nouns.types import Message, Reply, ToolCall, Usage
-from callwright.testing import ScriptedModel
+from callwright.nouns.types import Message, Reply, Tool, ToolCall, Usage
+from callwright.testing import ScriptedModel, offered_tools
 
 
 def ask(purpose: str = "", text: str = "hello there", **more: object) -> ChatRequest:
@@ -79,3 +80,14 @@ async def test_native_calls_and_own_usage_pass_through() -> None:
     assert (await model.capabilities()).mode == "native"
     assert (await model.complete(ask())).tool_calls == (call,)
     assert (await model.complete(ask())).usage == Usage(5, 7)
+
+
+def test_the_tools_that_a_question_allows_are_read_from_its_schema_or_its_list() -> None:
+    named = {"type": "object", "properties": {"tool": {"type": "string"}}, "required": ["tool"]}
+    view = View("q", (Tool("find", "Finds.", named), Tool("drop", "Drops.")))
+    for mode in ("schema", "native"):
+        assert offered_tools(build_bind_request(view, mode, "layer")) == ("find", "drop")
+    first = build_bind_request(view, "schema", "first", callable=("drop",))
+    assert offered_tools(first) == ("drop",)
+    assert offered_tools(build_bind_request(view, "text", "layer")) == ()
+    assert offered_tools(ask()) == ()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from callwright_lab.benchmarks.comparison.report import render_comparison
+from callwright_lab.benchmarks.comparison.report import render_comparison, share_cached
 
 
 def row(task: str, strategy: str, success: bool, **rest: Any) -> dict[str, Any]:
@@ -100,3 +100,16 @@ def test_models_and_configurations_are_kept_apart() -> None:
 
 def test_no_rows_are_no_error() -> None:
     assert render_comparison([]) == "No finished runs yet."
+
+
+def test_the_share_of_the_cache_is_that_of_all_prompt_tokens_together() -> None:
+    """A long prompt counts more than a short one, and rows of before have no count."""
+    some = [
+        row("t0", "layered", True, prompt_tokens=900, cached_tokens=810),
+        row("t1", "layered", True, prompt_tokens=100, cached_tokens=0),
+    ]
+    assert share_cached(some) == 0.81
+    assert share_cached(rows()) == 0.0
+    assert share_cached([]) == 0.0
+    summary = render_comparison(some).split("\n\n")[1:3]
+    assert any(line.endswith("| 81 % |") for line in summary[1].splitlines())

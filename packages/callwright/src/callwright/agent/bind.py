@@ -8,11 +8,17 @@ and which are not, and why. The reply is read into :class:`Bound`; nothing here 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from callwright import prompts
-from callwright.agent.render import render_results, render_signatures
+from callwright.agent.render import (
+    render_refusals,
+    render_results,
+    render_signature,
+    render_signatures,
+)
+from callwright.grounding.summary import render_growing_results
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import (
@@ -26,6 +32,7 @@ from callwright.nouns.types import (
     ToolResult,
 )
 from callwright.parsing import parse_calls
+from callwright.prompts.run_prompt import RunPrompt
 from callwright.schema.normalize import closed_object, required_first
 
 FINISH = "finish"
@@ -65,19 +72,32 @@ class Bound:
     """The model's decision. ``finished``: it says that nothing more is to be called.
 
     ``wanted`` are tools that it called useful now and yet did not call: as a rule a value was
-    missing.
+    missing. ``needed`` are those that it named for the whole request, where it was asked.
     """
 
     calls: tuple[ToolCall, ...] = ()
     skips: tuple[Skip, ...] = ()
     wanted: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
     finished: bool = False
     given_up: bool = False  # it wants to go back and try another way
     malformed: str = ""  # why the reply could not be read, if so
 
 
-def build_bind_request(view: View, mode: ReplyMode, prompt: str) -> ChatRequest:
-    """The request for one view. ``prompt`` names the prompt file ("layer", "react" or "dfsdt")."""
+def build_bind_request(
+    view: View,
+    mode: ReplyMode,
+    prompt: str,
+    shared: RunPrompt | None = None,
+    callable: Collection[str] = (),
+) -> ChatRequest:
+    """The request for one view. ``prompt`` names the question: "first" (which tools the request
+    needs, and the calls that can be made now), "layer" (the calls of one layer), "react" or "dfsdt"
+    (one call of a turn). ``shared``: what all questions of the run share, where they do;
+    ``callable``: the tools that may be called before any result is there, all if empty.
+    """
+    if prompt in _SHARING:
+        return _build_shared_request(view, mode, prompt, shared or _open_prompt(view), callable)
     values = {
         "query": view.query,
         "results": (
@@ -89,24 +109,55 @@ def build_bind_request(view: View, mode: ReplyMode, prompt: str) -> ChatRequest:
     }
     if prompt == "dfsdt":
         values["tried"] = _render_tried_steps(view.tried)
-    if prompt == "layer":
-        values |= {
-            "index": str(view.index),
-            "total": str(view.total),
-            "names": ", ".join(t.name for t in view.tools),
-        }
     messages = prompts.render(prompt, **values)
     messages = messages[:1] + view.conversation + messages[1:]
     request = ChatRequest(messages, purpose="bind", max_tokens=view.reply_tokens)
     if mode == "schema":
-        if not view.may_finish:
-            return replace(request, schema=layer_schema(view.tools))
         return replace(
             request, schema=step_schema(view.tools, view.may_give_up, free=view.free_arguments)
         )
     if mode == "native":
         return replace(request, tools=view.tools)
     return request
+
+
+def _build_shared_request(
+    view: View, mode: ReplyMode, question: str, prompt: RunPrompt, callable: Collection[str]
+) -> ChatRequest:
+    """A question that stands behind what all questions of the run share. Tools that are shown there
+    are only named.
+    """
+    is_first = question == "first"
+    if is_first:
+        values = {"format": _FIRST_FORMATS[mode], "query": view.query}
+    else:
+        shown = () if mode == "native" else map(render_signature, view.tools)
+        values = {
+            "format": _FORMATS[mode, False],
+            "index": str(view.index),
+            "total": str(view.total),
+            "names": ", ".join(t.name for t in view.tools),
+            "tools": "".join(f"{block}\n" for block in shown if block not in prompt.tools),
+            "notes": _render_notes(view),
+        }
+    messages = prompt.ask("ask_first" if is_first else "layer", **values)
+    request = ChatRequest(messages, purpose="bind", max_tokens=view.reply_tokens)
+    if mode == "schema":
+        schema = first_schema(view.tools, callable) if is_first else layer_schema(view.tools)
+        return replace(request, schema=schema)
+    return replace(request, tools=view.tools) if mode == "native" else request
+
+
+def _open_prompt(view: View) -> RunPrompt:
+    """The beginning of a question that no other shares: it shows no tools but its own."""
+    results = render_growing_results(view.query, view.results, view.result_chars)
+    return RunPrompt(view.query, results=results, conversation=view.conversation)
+
+
+def _render_notes(view: View) -> str:
+    """Render what stands beside the results: calls that were refused, and what is still open."""
+    notes = render_refusals(view.refused) + _still_open(view.open_points).strip()
+    return f"{notes}\n\n" if notes else ""
 
 
 def _still_open(points: Sequence[str]) -> str:
@@ -140,6 +191,35 @@ def read_reply(view: View, mode: ReplyMode, reply: Reply) -> Bound:
     return Bound(skips=tuple(Skip(t.name, reason) for t in view.tools))
 
 
+def first_schema(tools: Sequence[Tool], names: Collection[str] = ()) -> JsonObject:
+    """The decoding schema of the first question: calls of the tools that may be called before any
+    result is there (``names``; empty: all), then the names of those needed later, or 'none' and the
+    reason.
+
+    The calls come first: asked for the needed tools before, a small model names nearly all of a
+    few, and calls what it has named.
+    """
+    calls = [
+        closed_object(tool={"const": tool.name}, arguments=required_first(tool))
+        for tool in tools
+        if not names or tool.name in names
+    ]
+    many: JsonObject = {
+        "type": "array",
+        "items": {"anyOf": calls},
+        "minItems": 1,
+        "maxItems": max(8, 2 * len(calls)),
+    }
+    later: JsonObject = {
+        "type": "array",
+        "items": {"enum": [t.name for t in tools]},
+        "maxItems": len(tools),
+    }
+    reason: JsonObject = {"type": "string", "maxLength": 120}
+    none = closed_object(later={"const": [NONE]}, reason=reason)
+    return {"anyOf": [closed_object(calls=many, later=later), none]}
+
+
 def layer_schema(tools: Sequence[Tool]) -> JsonObject:
     """The decoding schema of one layer: which tools are useful now and their calls, or 'none' and
     the reason.
@@ -157,11 +237,14 @@ def layer_schema(tools: Sequence[Tool]) -> JsonObject:
         "minItems": 1,
         "maxItems": len(tools),
     }
-    chosen = closed_object(
-        useful=names,
-        calls={"type": "array", "items": {"anyOf": calls}, "maxItems": max(8, 2 * len(tools))},
-    )
-    none = closed_object(useful={"const": [NONE]}, reason={"type": "string", "maxLength": 120})
+    many: JsonObject = {
+        "type": "array",
+        "items": {"anyOf": calls},
+        "maxItems": max(8, 2 * len(tools)),
+    }
+    reason: JsonObject = {"type": "string", "maxLength": 120}
+    chosen = closed_object(useful=names, calls=many)
+    none = closed_object(useful={"const": [NONE]}, reason=reason)
     return {"anyOf": [chosen, none]}
 
 
@@ -205,8 +288,16 @@ def _read_schema(view: View, text: str) -> Bound:
     ]
     reason = value.get("reason")
     reason = reason if isinstance(reason, str) and reason.strip() else _NO_USE
+    if isinstance(later := value.get("later"), list):
+        return _bind_first_calls(view, calls, later)
     useful = value.get("useful")
     return _bind_layer_calls(view, calls, useful if isinstance(useful, list) else (), reason)
+
+
+def _bind_first_calls(view: View, calls: Sequence[ToolCall], later: Sequence[Json]) -> Bound:
+    """The calls of the first question; what is needed are their tools and those named for later."""
+    named = {*(call.tool for call in calls), *later}
+    return Bound(tuple(calls), needed=tuple(t.name for t in view.tools if t.name in named))
 
 
 def _bind_layer_calls(
@@ -216,13 +307,14 @@ def _bind_layer_calls(
     not called.
     """
     called = {call.tool for call in calls}
-    wanted = [t.name for t in view.tools if t.name in useful and t.name not in called]
+    needed = [t.name for t in view.tools if t.name in useful]
+    wanted = [name for name in needed if name not in called]
     skips = (
         Skip(t.name, _WANTED if t.name in wanted else reason)
         for t in view.tools
         if t.name not in called
     )
-    return Bound(tuple(calls), tuple(skips), tuple(wanted))
+    return Bound(tuple(calls), tuple(skips), tuple(wanted), tuple(needed))
 
 
 def _named_useful(view: View, text: str) -> list[str]:
@@ -251,6 +343,19 @@ def _read_action(action: Json) -> Bound:
     return Bound((ToolCall("", str(action["tool"]), action.get("arguments") or {}),))
 
 
+_SHARING = ("first", "layer")  # questions that stand behind what all questions of a run share
+_FIRST_FORMATS: dict[ReplyMode, str] = {
+    "schema": (
+        'Reply with JSON: {"calls": [{"tool": ..., "arguments": {...}}, one for each call], "later":'
+        ' ["tool name", ...]}. If no tool helps: {"later": ["none"], "reason": "..."}.'
+    ),
+    "native": "Make the tool calls now. If no call is needed or possible, reply: No call: <why>",
+    "text": (
+        "First write one line:\nUseful: <names of all tools that the request really needs, or"
+        " none>\nThen for each call exactly two lines:\nAction: <tool_name>\nAction Input: <JSON"
+        ' arguments>\nAfter "Useful: none" write why in one line, and no call.'
+    ),
+}
 _FORMATS: dict[tuple[ReplyMode, bool], str] = {
     ("schema", False): (
         'Reply with JSON: {"useful": [names of the tools of this step that the request really needs'

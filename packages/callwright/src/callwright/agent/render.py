@@ -14,6 +14,8 @@ from callwright.nouns.types import Skip, Tool, ToolResult, to_canonical_json
 _DEPTH = 2  # nested objects deeper than this are shown as "object"
 _DESCRIPTION = 240
 _PARAMETER = 110
+_LISTED = 12  # tools that stand in the beginning of every question, at most
+_LISTED_CHARS = 4_000
 _REFUSALS = 3  # the latest refused calls are shown, so that they are not made again
 
 
@@ -36,6 +38,12 @@ def render_signature(tool: Tool) -> str:
 
 def render_signatures(tools: Sequence[Tool]) -> str:
     return "\n".join(render_signature(tool) for tool in tools)
+
+
+def choose_listed_tools(tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """The tools that the beginning of every question shows: all of a few, else none."""
+    fits = len(tools) <= _LISTED and len(render_signatures(tools)) <= _LISTED_CHARS
+    return tuple(tools) if fits else ()
 
 
 def render_type(schema: Any, root: Any, depth: int = 0) -> str:
@@ -74,10 +82,17 @@ def render_results(results: Sequence[ToolResult], limit: int, refused: Sequence[
     Short results are kept whole; the long ones share what is left evenly and end in a visible
     marker.
     """
-    notes = [
-        f"not executed: {s.tool}: {_shorten_text(s.reason, 200)}" for s in refused[-_REFUSALS:]
-    ]
-    return "\n".join([*_render_result_lines(results, limit), *notes]) or "(none yet)"
+    lines = [*_render_result_lines(results, limit), *_render_refusal_lines(refused)]
+    return "\n".join(lines) or "(none yet)"
+
+
+def render_refusals(refused: Sequence[Skip]) -> str:
+    """The latest calls that were refused, and why, a line each."""
+    return "".join(f"{line}\n" for line in _render_refusal_lines(refused))
+
+
+def _render_refusal_lines(refused: Sequence[Skip]) -> list[str]:
+    return [f"not executed: {s.tool}: {_shorten_text(s.reason, 200)}" for s in refused[-_REFUSALS:]]
 
 
 def _render_result_lines(results: Sequence[ToolResult], limit: int) -> list[str]:

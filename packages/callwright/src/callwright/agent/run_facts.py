@@ -52,6 +52,8 @@ class RunFacts:
         self.freeze.filling.know(state.tools)
         self._index = RunIndex(state, gate)
         self.handling = CallHandling()
+        # the tools that every question shows in its beginning; None: no question has shared one yet
+        self.listed: tuple[Tool, ...] | None = None
         self.is_sandbox = is_sandbox
 
     def granted(self) -> bool:

@@ -18,21 +18,32 @@ from callwright.jsontext import JsonError, parse_lenient
 from callwright.language.tokens import split_name
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import JsonObject, Reply, Tool, to_canonical_json
+from callwright.prompts.run_prompt import RunPrompt
 
 _ABOUT = 120  # characters of a description
 _AS_JSON = 'Reply with JSON: {"needed": ["tool name", ...]}'
 _AS_TEXT = "Reply with the names of the tools that are needed, separated by commas. Call nothing."
 
 
-def build_request(query: str, tools: Sequence[Tool], mode: ReplyMode) -> ChatRequest:
-    """The question; its reply is for :func:`read_selection`."""
-    lines = (f"- {tool.name}: {_shorten_description(tool)}" for tool in tools)
-    messages = prompts.render(
-        "select",
-        tools="\n".join(lines),
-        format=_AS_JSON if mode == "schema" else _AS_TEXT,
-        query=query,
-    )
+def build_request(
+    query: str,
+    tools: Sequence[Tool],
+    mode: ReplyMode,
+    prompt: RunPrompt | None = None,
+    notes: str = "",
+) -> ChatRequest:
+    """The question; its reply is for :func:`read_selection`. ``prompt``: what all questions of the
+    run share; None where there is no run, and the question stands alone. ``notes``: what it says
+    beside the request.
+    """
+    listed = "\n".join(f"- {tool.name}: {_shorten_description(tool)}" for tool in tools)
+    form = _AS_JSON if mode == "schema" else _AS_TEXT
+    if prompt is None:
+        asked = f"{query}\n\n{notes}" if notes else query
+        messages = prompts.render("select", tools=listed, format=form, query=asked)
+    else:
+        said = f"{notes}\n\n" if notes else ""
+        messages = prompt.ask("ask_select", notes=said, tools=listed, format=form)
     return ChatRequest(
         messages,
         purpose="select",

@@ -26,8 +26,10 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from callwright.agent.bind import Bound, View, build_bind_request, read_reply
+from callwright.agent.render import choose_listed_tools, render_signature
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.today import render_today
+from callwright.grounding.summary import render_growing_results
 from callwright.nouns.limits import Limits
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.protocols import ChatRequest, Planner, ReplyMode
@@ -40,6 +42,7 @@ from callwright.nouns.types import (
     ToolResult,
     to_canonical_json,
 )
+from callwright.prompts.run_prompt import RunPrompt
 from callwright.tools.evidence import Known
 
 if TYPE_CHECKING:
@@ -189,7 +192,8 @@ class ToolSearch(Protocol):
 class BindStep:
     """One question of what to call, the ``index`` th of ``total``. ``open_points``: what the model
     is told is still missing. ``may_give_up``: it may also go back; ``tried`` are the steps that
-    were taken from this point before.
+    were taken from this point before. ``callable``: the tools that may be called before any result
+    is there; empty: all.
     """
 
     prompt: str
@@ -199,6 +203,7 @@ class BindStep:
     open_points: Sequence[str] = ()
     may_give_up: bool = False
     tried: Sequence[str] = ()
+    callable: Collection[str] = ()
 
 
 @dataclass(slots=True)
@@ -245,6 +250,26 @@ class StepContext:
         """
         return self.query if self.today is None else f"{self.query}\n({render_today(self.today)})"
 
+    def open_prompt(self, results: Sequence[ToolResult] | None = None) -> RunPrompt:
+        """Return what all questions of this run share at this point. ``results``: what is shown, all by
+        default. The tools are those offered when it is opened first, as far as they are few; a
+        model that is given tools itself is not told of them twice.
+        """
+        if self.facts.listed is None:
+            self.facts.listed = () if self.mode == "native" else choose_listed_tools(self.tools)
+        shown = self._shown() if results is None else results
+        return RunPrompt(
+            self.asked,
+            tuple(render_signature(tool) for tool in self.facts.listed),
+            render_growing_results(self.query, shown, self.limits.result_chars),
+            self.conversation,
+        )
+
+    @property
+    def shared_prompt(self) -> RunPrompt | None:
+        """The same where a question has shared it; None where each question stands alone."""
+        return None if self.facts.listed is None else self.open_prompt()
+
     def admit(self, tools: Iterable[Tool]) -> None:
         """More tools that this run may call from now on."""
         new = tuple(t for t in tools if t.name not in {known.name for known in self.tools})
@@ -262,7 +287,8 @@ class StepContext:
         default; ``actor``: who asks, the policy by default.
         """
         view = self._view(tools, step, results)
-        request = build_bind_request(view, self.mode, step.prompt)
+        shared = self.open_prompt(results) if step.prompt in ("first", "layer") else None
+        request = build_bind_request(view, self.mode, step.prompt, shared, step.callable)
         reply = yield from ask(request, 1 if step.may_finish else None, actor)
         bound = read_reply(view, self.mode, reply)
         if bound.malformed:

@@ -18,7 +18,7 @@ from callwright.grounding.facts import Facts, render_content
 from callwright.grounding.grounding_result import Fix, GroundingResult
 from callwright.grounding.index import facts_of
 from callwright.grounding.reply import Draft, Drafts, read_drafts, schema_for, split_prose
-from callwright.grounding.summary import summarise_results
+from callwright.grounding.summary import render_skips, summarise_results
 from callwright.grounding.support import check_statement
 from callwright.language import ENGLISH
 from callwright.language.tokens import split_tokens, squash_text
@@ -38,6 +38,7 @@ from callwright.nouns.types import (
     to_canonical_json,
 )
 from callwright.nouns.wire_names import EditRules
+from callwright.prompts.run_prompt import RunPrompt
 
 UNCONFIRMED = "(not confirmed by any result)"
 _FORMATS = {
@@ -107,6 +108,7 @@ def write_answer(
     char_limit: int = 6_000,
     repair_questions: int = 1,
     facts: Facts | None = None,
+    prompt: RunPrompt | None = None,
 ) -> Generator[ChatRequest, Reply, WrittenAnswer]:
     """Ask for the final answer, check every statement, repair or mark what no result confirms.
     Returns it with what the model itself names as missing.
@@ -115,19 +117,24 @@ def write_answer(
     may be asked to restate; a reply without any statement costs one of them, and where none is left
     the answer says what was found instead. Where no call succeeded there is nothing to answer from:
     the model is not asked at all. ``facts`` are those of the results, where they are indexed
-    already.
+    already. ``prompt``: what all questions of a run share, the results among it; None where there is
+    no run, and the question holds its own summary of them.
     """
     done = [r for r in results if r.ok and not _is_empty_content(r.content)]
     if not done:
         return WrittenAnswer(build_abstention(results, skips))
     facts = facts if facts is not None else facts_of(query, results, skips)
     ids = [r.id for r in results]
-    request = _build_question(query, results, skips, mode, char_limit, ids)
+    request = (
+        _build_question(query, results, skips, mode, char_limit, ids)
+        if prompt is None
+        else _build_run_question(prompt, facts, mode, ids)
+    )
     reply = yield request
     drafts = read_drafts(reply, ids)
     if _is_empty_reply(drafts) and not drafts.gave_up and repair_questions > 0:
         repair_questions -= 1
-        reply = yield _build_retry_request(request, reply)
+        reply = yield _build_retry_request(request, reply, prompt)
         drafts = read_drafts(reply, ids) if not _is_not_known(reply) else Drafts()
     if _is_empty_reply(drafts):
         return WrittenAnswer(build_abstention(results, skips, "the model gave no answer"))
@@ -135,7 +142,7 @@ def write_answer(
     for position, draft in enumerate(drafts.statements):
         place = (position, len(drafts.statements))
         statement, made, left = yield from _verify_statement(
-            draft, facts, request, reply, repair_questions, place
+            draft, facts, request, reply, repair_questions, place, prompt
         )
         repair_questions = left
         statements.append(statement)
@@ -234,6 +241,24 @@ def _build_question(
 ) -> ChatRequest:
     summary = summarise_results(query, results, skips, limit)
     messages = prompts.render("finish", format=_FORMATS[mode], summary=summary, query=query)
+    return _build_answer_request(messages, mode, ids)
+
+
+def _build_run_question(
+    prompt: RunPrompt, facts: Facts, mode: ReplyMode, ids: Sequence[str]
+) -> ChatRequest:
+    skipped = _render_skipped(facts)
+    values = {"skipped": skipped, "format": _FORMATS[mode], "query": facts.query}
+    return _build_answer_request(prompt.ask("ask_answer", **values), mode, ids)
+
+
+def _render_skipped(facts: Facts) -> str:
+    return "".join(f"{line}\n" for line in render_skips(facts.skips))
+
+
+def _build_answer_request(
+    messages: tuple[Message, ...], mode: ReplyMode, ids: Sequence[str]
+) -> ChatRequest:
     if mode == "schema":
         return ChatRequest(messages, "answer", schema=schema_for(ids), max_tokens=_MAX_TOKENS)
     if mode == "native":
@@ -253,6 +278,7 @@ def _verify_statement(
     reply: Reply,
     repair_questions: int,
     place: tuple[int, int],
+    prompt: RunPrompt | None,
 ) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
     """Check one statement; repair it by rule, else by one question, else mark it."""
     position = place[0]
@@ -268,9 +294,9 @@ def _verify_statement(
     ):
         repair_questions -= 1
         restated = yield (
-            _build_plain_request(facts)
+            _build_plain_request(facts, prompt)
             if echo
-            else _build_restate_request(draft, verdict, facts, request, reply)
+            else _build_restate_request(draft, verdict, facts, request, reply, prompt)
         )
         found = _parse_restatement(restated, draft, facts)
         if found is not None:
@@ -364,40 +390,49 @@ def apply_fixes(text: str, fixes: Sequence[Fix]) -> str:
 
 
 def _build_restate_request(
-    draft: Draft, verdict: GroundingResult, facts: Facts, request: ChatRequest, reply: Reply
+    draft: Draft,
+    verdict: GroundingResult,
+    facts: Facts,
+    request: ChatRequest,
+    reply: Reply,
+    prompt: RunPrompt | None,
 ) -> ChatRequest:
-    return _build_followup_request(
-        request, reply, draft.text, "; ".join(verdict.problems), _render_evidence(verdict, facts)
-    )
+    problems, evidence = "; ".join(verdict.problems), _render_evidence(verdict, facts)
+    return _build_followup_request(request, reply, draft.text, problems, evidence, prompt)
 
 
-def _build_plain_request(facts: Facts) -> ChatRequest:
+def _build_plain_request(facts: Facts, prompt: RunPrompt | None) -> ChatRequest:
     """The question again, without the reply that only repeated it: small models repeat that once
     more.
     """
-    summary = summarise_results(facts.query, facts.results, facts.skips, _PLAIN)
-    return ChatRequest(
-        prompts.render("finish_plain", summary=summary, query=facts.query),
-        "answer.restate",
-        max_tokens=120,
-        stop=("\n\n",),
-    )
+    if prompt is None:
+        summary = summarise_results(facts.query, facts.results, facts.skips, _PLAIN)
+        messages = prompts.render("finish_plain", summary=summary, query=facts.query)
+    else:
+        skipped = _render_skipped(facts)
+        messages = prompt.ask("ask_plain", skipped=skipped, query=facts.query)
+    return ChatRequest(messages, "answer.restate", max_tokens=120, stop=("\n\n",))
 
 
-def _build_retry_request(request: ChatRequest, reply: Reply) -> ChatRequest:
+def _build_retry_request(
+    request: ChatRequest, reply: Reply, prompt: RunPrompt | None
+) -> ChatRequest:
     """The one question after a reply that holds no statement at all."""
     said = " ".join(reply.text.split())[:_QUOTED] or "(nothing)"
-    return _build_followup_request(
-        request, reply, said, "it holds no statement, so it answers nothing", ""
-    )
+    why = "it holds no statement, so it answers nothing"
+    return _build_followup_request(request, reply, said, why, "", prompt)
 
 
 def _build_followup_request(
-    request: ChatRequest, reply: Reply, statement: str, problems: str, evidence: str
+    request: ChatRequest,
+    reply: Reply,
+    statement: str,
+    problems: str,
+    evidence: str,
+    prompt: RunPrompt | None,
 ) -> ChatRequest:
-    asked = prompts.render(
-        "finish_restate", statement=statement, problems=problems, evidence=evidence
-    )
+    name = "finish_restate" if prompt is None else "ask_restate"
+    asked = prompts.render(name, statement=statement, problems=problems, evidence=evidence)
     said = Message("assistant", reply.text or "(tool call)")
     return ChatRequest(
         (*request.messages, said, *asked), "answer.restate", max_tokens=120, stop=("\n\n",)

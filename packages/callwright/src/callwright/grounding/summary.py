@@ -16,6 +16,7 @@ from callwright.language.tokens import key_tokens, split_tokens
 from callwright.nouns.types import Json, Skip, ToolResult, to_canonical_json, to_plain_text
 
 _HEAD = 160
+_LEAST = 400  # characters that every result may take, however many there are
 _ITEMS = 400  # entries of one array or object that are looked at
 
 
@@ -26,7 +27,7 @@ def summarise_results(
     all.
     """
     heads = [_render_head(r) for r in results]
-    tail = [f"skipped: {s.tool}: {_shorten_text(s.reason, 160)}" for s in skips[:20]]
+    tail = render_skips(skips)
     room = max(200, limit - sum(map(len, heads)) - sum(map(len, tail)))
     contents = [None if r.failure is not None else unpack_content(r.content) for r in results]
     bodies = [
@@ -40,6 +41,32 @@ def summarise_results(
         for head, content, body, share in zip(heads, contents, bodies, shares, strict=True)
     ]
     return "\n".join(lines + tail) or "(nothing was executed)"
+
+
+def render_skips(skips: Sequence[Skip]) -> list[str]:
+    """A line for each call that was not made, 20 at most."""
+    return [f"skipped: {s.tool}: {_shorten_text(s.reason, 160)}" for s in skips[:20]]
+
+
+def render_growing_results(
+    query: str, results: Sequence[ToolResult], limit: int
+) -> tuple[str, ...]:
+    """One text for each result, under its id; together about ``limit`` characters. The text of a
+    result depends on it and on those before it, so that what was shown once stays as it was: each
+    may take half of the room that those before it have left.
+    """
+    wanted = all_concepts(split_tokens(query))
+    shown, room = [], limit
+    for result in results:
+        head = f"{_render_head(result)} -> "
+        if result.failure is not None:
+            shown.append(head + _render_failure(result))
+        else:
+            content = unpack_content(result.content)
+            share = max(_LEAST, room // 2)
+            shown.append(head + fit_content(content, to_plain_text(content), share, wanted))
+        room = max(0, room - len(shown[-1]))
+    return tuple(shown)
 
 
 def _render_head(result: ToolResult) -> str:

@@ -1,6 +1,7 @@
 """The test kit, for our own tests and for yours: no network, no weights, no waiting.
 
-* :class:`ScriptedModel` answers what you wrote down and records what it was asked.
+* :class:`ScriptedModel` answers what you wrote down and records what it was asked;
+  :func:`offered_tools` says which tools a question allows.
 * :class:`FakeTool` and :func:`fake_source` are tools with scripted results, failures and delays.
 * :class:`FixedPlan` is a planner with one answer.
 * :class:`FaultySource` and :class:`FaultyModel` make chosen calls of anything real go wrong.
@@ -28,7 +29,7 @@ from callwright.testing.faults import (
     cut_off,
     wrapped,
 )
-from callwright.testing.model import ScriptedModel
+from callwright.testing.model import ScriptedModel, offered_tools
 from callwright.testing.planner import FixedPlan
 from callwright.testing.tools import FakeSource, FakeTool, fake_source, in_order
 
@@ -48,5 +49,6 @@ __all__ = [
     "cut_off",
     "fake_source",
     "in_order",
+    "offered_tools",
     "wrapped",
 ]

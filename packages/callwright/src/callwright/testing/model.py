@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -153,3 +153,27 @@ def _cut_by_watcher(reply: Reply, watch: Watcher | None, piece: int) -> Reply:
         if watch(reply.text[start : start + piece]):
             return replace(reply, text=reply.text[: start + piece], finish_reason="cut")
     return reply
+
+
+def offered_tools(request: ChatRequest) -> tuple[str, ...]:
+    """The names of the tools that a question allows calls of: those that its reply schema admits,
+    or those that are given natively; none where the reply is free text.
+    """
+    if request.tools:
+        return tuple(tool.name for tool in request.tools)
+    return tuple(dict.fromkeys(_find_tool_names(request.schema)))
+
+
+def _find_tool_names(schema: Any) -> Iterator[str]:
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _find_tool_names(part)
+    if not isinstance(schema, dict):
+        return
+    properties = schema.get("properties")
+    tool = properties.get("tool") if isinstance(properties, dict) else None
+    if isinstance(tool, dict) and isinstance(tool.get("const"), str):
+        yield tool["const"]
+        return  # what stands deeper are its arguments
+    for part in schema.values():
+        yield from _find_tool_names(part)

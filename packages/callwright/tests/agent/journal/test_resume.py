@@ -34,7 +34,7 @@ from callwright.nouns.errors import JournalError, ToolError
 from callwright.nouns.protocols import CALL_KEY, NOT_DONE, ChatRequest
 from callwright.nouns.trace import VERSION, Event, Trace
 from callwright.nouns.types import READ_LOCAL, WRITE, Effects, Message, ToolCall, ToolOutput
-from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, offered_tools
 from callwright.tools.evidence import EvidenceStore
 from callwright.tools.python.functions import FunctionSource
 
@@ -113,24 +113,24 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
 
 def answers(request: ChatRequest) -> Any:
     """A model that answers by what it is asked, whoever asked before."""
-    text = request.messages[-1].content
     if request.purpose == "select":
         return {"needed": ["find_airport", "book", "note", "bill", "population"]}
     if request.purpose == "repair":
         return {"text": "OSL"}
     if request.purpose.startswith("answer"):
         return {"statements": [{"text": "7 people live at OSL.", "results": ["r5"]}], "missing": []}
-    if "population(" in text:
+    offered = offered_tools(request)
+    if "find_airport" in offered:
+        return {"calls": [call("find_airport", city="Oslo")]}
+    if "population" in offered:
         return {"calls": [call("population", iata="OSL")]}
-    if "book(" in text:
-        return {
-            "calls": [
-                call("book", iata="OSL", guest="Ann"),
-                call("note", text="Oslo"),
-                call("bill", guest="Ann"),
-            ]
-        }
-    return {"calls": [call("find_airport", city="Oslo")]}
+    return {
+        "calls": [
+            call("book", iata="OSL", guest="Ann"),
+            call("note", text="Oslo"),
+            call("bill", guest="Ann"),
+        ]
+    }
 
 
 def orchestrator(

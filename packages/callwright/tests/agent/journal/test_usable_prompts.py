@@ -46,7 +46,7 @@ def test_every_prompt_that_stands_in_the_rooms_of_a_run_is_of_some_run() -> None
                     for node in ast.walk(ast.parse(path.read_text()))
                     if isinstance(node, ast.Call)
                     and isinstance(node.func, ast.Attribute)
-                    and node.func.attr == "render"
+                    and node.func.attr in ("render", "ask")
                     and node.args
                     and isinstance(node.args[0], ast.Constant)
                 }
@@ -59,6 +59,6 @@ def test_every_prompt_that_stands_in_the_rooms_of_a_run_is_of_some_run() -> None
 
 
 def test_a_prompt_that_is_gone_has_no_digest() -> None:
-    found = digests_of_prompts(("layer", "no_such_prompt"))
-    assert len(found["layer"]) == 16
+    found = digests_of_prompts(("run", "no_such_prompt"))
+    assert len(found["run"]) == 16
     assert found["no_such_prompt"] == ""

@@ -35,7 +35,7 @@ from callwright.nouns.types import (
 )
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.testing import FakeTool, ScriptedModel, fake_source, offered_tools
 
 SCHEMA = {"type": "object"}
 SEND, FETCH = (
@@ -264,7 +264,7 @@ def frozen(folder: Path, done: list[str], seed: int) -> Orchestrator:
     def say(request: ChatRequest) -> Any:
         if request.purpose != "bind":
             return {"statements": [], "missing": []}
-        name = next(name for name in PROPOSED if f"- {name}(" in request.messages[-1].content)
+        name = next(name for name in PROPOSED if name in offered_tools(request))
         return {
             "useful": [name],
             "calls": [{"tool": name, "arguments": given} for given in PROPOSED[name]],

@@ -26,7 +26,14 @@ from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.protocols import Capabilities, ChatRequest
 from callwright.nouns.trace import Event
 from callwright.nouns.types import READ, WRITE
-from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, in_order
+from callwright.testing import (
+    FakeTool,
+    FixedPlan,
+    ScriptedModel,
+    fake_source,
+    in_order,
+    offered_tools,
+)
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 QUERY = "When does the sun set in Oslo and in Rome? Note it."
@@ -109,7 +116,7 @@ async def test_in_text_the_plan_is_numbered_lines(mode: Capabilities) -> None:
 async def test_a_plan_of_tools_alone_is_filled_step_by_step() -> None:
     def fill(request: ChatRequest) -> Any:
         text = request.messages[-1].content
-        if "sun_times(" in text:
+        if "sun_times" in offered_tools(request):
             assert '"latitude":59.9' in text, "the step before has come"
             return {
                 "useful": ["sun_times"],

@@ -11,7 +11,7 @@ from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import Capabilities, ChatRequest
 from callwright.nouns.types import READ, JsonObject, Tool
 from callwright.planning.layers_to_edges import find_flows, layers_to_edges
-from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, offered_tools
 
 TEXT = {"type": "string"}
 
@@ -46,8 +46,9 @@ async def played(
 
 
 def in_view(request: ChatRequest, tools: list[FakeTool]) -> set[str]:
-    _, _, shown = request.messages[-1].content.partition("Tools allowed this step")
-    return {t.tool.name for t in tools if f"- {t.tool.name}(" in shown}
+    _, _, shown = request.messages[-1].content.partition("Tools allowed this step: ")
+    named = offered_tools(request) or shown.partition("\n")[0].split(", ")
+    return {t.tool.name for t in tools if t.tool.name in named}
 
 
 async def test_a9_two_layers_without_dependency_both_reach_the_answer() -> None:

@@ -21,7 +21,14 @@ from callwright.agent.strategies.recovery import WAYS
 from callwright.nouns.errors import ConfigError, Failure
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import READ_LOCAL, WRITE, Effects, ToolOutput
-from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, in_order
+from callwright.testing import (
+    FakeTool,
+    FixedPlan,
+    ScriptedModel,
+    fake_source,
+    in_order,
+    offered_tools,
+)
 from callwright.viewer import page
 
 TEXT = {"type": "string"}
@@ -62,8 +69,8 @@ class Scene:
                 return self.answer(text)
             if request.purpose == "repair":
                 return {"tool_calls": []}
-            results, _, shown = text.partition("Tools allowed this step")
-            found = self.calls(shown, results)
+            shown = "".join(f"- {name}(" for name in offered_tools(request))
+            found = self.calls(shown, text.partition("Results so far:")[2])
             return {"calls": found} if found else {"useful": ["none"], "reason": "nothing to call"}
 
         return ScriptedModel(reply)
@@ -474,8 +481,8 @@ async def test_a_reading_tool_is_never_replaced_by_one_that_may_write(effects: E
     done = await scene.run(safety=Safety(allow=["*"]))
     assert scene.used[1].calls == []
     assert steps(done) == ["plan"], "what reads may be planned in its place, and is not taken"
-    shown = [r.messages[-1].content for r in scene.asked.requests if r.purpose == "bind"]
-    assert not any("- market_rate(" in text for text in shown)
+    later = [r for r in scene.asked.requests if r.purpose == "bind"][1:]
+    assert not any("market_rate" in offered_tools(request) for request in later)
 
 
 async def test_a_write_that_may_have_happened_has_no_substitute() -> None:

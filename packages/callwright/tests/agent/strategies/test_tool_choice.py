@@ -22,7 +22,7 @@ def tools(count: int) -> list[FakeTool]:
 
 
 @pytest.mark.parametrize(
-    ("strategy", "many"), [("layered", 4), ("dag", 13), ("edges", 13), ("compiler", 13)]
+    ("strategy", "many"), [("layered", 13), ("dag", 13), ("edges", 13), ("compiler", 13)]
 )
 async def test_one_short_question_comes_before_the_plan_where_there_are_many_tools(
     strategy: str, many: int

@@ -18,6 +18,7 @@ from callwright.nouns.types import (
     ToolCall,
     ToolResult,
 )
+from callwright.prompts.run_prompt import RunPrompt
 from callwright.repair.by_model.question import (
     PLAIN,
     QUESTION_RULES,
@@ -452,3 +453,17 @@ def test_the_proxys_question_judges_every_call_once() -> None:
     with pytest.raises(StopIteration):
         steps.send(Reply('{"genre": "comedy", "Year": "2000-2019"}'))
     assert gate.asked == [RIGHT, {"Genre": "comedy"}, {"genre": "comedy", "Year": "2000-2019"}]
+
+
+def test_of_a_run_the_question_stands_behind_what_all_questions_share() -> None:
+    """What is known is told once, at the beginning; without a run the question tells it itself."""
+    prompt = RunPrompt("Fetch comedy movies", ("- fetch(genre: string)",), ("r1: find() -> 7",))
+    call = ToolCall("c1", TOOL.name, {"genre": "Comedy"}, "s1")
+    context = QuestionContext(GATE, SOURCES, always, is_grounding=True, prompt=prompt)
+    _, (request,) = play(check_call(call, context), "no")
+    text = request.messages[-1].content
+    assert request.messages[0] == prompt.ask("ask_plain", skipped="", query="q")[0]
+    assert text.index("r1: find() -> 7") < text.index("[REPAIR MODE]")
+    assert "=== KNOWN ===" not in text
+    _, (alone,) = play(ask_about({"genre": "Comedy"}, sources=SOURCES), "no")
+    assert "=== KNOWN ===" in alone.messages[-1].content

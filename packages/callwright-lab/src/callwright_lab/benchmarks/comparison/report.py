@@ -24,6 +24,15 @@ def total_tokens(row: Row) -> float:
     return float(row["prompt_tokens"] + row["completion_tokens"])
 
 
+def share_cached(rows: Iterable[Row]) -> float:
+    """The share of all prompt tokens of these rows that the model did not compute again, since an
+    earlier prompt began alike; 0 where nothing was asked. Rows without a count count as none.
+    """
+    counts = [(row["prompt_tokens"], row.get("cached_tokens", 0)) for row in rows]
+    asked = sum(prompt for prompt, _ in counts)
+    return sum(cached for _, cached in counts) / asked if asked else 0.0
+
+
 MEANS: tuple[tuple[str, Callable[[Row], float]], ...] = (
     ("tool calls", lambda row: row["calls"]),
     ("repairs tier 1", lambda row: row["repairs"].get("tier1", 0)),
@@ -100,7 +109,8 @@ def name_system(row: Row) -> str:
 
 
 def _render_summary(strategies: Mapping[str, ByTask]) -> str:
-    lines = [["strategy", "success (95 % interval)", *(name for name, _ in MEANS)]]
+    head = ["strategy", "success (95 % interval)", *(name for name, _ in MEANS)]
+    lines = [[*head, "prompt tokens from the cache"]]
     for name, found in strategies.items():
         rows = list(found.values())
         won = sum(row["success"] for row in rows)
@@ -109,9 +119,8 @@ def _render_summary(strategies: Mapping[str, ByTask]) -> str:
             f"{won}/{len(rows)} = {format_percent(share.value)} ({format_percent(share.low)} –"
             f" {format_percent(share.high)})"
         )
-        lines.append(
-            [name, success, *(_format_number(fmean(get(row) for row in rows)) for _, get in MEANS)]
-        )
+        means = (_format_number(fmean(get(row) for row in rows)) for _, get in MEANS)
+        lines.append([name, success, *means, format_percent(share_cached(rows))])
     done = {frozenset(found) for found in strategies.values()}
     over = (
         "" if len(done) == 1 else " of those that the strategy has done: only pairs can be compared"

@@ -45,6 +45,7 @@ from callwright.nouns.types import (
     to_canonical_json,
 )
 from callwright.nouns.wire_names import EditRules
+from callwright.prompts.run_prompt import RunPrompt
 from callwright.repair.by_model.question import (
     PLAIN,
     Asks,
@@ -96,6 +97,8 @@ class RunServices:
     names: tuple[str, ...] = ()  # of every tool of the run
     handling: CallHandling = field(default_factory=CallHandling)
     deadlines: Deadlines = field(default_factory=Deadlines)
+    # what all questions of the run share now; None while none of them does
+    open_prompt: Callable[[], RunPrompt | None] = field(default=lambda: None)
     # people are asked one thing at a time
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     repairs: dict[str, int] = field(
@@ -368,8 +371,10 @@ class CallRunner:
     ) -> CheckedCall | Refusal:
         """Drive the pipeline with the configuration of a run over one call."""
         grant = partial(self._granted, "tier2")
+        # a step of a plan sees what it waits for, and not all that the run's questions show
+        prompt = self.shared.open_prompt() if self.task.own is None else None
         context = QuestionContext(
-            self.gate, sources, grant, asker, is_grounding=True, failed=failed
+            self.gate, sources, grant, asker, is_grounding=True, failed=failed, prompt=prompt
         )
         return await run_dialogue(check_call(call, context), self._ask)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import (
     AsyncIterator,
+    Callable,
     Collection,
     Container,
     Coroutine,
@@ -52,6 +53,7 @@ from callwright.nouns.types import (
     ToolResult,
     to_canonical_json,
 )
+from callwright.prompts.run_prompt import RunPrompt
 from callwright.repair.gate import Gate
 from callwright.repair.outcome import is_in_doubt
 from callwright.tools.evidence import Known
@@ -98,6 +100,10 @@ class Executor(RunFacts):
         """More tools that calls of this run may name from now on."""
         super().admit(tools)
         self._shared.names = tuple(tool.name for tool in self.state.tools)
+
+    def share_prompt(self, open_prompt: Callable[[], RunPrompt | None]) -> None:
+        """Have questions about calls stand behind what all questions of the run share."""
+        self._shared.open_prompt = open_prompt
 
     @property
     def ledger(self) -> Ledger:

@@ -8,21 +8,23 @@ from __future__ import annotations
 from callwright import prompts
 from callwright.nouns.types import compute_digest
 
+_SHARING = ("run", "layer", "ask_select", "ask_answer", "ask_plain", "ask_restate")
 _ANSWER = ("finish", "finish_plain", "finish_restate")
-_PLANNED = ("dag", "dag_again", "layer", "select")
+_PLANNED = ("dag", "dag_again", *_SHARING)
 _STRATEGIES = {
-    "layered": ("layer", "select"),
+    "layered": ("ask_first", "select", *_SHARING),
     "dag": _PLANNED,
     "edges": _PLANNED,
     "given": _PLANNED,
     "compiler": (*_PLANNED, "join"),
-    "react": ("react", "layer"),  # for what the answer names as missing
-    "dfsdt": ("dfsdt", "diverse", "layer"),
+    "react": ("react", *_SHARING),  # for what the answer names as missing
+    "dfsdt": ("dfsdt", "diverse", *_SHARING),
     "code": ("code",),
     "toolmvr": ("transcript",),
 }
 _VARIANTS = ("-second-pass", "-no-sketch", "-no-repair", "-no-recovery", "-no-gate")
-_REFLECTING = ("reflect",)
+_REPAIR = ("repair", "ask_repair")
+_REFLECTING = ("reflect", "ask_reflect")
 _PROBING = ("trial_plan", "trial_rank")
 
 
@@ -35,7 +37,7 @@ def usable_prompts(strategy: str, *, is_probing: bool = False) -> tuple[str, ...
         name = name.removesuffix(variant)
     if name not in _STRATEGIES:
         return prompts.names()
-    used = {*_STRATEGIES[name], *_ANSWER, "repair"}
+    used = {*_STRATEGIES[name], *_ANSWER, *_REPAIR}
     used |= {*_REFLECTING} if repair else set()
     used |= {*_PROBING} if is_probing else set()
     return tuple(sorted(used))

@@ -56,7 +56,7 @@ class WithoutRecovery(Layered):
 
     name = "layered-no-recovery"
 
-    def __init__(self, choose_above: int = 3) -> None:
+    def __init__(self, choose_above: int = 1) -> None:
         """``choose_above``: as for :class:`Layered`."""
         super().__init__(choose_above, recover=(), ask_what_is_open=False)
 

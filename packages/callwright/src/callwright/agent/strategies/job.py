@@ -33,6 +33,9 @@ class Job(StepContext):
     executor: Executor
     questions: Questions
 
+    def __post_init__(self) -> None:
+        self.executor.share_prompt(lambda: self.shared_prompt)
+
     @property
     def ledger(self) -> Ledger:
         """The answers from outside that are on record."""
@@ -74,6 +77,7 @@ class Job(StepContext):
                 mode=self.mode,
                 char_limit=most,
                 repair_questions=repair_questions,
+                prompt=self.shared_prompt,
             )
         )
 

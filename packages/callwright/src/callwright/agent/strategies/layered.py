@@ -18,11 +18,12 @@ from dataclasses import replace
 from callwright.agent.gaps import Gap
 from callwright.agent.safety.freeze import Level
 from callwright.agent.step import BindStep, Release, StepContext, Steps, execute
+from callwright.agent.strategies.first_step import may_call_first, take_first_step
 from callwright.agent.strategies.job import Stepwise
 from callwright.agent.strategies.open_points import find_open_points, list_open_gaps, narrow_tool
 from callwright.agent.strategies.recovery import WAYS, Recovery
 from callwright.agent.strategies.revision import Revision, list_lost_calls
-from callwright.agent.strategies.tool_choice import choose_tools
+from callwright.agent.strategies.tool_choice import ALONE, choose_tools
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.plan import Slot
 from callwright.nouns.types import Tool
@@ -38,13 +39,13 @@ class Layered(Stepwise):
 
     def __init__(
         self,
-        choose_above: int = 3,
+        choose_above: int = 1,
         recover: Collection[str] = WAYS,
         *,
         ask_what_is_open: bool = True,
     ) -> None:
         """``choose_above``: with more tools than this, the model is asked first which of them are
-        needed.
+        needed; of few tools in the question that makes the first calls, of many in one of its own.
 
         ``recover``: what may be tried where repair fails (:data:`agent.strategies.recovery.WAYS`).
         Raises ConfigError for anything else. ``ask_what_is_open``: whether the model is told once,
@@ -60,12 +61,11 @@ class Layered(Stepwise):
         self._ask_what_is_open = ask_what_is_open
 
     def steps(self, context: StepContext) -> Steps[None]:
-        tools = yield from choose_tools(context, self._choose_above)
-        yield from context.make_plan(tools)
         recovery = Recovery(context, self._recover, self._layer)
         revision = Revision(context)
         finished: set[str] = set()
-        index, is_told = 0, not self._ask_what_is_open
+        is_told = not self._ask_what_is_open
+        index = yield from self._begin(context, recovery, finished)
         while True:
             ready, late = context.plan.ready(finished), _list_late_slots(context)
             slots, gaps = ready + late, (*recovery.reopened(ready + late), *revision.gaps)
@@ -89,11 +89,22 @@ class Layered(Stepwise):
             yield from recovery.after((index, total), finished)
         yield from self._end(context, index, recovery, finished)
 
+    def _begin(self, context: StepContext, recovery: Recovery, finished: set[str]) -> Steps[int]:
+        """Choose the tools and make the plan. Returns how many layers had their question with it."""
+        if not may_call_first(context, self._choose_above):
+            tools = yield from choose_tools(context, max(self._choose_above, ALONE))
+            yield from context.make_plan(tools)
+            return 0
+        yield from take_first_step(context, finished)
+        yield from recovery.after((1, max(len(context.plan.layers), 1)), finished)
+        return 1
+
     def _revise(self, context: StepContext, revision: Revision, finished: set[str]) -> Steps[bool]:
         """Plan what may go round the calls that failed for good. Returns True if there is a plan."""
         if "replan" not in self._recover:
             return False
-        tools = yield from revision.choose(list_lost_calls(context), self._choose_above)
+        above = max(self._choose_above, ALONE)
+        tools = yield from revision.choose(list_lost_calls(context), above)
         if not tools:
             return False
         yield from context.revise({*finished}, lambda: context.planner.plan(context.query, tools))

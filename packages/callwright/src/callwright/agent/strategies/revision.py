@@ -24,7 +24,7 @@ from callwright.nouns.types import READ, Effects, JsonObject, Tool
 _BEYOND = 12  # tools of the whole catalogue that are looked at for one that failed
 _OFFERED = 3  # of which are planned with at most
 _WITHOUT = (
-    "{query}\n\nThese calls have failed and cannot be made to work:\n{failed}\nName only tools that"
+    "These calls have failed and cannot be made to work:\n{failed}\nName only tools that"
     " go round them. If none can, name none."
 )
 
@@ -90,8 +90,10 @@ class Revision:
         if len(tools) <= above:
             return tools
         failed = "\n".join(f"- {one.gap.note}" for one in lost)
-        query = _WITHOUT.format(query=self._context.query, failed=failed)
-        reply = yield from ask(build_request(query, tools, self._context.mode), calls=None)
+        context, notes = self._context, _WITHOUT.format(failed=failed)
+        prompt = context.shared_prompt
+        request = build_request(context.query, tools, context.mode, prompt, notes)
+        reply = yield from ask(request, calls=None)
         return read_selection(reply, tools)
 
     def _list_left(self, lost: Sequence[Lost]) -> tuple[Tool, ...]:

@@ -1,13 +1,18 @@
 """Choose, then plan: which of many tools a plan is made of, asked in one short question over their
-names.
+names, or in the question that also makes the first calls.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from callwright.agent.render import choose_listed_tools
 from callwright.agent.select import build_request, find_mentioned, read_selection
 from callwright.agent.step import StepContext, Steps, ask
 from callwright.dataflow.prerequisites import add_producers
 from callwright.nouns.types import Skip, Tool
+
+ALONE = 3  # with no more tools than this, a question about their names alone is worth nothing
 
 
 def choose_tools(context: StepContext, above: int) -> Steps[tuple[Tool, ...]]:
@@ -17,8 +22,19 @@ def choose_tools(context: StepContext, above: int) -> Steps[tuple[Tool, ...]]:
     tools = context.tools
     if len(tools) <= above:
         return tools
-    reply = yield from ask(build_request(context.query, tools, context.mode), calls=None)
-    named = read_selection(reply, tools)
+    request = build_request(context.query, tools, context.mode, context.open_prompt())
+    reply = yield from ask(request, calls=None)
+    kept = keep_chosen_tools(context, read_selection(reply, tools))
+    if not context.facts.listed:
+        context.facts.listed = choose_listed_tools(kept)
+    return kept
+
+
+def keep_chosen_tools(context: StepContext, named: Sequence[Tool]) -> tuple[Tool, ...]:
+    """Return the tools to plan with, where the model named these: with those that the request
+    speaks of, and their producers; all, if it named none. The others are skipped.
+    """
+    tools = context.tools
     if not named:
         context.trace.add("note", text="the model chose no tool: all are planned")
         return tools

@@ -24,6 +24,7 @@ from callwright.nouns.types import (
     CheckedCall,
     Edit,
     JsonObject,
+    Message,
     Reply,
     Tool,
     ToolCall,
@@ -32,6 +33,7 @@ from callwright.nouns.types import (
 )
 from callwright.nouns.wire_names import EditRules
 from callwright.parsing import parse_calls
+from callwright.prompts.run_prompt import RunPrompt
 from callwright.repair.diagnose import Diagnosis
 from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts, LocatedEdit
 from callwright.repair.gate import Gate, Refusal
@@ -66,7 +68,9 @@ _HOPELESS = frozenset({"unknown_tool"})
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Case of a repair question; ``last`` is the verdict where nothing can be repaired."""
+    """Case of a repair question; ``last`` is the verdict where nothing can be repaired. ``prompt``:
+    what all questions of the run share, where the call is of a run.
+    """
 
     call: ToolCall
     tool: Tool
@@ -74,6 +78,18 @@ class Case:
     error: str
     last: Refusal
     warned: bool = False  # that an error's example is no value
+    prompt: RunPrompt | None = None
+
+    def ask(self, name: str, sources: ProvenanceIndex | None, **more: str) -> tuple[Message, ...]:
+        """The messages of the repair prompt ``name``: behind what the run's questions share, or
+        alone, with what is known.
+        """
+        values = {"tool_name": self.tool.name, **render_value(self), **more}
+        if self.prompt is not None:
+            return self.prompt.ask(f"ask_{name}", **values)
+        known = "(nothing beyond the arguments)"
+        known = known if sources is None else sources.brief(_KNOWN_CHARS)
+        return prompts.render(name, known=known, **values)
 
 
 class Asks(Protocol):
@@ -91,7 +107,7 @@ class Plain:
     """The paper's repair prompt (RETO, A.6)."""
 
     def question(self, case: Case, sources: ProvenanceIndex | None) -> ChatRequest:
-        messages = prompts.render("repair", tool_name=case.tool.name, **render_value(case, sources))
+        messages = case.ask("repair", sources)
         return ChatRequest(messages, purpose="repair", schema=reply_schema(case.tool))
 
     def read(self, reply: Reply, tool: Tool) -> JsonObject | str | Violation:
@@ -154,9 +170,9 @@ class QuestionContext:
 
     ``grant`` spends one of the run's budget B before each question. The check is the gate's:
     ``is_grounding`` says whether values of a call as it comes need a source too; what a model gives
-    always does. With ``failed``, the calls are those of a call that was executed: right is only
-    what the gate accepts and what differs from it. ``judged`` holds the verdict on every draft that
-    was checked.
+    always does. ``prompt``: what all questions of the run share. With ``failed``, the calls are
+    those of a call that was executed: right is only what the gate accepts and what differs from it.
+    ``judged`` holds the verdict on every draft that was checked.
     """
 
     gate: Gate
@@ -166,6 +182,7 @@ class QuestionContext:
     is_grounding: bool = False
     failed: FailedCall | None = None
     questions: int = 1
+    prompt: RunPrompt | None = None
     judged: dict[int, Judged] = field(default_factory=dict)
 
     @property
@@ -292,13 +309,10 @@ def _copied_example(
     return None
 
 
-def render_value(case: Case, sources: ProvenanceIndex | None) -> dict[str, str]:
+def render_value(case: Case) -> dict[str, str]:
     """Return the prompt variables that all repair prompts share."""
     return {
         "schema_summary": schema_summary(case.tool),
-        "known": (
-            sources.brief(_KNOWN_CHARS) if sources is not None else "(nothing beyond the arguments)"
-        ),
         "prev_args_json": (
             case.arguments if isinstance(case.arguments, str) else to_canonical_json(case.arguments)
         ),
@@ -386,6 +400,7 @@ def ask_about_refused(drafts: Drafts, context: QuestionContext) -> Steps:
         case = _build_case(before.verdict, context.failed)
         if case is None:
             continue
+        case = replace(case, prompt=context.prompt)
         judged = yield from _ask_in_ways(draft.id, case, context)
         context.judged[draft.id] = judged
         if isinstance(judged.verdict, CheckedCall):

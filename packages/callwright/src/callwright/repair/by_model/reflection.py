@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from callwright import prompts
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.errors import Violation
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import JsonObject, Reply, Tool, to_canonical_json, to_plain_text
-from callwright.repair.by_model.question import Case, read_reply, render_value
+from callwright.repair.by_model.question import Case, read_reply
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.summary import reply_schema
 
@@ -64,12 +63,7 @@ class Reflecting:
             f"{to_plain_text(t.arguments)} -> {t.feedback[:_ERROR_CHARS]}"
             for t in self.tried[-_TRIED:]
         )
-        messages = prompts.render(
-            "reflect",
-            tool_name=case.tool.name,
-            tried=tried or "(nothing)",
-            **render_value(case, sources),
-        )
+        messages = case.ask("reflect", sources, tried=tried or "(nothing)")
         return ChatRequest(messages, purpose="reflect", schema=reflection_schema(case.tool))
 
     def read(self, reply: Reply, tool: Tool) -> JsonObject | str | Violation:
