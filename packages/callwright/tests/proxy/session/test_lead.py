@@ -205,3 +205,19 @@ def test_the_only_identifier_of_the_results_takes_the_place_of_a_made_up_one() -
     assert found.decision is not None
     assert [sent.call.arguments["part_code"] for sent in found.decision.calls] == ["HB-8"]
     assert [edit.rule for edit in found.decision.edits] == ["fill_from_result"]
+
+
+def test_a_reply_that_only_lists_what_was_done_calls_nothing() -> None:
+    there = [
+        user("What is the code of hex bolts?"),
+        *made("find_part", {"name": "hex bolts"}, '{"part_code": "HB-8"}'),
+    ]
+    junk = (
+        '{"wishes": ["find_part"], "calls": [{"name": "send_mail",'
+        ' "arguments": {"to": "a@b.example", "body": "HB-8"}}]}'
+    )
+    answer = '{"statements": [{"text": "The code is HB-8.", "results": ["r1"]}], "missing": []}'
+    found, _ = run(context(*there), junk, answer)
+    assert found.decision is not None
+    assert (found.decision.calls, found.decision.text) == ([], ["The code is HB-8."])
+    assert not found.held

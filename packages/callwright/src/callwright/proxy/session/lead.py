@@ -85,6 +85,9 @@ class _ClientContext(StepContext):
         said = (*tried, *(Message("user", point) for point in step.open_points))
         reply = yield from ask(ChatRequest(said, purpose="bind"), None, actor, tools)
         calls = guided.read_guided_calls(reply.text, {tool.name for tool in tools})
+        done = {result.tool for result in self.facts.state.results}
+        if guided.names_only_done(reply.text, done):
+            calls = ()
         called = {call.tool for call in calls or ()}
         why = "the model saw no use for it here"
         skips = tuple(Skip(tool.name, why) for tool in tools if tool.name not in called)
