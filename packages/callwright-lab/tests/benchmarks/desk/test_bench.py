@@ -10,7 +10,7 @@ import pytest
 
 from callwright.nouns.protocols import ChatRequest
 from callwright.planning import open_planner
-from callwright.testing import ScriptedModel
+from callwright.testing import ScriptedModel, offered_tools
 from callwright_lab.benchmarks.comparison.comparison import Bench, run_missing, run_task
 from callwright_lab.benchmarks.comparison.rows import read_rows
 from callwright_lab.benchmarks.comparison.task_sets import select_tasks
@@ -45,11 +45,12 @@ def player(task: DeskTask) -> Any:
             return {"thought": "next", "action": {k: v for k, v in action.items() if k != "fails"}}
         if "needed" in known:
             return {"needed": known["needed"]["items"]["enum"]}
-        names = known["useful"]["items"]["enum"]
-        return {
-            "useful": names[:1],
-            "calls": [call for call in task.gold_calls if call["tool"] in names],
-        }
+        names = offered_tools(request)
+        made = [call for call in task.gold_calls if call["tool"] in names]
+        if "later" in known:
+            later = [c["tool"] for c in task.gold_calls if c["tool"] not in names]
+            return {"calls": made, "later": later}
+        return {"useful": names[:1], "calls": made}
 
     return line
 

@@ -78,7 +78,8 @@ async def test_prompts_are_as_long_over_1000_tools_as_over_10_and_the_tasks_are_
 
 async def test_without_a_shortlist_they_do_grow() -> None:
     few, many = await rows(10, None), await rows(100, None)
-    assert sum(row["prompt_tokens"] for row in many) > 2 * sum(row["prompt_tokens"] for row in few)
+    grown = sum(row["prompt_tokens"] for row in many) / sum(row["prompt_tokens"] for row in few)
+    assert grown > 1.5, "ten tools stand in every question, of a hundred only names in one"
 
 
 async def test_trials_keep_what_a_run_needs_among_many_tools() -> None:

@@ -164,20 +164,24 @@ class Expert:
 
     def _layer(self, schema: JsonObject) -> Json:
         """The calls of a layer: all that can be made now of the tools on offer, and which others
-        are useful later.
+        are useful later; asked first of all, whichever are.
         """
         offered = collect_schema_tools(schema)
+        is_first = "later" in write(schema).decode()
         ready = self._ready(offered)
         wanted = {
             slot.tool
             for slot in self._plan.slots
             if slot.id not in self._made and slot.tool in offered
         }
-        if not wanted:
+        if not wanted and not is_first:
             return {"useful": ["none"], "reason": "all that it gives is there"}
         calls = [self._calls[slot] for slot in ready]
         self._made |= dict.fromkeys(ready, self._replies)
         made = [{"tool": call.tool, "arguments": call.arguments} for call in calls]
+        if is_first:
+            left = {slot.tool for slot in self._plan.slots if slot.id not in self._made}
+            return {"calls": made, "later": sorted(left)}
         return {"useful": sorted(wanted), "calls": made}
 
     def _repaired(self) -> Json:

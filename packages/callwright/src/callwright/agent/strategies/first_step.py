@@ -43,7 +43,8 @@ def take_first_step(context: StepContext, finished: set[str]) -> Steps[None]:
     calls = [replace(c, slot=ready[c.tool]) for c in bound.calls if c.tool in ready]
     if not calls:
         return
-    finished |= {call.slot for call in calls}
+    # a reply that names nothing is one of the first layer: all of it had its turn
+    finished |= {call.slot for call in calls} if named else {*ready.values()}
     total = len(context.plan.layers)
     context.trace.add("layer", index=1, total=total, slots=[*dict.fromkeys(c.slot for c in calls)])
     yield from execute(calls, ready, may_defer=ready)
