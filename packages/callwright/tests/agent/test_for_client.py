@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from callwright.agent.early_calls import IntendedCall
 from callwright.agent.for_client import ForClient, Parts
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.state import Asked, RunState
 from callwright.agent.step import Ask, Execute, MakePlan, Planned, Replied, Returned, StepContext
-from callwright.nouns.types import READ, WRITE, Reply, Tool, ToolResult
+from callwright.nouns.types import READ, WRITE, Reply, Tool, ToolCall, ToolResult
 from callwright.testing import FixedPlan
 
 FIND = Tool(
@@ -226,3 +227,25 @@ def test_a_name_is_no_identifier_before_the_list_was_read(query: str) -> None:
     named = bind("reserve").replace("{}", '{"room_id": "Birch"}')
     seen = run(ForClient(), replace_context(context(query=query), facts, tools), NOTHING, named)
     assert seen == ["ask bind list_rooms", "ask bind reserve", "call list_rooms", "call reserve"]
+
+
+def test_what_others_wait_for_can_still_be_looked_up_after_a_write() -> None:
+    query = "Reserve the room Birch for 2026-12-05 and send the mail"
+    wrote = ToolResult("r1", "send_mail", {}, {"sent": True})
+    tools = (ROOMS, RESERVE, MAIL)
+    facts = RunFacts(RunState(Asked(query), tools, results=(wrote,)))
+    made = replace_context(context(query=query), facts, tools)
+    seen = run(ForClient(), made, bind("list_rooms"))
+    assert seen == ["ask bind list_rooms send_mail", "call list_rooms"]
+
+
+def test_a_call_whose_lookup_was_not_made_yet_is_looked_up_first() -> None:
+    query = "Reserve the room Birch and send the mail"
+    wrote = ToolResult("r1", "send_mail", {}, {"sent": True})
+    tools = (ROOMS, RESERVE, MAIL)
+    facts = RunFacts(RunState(Asked(query), tools, results=(wrote,)))
+    left = IntendedCall(ToolCall("", "reserve", {}), ("room_id",), ("list_rooms",))
+    policy = ForClient(intended=[left])
+    seen = run(policy, replace_context(context(query=query), facts, tools), NOTHING)
+    assert seen[0] == "call list_rooms"
+    assert policy.intended == (left,)

@@ -38,6 +38,11 @@ class IntendedCall(NamedTuple):
     lacking: tuple[str, ...]
     givers: tuple[str, ...]
 
+    def to_early(self, tools: Sequence[Tool]) -> EarlyCall:
+        """The call as one that still comes too early."""
+        givers = tuple(tool for tool in tools if tool.name in self.givers)
+        return EarlyCall(self.call, self.lacking, givers)
+
     def complete(self, tool: Tool, results: Sequence[ToolResult]) -> ToolCall:
         """The call with each value that the results of its givers give, where they give just one."""
         found = [result for result in results if result.ok and result.tool in self.givers]

@@ -130,6 +130,11 @@ class ForClient:
         self.intended = ()
         if not left or not done:
             return
+        open_ = [one for one in left if done.isdisjoint(one.givers)]
+        if open_:  # other calls of that reply went first
+            self.intended = tuple(left)
+            yield from self._look_up_first(context, [one.to_early(self.tools) for one in open_])
+            return
         calls = [one.complete(by_name[one.call.tool], results) for one in left]
         offered = tuple({call.tool: by_name[call.tool] for call in calls}.values())
         tried = [_render_call(result) for result in results]
@@ -139,8 +144,8 @@ class ForClient:
             yield from execute(bound.calls, (tool.name for tool in offered))
 
     def _ask_about_open(self, context: StepContext) -> Steps[None]:
-        """Ask once about what the request says and no call of this turn holds; of the calls in the
-        reply those are made that hold some of it.
+        """Ask once about what the request says and no call of this turn holds. Of the calls in the
+        reply those are made that hold some of it, or that give what another tool waits for.
         """
         made = context.facts.state.results
         calls = [ToolCall(result.id, result.tool, result.arguments) for result in made]
@@ -153,7 +158,12 @@ class ForClient:
         bound = yield from context.bind(ready, step)
         known = {make_call_key(call) for call in calls}
         new = [call for call in bound.calls if make_call_key(call) not in known]
-        new = [call for call in new if any(holds_literal(call, text) for text in open_)]
+        givers = order.list_open_givers()
+        new = [
+            call
+            for call in new
+            if call.tool in givers or any(holds_literal(call, text) for text in open_)
+        ]
         if new:
             yield from execute(new, (tool.name for tool in ready))
 
@@ -239,6 +249,7 @@ class _Order:
 
     def __init__(self, tools: Sequence[Tool], context: StepContext) -> None:
         state = context.facts.state
+        self._tools = tuple(tools)
         self._said = "\n".join([*(m.content for m in context.conversation), context.query])
         told = (to_canonical_json(result.content) for result in state.earlier)
         self._known = "\n".join([self._said, *told])
@@ -249,6 +260,13 @@ class _Order:
     def waits(self, tool: Tool) -> bool:
         """Return True if a value that the tool needs is still to be looked up."""
         return any(self._gave.isdisjoint(givers) for givers in self._list_givers(tool))
+
+    def list_open_givers(self) -> frozenset[str]:
+        """The tools that give what others still wait for."""
+        waiting = (givers for tool in self._tools for givers in self._list_givers(tool))
+        return frozenset(
+            name for givers in waiting if self._gave.isdisjoint(givers) for name in givers
+        )
 
     def waited(self, tool: Tool) -> bool:
         """Return True if the tool needs a value that had to be looked up in this turn."""

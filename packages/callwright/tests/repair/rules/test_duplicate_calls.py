@@ -145,3 +145,10 @@ def test_a_request_that_only_mentions_tool_calls_is_not_about_tools() -> None:
     assert not surplus.is_unasked(call("GetToday"), RepairContext([today], request))
     assert surplus.is_about_tools("What does GetToday do?", [today])
     assert not surplus.is_about_tools("What day is it? I like this function.", [today])
+
+
+def test_a_request_in_another_language_is_not_judged_by_its_words() -> None:
+    rooms = Tool("list_rooms", "List the rooms, with their ids.", {"properties": {}})
+    for request in ("Reserva la sala Birch para el 2026-12-04.", "Bitte reserviere mir den Raum"):
+        assert not surplus.is_unasked(call("list_rooms"), RepairContext([rooms], request))
+    assert surplus.is_unasked(call("list_rooms"), RepairContext([rooms], "What is the weather?"))

@@ -46,6 +46,12 @@ def test_a_quotation_and_a_time_are_open_though_a_word_of_them_was_used() -> Non
     assert find_open_literals(query, [made, entered], ()) == ()
 
 
+def test_a_full_date_is_open_until_a_call_holds_it() -> None:
+    query = "Book the room for 2026-12-05 and water the ficus"
+    assert find_open_literals(query, [call(plant="ficus")], ()) == ("2026-12-05",)
+    assert find_open_literals(query, [call(date="2026-12-05")], ()) == ()
+
+
 def test_small_numbers_alone_are_not_open() -> None:
     assert find_open_literals("Remind me in 2 weeks", [call(date="2026-03-26")], ()) == ()
 

@@ -123,15 +123,12 @@ def build_body_in_words(context: Context, problem: str = "") -> JsonObject:
     return made
 
 
-QUESTION: JsonObject = {
-    "anyOf": [
-        closed_object(question={"type": "string", "pattern": "^[^?？؟]{4,300}[?？؟]$"}),
-        closed_object(reply={"type": "string", "maxLength": 600}),
-    ]
+QUESTION = closed_object(question={"type": "string", "pattern": "^[^?？؟]{4,300}[?？؟]$"})
+"""The reply to a request for a question to the user, in any language."""
+QUESTION_OR_REPLY: JsonObject = {
+    "anyOf": [QUESTION, closed_object(reply={"type": "string", "maxLength": 600})]
 }
-"""The reply to a request for a question to the user, in any language; where the user did not ask for
-the calls that lack a value, what is said instead.
-"""
+"""The same where it is not known that the user asked for the calls: what is said instead."""
 
 
 def build_question_to_user(context: Context, held: Sequence[HeldCall]) -> JsonObject:
@@ -146,10 +143,12 @@ def build_question_to_user(context: Context, held: Sequence[HeldCall]) -> JsonOb
     asked = prompts.render("question", calls=", ".join(names), missing="; ".join(missing))
     made["messages"] = [*made["messages"], *messages_out(asked)]
     made.setdefault("temperature", 0)
+    # where something was looked up for the request, it is one
+    wanted = QUESTION if context.state.results else QUESTION_OR_REPLY
     if context.local:
-        made["grammar"] = build_grammar(QUESTION)
+        made["grammar"] = build_grammar(wanted)
     else:
-        made["response_format"] = followup.build_response_format(QUESTION)
+        made["response_format"] = followup.build_response_format(wanted)
     return made
 
 

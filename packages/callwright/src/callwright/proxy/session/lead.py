@@ -86,7 +86,7 @@ class _ClientContext(StepContext):
         reply = yield from ask(ChatRequest(said, purpose="bind"), None, actor, tools)
         calls = guided.read_guided_calls(reply.text, {tool.name for tool in tools})
         done = {result.tool for result in self.facts.state.results}
-        if guided.names_only_done(reply.text, done):
+        if not step.open_points and guided.names_only_done(reply.text, done):
             calls = ()
         called = {call.tool for call in calls or ()}
         why = "the model saw no use for it here"
@@ -173,8 +173,10 @@ def _has_written(context: Context) -> bool:
     """Return True if something of this turn is to be told before the user is asked: more was done
     than looked up.
     """
-    writes = {tool.name for tool in context.toolset.tools if tool.effects.may_write}
-    return any(result.ok and result.tool in writes for result in context.state.results)
+    from callwright.dataflow.prerequisites import is_safe_to_add
+
+    reads = {tool.name for tool in context.toolset.tools if is_safe_to_add(tool)}
+    return any(result.ok and result.tool not in reads for result in context.state.results)
 
 
 def _ask_user(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from callwright.dataflow import flow
 from callwright.language import ENGLISH
+from callwright.language.detect import is_foreign
 from callwright.language.tokens import split_identifier
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, Tool, ToolCall, iter_scalars, to_canonical_json
@@ -161,14 +162,15 @@ def is_unasked(call: ToolCall, situation: RepairContext) -> bool:
     """Return True if a call was not requested. No message holds one of its required values, or
     speaks of its tool's purpose.
 
-    Of 3,152 gold calls of BFCL two are such (docs/lab-calls.md). A request in another script than
-    the tools' is never judged, because none of its words could match.
+    Of 3,152 gold calls of BFCL two are such (docs/lab-calls.md). A request in another script or
+    language than the tools' is never judged, because none of its words could match.
     """
     tool, asked = situation.by_name[call.tool], "\n".join(situation.asked)
     if (
         not situation.informed
         or not isinstance(call.arguments, dict)
         or _OTHER_SCRIPT.search(asked)
+        or is_foreign(asked)
     ):
         return False
     given = {k: v for k, v in call.arguments.items() if k in tool.required} or call.arguments

@@ -14,6 +14,7 @@ from callwright.repair.rules.several import left_over
 
 _SHORTEST = 3  # letters of an option that is looked for in a text
 _CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d{2}(?![\d:])")
+_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _MOST = 6
 _SMALL = 31  # a day of a month, a span of days or weeks: a call holds what follows from it
 
@@ -38,11 +39,11 @@ def holds_literal(call: ToolCall, text: str) -> bool:
 
 
 def _find_open_quotations(query: str, calls: Sequence[ToolCall]) -> Iterator[str]:
-    """Quotations and times of the clock that stand in no value."""
+    """Quotations, times of the clock and full dates that stand in no value."""
     given = " ".join(
         squash_text(_to_text(v)) for call in calls for v in iter_scalars(call.arguments)
     )
-    for text in (*ConversationText(query).quoted, *_CLOCK.findall(query)):
+    for text in (*ConversationText(query).quoted, *_CLOCK.findall(query), *_DAY.findall(query)):
         if squash_text(text) not in given:
             yield text
 
