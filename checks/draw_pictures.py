@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -105,7 +104,7 @@ def running(words: Sequence[str], folder: Path) -> Iterator[str]:
             raise RuntimeError(f"{' '.join(words)} printed no address: {line}")
         yield found[0]
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()  # an interrupt is ignored below a shell that runs in the background
         process.communicate()
 
 
