@@ -16,11 +16,11 @@ def test_every_limit_says_what_it_limits_and_what_happens_above_it() -> None:
 
 
 def test_the_documentation_states_every_limit() -> None:
-    page = (DOCS / "proxy.md").read_text(encoding="utf-8")
+    page = (DOCS / "lab-parts.md").read_text(encoding="utf-8")
     rows = [
         f"| `{name}` | {default} | {of} | {over} |" for name, default, of, over in Budget.rows()
     ]
-    assert "\n".join(rows) in page, "write the rows of Budget.rows() into docs/proxy.md"
+    assert "\n".join(rows) in page, "write the rows of Budget.rows() into docs/lab-parts.md"
 
 
 def test_the_items_of_a_request_are_what_its_reading_takes_time_for() -> None:
