@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,8 +85,10 @@ def list_stale(pages: dict[str, str]) -> list[str]:
     return sorted(name for name in {*kept, *pages} if kept.get(name) != pages.get(name))
 
 
-def write_pages() -> dict[str, str]:
-    """File name -> text of every page."""
+def write_pages(left_out: Collection[str] = ()) -> dict[str, str]:
+    """File name -> text of every page, less those of groups that are ``left_out``. The page
+    ``train`` needs the lab's extra of that name: a command there builds its parser with PyTorch.
+    """
     commands = load_commands()
     listed = {name for _, _, names in GROUPS.values() for name in names}
     groups = {
@@ -102,7 +104,7 @@ def write_pages() -> dict[str, str]:
             *([about, ""] if about else []),
             *(line for name in names if name in commands for line in write_command(commands[name], name)),
         ])
-        for page, (title, about, names) in groups.items()
+        for page, (title, about, names) in groups.items() if page not in left_out
     }  # fmt: skip
 
 
