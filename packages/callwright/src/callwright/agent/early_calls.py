@@ -8,7 +8,7 @@ request tells: "book the room Birch", where ``list_rooms`` gives the ``room_id``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -121,66 +121,70 @@ class Split(NamedTuple):
 
 def split_early(calls: Sequence[ToolCall], context: StepContext) -> Split:
     """The calls that may be made now, those that come too early, and reads of made-up things."""
-    lookups = find_lookups(context.tools)
-    by_name = {tool.name: tool for tool in context.tools}
+    finder = _EarlyFinder(context)
     split = Split([], [], [])
     for call in calls:
-        tool = by_name.get(call.tool)
-        found = _find_early(call, context, lookups.get(call.tool, {}))
+        found = finder.find(call)
         if found is not None:
             split.early.append(found)
-        elif tool is not None and _reads_made_up(call, tool, context):
+        elif finder.reads_made_up(call):
             split.made_up.append(call)
         else:
             split.ready.append(call)
     return split
 
 
-def _reads_made_up(call: ToolCall, tool: Tool, context: StepContext) -> bool:
-    """Return True if a declared read names an identifier that stands nowhere."""
-    given = call.arguments if isinstance(call.arguments, dict) else {}
-    if not (tool.effects.declared and tool.effects.read_only):
-        return False
-    fields = (field for field in get_profile(tool).inputs if len(field.path) == 1)
-    keys = (field.path[0] for field in fields if field.required and is_looked_up(field))
-    values = [given[key] for key in keys if isinstance(given.get(key), str)]
-    return any(not context.facts.sources.holds(value) for value in values)
+class _EarlyFinder:
+    """Finds what calls lack, by what was said and what came back."""
 
+    def __init__(self, context: StepContext) -> None:
+        self._tools = {tool.name: tool for tool in context.tools}
+        self._lookups = find_lookups(context.tools)
+        self._known = collect_known(context)
+        self._sources = context.facts.sources
+        self._called = {result.tool for result in context.facts.state.results}
 
-def _find_early(
-    call: ToolCall, context: StepContext, lookups: Mapping[str, Sequence[str]]
-) -> EarlyCall | None:
-    tool = next((tool for tool in context.tools if tool.name == call.tool), None)
-    if tool is None or not isinstance(call.arguments, dict) or not lookups:
-        return None
-    called = {result.tool for result in context.facts.state.results}
-    open_needs = {need.field.path[0] for need in find_needs(tool, _collect_known(context))}
-    sources = context.facts.sources
-    found: dict[str, Sequence[str]] = {}
-    for key, givers in lookups.items():
-        value = call.arguments.get(key)
+    def find(self, call: ToolCall) -> EarlyCall | None:
+        """What a call lacks that tools not called yet give; None where it lacks nothing."""
+        tool, lookups = self._tools.get(call.tool), self._lookups.get(call.tool, {})
+        if tool is None or not isinstance(call.arguments, dict) or not lookups:
+            return None
+        open_needs = {need.field.path[0] for need in find_needs(tool, self._known)}
+        found = {
+            key: givers
+            for key, givers in lookups.items()
+            if self._called.isdisjoint(givers)
+            and self._is_open(call.arguments.get(key), is_needed=key in open_needs)
+        }
+        names = dict.fromkeys(name for givers in found.values() for name in givers)
+        givers = tuple(self._tools[name] for name in names)
+        return EarlyCall(call, (*found,), givers) if found else None
+
+    def _is_open(self, value: Json, *, is_needed: bool) -> bool:
+        """Return True if a value is missing that the tool needs, or stands nowhere; of one that a
+        result has to give, if it stands in no result.
+        """
         if value is None or value == "":
-            is_open = key in open_needs
-        else:
-            is_open = _is_unknown(value, sources, must_be_returned=key in open_needs)
-        if is_open:
-            found[key] = givers
-    found = {key: givers for key, givers in found.items() if called.isdisjoint(givers)}
-    names = dict.fromkeys(name for givers in found.values() for name in givers)
-    by_name = {tool.name: tool for tool in context.tools}
-    return EarlyCall(call, (*found,), tuple(by_name[name] for name in names)) if found else None
+            return is_needed
+        if isinstance(value, dict | list | bool):
+            return False
+        if is_needed:
+            return all(_fold(leaf.value) != _fold(value) for leaf in self._sources.leaves)
+        return not self._sources.holds(value)
+
+    def reads_made_up(self, call: ToolCall) -> bool:
+        """Return True if a declared read names an identifier that stands nowhere."""
+        tool = self._tools.get(call.tool)
+        if tool is None or not (tool.effects.declared and tool.effects.read_only):
+            return False
+        given = call.arguments if isinstance(call.arguments, dict) else {}
+        fields = (field for field in get_profile(tool).inputs if len(field.path) == 1)
+        keys = (field.path[0] for field in fields if field.required and is_looked_up(field))
+        values = [given[key] for key in keys if isinstance(given.get(key), str)]
+        return any(not self._sources.holds(value) for value in values)
 
 
-def _is_unknown(value: Json, sources: ProvenanceIndex, *, must_be_returned: bool) -> bool:
-    """Return True if a value stands nowhere, or, where a result has to give it, in no result."""
-    if isinstance(value, dict | list | bool):
-        return False
-    if must_be_returned:
-        return all(_fold(leaf.value) != _fold(value) for leaf in sources.leaves)
-    return not sources.holds(value)
-
-
-def _collect_known(context: StepContext) -> str:
+def collect_known(context: StepContext) -> str:
     """All that was said and that earlier turns returned, as one text."""
     said = (message.content for message in context.conversation)
     told = (to_canonical_json(result.content) for result in context.facts.state.earlier)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from callwright.agent.early_calls import (
     EarlyCall,
     IntendedCall,
+    collect_known,
     is_plain_lookup,
     split_early,
 )
@@ -96,10 +97,8 @@ class ForClient:
         that was made since the last write has said all that it can.
         """
         known = _list_fresh_calls(context)
-        tried = [_render_call(result) for result in context.facts.state.results]
-        step = BindStep("layer", open_points=missing, tried=tried)
-        bound = yield from context.bind(self.tools, step)
-        calls = [call for call in bound.calls if make_call_key(call) not in known]
+        found = yield from _ask_for_points(context, self.tools, missing)
+        calls = [call for call in found if make_call_key(call) not in known]
         if calls:
             yield from execute(calls, (tool.name for tool in self.tools))
 
@@ -137,11 +136,10 @@ class ForClient:
             return
         calls = [one.complete(by_name[one.call.tool], results) for one in left]
         offered = tuple({call.tool: by_name[call.tool] for call in calls}.values())
-        tried = [_render_call(result) for result in results]
         points = [_render_call(call) for call in calls]
-        bound = yield from context.bind(offered, BindStep("layer", open_points=points, tried=tried))
-        if bound.calls:
-            yield from execute(bound.calls, (tool.name for tool in offered))
+        found = yield from _ask_for_points(context, offered, points)
+        if found:
+            yield from execute(found, (tool.name for tool in offered))
 
     def _ask_about_open(self, context: StepContext) -> Steps[None]:
         """Ask once about what the request says and no call of this turn holds. Of the calls in the
@@ -154,10 +152,9 @@ class ForClient:
         ready = tuple(tool for tool in self.tools if not order.waits(tool))
         if not open_ or not ready:
             return
-        step = BindStep("layer", open_points=open_, tried=[_render_call(call) for call in calls])
-        bound = yield from context.bind(ready, step)
+        found = yield from _ask_for_points(context, ready, open_)
         known = {make_call_key(call) for call in calls}
-        new = [call for call in bound.calls if make_call_key(call) not in known]
+        new = [call for call in found if make_call_key(call) not in known]
         givers = order.list_open_givers()
         new = [
             call
@@ -248,13 +245,10 @@ class _Order:
     """Finds the tools that wait for an identifier, by what was said and what came back."""
 
     def __init__(self, tools: Sequence[Tool], context: StepContext) -> None:
-        state = context.facts.state
         self._tools = tuple(tools)
-        self._said = "\n".join([*(m.content for m in context.conversation), context.query])
-        told = (to_canonical_json(result.content) for result in state.earlier)
-        self._known = "\n".join([self._said, *told])
+        self._known = collect_known(context)
         self._prerequisites = Prerequisites.among(tools, self._known, documented=True)
-        self._gave = {result.tool for result in state.results if result.ok}
+        self._gave = {result.tool for result in context.facts.state.results if result.ok}
         self.needless = self._find_needless(tools)
 
     def waits(self, tool: Tool) -> bool:
@@ -287,6 +281,15 @@ class _Order:
             is_open = bool(find_needs(tool, self._known))
             (needed if is_open else needless).update(link.producer for link in links)
         return frozenset(needless - needed)
+
+
+def _ask_for_points(
+    context: StepContext, tools: tuple[Tool, ...], points: Sequence[str]
+) -> Steps[tuple[ToolCall, ...]]:
+    """The model's calls of these tools for what is open, told of the calls of this turn."""
+    tried = [_render_call(result) for result in context.facts.state.results]
+    bound = yield from context.bind(tools, BindStep("layer", open_points=points, tried=tried))
+    return bound.calls
 
 
 def make_call_key(call: ToolCall | ToolResult) -> str:

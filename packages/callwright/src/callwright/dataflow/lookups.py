@@ -5,6 +5,7 @@ up, for all arguments of the tools of a request.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -27,8 +28,14 @@ _GIVEN_FORMATS = {"email": "email", "idn-email": "email", "uuid": "uuid"}
 
 def find_lookups(tools: Sequence[Tool]) -> Lookups:
     """The lookups among these tools; arguments without any are left out. Required and optional
-    arguments count alike. A giver is known to read, or its name says so.
+    arguments count alike. A giver is known to read, or its name says so. Remembered for the same
+    tools.
     """
+    return _find_lookups(tuple(tools))
+
+
+@lru_cache(maxsize=256)
+def _find_lookups(tools: tuple[Tool, ...]) -> Lookups:
     prerequisites = Prerequisites.among(tools, documented=True)
     found: dict[str, Mapping[str, tuple[str, ...]]] = {}
     for tool in tools:

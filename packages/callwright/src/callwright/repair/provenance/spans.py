@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from callwright.language.detect import language_of
-from callwright.language.number_words import NUMBER_PACKS, read_number_words
-from callwright.language.pack import pack
+from callwright.language.number_words import read_number_words
+from callwright.language.pack import pack_of
 from callwright.language.protocol import LanguagePack
 from callwright.language.tokens import fold_text
 
@@ -56,14 +55,13 @@ def find_span(text: str) -> Span | None:
     """The one span of time that a text in a known language counts; None where there is none, there
     are several, or the text could name a day in another way: a weekday, a month, a day's number.
     """
-    code = language_of(text)
-    language = pack(code) if code in NUMBER_PACKS else None
+    language = pack_of(text)
     if language is None:
         return None
     folded = fold_text(text)
-    if _names(folded, (*language.months, *language.weekdays), code):
+    if _names(folded, (*language.months, *language.weekdays), language.code):
         return None
-    found = [*_iter_spans(folded, language, code)]
+    found = [*_iter_spans(folded, language, language.code)]
     if len(found) != 1:
         return None
     span = found[0]
@@ -73,12 +71,11 @@ def find_span(text: str) -> Span | None:
 
 def find_near_days(text: str) -> frozenset[int]:
     """The distances in days of the near days that a text in a known language names: 1, tomorrow."""
-    code = language_of(text)
-    language = pack(code) if code in NUMBER_PACKS else None
+    language = pack_of(text)
     if language is None:
         return frozenset()
-    folded = fold_text(text)
-    return frozenset(n for word, n in language.near_days.items() if _names(folded, [word], code))
+    folded, days = fold_text(text), language.near_days.items()
+    return frozenset(n for word, n in days if _names(folded, [word], language.code))
 
 
 def _names(folded: str, words: Iterable[str], code: str) -> bool:
