@@ -1,11 +1,14 @@
-"""The programs of ``benchmarks/`` as modules: they stand in no package."""
+"""Programs that stand in no package: those of ``benchmarks/`` as modules, and those of a tool."""
 
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
+
+import pytest
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 
@@ -19,3 +22,14 @@ def load_script(name: str) -> ModuleType:
     sys.modules[name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
+
+
+def find_program(name: str) -> str:
+    """Return the path of a program beside this Python, else of one on the path; without it the test
+    is skipped.
+    """
+    beside = Path(sys.executable).with_name(name)
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found

@@ -20,6 +20,7 @@ import pytest
 import yaml
 
 from dockerfiles import Stage, expand_variables, read_exec, read_stages
+from scripts import find_program
 from tests.chat_server import ChatServer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,14 +32,6 @@ MOST_MB = 250
 KEY = "0123456789abcdef0123"
 USER = 10001
 SECONDS = 60.0
-
-
-def find_program(name: str) -> str:
-    beside = Path(sys.executable).with_name(name)
-    found = str(beside) if beside.exists() else shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed")
-    return found
 
 
 def test_hadolint_finds_nothing() -> None:

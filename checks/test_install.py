@@ -22,6 +22,7 @@ import pytest
 from release_packages import PACKAGES, build_package
 
 import callwright
+from scripts import find_program
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSION = callwright.__version__
@@ -58,14 +59,6 @@ IMPORTS = {
     },
 }
 """Distribution -> extra -> what can be imported then."""
-
-
-def find_program(name: str) -> str:
-    beside = Path(sys.executable).with_name(name)
-    found = str(beside) if beside.exists() else shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed")
-    return found
 
 
 def test_every_extra_is_tried() -> None:

@@ -145,7 +145,7 @@ class _EarlyFinder:
         self._called = {result.tool for result in context.facts.state.results}
 
     def find(self, call: ToolCall) -> EarlyCall | None:
-        """What a call lacks that tools not called yet give; None where it lacks nothing."""
+        """Return what a call lacks that tools not called yet give; None where it lacks nothing."""
         tool, lookups = self._tools.get(call.tool), self._lookups.get(call.tool, {})
         if tool is None or not isinstance(call.arguments, dict) or not lookups:
             return None

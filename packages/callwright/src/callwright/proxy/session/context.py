@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from callwright.agent.fold import fold_entries, read_messages
 from callwright.agent.state import RunState
-from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool
+from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool, to_canonical_json
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session import history, ids
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.settings import GuardMode, Settings
 from callwright.repair.gate import Gate
+from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.tools.declared_effects import DeclaredEffects
 from callwright.tools.lists import chat_messages as chat
 from callwright.tools.overlay import Laid, Overlay, documented
@@ -160,6 +161,7 @@ class _Read:
     messages: tuple[Message, ...] | None = None
     state: RunState | None = None
     waiting: dict[str, str] | None = None
+    sources: ProvenanceIndex | None = None
     said: list[str] = field(default_factory=list)
 
 
@@ -223,6 +225,22 @@ class Context:
         if self._read.state is None:
             self._read.state = fold_entries(read_messages(self.messages), self.toolset.tools)
         return self._read.state
+
+    @property
+    def sources(self) -> ProvenanceIndex:
+        """All that the conversation says: messages, the arguments of earlier calls, and what results
+        hold. Read when it is first needed.
+        """
+        if self._read.sources is None:
+            state = self.state
+            results = (*state.earlier, *state.results)
+            made = ProvenanceIndex(state.asked.query, self.messages, results)
+            for message in self.messages:
+                for call in message.tool_calls:
+                    given = call.arguments
+                    made.add_text(given if isinstance(given, str) else to_canonical_json(given))
+            self._read.sources = made
+        return self._read.sources
 
     @property
     def loops(self) -> tuple[history.Loop, ...]:

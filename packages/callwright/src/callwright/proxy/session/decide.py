@@ -194,6 +194,11 @@ class AnswerCall:
     refused: tuple[ToolCall, str] | None = None
     cleared: ClearedCall | None = None
 
+    def take(self, verdict: CheckedCall, arguments: JsonObject) -> None:
+        """Have these arguments, which the gate lets through."""
+        self.call, self.verdict = replace(self.call, arguments=arguments), verdict
+        self.changed = True
+
 
 def _drop_duplicates(found: Sequence[Found], made: Decision) -> list[Found]:
     """Each call once: some servers deliver a call and leave its text in the answer as well."""
@@ -237,7 +242,7 @@ def _fill_from_results(work: list[AnswerCall], made: Decision, context: Context)
     """
     if not context.leave_out or not context.state.results:
         return
-    sources = guard.build_sources(context)
+    sources = context.sources
     for place, one in enumerate(work):
         grounded = context.toolset.gate.check(one.call, sources)
         if not isinstance(grounded, CheckedCall) or not isinstance(one.verdict, CheckedCall):
@@ -247,19 +252,23 @@ def _fill_from_results(work: list[AnswerCall], made: Decision, context: Context)
         before, after = one.verdict.arguments, grounded.arguments
         keys = [key for key in before if (before[key], after.get(key)) in told]
         filled = {**before, **{key: after[key] for key in keys}}
-        verdict = context.toolset.gate.check(replace(one.call, arguments=filled))
-        if not keys or isinstance(verdict, Refusal):
-            continue
-        one.call, one.verdict, one.changed = replace(one.call, arguments=filled), verdict, True
-        made.edits += [
-            Edit(
-                pointer_join(f"/{place}/arguments", key),
-                before[key],
-                filled[key],
-                EditRules.FILL_FROM_RESULT,
-            )
-            for key in keys
-        ]
+        if keys and (verdict := _check_with(one, filled, context)) is not None:
+            one.take(verdict, filled)
+            made.edits += _list_edits(place, keys, before, filled, EditRules.FILL_FROM_RESULT)
+
+
+def _check_with(one: AnswerCall, arguments: JsonObject, context: Context) -> CheckedCall | None:
+    """The gate's verdict on a call with other arguments; None where it refuses them."""
+    verdict = context.toolset.gate.check(replace(one.call, arguments=arguments))
+    return verdict if isinstance(verdict, CheckedCall) else None
+
+
+def _list_edits(
+    place: int, keys: Iterable[str], before: JsonObject, after: JsonObject, rule: EditRule
+) -> list[Edit]:
+    """The edits of these arguments of the call at a place of the answer."""
+    at = f"/{place}/arguments"
+    return [Edit(pointer_join(at, key), before.get(key), after.get(key), rule) for key in keys]
 
 
 def _leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context) -> None:
@@ -274,17 +283,14 @@ def _leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context
             continue
         before = one.verdict.arguments
         kept = {key: value for key, value in before.items() if key not in keys}
-        verdict = context.toolset.gate.check(replace(one.call, arguments=kept))
-        if isinstance(verdict, Refusal):
+        verdict = _check_with(one, kept, context)
+        if verdict is None:
             continue
         if context.guard == "report":
             made.notes += [f"would be left out: '{key}' of '{one.call.tool}'" for key in keys]
             continue
-        one.call, one.verdict, one.changed = replace(one.call, arguments=kept), verdict, True
-        made.edits += [
-            Edit(pointer_join(f"/{place}/arguments", key), before.get(key), None, LEFT_OUT)
-            for key in keys
-        ]
+        one.take(verdict, kept)
+        made.edits += _list_edits(place, keys, before, kept, LEFT_OUT)
 
 
 def _without_hallucinated_calls(

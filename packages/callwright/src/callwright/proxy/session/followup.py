@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from callwright import prompts
 from callwright.models.chat import Gathered, messages_out
-from callwright.models.grammar import reduce_schema
+from callwright.models.grammar import build_grammar, reduce_schema
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Reply, ToolCall
 from callwright.parsing import parse_calls
@@ -18,12 +18,29 @@ def build_question_body(request: ChatRequest, context: Context) -> JsonObject:
     """A question of our own to the model of the request: its messages replaced, its sampling
     kept.
     """
-    left_out = (*_STREAMED, *_CALLS, "response_format", "stop")
-    body = {k: v for k, v in context.body.items() if k not in left_out}
+    body = copy_settings(context)
     body["messages"] = messages_out(request.messages)
     if request.schema is not None and context.schema:
         body["response_format"] = build_response_format(request.schema)
     return body
+
+
+def copy_settings(context: Context) -> JsonObject:
+    """The request without its tools, its stream and the form that it asks for: a question of our own
+    has others.
+    """
+    left_out = (*_STREAMED, *_CALLS, "response_format", "stop")
+    return {k: v for k, v in context.body.items() if k not in left_out}
+
+
+def hold_to_schema(body: JsonObject, schema: Json, context: Context) -> JsonObject:
+    """The body of a question whose reply is held to a schema, and is the likeliest one unless the
+    client says otherwise: it is a reading, not a piece of prose.
+    """
+    body.setdefault("temperature", 0)
+    if context.local:
+        return {**body, "grammar": build_grammar(schema)}
+    return {**body, "response_format": build_response_format(schema)}
 
 
 def build_response_format(schema: Json) -> JsonObject:

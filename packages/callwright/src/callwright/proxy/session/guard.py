@@ -103,7 +103,7 @@ class Guard:
     def _state(self) -> ClearanceState:
         if self._known is None:
             state = self._context.state
-            sources = build_sources(self._context)
+            sources = self._context.sources
             users = (m.content for m in state.asked.conversation if m.role == "user")
             self._known = ClearanceState(
                 sources,
@@ -137,22 +137,6 @@ class Guard:
         if isinstance(verdict, CheckedCall):
             return compute_write_key(verdict)
         return to_canonical_json(history.make_call_key(call))
-
-
-def build_sources(context: Context) -> ProvenanceIndex:
-    """All that the conversation says: messages, the arguments of earlier calls, and what results
-    hold.
-    """
-    state = context.state
-    made = ProvenanceIndex(state.asked.query, context.messages, (*state.earlier, *state.results))
-    for message in context.messages:
-        for call in message.tool_calls:
-            made.add_text(
-                call.arguments
-                if isinstance(call.arguments, str)
-                else to_canonical_json(call.arguments)
-            )
-    return made
 
 
 def find_unstated_options(context: Context, calls: Sequence[ToolCall]) -> list[tuple[str, ...]]:

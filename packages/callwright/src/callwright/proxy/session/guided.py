@@ -16,7 +16,6 @@ from typing import TypeGuard
 from callwright import prompts
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.models.chat import messages_out
-from callwright.models.grammar import build_grammar
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.proxy.session import followup
 from callwright.proxy.session.answers.sse import json_bytes
@@ -62,35 +61,23 @@ def build_body(
     of, the same in every round, so that the upstream's prompt cache holds. ``open_``: a part of the
     request that the calls decided so far do not serve.
     """
-    left_out = (
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "stream",
-        "stream_options",
-        "stop",
-        "response_format",
-    )
-    made = {k: v for k, v in context.body.items() if k not in left_out}
+    made = followup.copy_settings(context)
     made["messages"] = _add_instructions(
         context.body["messages"],
         _render_led(context, shown) if shown else _render_instructions(context),
     )
     if problem:
         made["messages"] += messages_out(prompts.render("again", problem=problem))
-    names, query = ", ".join(tool.name for tool in tools), context.state.asked.query
+    names = ", ".join(tool.name for tool in tools)
     if open_ is not None:
-        asked = prompts.render("open", query=query, names=names, made=open_.made, open=open_.points)
+        values = {"query": context.state.asked.query, "names": names}
+        asked = prompts.render("open", made=open_.made, open=open_.points, **values)
         made["messages"] += messages_out(asked)
     elif not problem and shown and context.state.results:
-        made["messages"] += messages_out(prompts.render("next", query=query, names=names))
-    made.setdefault("temperature", 0)  # a reading, not a piece of prose
+        asked = prompts.render("next", query=context.state.asked.query, names=names)
+        made["messages"] += messages_out(asked)
     wanted = build_schema(context, least=least, offered=tools)
-    if context.local:
-        made["grammar"] = build_grammar(wanted)
-    else:
-        made["response_format"] = followup.build_response_format(wanted)
-    return made
+    return followup.hold_to_schema(made, wanted, context)
 
 
 def build_body_in_words(context: Context, problem: str = "") -> JsonObject:
@@ -135,21 +122,15 @@ def build_question_to_user(context: Context, held: Sequence[HeldCall]) -> JsonOb
     """The request without tools, for one question to the user: for the values that nothing states,
     without which these calls are not made.
     """
-    left_out = ("tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "stop")
-    made = {k: v for k, v in context.body.items() if k not in left_out}
+    made = followup.copy_settings(context)
     tools = {tool.name: tool for tool in context.toolset.tools}
     names = dict.fromkeys(one.call.tool for one in held)
     missing = dict.fromkeys(_render_missing(one, tools[one.call.tool]) for one in held)
     asked = prompts.render("question", calls=", ".join(names), missing="; ".join(missing))
     made["messages"] = [*made["messages"], *messages_out(asked)]
-    made.setdefault("temperature", 0)
     # where something was looked up for the request, it is one
     wanted = QUESTION if context.state.results else QUESTION_OR_REPLY
-    if context.local:
-        made["grammar"] = build_grammar(wanted)
-    else:
-        made["response_format"] = followup.build_response_format(wanted)
-    return made
+    return followup.hold_to_schema(made, wanted, context)
 
 
 def _render_missing(held: HeldCall, tool: Tool) -> str:
