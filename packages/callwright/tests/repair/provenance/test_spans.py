@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from callwright.repair.provenance.spans import Span, find_near_days, find_span
@@ -55,6 +55,8 @@ def test_days_are_counted_both_ways() -> None:
     assert date(2027, 1, 31) in {*Span(frozenset({1}), "year").count_from(start)}
 
 
+@example(date(1, 1, 1), 1, "day")
+@example(date(9999, 12, 31), 999, "week")
 @given(st.dates(), st.integers(0, 999), st.sampled_from(["day", "week", "month", "year"]))
 def test_any_day_of_the_calendar_can_be_counted_from(start: date, count: int, unit: str) -> None:
     assert all(isinstance(day, date) for day in Span(frozenset({count}), unit).count_from(start))

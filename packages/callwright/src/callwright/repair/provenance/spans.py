@@ -31,13 +31,23 @@ class Span(NamedTuple):
     unit: str
 
     def count_from(self, start: date) -> Iterator[date]:
-        """Yield the days that are so far after and before a day."""
+        """Yield the days that are so far after and before a day, those outside the calendar left out."""
         for count in self.counts:
             for way in (count, -count):
                 if self.unit in _DAYS:
-                    yield start + timedelta(days=way * _DAYS[self.unit])
-                elif (day := _shift_months(start, way * _MONTHS[self.unit])) is not None:
+                    day = _shift_days(start, way * _DAYS[self.unit])
+                else:
+                    day = _shift_months(start, way * _MONTHS[self.unit])
+                if day is not None:
                     yield day
+
+
+def _shift_days(start: date, days: int) -> date | None:
+    """The day so many days later; None outside the calendar."""
+    try:
+        return start + timedelta(days=days)
+    except OverflowError:
+        return None
 
 
 def _shift_months(start: date, months: int) -> date | None:
