@@ -12,10 +12,7 @@ from callwright.cli.settings.options import ShownOptions
 from callwright.models import ModelSpec
 from callwright.nouns.errors import ConfigError
 
-QUERY = (
-    "How far is it from Oslo Gardermoen (OSL) to Lisbon (LIS) in nautical miles, "
-    "and at what local time does the sun rise in Lisbon on 2025-06-21?"
-)
+QUERY = "When does the sun rise and set at Lisbon airport (LIS) on 2025-06-21, in local time?"
 TOOLS = (
     "find_airports",
     "get_airport",
