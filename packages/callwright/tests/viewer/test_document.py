@@ -14,7 +14,9 @@ def digest(text: str) -> str:
 
 
 def test_the_policy_lets_our_own_style_and_script_run_and_nothing_else() -> None:
-    page = render_document("Title", [html("<p>body</p>")], style="report.css", script="report.js")
+    page = render_document(
+        "Title", [html("<p>body</p>")], style="report.css", scripts=["report.js"]
+    )
     style, script = (
         page[page.index(f"<{tag}>") + len(tag) + 2 : page.index(f"</{tag}>")]
         for tag in ("style", "script")

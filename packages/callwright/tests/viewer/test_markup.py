@@ -65,7 +65,11 @@ def test_every_template_is_a_literal_and_html_is_declared_only_of_what_comes_fro
                 assert isinstance(template, ast.Constant) or fixed, f"{path.name}:{call.lineno}"
             elif call.func.id == "Html" and call.args:
                 declared.append(f"{path.name}: {ast.unparse(call)}")
-    ours = ["Html(build_policy(css, code, form=form))", "Html(code)", "Html(css)"]
+    ours = [
+        "Html(_read_style(style))",
+        "Html(build_policy(style, scripts, form=form, live=live))",
+        "Html(code)",
+    ]
     assert sorted(d for d in declared if not d.startswith("markup.py")) == [
         f"document.py: {one}" for one in ours
     ]

@@ -24,6 +24,7 @@ from callwright.viewer import (
     render_report_page,
 )
 from callwright.viewer.report import EVIDENCE, ROWS
+from tests.browser import CONTRAST, LOOKS, WIDTH, needs_chromium, open_tab
 
 HOSTILE = (
     "</pre></td></script><script>alert('x')</script><img src=x onerror=alert(1)>\"'&\x1b[31m\u202e"
@@ -142,5 +143,22 @@ def test_in_a_browser_a_hundred_rows_are_shown_and_a_link_leads_to_any(tmp_path:
     assert "201 to 250 of 250 rows" in html
     bodies = re.findall(r'<tbody id="row-(\d+)"([^>]*)>', html)
     assert [int(n) for n, rest in bodies if "hidden" not in rest] == list(range(200, 250))
-    assert re.search(r'<form id="filter">', html), "the controls are there where the script runs"
+    assert re.search(r'<form class="filter" id="filter">', html), (
+        "the controls are there where the script runs"
+    )
     assert html.count("<details open") == 1, "the row that was asked for shows its evidence"
+
+
+@needs_chromium
+async def test_in_a_browser_the_report_fits_and_can_be_read_in_four_looks(tmp_path: Path) -> None:
+    source = tmp_path / "report.html"
+    source.write_text(render_report_page(report("Oslo " * 40)), encoding="utf-8")
+    heights = "[...document.querySelectorAll('table')].map((one) => one.clientHeight)"
+    async with open_tab() as tab:
+        for width, dark in LOOKS:
+            await tab.look(width, dark=dark)
+            await tab.open(source.as_uri())
+            assert await tab.run(WIDTH) <= width, "nothing is wider than the window"
+            assert await tab.run(CONTRAST) == []
+            assert min(await tab.run(heights)) > 20, "no table is cut off"
+        assert tab.problems == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from callwright.nouns.errors import Failure
 from callwright.nouns.trace import Event, Trace
 from callwright.nouns.types import Edit, Skip, ToolResult, to_json
-from callwright.viewer.story import read_story
+from callwright.viewer.story import Stage, read_story
 
 
 def _result(id_: str, failure: Failure | None = None, attempt: int = 1) -> dict[str, object]:
@@ -39,15 +39,19 @@ def layered() -> list[Event]:
     return trace.events
 
 
+def notes(stage: Stage) -> list[str]:
+    return [note.text for note in stage.notes]
+
+
 def test_calls_belong_to_their_layer_and_keep_their_history() -> None:
     story = read_story(layered())
     first, second = story.stages
     assert [c.id for c in first.calls] == ["r1"]
-    assert [r["attempt"] for r in first.calls[0].results] == [1, 2]
+    assert [r.data["attempt"] for r in first.calls[0].results] == [1, 2]
     assert [e["rule"] for e in first.calls[0].edits] == ["x", "y"]
     assert first.calls[0].state == "ok"
-    assert second.skips[0]["reason"] == "no need"
-    assert second.notes == ["limit reached: repairs"]
+    assert second.skips[0].data["reason"] == "no need"
+    assert notes(second) == ["limit reached: repairs"]
     assert len(story.closing) == 1
 
 
@@ -92,7 +96,7 @@ def test_what_no_longer_counts_and_what_was_asked_stand_at_their_calls() -> None
     assert (first.stale, second.stale) == ("since r2: it says something else", "")
     assert first.asked is None
     assert second.asked is not None
-    assert "r2 was in doubt: done, said the user" in story.stages[0].notes
+    assert "r2 was in doubt: done, said the user" in notes(story.stages[0])
     assert len(story.closing) == 2, "a statement put again belongs to the answer"
 
 
@@ -107,6 +111,6 @@ def test_each_program_of_the_model_is_a_turn_with_what_it_printed() -> None:
     trace.add("model", purpose="code")
     trace.add("round", **{**ends, "given_up": "no tool"}, code=None, shown="", stop="")
     first, second, last = read_story(trace.events).stages
-    assert ([c.id for c in first.calls], first.notes) == (["r0"], ["printed: 1"])
-    assert ([c.id for c in second.calls], second.notes) == (["r1"], ["printed: 1 (stopped: time)"])
-    assert last.notes == ["the model gave up: no tool"]
+    assert ([c.id for c in first.calls], notes(first)) == (["r0"], ["printed: 1"])
+    assert ([c.id for c in second.calls], notes(second)) == (["r1"], ["printed: 1 (stopped: time)"])
+    assert notes(last) == ["the model gave up: no tool"]

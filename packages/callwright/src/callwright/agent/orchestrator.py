@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -359,6 +360,7 @@ async def _run_query(
         run=ledger.run,
         sandbox=sandbox,
         today=today and today.isoformat(),
+        began=None if start else round(time.time(), 3),
         **freeze.stated,
         shortlist=listing,
         offered=len(catalog),

@@ -514,11 +514,18 @@ def view(
     html: Annotated[
         Path | None, typer.Option(help="Where the page goes; default: beside the trace.")
     ] = None,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow", help="Serve the page on this machine, and update it while the run goes on."
+        ),
+    ] = False,
 ) -> None:
     """Draw a trace as one self-contained HTML page."""
+    from callwright.cli.follow import follow_trace
     from callwright.cli.view import write_page
 
-    write_page(trace, html)
+    (follow_trace if follow else write_page)(trace, html)
 
 
 @app.command()

@@ -10,17 +10,21 @@ from callwright.viewer import page
 
 
 def write_page(trace: Path, html: Path | None) -> None:
-    """Write the page of a trace and print where it is. Raises TraceError, also for events that say
-    other things than a run's do.
-    """
+    """Write the page of a trace and print where it is. Raises TraceError."""
     target = html or trace.with_suffix(".html")
+    write_html(draw_page(trace), target)
+    print(target)
+
+
+def draw_page(trace: Path, *, live: bool = False) -> str:
+    """The page of a trace; ``live``: one that is served. Raises TraceError, also for events that
+    say other things than a run's do.
+    """
     events = read_jsonl(trace)
     with convert_errors(
         TraceError, f"{trace} is not the trace of a run", hint="a trace is what --trace wrote"
     ):
-        drawn = page(events)
-    write_html(drawn, target)
-    print(target)
+        return page(events, live=live)
 
 
 def write_html(text: str, target: Path) -> None:

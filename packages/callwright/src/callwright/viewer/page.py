@@ -1,9 +1,12 @@
-"""The run page. No script, no outside resource; everything from the run is escaped."""
+"""The run page. No outside resource; everything from the run is escaped, and all of it is there
+without the script.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from callwright.nouns.plan import Plan
@@ -12,9 +15,14 @@ from callwright.nouns.types import CORRECTED, to_canonical_json, to_json
 from callwright.viewer.document import render_document
 from callwright.viewer.graph import plan_svg
 from callwright.viewer.markup import Html, html, join_html
-from callwright.viewer.story import CallStory, Stage, Story, read_story
+from callwright.viewer.moments import read_date, read_seconds, render_moment, render_offset
+from callwright.viewer.story import CallStory, Dated, Stage, Story, read_story
+from callwright.viewer.summary import FILTER, LIVE, Fact, Kind, join_kinds, render_summary
+from callwright.viewer.timeline import Lane, Row, Span, State, render_timeline
+from callwright.viewer.totals import RunTotals
 
-_MENDED = ("tier1", "tier2", "repeat", "recovery")
+_REPAIRING = ("repair", "reflect", "reflection")  # purposes of questions
+_NAMED = 3  # failed calls in the summary
 _WROTE = {
     "analogy": "By analogy",
     "retry": "Made again",
@@ -23,23 +31,28 @@ _WROTE = {
 _LONG = 1_500  # longer values are folded
 
 
-def page(events: Iterable[Event]) -> str:
-    """One HTML document for one run."""
+def page(events: Iterable[Event], *, live: bool = False) -> str:
+    """One HTML document for one run. ``live``: it is served, and asks where it came from for what
+    is new.
+    """
     story = read_story(events)
+    began = read_date(story.start.get("began"))
     query = str(story.start.get("query", "(no query recorded)"))
-    closing = join_html(_render_question(q, story.texts) for q in story.closing)
-    body = [
-        html("<header><h1>{}</h1>{}</header>", query, _render_facts(story)),
+    closing = join_html(_render_question(q, story.texts, began) for q in story.closing)
+    sections = [
         _render_answer(story),
+        _render_section("Timeline", render_timeline(_build_lanes(story))),
         _render_section("Plan", _render_plan(story)),
         *(
-            _render_section(stage.title, _render_stage(stage, story.texts))
+            _render_section(stage.title, _render_stage(stage, story.texts, began), grouped=True)
             for stage in story.stages
         ),
-        _render_section("Answer step", closing) if closing else Html(),
+        _render_section("Answer step", closing, grouped=True) if closing else Html(),
         _render_section("Tools in view", _render_tools(story)),
     ]
-    return render_document(query, body)
+    head = html("<header><h1>{}</h1>{}</header>", query, _render_origin(story, began))
+    body = [head, _render_run_summary(story, live), html("<main>{}</main>", join_html(sections))]
+    return render_document(query, body, scripts=(FILTER, *([LIVE] if live else ())), live=live)
 
 
 def render_plan_page(query: str, plan: Plan) -> str:
@@ -66,28 +79,162 @@ def render_plan_page(query: str, plan: Plan) -> str:
     )
 
 
-def _render_facts(story: Story) -> Html:
-    cost = story.end.get("cost") or {}
-    usage = cost.get("usage") or {}
-    repairs = cost.get("repairs") or {}
-    facts = {
-        "status": story.end.get("status", "unfinished"),
-        "strategy": story.start.get("strategy", ""),
-        "model": story.start.get("model", ""),
-        "model calls": cost.get("model_calls", ""),
-        "tool calls": cost.get("calls", ""),
-        "edits / repairs / repeats / recoveries": " / ".join(
-            str(repairs.get(k, 0)) for k in _MENDED
-        ),
-        "tokens in / out": _format_tokens(usage, " / ", ""),
-        "seconds": _format_number(cost.get("seconds", "")),
-    }
-    if story.end.get("limit"):
-        facts["ended by limit"] = story.end["limit"]
-    return html(
-        "<dl>{}</dl>",
-        join_html(html("<div><dt>{}</dt><dd>{}</dd></div>", k, v) for k, v in facts.items()),
+def _render_origin(story: Story, began: float | None) -> Html:
+    """Who ran it, and when."""
+    start = story.start
+    names = (
+        f"{name}: {start[name]}" for name in ("strategy", "model", "planner") if start.get(name)
     )
+    date = render_moment(began) if began is not None else Html()
+    said = join_html([*(html("<span>{}</span>", name) for name in names), date], html(" "))
+    return html("<p class=origin>{}</p>", said) if said else said
+
+
+def _render_run_summary(story: Story, live: bool) -> Html:
+    totals = RunTotals.of(story)
+    status = "running" if live and totals.status == "unfinished" else totals.status
+    said, *_ = str(story.answer.get("text") or "no answer yet").strip().splitlines() or [""]
+    outcome = html(
+        '<span class="tag {}">{}</span> <span class=said>{}</span>',
+        _choose_state(status),
+        status,
+        said,
+    )
+    facts = [
+        Fact("seconds", f"{totals.seconds:.1f}"),
+        Fact("calls", str(totals.calls)),
+        Fact("questions", str(totals.questions), note="to the model"),
+        Fact("tokens in / out", " / ".join(totals.tokens)),
+        Fact("repairs", " / ".join(totals.repairs), note="edits / repairs / repeats / recoveries"),
+        Fact("writes", str(totals.writes), note="calls that left and may have changed something"),
+        Fact("held", str(totals.held), "skipped" if totals.held else "", "nobody allowed them"),
+        Fact("failed", str(len(totals.failed)), "failed" if totals.failed else ""),
+    ]
+    if story.end.get("limit"):
+        facts.append(Fact("ended by limit", str(story.end["limit"]), "failed"))
+    return render_summary(
+        outcome, facts, _count_kinds(story), below=_render_failures(totals.failed)
+    )
+
+
+def _choose_state(status: str) -> State:
+    """The colour of a run's status; one that a later version made is no good news."""
+    match status:
+        case "answered":
+            return "ok"
+        case "partial":
+            return "skipped"
+        case "running" | "unfinished":
+            return "idle"
+    return "failed"
+
+
+def _render_failures(failed: Sequence[CallStory]) -> Html:
+    """The calls that failed, each with its reason."""
+    if not failed:
+        return Html()
+    named = join_html(
+        (
+            html(
+                '<a href="#{0}">{0} {1}</a> {2}',
+                call.id,
+                call.tool,
+                _get_failure(call).get("kind", ""),
+            )
+            for call in failed[:_NAMED]
+        ),
+        html(", "),
+    )
+    more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+    return html("<p class=failures>Failed: {}{}</p>", named, more)
+
+
+def _get_failure(call: CallStory) -> Mapping[str, Any]:
+    failure = call.results[-1].data.get("failure") if call.results else None
+    return failure if isinstance(failure, Mapping) else {}
+
+
+def _count_kinds(story: Story) -> list[Kind]:
+    skips = sum(len(stage.skips) for stage in story.stages)
+    notes = sum(len(stage.notes) for stage in story.stages)
+    found = Counter(kind for call in story.calls for kind in _list_kinds(call))
+    found.update(kind for q in story.questions for kind in _list_question_kinds(q))
+    return [
+        Kind("", "everything", len(story.calls) + len(story.questions) + skips + notes),
+        Kind("call", "calls", found["call"]),
+        Kind("question", "questions", found["question"]),
+        Kind("repair", "repairs", found["repair"]),
+        Kind("failure", "failures", found["failure"]),
+        Kind("held", "held and skipped", found["held"] + skips),
+        Kind("note", "notes", notes),
+    ]
+
+
+def _list_question_kinds(question: Dated) -> list[str]:
+    return ["question", *(["repair"] if question.data.get("purpose") in _REPAIRING else [])]
+
+
+def _list_kinds(call: CallStory) -> list[str]:
+    repaired = call.edits or call.repairs or call.refused or call.reflections
+    failed = call.state == "failed" or any(result.data.get("failure") for result in call.results)
+    return [
+        "call",
+        *(["repair"] if repaired else []),
+        *(["failure"] if failed else []),
+        *(["held"] if call.state == "skipped" else []),
+    ]
+
+
+def _build_lanes(story: Story) -> list[Lane]:
+    stages = [(stage.title, stage.questions, stage.calls) for stage in story.stages] + [
+        ("Answer step", story.closing, [])
+    ]
+    return [
+        Lane(
+            title,
+            sorted(
+                [*map(_build_question_row, questions), *(_build_call_row(c, story) for c in calls)],
+                key=lambda row: row.start,
+            ),
+        )
+        for title, questions, calls in stages
+    ]
+
+
+def _build_question_row(question: Dated) -> Row:
+    return Row(
+        question.id,
+        f"Question: {question.data.get('purpose')}",
+        "question",
+        _build_spans([question], "question"),
+    )
+
+
+def _build_call_row(call: CallStory, story: Story) -> Row:
+    """A bar for each attempt; a call without one has a mark where it was written, or a bar up to
+    now while its result may still come.
+    """
+    state: State = call.state
+    spans = [
+        span
+        for result in call.results
+        for span in _build_spans([result], "failed" if result.data.get("failure") else "ok")
+    ]
+    if not call.results:
+        is_open = not story.end and call.refused is None and not call.is_held
+        state = "idle" if is_open else "skipped"
+        until = story.seconds if is_open else call.at
+        spans = _build_spans([Dated(until, {"seconds": until - call.at})], state)
+    return Row(call.id, f"{call.id} {call.tool}", state, spans)
+
+
+def _build_spans(ends: Iterable[Dated], state: State) -> list[Span]:
+    """A span for each that ended at a time; a trace may hold anything there."""
+    return [
+        Span(max(0.0, one.at - (read_seconds(one.data.get("seconds")) or 0.0)), one.at, state)
+        for one in ends
+        if read_seconds(one.at) is not None
+    ]
 
 
 def _render_answer(story: Story) -> Html:
@@ -173,9 +320,9 @@ def _find_critical_path(story: Story) -> tuple[str, ...]:
     if not story.streamed or not story.plan:
         return ()
     took: dict[str, float] = {}
-    for call in (call for stage in story.stages for call in stage.calls):
+    for call in story.calls:
         took[call.slot] = took.get(call.slot, 0.0) + sum(
-            r.get("seconds") or 0.0 for r in call.results
+            r.data.get("seconds") or 0.0 for r in call.results
         )
     plan = Plan.from_slots(story.plan["slots"])
     return (
@@ -185,23 +332,43 @@ def _find_critical_path(story: Story) -> tuple[str, ...]:
     )
 
 
-def _render_stage(stage: Stage, texts: Mapping[str, str]) -> Html:
-    skipped = '<p class="skip"><span class="tag skipped">skipped</span> <b>{}</b> {}</p>'
-    parts = [_render_call(call) for call in stage.calls]
-    parts += [html(skipped, s["tool"], s["reason"]) for s in stage.skips]
-    parts += [html("<p class=quiet>{}</p>", note) for note in stage.notes]
-    parts += [_render_question(q, texts) for q in stage.questions]
-    return join_html(parts)
+def _render_stage(stage: Stage, texts: Mapping[str, str], began: float | None) -> Html:
+    """Every entry of a stage in the order in which they came."""
+    parts = [(call.at, _render_call(call, began)) for call in stage.calls]
+    parts += [(skip.at, _render_skip(skip, began)) for skip in stage.skips]
+    parts += [
+        (
+            note.at,
+            html(
+                "<p class=quiet data-kinds=note><span>{}</span> {}</p>",
+                note.text,
+                render_offset(note.at, began),
+            ),
+        )
+        for note in stage.notes
+    ]
+    parts += [(q.at, _render_question(q, texts, began)) for q in stage.questions]
+    return join_html(part for _, part in sorted(parts, key=lambda pair: pair[0]))
 
 
-def _render_call(call: CallStory) -> Html:
+def _render_skip(skip: Dated, began: float | None) -> Html:
+    return html(
+        '<p class="skip" data-kinds=held><span class="tag skipped">skipped</span> <b>{}</b>'
+        " <span>{}</span> {}</p>",
+        skip.data["tool"],
+        skip.data["reason"],
+        render_offset(skip.at, began),
+    )
+
+
+def _render_call(call: CallStory, began: float | None) -> Html:
     columns = [_render_column(_WROTE.get(call.by, "The model wrote"), _render_value(call.raw))]
     edits = call.edits
     if edits or call.refused or call.reflections:
         columns.append(
             _render_column("What was wrong, what was changed", _render_repairs(call, edits))
         )
-    ran = call.results[-1] if call.results else None
+    ran = call.results[-1].data if call.results else None
     columns.append(
         _render_column(
             "Executed",
@@ -212,9 +379,12 @@ def _render_call(call: CallStory) -> Html:
         columns.append(_render_column("Came back", _render_outcome(ran)))
     took = "<small>{} ms, attempt {}</small>"
     return html(
-        '<article id="{id}"><h3><span class="tag {state}">{state}</span> {stale}<code>{id}</code>'
-        " {tool} {times}</h3><div class=columns>{columns}</div>{asked}</article>",
+        '<article id="{id}" data-kinds="{kinds}"><h3><span class="tag {state}">{state}</span>'
+        " {stale}<code>{id}</code> <span>{tool}</span> {times} {at}</h3><div"
+        " class=columns>{columns}</div>{asked}</article>",
         id=call.id,
+        kinds=join_kinds(_list_kinds(call)),
+        at=render_offset(call.at, began),
         state=call.state,
         stale=(
             html('<span class="tag idle" title="{}">stale</span> ', call.stale)
@@ -278,17 +448,21 @@ def _render_outcome(result: Mapping[str, Any]) -> Html:
     return _render_value(result.get("content"))
 
 
-def _render_question(data: Mapping[str, Any], texts: Mapping[str, str]) -> Html:
+def _render_question(question: Dated, texts: Mapping[str, str], began: float | None) -> Html:
+    data = question.data
     prompt, reply = (texts.get(str(data.get(k)), "") for k in ("prompt", "reply"))
     cut = data.get("discarded")
     return html(
-        "<details class=question><summary>Question to the model ({purpose}, {mode}): {tokens},"
-        " {seconds} s</summary><h4>Prompt</h4><pre>{prompt}</pre><h4>Raw"
-        " reply</h4><pre>{reply}</pre>{cut}</details>",
+        '<details class=question id="{id}" data-kinds="{kinds}"><summary><h3>Question to the model'
+        " ({purpose}, {mode})</h3> <span>{tokens}, {seconds} s</span> {at}</summary>"
+        "<h4>Prompt</h4><pre>{prompt}</pre><h4>Raw reply</h4><pre>{reply}</pre>{cut}</details>",
+        id=question.id,
+        kinds=join_kinds(_list_question_kinds(question)),
         purpose=data.get("purpose"),
         mode=data.get("mode"),
         tokens=_format_tokens(data.get("usage") or {}, " tokens in, ", " out"),
         seconds=_format_number(data.get("seconds", 0)),
+        at=render_offset(question.at - (read_seconds(data.get("seconds")) or 0.0), began),
         prompt=prompt,
         reply=reply,
         cut=html("<h4>Cut off and discarded</h4><pre>{}</pre>", cut) if cut else "",
@@ -308,8 +482,10 @@ def _render_tools(story: Story) -> Html:
     return rows or html("<p class=quiet>none</p>")
 
 
-def _render_section(title: str, content: Html) -> Html:
-    return html("<section><h2>{}</h2>{}</section>", title, content)
+def _render_section(title: str, content: Html, *, grouped: bool = False) -> Html:
+    """``grouped``: it goes where the filter hides all that it holds."""
+    marked = html(" data-group") if grouped else ""
+    return html("<section{}><h2>{}</h2>{}</section>", marked, title, content)
 
 
 def _render_column(title: str, content: Html) -> Html:

@@ -124,7 +124,7 @@ def render_report_page(report: Report) -> str:
     body = [html("<header><h1>{}</h1><dl>{}</dl>{}</header><main>", report.title, facts, said)]
     body += [html("<section>{}</section>", _render_part(part, 2)) for part in report.parts]
     body += [_render_items(report.items), html("</main>")]
-    return render_document(report.title, body, style="report.css", script="report.js")
+    return render_document(report.title, body, style="report.css", scripts=("report.js",))
 
 
 def _render_part(part: Part, level: int) -> Html:
@@ -261,7 +261,7 @@ def _render_filter(categories: Sequence[str]) -> Html:
         for at, name in enumerate(categories)
     )
     return html(
-        "<form id=filter hidden><label>Verdict <select name=verdict><option"
+        "<form class=filter id=filter hidden><label>Verdict <select name=verdict><option"
         " value=''>all</option><option>kept</option><option>dropped</option></select></label><label>Category"
         " <select name=category><option value=''>all</option>{}</select></label><label>Containing"
         " <input type=search name=text autocomplete=off></label><button type=button"

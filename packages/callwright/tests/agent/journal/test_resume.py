@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -361,6 +362,8 @@ async def test_limits_conversation_and_time_go_on_where_they_were(tmp_path: Path
     again = await orchestrator(tmp_path, World(), model=ScriptedModel([])).resume(first.id)
     start = again.events[0].data
     assert start["limits"]["repairs"] == 1
+    assert abs(first.events[0].data["began"] - time.time()) < 600
+    assert start["began"] is None, "the pause moved every later time away from the date"
     assert start["conversation"][1]["tool_calls"][0]["arguments"] == {"iata": "OSL"}
     told = [
         e.at for e in first.events if "turn" in e.data

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -47,7 +48,35 @@ def test_each_page_says_what_it_is_for(path: str, said: bytes, kind: str) -> Non
     assert status == 200
     assert said in body
     assert dict(headers)["content-type"] == kind
-    assert "script" not in dict(headers)["content-security-policy"]
+    policy = dict(headers)["content-security-policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert policy.endswith("frame-ancestors 'none'")
+    assert "unsafe" not in policy
+    assert ("script-src 'sha256-" in policy) == (b"<script>" in body)
+
+
+def test_a_page_that_did_not_change_is_not_sent_again() -> None:
+    counters = counted()
+    _, headers, body = answer_request(asked("/callwright"), counters, "u", PAGE, 5.0)
+    tag = dict(headers)["etag"]
+    again = replace(asked("/callwright"), tag=tag)
+    assert again.is_update
+    assert answer_request(again, counters, "u", PAGE, 9.0)[::2] == (304, b"")
+    counters.active += 1
+    assert answer_request(again, counters, "u", PAGE, 9.0)[0] == 200
+    counters.active -= 1
+    counters.add(Record("r2", "/v1/messages"))
+    assert b"r2" in answer_request(again, counters, "u", PAGE, 9.0)[2]
+    assert b"r2" not in body
+
+
+def test_only_the_newest_requests_are_live() -> None:
+    counters = counted(Record("r1", "/x"), Record("r2", "/x"))
+    newest = answer_request(asked("/callwright"), counters, "u", PAGE)
+    older = answer_request(asked("/callwright", query="before=r2"), counters, "u", PAGE)
+    assert "connect-src 'self'" in dict(newest[1])["content-security-policy"]
+    assert "connect-src" not in dict(older[1])["content-security-policy"]
+    assert b"fetch(" not in older[2]
 
 
 def test_pages_can_only_be_read() -> None:

@@ -183,11 +183,9 @@ class Proxy:
         try:
             record = await self._serve(scope, receive, noting)
         finally:
-            log(
-                line_of(
-                    scope["method"], _get_target(scope)[0], status, self.clock() - began, record
-                )
-            )
+            if status not in (200, 304) or not Asked.read(scope).is_update:
+                took = self.clock() - began
+                log(line_of(scope["method"], _get_target(scope)[0], status, took, record))
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> Record | None:
         """Answer a request; returns what was done to it, where it was read."""
@@ -235,7 +233,11 @@ class Proxy:
                 return build_refusal(form or 408, _REFUSED[form or 408])
             return logged_in(asked, form, self.access)
         return answer_request(
-            asked, self.counters, self.upstream.base, self.settings.budget.page_bytes
+            asked,
+            self.counters,
+            self.upstream.base,
+            self.settings.budget.page_bytes,
+            time.time(),
         )
 
     async def aclose(self) -> None:

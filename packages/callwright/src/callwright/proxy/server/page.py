@@ -1,17 +1,21 @@
-"""Records -> one HTML page: raw, parsed, edits, sent, per request. Pure; every text escaped, no
-script.
+"""Records -> one HTML page: raw, parsed, edits, sent, per request. Pure; every text escaped. The
+script filters and asks for what is new; all else is there without it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from callwright.nouns.types import Json, ToolCall, to_json
+from callwright.proxy.server.counters import Counters
 from callwright.proxy.session.guarding import Guarding
 from callwright.proxy.session.record import Led, Record
 from callwright.viewer.document import render_document
 from callwright.viewer.markup import Html, html, join_html
+from callwright.viewer.moments import format_seconds, render_moment
+from callwright.viewer.summary import FILTER, LIVE, Fact, Kind, join_kinds, render_summary
 
 
 def render_front(host: str, upstream: str) -> str:
@@ -27,7 +31,7 @@ def render_front(host: str, upstream: str) -> str:
         upstream=upstream,
         host=host,
     )
-    return render_document("Proxy", [body], style="proxy.css")
+    return render_document("Proxy", [body])
 
 
 def render_login(path: str, message: str) -> str:
@@ -40,25 +44,106 @@ def render_login(path: str, message: str) -> str:
         or "These pages show conversations. Enter the key of the proxy to see them.",
         path=path,
     )
-    return render_document("Proxy", [body], style="proxy.css", form=True)
+    return render_document("Proxy", [body], form=True)
 
 
-def render_page(rows: Sequence[Html], upstream: str, more: str = "") -> str:
-    """The last requests, each as :func:`render_row` renders it. ``more``: the address of older ones, if
-    there are any.
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The surroundings of the requests on a page. ``now``: seconds since 1970; ``more``: the address
+    of older requests, if there are any; ``live``: it holds the newest, and asks for those to come.
     """
-    body = html(
-        "<h1>Callwright proxy</h1><p>Upstream: {}. Requests that offered tools, newest first."
-        " Reload for more.</p>{}{}",
-        upstream,
-        join_html(rows) or html("<p>No request with tools yet.</p>"),
-        html('<p><a href="{}">Older requests</a></p>', more) if more else "",
-    )
-    return render_document("Proxy", [body], style="proxy.css")
+
+    counters: Counters
+    upstream: str
+    now: float
+    more: str = ""
+    live: bool = True
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        return (FILTER, LIVE) if self.live else (FILTER,)
 
 
-def render_row(record: Record) -> Html:
-    """One request: a line, and behind it raw, parsed, edits and sent."""
+def render_page(rows: Sequence[Html], shown: Shown) -> str:
+    """The last requests, each as :func:`render_row` renders it."""
+    older = html('<p><a href="{}">Older requests</a></p>', shown.more) if shown.more else Html()
+    body = [
+        html(
+            "<header><h1>Callwright proxy</h1><p class=origin><span>Upstream: {}</span><span>Requests"
+            " that offered tools, newest first</span><noscript>Reload for"
+            " more.</noscript></p></header>",
+            shown.upstream,
+        ),
+        render_summary(_render_outcome(shown), _list_facts(shown.counters), _count_kinds(shown)),
+        html(
+            '<main><section id="requests"><h2>Requests</h2>{}{}</section></main>',
+            join_html(rows) or html("<p>No request with tools yet.</p>"),
+            older,
+        ),
+    ]
+    return render_document("Proxy", body, scripts=shown.scripts, live=shown.live)
+
+
+def _render_outcome(shown: Shown) -> Html:
+    """The newest request in one line."""
+    if not shown.counters.records:
+        return html('<span class="tag idle">idle</span> <span class=said>no request yet</span>')
+    last = shown.counters.records[0]
+    rules = ", ".join(dict.fromkeys(edit.rule for edit in last.edits))
+    said = " · ".join(filter(None, (last.path, last.model, rules)))
+    return html('<span class="tag {0}">{0}</span> <span class=said>{1}</span>', last.outcome, said)
+
+
+def _list_facts(counters: Counters) -> list[Fact]:
+    counted = counters.requests
+    finished = sum(counted.values())
+    failed = counted["failed"] + counted["gone"]
+    held, faults = sum(counters.held.values()), sum(counters.faults.values())
+    return [
+        Fact("requests", str(finished)),
+        Fact("under way", str(counters.active)),
+        Fact("edited", str(counted["edited"]), "edited" if counted["edited"] else ""),
+        Fact("edits", str(sum(counters.edits.values()))),
+        Fact(
+            "questions", str(counters.questions), note="upstream requests beyond the client's own"
+        ),
+        Fact("calls", str(sum(counters.calls.values())), note="sent to clients"),
+        Fact("kept back", str(held), "skipped" if held else "", "by the guard"),
+        Fact("failed", str(failed), "failed" if failed else "", "or left by the client"),
+        Fact("faults", str(faults), "failed" if faults else "", "of the proxy itself"),
+        Fact("seconds", f"{counters.seconds:.1f}", note="spent on requests that offered tools"),
+    ]
+
+
+def _count_kinds(shown: Shown) -> list[Kind]:
+    """The choices of the filter, counted over all requests that are kept."""
+    found = [_list_kinds(record) for record in shown.counters.records]
+    names = {
+        "": "everything",
+        "edited": "edited",
+        "untouched": "untouched",
+        "question": "with questions",
+        "held": "held by the guard",
+        "failure": "failures",
+    }
+    return [
+        Kind(kind, name, sum(kind in one for one in found) if kind else len(found))
+        for kind, name in names.items()
+    ]
+
+
+def _list_kinds(record: Record) -> list[str]:
+    failed = record.outcome in ("failed", "gone") or record.fault
+    return [
+        record.outcome,
+        *(["question"] if record.questions else []),
+        *(["held"] if record.guarding.held else []),
+        *(["failure"] if failed else []),
+    ]
+
+
+def render_row(record: Record, now: float) -> Html:
+    """One request: a line, and behind it raw, parsed, edits and sent. ``now``: seconds since 1970."""
     facts = (
         record.id,
         record.path,
@@ -71,7 +156,7 @@ def render_row(record: Record) -> Html:
         f"{len(kept_back)} kept back" if (kept_back := record.guarding.kept_back) else "",
         f"{len(reported)} reported" if (reported := record.guarding.reported) else "",
         f"fault: {record.fault}" if record.fault else "",
-        f"{record.seconds:.2f} s",
+        format_seconds(record.seconds),
     )
     edits = [
         f"{e.rule} {e.path}\n{_format_value(e.before)}\n→ {_format_value(e.after)}"
@@ -87,10 +172,13 @@ def render_row(record: Record) -> Html:
         ),
     )
     return html(
-        '<details id="{id}"><summary><b class="{outcome}">{outcome}</b>{facts}</summary>'
+        '<details class=request id="{id}" data-kinds="{kinds}"><summary><span class="tag'
+        ' {outcome}">{outcome}</span>{facts}{at}</summary>'
         "<div class=columns>{columns}</div>{led}{held}{notes}</details>",
         id=record.id,
+        kinds=join_kinds(_list_kinds(record)),
         outcome=record.outcome,
+        at=render_moment(record.created, now),
         facts=join_html(html("<span>{}</span>", fact) for fact in facts if fact),
         columns=join_html(columns),
         led=_render_column("Led", _format_led(record.led)) if record.led else "",
@@ -119,7 +207,7 @@ def _format_held(guarding: Guarding) -> str:
 
 
 def _render_column(title: str, text: str) -> Html:
-    return html("<div class=column><h4>{}</h4><pre>{}</pre></div>", title, text)
+    return html("<div class=column><h3>{}</h3><pre>{}</pre></div>", title, text)
 
 
 def _format_count(number: int, what: str) -> str:

@@ -5,7 +5,7 @@ Pure.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import dropwhile, islice
 from typing import Any, TypeVar
 from urllib.parse import parse_qs
@@ -13,10 +13,17 @@ from urllib.parse import parse_qs
 from callwright import __version__
 from callwright.proxy.server.access import COOKIE, LOGIN, Access
 from callwright.proxy.server.counters import Counters
-from callwright.proxy.server.page import render_front, render_login, render_page, render_row
+from callwright.proxy.server.page import (
+    Shown,
+    render_front,
+    render_login,
+    render_page,
+    render_row,
+)
 from callwright.proxy.session.answers import compose
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.record import Record
+from callwright.viewer.document import build_policy
 from callwright.viewer.markup import Html
 
 T = TypeVar("T", bytes, Html)
@@ -31,29 +38,32 @@ _JSON, _TEXT, _HTML = (
     "text/plain; version=0.0.4; charset=utf-8",
     "text/html; charset=utf-8",
 )
-_STRICT = (
-    (
-        "content-security-policy",
-        (
-            "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none';"
-            " frame-ancestors 'none'"
-        ),
-    ),
+_SAFE = (
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
     ("cache-control", "no-store"),
 )
 
 
+def _build_safe_headers(policy: str) -> tuple[tuple[str, str], ...]:
+    return (("content-security-policy", f"{policy}; frame-ancestors 'none'"), *_SAFE)
+
+
+_STRICT = _build_safe_headers(build_policy(form=True))
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request for one of our pages. ``host`` is what the client calls us."""
+    """A request for one of our pages. ``host`` is what the client calls us; ``tag``: the version of
+    the page that it has already.
+    """
 
     method: str
     path: str
     query: str = ""
     html: bool = False
     host: str = ""
+    tag: str = ""
 
     @classmethod
     def read(cls, scope: Mapping[str, Any]) -> Asked:
@@ -64,7 +74,13 @@ class Asked:
             given.get(b"host", b"").decode("latin-1"),
             scope["query_string"].decode("latin-1"),
         )
-        return cls(scope["method"], scope["path"], query, html, host)
+        tag = given.get(b"if-none-match", b"").decode("latin-1")
+        return cls(scope["method"], scope["path"], query, html, host, tag)
+
+    @property
+    def is_update(self) -> bool:
+        """Return True if an open page asks for what is new, as it does every second."""
+        return self.path.rstrip("/") == REQUESTS and bool(self.tag)
 
     @property
     def is_own(self) -> bool:
@@ -76,14 +92,18 @@ class Asked:
         return any(self.path == own or self.path.startswith(f"{own}/") for own in _OWN)
 
 
-def answer_request(asked: Asked, counters: Counters, upstream: str, most: int) -> Answer:
+def answer_request(
+    asked: Asked, counters: Counters, upstream: str, most: int, now: float = 0.0
+) -> Answer:
     """``/``, ``/healthz``, ``/metrics``, ``/callwright`` (HTML) and ``/callwright/requests.json``,
     of at most about ``most`` bytes: what follows has a link, in the JSON's case in the header
-    ``link`` (RFC 8288).
+    ``link`` (RFC 8288). ``now``: seconds since 1970.
     """
     path = asked.path.rstrip("/")
     if path == REQUESTS or path == f"{REQUESTS}/requests.json":
-        found: Answer | None = _answer_requests(asked, path, counters, upstream, most)
+        found: Answer | None = _answer_requests(
+            asked, path, counters, Shown(counters, upstream, now), most
+        )
     else:
         found = _answer_simple(asked, path, counters, upstream)
     if found is None:
@@ -116,7 +136,7 @@ def _answer_simple(asked: Asked, path: str, counters: Counters, upstream: str) -
 
 
 def _answer_requests(
-    asked: Asked, path: str, counters: Counters, upstream: str, most: int
+    asked: Asked, path: str, counters: Counters, shown: Shown, most: int
 ) -> Answer:
     """Newest first, from the one behind ``?before=ID`` on."""
     before = parse_qs(asked.query).get("before", [""])[0]
@@ -124,13 +144,30 @@ def _answer_requests(
     if before:
         records = list(islice(dropwhile(lambda record: record.id != before, records), 1, None))
     if path == REQUESTS:
-        rows, more = _take_fitting(records, render_row, most)
-        return _build_answer(
-            _HTML, render_page(rows, upstream, more and f"{path}?before={more}").encode()
-        )
-    shown, more = _take_fitting(records, lambda record: json_bytes(record.to_dict()), most)
+        return _answer_page(asked, path, records, replace(shown, live=not before), most)
+    written, more = _take_fitting(records, lambda record: json_bytes(record.to_dict()), most)
     link = (("link", f'<{path}?before={more}>; rel="next"'),) if more else ()
-    return _build_answer(_JSON, b"[" + b",".join(shown) + b"]", link)
+    return _build_answer(_JSON, b"[" + b",".join(written) + b"]", link)
+
+
+def _answer_page(
+    asked: Asked, path: str, records: Sequence[Record], shown: Shown, most: int
+) -> Answer:
+    """The page, or 304 where the browser has it already (RFC 9110, 13.1.2)."""
+    headers = _build_safe_headers(build_policy(scripts=shown.scripts, live=shown.live))
+    tag = (("etag", _make_tag(shown.counters)),)
+    if asked.tag == tag[0][1]:
+        return 304, (*tag, *headers), b""
+    rows, more = _take_fitting(records, lambda record: render_row(record, shown.now), most)
+    shown = replace(shown, more=f"{path}?before={more}" if more else "")
+    return 200, (("content-type", _HTML), *headers, *tag), render_page(rows, shown).encode()
+
+
+def _make_tag(counters: Counters) -> str:
+    """The version of what the page shows: it changes with every request that begins or ends."""
+    newest = counters.records[0].id if counters.records else ""
+    faults = sum(counters.faults.values())
+    return f'"{newest}/{sum(counters.requests.values())}/{counters.active}/{faults}"'
 
 
 def _take_fitting(
