@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXACT = 16_000  # vectors up to which all are compared: about 2 ms
 _DEPTH = 256  # how many candidates a walk keeps (HNSW's ef)
-_STALE = 0.25  # of the graph: with more of it gone from the index it is made again
+_STALE = 0.25  # of the graph: with more of it gone it is made again. A choice, no measurement
 
 
 class Neighbours:

@@ -17,7 +17,7 @@ from callwright.agent.step import (
     Write,
     execute,
 )
-from callwright.agent.strategies.job import Stepwise
+from callwright.agent.strategies.strategy import Stepwise
 from callwright.nouns.limits import Limits
 from callwright.nouns.plan import Slot
 from callwright.nouns.protocols import ChatRequest, Watcher

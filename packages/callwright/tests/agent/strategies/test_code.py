@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from callwright import Limits, Orchestrator, Run
+from callwright.agent.execution.job import Job
 from callwright.agent.execution.sandbox import ProgramError
 from callwright.agent.journal.resume import find_journal
 from callwright.agent.journal.store import Journal, read_journal
 from callwright.agent.options import Persistence, Safety
 from callwright.agent.strategies.code import Code, bind_call, build_functions, build_reply_schema
-from callwright.agent.strategies.job import Job
 from callwright.jsontext import parse_literal
 from callwright.nouns.errors import ConfigError, JournalError
 from callwright.nouns.protocols import Capabilities, ChatRequest

@@ -19,7 +19,7 @@ from callwright.agent.journal.store import Journal, read_journal
 from callwright.agent.options import Interaction, Persistence, Safety
 from callwright.agent.step import StepContext, Steps
 from callwright.agent.strategies.dfsdt import NO_SANDBOX
-from callwright.agent.strategies.job import Stepwise
+from callwright.agent.strategies.strategy import Stepwise
 from callwright.nouns.protocols import Capabilities, ChatRequest
 from callwright.nouns.types import READ_LOCAL, UNKNOWN, WRITE, ToolCall
 from callwright.testing import FakeTool, ScriptedModel, fake_source

@@ -32,7 +32,7 @@ from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.types import Reply, ToolResult
 
 if TYPE_CHECKING:
-    from callwright.agent.strategies.job import Job
+    from callwright.agent.execution.job import Job
 
 T = TypeVar("T")
 

@@ -4,6 +4,7 @@ are fair.
 
 from __future__ import annotations
 
+from callwright.agent.execution.job import Job
 from callwright.agent.safety.freeze import Level
 from callwright.agent.strategies.ablations import (
     CodeAsWritten,
@@ -22,10 +23,10 @@ from callwright.agent.strategies.code import Code, ToolMVR
 from callwright.agent.strategies.compiler import Compiler
 from callwright.agent.strategies.dag import DAG, Edges, Given
 from callwright.agent.strategies.dfsdt import DFSDT
-from callwright.agent.strategies.job import Job, Strategy
 from callwright.agent.strategies.layered import Layered
 from callwright.agent.strategies.react import ReAct
 from callwright.agent.strategies.reflecting import REFLECT, Reflecting, wrap_with_repair
+from callwright.agent.strategies.strategy import Strategy
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.wire_names import current_literal
 

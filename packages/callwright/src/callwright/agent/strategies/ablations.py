@@ -7,11 +7,11 @@ Each takes one thing away and leaves the rest as it is: executor, prompts, limit
 
 from __future__ import annotations
 
+from callwright.agent.execution.job import Job
 from callwright.agent.safety.freeze import Level
 from callwright.agent.step import StepContext, Steps
 from callwright.agent.strategies.code import Code, ToolMVR
 from callwright.agent.strategies.dfsdt import DFSDT
-from callwright.agent.strategies.job import Job
 from callwright.agent.strategies.layered import Layered
 from callwright.agent.strategies.react import ReAct
 from callwright.agent.strategies.recovery import Recovery

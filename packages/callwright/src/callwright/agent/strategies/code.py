@@ -21,12 +21,12 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from callwright import prompts
+from callwright.agent.execution.job import Job
 from callwright.agent.execution.perform import perform
 from callwright.agent.execution.sandbox import LOST, ProgramError, Ran, Sandbox, require_sandbox
 from callwright.agent.journal.ledger import Answer
 from callwright.agent.render import render_signatures
 from callwright.agent.step import step_id
-from callwright.agent.strategies.job import Job
 from callwright.jsontext import JsonError, parse_lenient, write
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest, ReplyMode

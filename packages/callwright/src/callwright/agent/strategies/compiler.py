@@ -27,6 +27,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from callwright import prompts
+from callwright.agent.execution.job import Job
 from callwright.agent.questions import LimitReached
 from callwright.agent.render import render_results, render_signatures
 from callwright.agent.safety.freeze import Level
@@ -42,7 +43,7 @@ from callwright.agent.step import (
     ask,
 )
 from callwright.agent.strategies.dag import known_before
-from callwright.agent.strategies.job import Job, Stepwise
+from callwright.agent.strategies.strategy import Stepwise
 from callwright.agent.strategies.tool_choice import choose_tools
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.plan import Plan, Slot, SlotIds, find_references, rename_references

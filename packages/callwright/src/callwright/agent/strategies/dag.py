@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from callwright.agent.execution.job import Job
 from callwright.agent.execution.stream import Step, Stream
 from callwright.agent.questions import LimitReached
 from callwright.agent.render import render_results, render_signatures
 from callwright.agent.safety.freeze import Level
 from callwright.agent.step import Ran, RunSlots, Steps, converse
-from callwright.agent.strategies.job import Job, Stepwise
 from callwright.agent.strategies.revision import Lost, Revision
+from callwright.agent.strategies.strategy import Stepwise
 from callwright.agent.strategies.tool_choice import choose_tools
 from callwright.dataflow.prerequisites import add_producers
 from callwright.nouns.errors import ConfigError, PlanError

@@ -34,7 +34,7 @@ from callwright.agent.bind import Bound
 from callwright.agent.questions import LimitReached
 from callwright.agent.state import RunState
 from callwright.agent.step import BindStep, StepContext, Steps, step_id
-from callwright.agent.strategies.job import Stepwise
+from callwright.agent.strategies.strategy import Stepwise
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import Skip, ToolCall, ToolResult, to_canonical_json
 

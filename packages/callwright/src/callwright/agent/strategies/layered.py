@@ -19,10 +19,10 @@ from callwright.agent.gaps import Gap
 from callwright.agent.safety.freeze import Level
 from callwright.agent.step import BindStep, Release, StepContext, Steps, execute
 from callwright.agent.strategies.first_step import may_call_first, take_first_step
-from callwright.agent.strategies.job import Stepwise
 from callwright.agent.strategies.open_points import find_open_points, list_open_gaps, narrow_tool
 from callwright.agent.strategies.recovery import WAYS, Recovery
 from callwright.agent.strategies.revision import Revision, list_lost_calls
+from callwright.agent.strategies.strategy import Stepwise
 from callwright.agent.strategies.tool_choice import ALONE, choose_tools
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.plan import Slot

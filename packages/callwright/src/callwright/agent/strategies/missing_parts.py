@@ -21,7 +21,7 @@ from callwright.nouns.plan import Slot
 from callwright.nouns.types import Answer, Tool, ToolCall
 
 if TYPE_CHECKING:
-    from callwright.agent.strategies.job import Job
+    from callwright.agent.execution.job import Job
 
 _OFFERED = 12  # tools at most: those of the plan first
 _QUESTIONS = 2  # the one for the missing parts, and the answer's

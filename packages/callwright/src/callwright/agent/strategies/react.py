@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from callwright.agent.bind import Bound
 from callwright.agent.step import BindStep, StepContext, Steps
-from callwright.agent.strategies.job import Stepwise
 from callwright.agent.strategies.revision import Revision, list_lost_calls
+from callwright.agent.strategies.strategy import Stepwise
 from callwright.nouns.plan import Plan
 
 _FRUITLESS = 3  # turns in a row that lead to no new result: the model is going round in circles

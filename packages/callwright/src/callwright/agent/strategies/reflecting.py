@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from callwright.agent.execution.job import Job
 from callwright.agent.handling import Repairing
 from callwright.agent.safety.freeze import Level
-from callwright.agent.strategies.job import Job, Strategy
+from callwright.agent.strategies.strategy import Strategy
 
 REFLECT: Mapping[str, Repairing] = {"reflect": "reflect", "reflect-after": "reflect-after"}
 """What may follow a strategy's name behind a plus."""

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
 from callwright.tools.evidence.health import Rate
 
 # a tool that always worked counts at most so much more than one that nothing is known of
-RISE = 0.05
-SINK = 0.5  # and one that always failed at most so much less
+RISE = threshold("callwright.tools", "evidence_rise")
+SINK = threshold("callwright.tools", "evidence_sink")  # and one that always failed so much less
 UNKNOWN = 0.5
 
 Known = Mapping[str, float]

@@ -1,18 +1,16 @@
-"""A run as the agent's strategies work with it: the step function's context, the executor that makes
-the calls and the questions that go to the model.
+"""A run as strategies work with it: the step function's context, the executor that makes the calls
+and the questions that go to the model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Protocol
 
 from callwright.agent.execution.executor import Executor
-from callwright.agent.execution.perform import perform
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
-from callwright.agent.step import StepContext, Steps
+from callwright.agent.step import StepContext
 from callwright.grounding import (
     WrittenAnswer,
     build_abstention,
@@ -98,26 +96,3 @@ class Job(StepContext):
         if self.answer is not None and self.executor.succeeded:
             return check_answer(self.answer, self.query, results, skips)
         return None
-
-
-class Strategy(Protocol):
-    """Protocol of a strategy, which takes a run from query to results. Raises LimitReached when a
-    limit ends it.
-    """
-
-    @property
-    def name(self) -> str: ...
-
-    async def run(self, job: Job) -> None: ...
-
-
-class Stepwise:
-    """A strategy that is a policy of the step function: the agent carries out its steps."""
-
-    name: str
-
-    def steps(self, context: StepContext) -> Steps[None]:
-        raise NotImplementedError
-
-    async def run(self, job: Job) -> None:
-        await perform(self.steps(job), job)
