@@ -9,8 +9,8 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlsplit
@@ -21,10 +21,12 @@ from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.proxy.server.access import Access, host_name
 from callwright.proxy.server.app import Observers, Proxy, UpstreamFacts
+from callwright.proxy.server.destination import read_destinations
 from callwright.proxy.server.lane import list_python_options
 from callwright.proxy.server.meter import process_meter
 from callwright.proxy.server.placement import warm_up
 from callwright.proxy.server.request_log import RequestLog
+from callwright.proxy.server.route import Routes
 from callwright.proxy.server.training_log import Keeper
 from callwright.proxy.session.events import Probed
 from callwright.proxy.session.settings import GuardSetting, Guided, GuidedPart, Settings
@@ -76,10 +78,11 @@ class ProxySetup(RepairSetup):
     """The setup of a proxy. ``keep``: a file for conversations with a repaired call;
     ``allow_host``: names under which the proxy is reached, beside localhost and its address;
     ``quiet``: no line for every request on stderr; ``key_variable``: the environment variable that
-    holds the upstream's key.
+    holds the first upstream's key; ``key_variables``: those of the others, by their address as it
+    stands in ``upstream``.
     """
 
-    upstream: str | None = None
+    upstream: Sequence[str] = ()
     model: str | None = None
     host: str = "127.0.0.1"
     port: int = 8787
@@ -87,6 +90,7 @@ class ProxySetup(RepairSetup):
     allow_host: Sequence[str] = ()
     quiet: bool = False
     key_variable: str = UPSTREAM_KEY
+    key_variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def start_proxy(setup: ProxySetup) -> None:
@@ -96,10 +100,10 @@ def start_proxy(setup: ProxySetup) -> None:
     They are megabytes that a server would carry for as long as it runs. So the process starts over
     without them, once all its settings have been checked.
     """
-    upstream = setup.upstream
-    if upstream is None or setup.model is not None or os.name != "posix" or not sys.executable:
+    is_local = not setup.upstream or setup.model is not None
+    if is_local or os.name != "posix" or not sys.executable:
         return serve(setup)
-    build_server(_build_proxy(upstream, setup), setup.host, setup.port)
+    build_server(_build_proxy(setup), setup.host, setup.port)
     told = json.dumps(asdict(setup))  # it names the variable of the key, and never holds the key
     os.execv(
         sys.executable,
@@ -114,17 +118,15 @@ def serve(setup: ProxySetup) -> None:
     named (sent upstream in place of the clients' own). Raises ConfigError, ModelError,
     MissingExtra.
     """
-    if (setup.upstream is None) == (setup.model is None):
+    if bool(setup.upstream) == (setup.model is not None):
         raise ConfigError(
-            "the proxy needs one upstream",
+            "the proxy needs one upstream, or several endpoints",
             hint="--upstream http://host:8000/v1, or --model local for the embedded one",
         )
-    if setup.upstream is not None:
-        made = _build_proxy(setup.upstream, setup)
+    if setup.upstream:
+        made = _build_proxy(setup)
         listening = open_socket(setup.host, setup.port)
-        return _run_server(
-            made, listening, explain_unreachable(made.upstream.base), quiet=setup.quiet
-        )
+        return _run_server(made, listening, _list_unreachable(made), quiet=setup.quiet)
     return _serve_local(setup)
 
 
@@ -161,12 +163,13 @@ def _serve_local(setup: ProxySetup) -> None:
         asyncio.run(local.aclose())
 
 
-def _build_proxy(upstream: str, setup: ProxySetup) -> Proxy:
-    """The proxy in front of an endpoint. Raises ConfigError."""
+def _build_proxy(setup: ProxySetup) -> Proxy:
+    """The proxy in front of endpoints. Raises ConfigError."""
     access, settings = _build_access(setup), _build_settings(setup)
+    keys = {url: Secret(os.environ.get(name, "")) for url, name in setup.key_variables.items()}
     laid, keeper = _read_overlay(setup.overlay), _open_training_log(setup.keep)
     return Proxy(
-        upstream,
+        Routes(read_destinations(setup.upstream, keys)),
         settings,
         access=access,
         overlay=laid,
@@ -312,6 +315,18 @@ def open_socket(host: str, port: int, what: str = "proxy") -> socket.socket:
         raise ConfigError(said, hint="--host 127.0.0.1") from None
 
 
+def _list_unreachable(proxy: Proxy) -> list[str]:
+    """A warning for each upstream at whose address nothing answers."""
+    bases = [one.upstream.base for one in proxy.routes.destinations]
+    found = [(base, why) for base in bases if (why := explain_unreachable(base))]
+    if len(bases) == 1:
+        return [
+            f"nothing answers there now ({why}); is it started? Until then requests get a 502"
+            for _, why in found
+        ]
+    return [f"nothing answers at {base} now ({why})" for base, why in found]
+
+
 def explain_unreachable(base: str) -> str:
     """Return the reason why nothing answers at an upstream's address; empty if something does."""
     parts = urlsplit(base)
@@ -332,7 +347,9 @@ def render_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _run_server(proxy: Proxy, listening: socket.socket, warning: str = "", *, quiet: bool) -> None:
+def _run_server(
+    proxy: Proxy, listening: socket.socket, warnings: Sequence[str] = (), *, quiet: bool
+) -> None:
     host, port = listening.getsockname()[:2]
     proxy.log = log = None if quiet else RequestLog(sys.stderr.fileno())
     warm_up(proxy.settings, is_local=proxy.local)
@@ -345,19 +362,16 @@ def _run_server(proxy: Proxy, listening: socket.socket, warning: str = "", *, qu
     gc.freeze()
     gc.set_threshold(2_000, 10, 10)
     shown = render_host(host)
+    bases = ", ".join(one.upstream.base for one in proxy.routes.destinations)
     print(
         f"proxy:    http://{shown}:{port}/v1  (OpenAI; Anthropic and Ollama clients:"
-        f" http://{shown}:{port})\nupstream: {proxy.upstream.base}\npage:    "
+        f" http://{shown}:{port})\nupstream: {bases}\npage:    "
         f" http://{shown}:{port}/callwright",
         file=sys.stderr,
         flush=True,
     )
-    if warning:
-        said = (
-            f"warning:  nothing answers there now ({warning}); is it started? Until then requests"
-            " get a 502"
-        )
-        print(said, file=sys.stderr, flush=True)
+    for warning in warnings:
+        _print_warning(warning)
     made.run(sockets=[listening])
     if log is not None:
         log.close()

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from callwright.nouns.types import Json, ToolCall, to_json
+from callwright.nouns.types import Json, JsonObject, ToolCall, to_json
 from callwright.proxy.session.guarding import Guarding
 from callwright.proxy.session.record import Led, Record
 from callwright.viewer.document import render_document
@@ -43,14 +43,19 @@ def render_login(path: str, message: str) -> str:
     return render_document("Proxy", [body], style="proxy.css", form=True)
 
 
-def render_page(rows: Sequence[Html], upstream: str, more: str = "") -> str:
+def render_page(
+    rows: Sequence[Html], upstream: str, more: str = "", health: Sequence[JsonObject] = ()
+) -> str:
     """The last requests, each as :func:`render_row` renders it. ``more``: the address of older ones, if
-    there are any.
+    there are any. ``health``: that of each upstream, where there are several.
     """
     body = html(
         "<h1>Callwright proxy</h1><p>Upstream: {}. Requests that offered tools, newest first."
-        " Reload for more.</p>{}{}",
+        " Reload for more.</p>{}{}{}",
         upstream,
+        _render_column("Upstreams", "\n".join(_format_health(one) for one in health))
+        if health
+        else "",
         join_html(rows) or html("<p>No request with tools yet.</p>"),
         html('<p><a href="{}">Older requests</a></p>', more) if more else "",
     )
@@ -71,6 +76,7 @@ def render_row(record: Record) -> Html:
         f"{len(kept_back)} kept back" if (kept_back := record.guarding.kept_back) else "",
         f"{len(reported)} reported" if (reported := record.guarding.reported) else "",
         f"fault: {record.fault}" if record.fault else "",
+        f"upstream: {record.upstream}" if record.upstream else "",
         f"{record.seconds:.2f} s",
     )
     edits = [
@@ -97,6 +103,14 @@ def render_row(record: Record) -> Html:
         held=_render_column("Guard", _format_held(record.guarding)) if record.guarding.held else "",
         notes=_render_column("Notes", "\n".join(notes)) if notes else "",
     )
+
+
+def _format_health(health: JsonObject) -> str:
+    """``host:port: limited (HTTP 429), rests 12 s; 5 asked, 0 failed, 1 limited``."""
+    rest = f", rests {health['rests_seconds']:.0f} s" if health["rests_seconds"] else ""
+    last = f" ({health['last_failure']})" if health["state"] in ("fails", "limited") else ""
+    counted = ", ".join(f"{health[name]} {name}" for name in ("asked", "failed", "limited"))
+    return f"{health['name']}: {health['state']}{last}{rest}; {counted}"
 
 
 def _render_guided(record: Record) -> str:

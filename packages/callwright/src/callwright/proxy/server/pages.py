@@ -14,6 +14,7 @@ from callwright import __version__
 from callwright.proxy.server.access import COOKIE, LOGIN, Access
 from callwright.proxy.server.counters import Counters
 from callwright.proxy.server.page import render_front, render_login, render_page, render_row
+from callwright.proxy.server.route import Routes
 from callwright.proxy.session.answers import compose
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.record import Record
@@ -76,16 +77,16 @@ class Asked:
         return any(self.path == own or self.path.startswith(f"{own}/") for own in _OWN)
 
 
-def answer_request(asked: Asked, counters: Counters, upstream: str, most: int) -> Answer:
-    """``/``, ``/healthz``, ``/metrics``, ``/callwright`` (HTML) and ``/callwright/requests.json``,
-    of at most about ``most`` bytes: what follows has a link, in the JSON's case in the header
-    ``link`` (RFC 8288).
+def answer_request(asked: Asked, counters: Counters, routes: Routes, most: int) -> Answer:
+    """``/``, ``/healthz``, ``/metrics``, ``/callwright`` (HTML), ``/callwright/upstreams.json`` and
+    ``/callwright/requests.json``, of at most about ``most`` bytes: what follows has a link, in the
+    JSON's case in the header ``link`` (RFC 8288).
     """
     path = asked.path.rstrip("/")
     if path == REQUESTS or path == f"{REQUESTS}/requests.json":
-        found: Answer | None = _answer_requests(asked, path, counters, upstream, most)
+        found: Answer | None = _answer_requests(asked, path, counters, routes, most)
     else:
-        found = _answer_simple(asked, path, counters, upstream)
+        found = _answer_simple(asked, path, counters, routes)
     if found is None:
         return (
             404,
@@ -101,22 +102,25 @@ def answer_request(asked: Asked, counters: Counters, upstream: str, most: int) -
     return found
 
 
-def _answer_simple(asked: Asked, path: str, counters: Counters, upstream: str) -> Answer | None:
+def _answer_simple(asked: Asked, path: str, counters: Counters, routes: Routes) -> Answer | None:
     match path:
         case "":
-            return _build_answer(_HTML, render_front(asked.host, upstream).encode())
+            return _build_answer(_HTML, render_front(asked.host, _list_addresses(routes)).encode())
+        case "/callwright/upstreams.json":
+            return _build_answer(_JSON, json_bytes(routes.to_dict()))
         case "/healthz":
             return _build_answer(
                 _JSON,
                 json_bytes({"status": "ok", "version": __version__, "active": counters.active}),
             )
         case "/metrics":
-            return _build_answer(_TEXT, counters.text().encode())
+            told = routes.to_dict() if routes.are_several else ()
+            return _build_answer(_TEXT, counters.text(told).encode())
     return None
 
 
 def _answer_requests(
-    asked: Asked, path: str, counters: Counters, upstream: str, most: int
+    asked: Asked, path: str, counters: Counters, routes: Routes, most: int
 ) -> Answer:
     """Newest first, from the one behind ``?before=ID`` on."""
     before = parse_qs(asked.query).get("before", [""])[0]
@@ -125,12 +129,20 @@ def _answer_requests(
         records = list(islice(dropwhile(lambda record: record.id != before, records), 1, None))
     if path == REQUESTS:
         rows, more = _take_fitting(records, render_row, most)
-        return _build_answer(
-            _HTML, render_page(rows, upstream, more and f"{path}?before={more}").encode()
+        shown_page = render_page(
+            rows,
+            _list_addresses(routes),
+            more and f"{path}?before={more}",
+            routes.to_dict() if routes.are_several else (),
         )
+        return _build_answer(_HTML, shown_page.encode())
     shown, more = _take_fitting(records, lambda record: json_bytes(record.to_dict()), most)
     link = (("link", f'<{path}?before={more}>; rel="next"'),) if more else ()
     return _build_answer(_JSON, b"[" + b",".join(shown) + b"]", link)
+
+
+def _list_addresses(routes: Routes) -> str:
+    return ", ".join(one.upstream.base for one in routes.destinations)
 
 
 def _take_fitting(

@@ -64,6 +64,12 @@ class Placement:
         """Return the time at which a Tick is due; None while nothing waits."""
         return self._wake if self._session is None else self._session.wake
 
+    @property
+    def asks_own(self) -> bool:
+        """Return True if the upstream is asked what the client asks, and no question of ours."""
+        at = self._at if self._session is None else self._session.progress
+        return at.under_way == "own"
+
     def _made(self, *, final: bool) -> Session:
         allowance = replace(Allowance.inline(self._budget), final=final)
         made = Session(
