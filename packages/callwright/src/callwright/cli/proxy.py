@@ -6,6 +6,7 @@ import asyncio
 import errno
 import gc
 import json
+import logging
 import os
 import socket
 import sys
@@ -19,13 +20,20 @@ from callwright.cli.terminal.ending import report_errors
 from callwright.jsontext import parse
 from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError, MissingExtra
+from callwright.nouns.log_line import LogFormat
 from callwright.proxy.server.access import Access, host_name
 from callwright.proxy.server.app import Observers, Proxy, UpstreamFacts
 from callwright.proxy.server.destination import read_destinations
 from callwright.proxy.server.lane import list_python_options
 from callwright.proxy.server.meter import process_meter
 from callwright.proxy.server.placement import warm_up
-from callwright.proxy.server.request_log import RequestLog
+from callwright.proxy.server.request_log import (
+    JsonLines,
+    Lines,
+    LogHandler,
+    RequestLog,
+    TextLines,
+)
 from callwright.proxy.server.route import Routes
 from callwright.proxy.server.training_log import Keeper
 from callwright.proxy.session.events import Probed
@@ -77,7 +85,8 @@ class RepairSetup:
 class ProxySetup(RepairSetup):
     """The setup of a proxy. ``keep``: a file for conversations with a repaired call;
     ``allow_host``: names under which the proxy is reached, beside localhost and its address;
-    ``quiet``: no line for every request on stderr; ``key_variable``: the environment variable that
+    ``quiet``: no line for every request on stderr; ``log_contents``: JSON lines also hold texts and
+    calls; ``key_variable``: the environment variable that
     holds the first upstream's key; ``key_variables``: those of the others, by their address as it
     stands in ``upstream``.
     """
@@ -89,6 +98,8 @@ class ProxySetup(RepairSetup):
     keep: str | None = None
     allow_host: Sequence[str] = ()
     quiet: bool = False
+    log_format: LogFormat = "text"
+    log_contents: bool = False
     key_variable: str = UPSTREAM_KEY
     key_variables: Mapping[str, str] = field(default_factory=dict)
 
@@ -154,7 +165,7 @@ def _serve_local(setup: ProxySetup) -> None:
                 facts=UpstreamFacts(known, local=True),
                 overlay=laid,
                 keeper=keeper,
-                observers=Observers(_print_warning),
+                observers=_observe(setup),
             ),
             listening,
             quiet=setup.quiet,
@@ -174,12 +185,27 @@ def _build_proxy(setup: ProxySetup) -> Proxy:
         access=access,
         overlay=laid,
         keeper=keeper,
-        observers=Observers(_print_warning),
+        observers=_observe(setup),
     )
 
 
+def _observe(setup: ProxySetup) -> Observers:
+    """Who is told, and in which form. Raises ConfigError."""
+    if setup.log_contents and setup.log_format != "json":
+        raise ConfigError(
+            "--log-contents needs --log-format json", hint="the page /callwright shows contents too"
+        )
+    is_json = setup.log_format == "json"
+    lines: Lines = JsonLines(with_contents=setup.log_contents) if is_json else TextLines()
+    return Observers(lambda said: _print_line(lines.render_warning(said)), lines=lines)
+
+
+def _print_line(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
 def _print_warning(said: str) -> None:
-    print(f"warning:  {said}", file=sys.stderr, flush=True)
+    _print_line(TextLines().render_warning(said))
 
 
 def _open_training_log(path: str | None) -> Keeper | None:
@@ -255,7 +281,7 @@ def build_server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
         proxy,
         host=host,
         port=port,
-        http=build_protocol(budget, proxy.log),
+        http=build_protocol(budget, proxy.log_refusal),
         access_log=False,
         log_level="error",
         ws="none",
@@ -347,13 +373,20 @@ def render_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
+def _open_log(lines: Lines) -> RequestLog:
+    stderr = sys.stderr.fileno()
+    return RequestLog(stderr, lines.render_warning) if lines.counts_tokens else RequestLog(stderr)
+
+
 def _run_server(
     proxy: Proxy, listening: socket.socket, warnings: Sequence[str] = (), *, quiet: bool
 ) -> None:
     host, port = listening.getsockname()[:2]
-    proxy.log = log = None if quiet else RequestLog(sys.stderr.fileno())
+    proxy.log = log = None if quiet else _open_log(proxy.lines)
     warm_up(proxy.settings, is_local=proxy.local)
     proxy.meter = process_meter()
+    if log is not None and proxy.lines.counts_tokens:
+        logging.getLogger().addHandler(LogHandler(log, proxy.lines))
     made = build_server(proxy, host, port)
     # What was loaded lives as long as the process: the collector need not look through it again
     # with every few hundred objects of a request, of which reference counting leaves it next to
@@ -361,17 +394,11 @@ def _run_server(
     gc.collect()
     gc.freeze()
     gc.set_threshold(2_000, 10, 10)
-    shown = render_host(host)
-    bases = ", ".join(one.upstream.base for one in proxy.routes.destinations)
-    print(
-        f"proxy:    http://{shown}:{port}/v1  (OpenAI; Anthropic and Ollama clients:"
-        f" http://{shown}:{port})\nupstream: {bases}\npage:    "
-        f" http://{shown}:{port}/callwright",
-        file=sys.stderr,
-        flush=True,
-    )
+    address = f"http://{render_host(host)}:{port}"
+    bases = [one.upstream.base for one in proxy.routes.destinations]
+    _print_line(proxy.lines.render_start(address, bases, f"{address}/callwright"))
     for warning in warnings:
-        _print_warning(warning)
+        _print_line(proxy.lines.render_warning(warning))
     made.run(sockets=[listening])
     if log is not None:
         log.close()

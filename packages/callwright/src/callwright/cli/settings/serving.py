@@ -11,9 +11,12 @@ import typer
 
 from callwright.cli.settings.options import (
     ConfigOptions,
+    LogContents,
+    LogForm,
     Overlay,
     Tools,
     add_strict_option,
+    choose_log_format,
     group_options,
 )
 
@@ -164,6 +167,8 @@ class ServingOptions:
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not log every request on stderr.")] = (
         False
     )
+    log_format: LogForm = None
+    log_contents: LogContents = False
 
 
 @group_options()
@@ -177,8 +182,11 @@ def proxy_command(
     from callwright.cli.proxy import UPSTREAM_KEY, ProxySetup, start_proxy
     from callwright.cli.settings.settings import resolve_settings
 
-    settings = resolve_settings(upstream, repair, config=config.config, profile=config.profile)
-    settings.announced("proxy.upstream")
+    settings = resolve_settings(
+        upstream, repair, config=config.config, profile=config.profile, say=False
+    )
+    log_format = choose_log_format(serving.log_format)
+    settings.announced("proxy.upstream", log_format=log_format)
     keep = serving.keep
     upstreams = settings.upstreams()
     start_proxy(
@@ -190,6 +198,8 @@ def proxy_command(
             str(keep.expanduser().absolute()) if keep is not None else None,
             serving.allow_host or [],
             serving.quiet,
+            log_format,
+            serving.log_contents,
             settings.key_variable(["proxy.upstream"]) or UPSTREAM_KEY,
             settings.find_upstream_keys(upstreams, upstream.upstream_key or ()),
             guided=settings.get("proxy.guided", "auto"),

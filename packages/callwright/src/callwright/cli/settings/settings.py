@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from callwright.cli.settings.config import (
 from callwright.models import ModelSpec
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import LIMITS, Limit, Limits
+from callwright.nouns.log_line import LogFormat, build_log_line
 from callwright.tools.trust import TrustStore, digest_of, escape_terminal_text, normalize_location
 from callwright.tools.trust.store import VARIABLE
 
@@ -91,13 +93,17 @@ class Settings:
         said = self.get("evidence")
         return Path(said).expanduser() if said else said is not False
 
-    def announced(self, *asked: str) -> Settings:
+    def announced(self, *asked: str, log_format: LogFormat | None = None) -> Settings:
         """Itself, ready to be acted on: told of on stderr. ``asked`` names the endpoints that are
-        asked (``model``, ``encoder``, ``proxy.upstream``). Raises ConfigError where there is no key
-        for them.
+        asked (``model``, ``encoder``, ``proxy.upstream``). With a ``log_format`` the notes have that
+        form, and a file that is not used is among them. Raises ConfigError where there is no key
+        for the endpoints.
         """
-        for note in self.notes():
-            print(note, file=sys.stderr)
+        unused = [self.unused] if log_format and self.unused else []
+        for note in (*self.notes(), *unused):
+            told = {"message": note}
+            line = build_log_line("note", time.time(), told) if log_format == "json" else note
+            print(line, file=sys.stderr)
         self.key_variable(asked)
         return self
 

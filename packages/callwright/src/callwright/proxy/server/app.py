@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ from callwright.proxy.server.pages import (
     logged_in,
 )
 from callwright.proxy.server.placement import Placement
-from callwright.proxy.server.request_log import line_of
+from callwright.proxy.server.request_log import Exchanged, Lines, TextLines, read_tokens
 from callwright.proxy.server.route import Routes
 from callwright.proxy.server.training_log import Keeper
 from callwright.proxy.server.worker import Setup
@@ -80,6 +80,7 @@ _REFUSED = {
     413: "the request is longer than this proxy takes (Budget.body_bytes)",
 }
 _SLOWEST = 10_000  # bytes of a body a second, from which on its time grows with its size
+_TAIL = 4_096  # bytes at the end of an answer in which its token counts stand
 _WATCH_AFTER = 0.1
 """Seconds after which a request's client is watched. An answer that is there sooner is not worth a
 second task; a client that left in that time is noticed when they have passed.
@@ -101,12 +102,13 @@ class UpstreamFacts:
 @dataclass(frozen=True, slots=True)
 class Observers:
     """Who is told of what happens. ``warn`` is told what a user should know, a sentence each, once:
-    what of the overlay fits no tool of a request. ``log`` is given a line for every request; it
-    must not wait.
+    what of the overlay fits no tool of a request. ``log`` is given a line for every request, in the
+    form of ``lines``; it must not wait.
     """
 
     warn: Callable[[str], None] = lambda _: None
     log: Callable[[str], None] | None = None
+    lines: Lines = field(default_factory=TextLines)
 
 
 class Proxy:
@@ -169,7 +171,7 @@ class Proxy:
         self.meter = meter or Unmetered()
         self.lane = Lane(Setup(self.settings, overlay, facts.local))
         self.clock = clock
-        self.log = observers.log
+        self.log, self.lines = observers.log, observers.lines
         self._number = 0
         self._run = secrets.token_hex(3)
 
@@ -185,7 +187,7 @@ class Proxy:
     async def _logged(
         self, log: Callable[[str], None], scope: Scope, receive: Receive, send: Send
     ) -> None:
-        began, status, record = self.clock(), 0, None
+        began, status, line = self.clock(), 0, None
 
         async def noting(message: MutableMapping[str, Any]) -> None:
             nonlocal status
@@ -193,16 +195,19 @@ class Proxy:
             await send(message)
 
         try:
-            record = await self._serve(scope, receive, noting)
+            line = await self._serve(scope, receive, noting)
         finally:
-            log(
-                line_of(
-                    scope["method"], _get_target(scope)[0], status, self.clock() - began, record
-                )
-            )
+            path, seconds = _get_target(scope)[0], self.clock() - began
+            made = Exchanged(scope["method"], path, status, seconds)
+            log(self.lines.render_exchange(made if line is None else line.describe(made)))
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> Record | None:
-        """Answer a request; returns what was done to it, where it was read."""
+    def log_refusal(self, status: int, message: str) -> None:
+        """Log a connection that was refused before there was a request."""
+        if self.log is not None:
+            self.log(self.lines.render_refusal(status, message))
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> _Line | None:
+        """Answer a request; returns what was done to it, where it went upstream."""
         asked = Asked.read(scope)
         refusal = self.access.refusal(scope, own=asked.is_own)
         if asked.is_own:
@@ -262,7 +267,7 @@ class Proxy:
         await self.aclose()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> Record | None:
+    async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> _Line | None:
         body = await self._body(scope, receive)
         if isinstance(body, int):
             if body:
@@ -289,7 +294,7 @@ class Proxy:
             await line.event(ClientGone())
         finally:
             self.counters.active -= 1
-        return line.record
+        return line
 
     def place_session(self, number: str) -> Placement:
         """Return a new session for a request."""
@@ -365,6 +370,19 @@ class _Line:
         self.route = proxy.routes.begin("GET", "/")
         self._is_answered = False  # an upstream has answered this session
         self._has_begun = False  # something has gone out to the client
+        self._tokens = (0, 0)
+
+    def describe(self, made: Exchanged) -> Exchanged:
+        """Return what a log tells of this request."""
+        return replace(
+            made,
+            record=self.record,
+            request=self._session.number,
+            model=self._session.model,
+            upstream=self.upstream,
+            tokens=self._tokens,
+            secrets=self._secrets,
+        )
 
     async def run(self, request: Request) -> None:
         """From the request to the end of the answer."""
@@ -467,15 +485,20 @@ class _Line:
             return await self.event(UpstreamFailed(answer))
         head = UpstreamHead(answer.status, answer.headers, answer.cookies)
         await self.event(chosen.read_head(head))
+        tail = b""
         async for piece in answer.chunks():
             if self._closed:  # by a Tick
                 return None
+            if self._proxy.lines.counts_tokens and isinstance(piece, bytes):
+                tail = (tail + piece)[-_TAIL:]
             if isinstance(piece, Failure):
                 self.route.note_break(piece)
                 return await self.event(UpstreamFailed(piece))
             await self.event(UpstreamData(piece))
             if self._closed:
                 return None
+        prompt, completion = read_tokens(tail)
+        self._tokens = self._tokens[0] + prompt, self._tokens[1] + completion
         return None if self._closed else await self.event(UpstreamEnd())
 
     async def _go_on(self) -> None:

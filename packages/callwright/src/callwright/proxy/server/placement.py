@@ -66,6 +66,11 @@ class Placement:
         return self._wake if self._session is None else self._session.wake
 
     @property
+    def model(self) -> str:
+        """Return the model that the request names; "" where it is read in the worker process."""
+        return self._session.record.model if self._session is not None else ""
+
+    @property
     def asks_own(self) -> bool:
         """Return True if the upstream is asked what the client asks, and no question of ours."""
         at = self._at if self._session is None else self._session.progress
