@@ -30,6 +30,11 @@ _ERRORS = {
 _ERRORS |= {413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error"}
 _SAME = ("model", "max_tokens", "temperature", "top_p", "top_k", "stream")
 _CHOICE = {"auto": "auto", "any": "required", "none": "none"}
+# what makes the SDK's tool runner send the whole conversation with every turn
+_UNSUPPORTED_THREAD: JsonObject = {
+    "error_code": "thread_unsupported_request",
+    "unsupported": ["thread"],
+}
 _BILL = "x-anthropic-billing-header:"
 CHARACTERS_A_TOKEN = 4
 
@@ -41,6 +46,9 @@ class Anthropic:
         """The chat request that a Messages request means. Raises BadRequest."""
         if not isinstance(body.get("messages"), list):
             raise BadRequest("messages: a list is required")
+        if body.get("thread"):
+            said = "thread: this proxy remembers nothing; send the whole conversation"
+            raise BadRequest(said, render_error(400, said, _UNSUPPORTED_THREAD))
         made = {key: body[key] for key in _SAME if key in body}
         made["messages"] = arrange_messages(
             [*_convert_system(body.get("system")), *_convert_messages(body["messages"])]
@@ -77,10 +85,11 @@ def count_tokens(body: JsonObject) -> bytes:
     return json_bytes({"input_tokens": max(1, size // CHARACTERS_A_TOKEN + media * TOKENS)})
 
 
-def render_error(status: int, message: str) -> bytes:
-    """Anthropic's error body."""
+def render_error(status: int, message: str, details: JsonObject | None = None) -> bytes:
+    """Anthropic's error body. ``details`` tell a client what it can do instead."""
     kind = _ERRORS.get(status, "api_error" if status >= 500 else "invalid_request_error")
-    return json_bytes({"type": "error", "error": {"type": kind, "message": message}})
+    more = {"details": details} if details else {}
+    return json_bytes({"type": "error", "error": {"type": kind, "message": message, **more}})
 
 
 class Messages:
