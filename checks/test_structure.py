@@ -22,9 +22,9 @@ REACHED: dict[str, float] = {
     # weights as data and one measure of a schema: 100, less what was written twice; leading by native
     # calls, answers that stream and the compiler's actions: 510; commands that install for where it
     # runs, and shell completion: 205; one growing prompt: 270; the pages' timeline, summary and filter,
-    # and a run's page that is followed: 435
-    "statements, core": 51_240,
-    "statements, all": 78_380,  # three boards of whole jobs are 4,300 of them
+    # and a run's page that is followed: 435; several upstreams, media, Swagger, JSON logs: 900
+    "statements, core": 52_200,
+    "statements, all": 79_300,  # three boards of whole jobs are 4,300 of them
     "largest room of the core, %": 18.1,
     "files in the fullest folder": 25,
     "folders at the top": 22,

@@ -23,17 +23,17 @@ from tests.cli.endpoint import keyed
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"upstream": None}, "one upstream"),
-        ({"upstream": "http://h/v1", "model": "local"}, "one upstream"),
-        ({"upstream": "http://h/v1", "guided": "perhaps"}, "guided mode"),
-        ({"upstream": "http://h/v1", "host": "0.0.0.0"}, "needs a key"),
-        ({"upstream": None, "model": "gpt-9"}, "not on this machine"),
-        ({"upstream": "h"}, "no address"),
-        ({"upstream": "http://h/v1", "keep": "/"}, "nothing can be kept in /"),
+        ({"upstream": []}, "one upstream"),
+        ({"upstream": ["http://h/v1"], "model": "local"}, "one upstream"),
+        ({"upstream": ["http://h/v1"], "guided": "perhaps"}, "guided mode"),
+        ({"upstream": ["http://h/v1"], "host": "0.0.0.0"}, "needs a key"),
+        ({"upstream": [], "model": "gpt-9"}, "not on this machine"),
+        ({"upstream": ["h"]}, "no address"),
+        ({"upstream": ["http://h/v1"], "keep": "/"}, "nothing can be kept in /"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_with_a_hint(
-    given: dict[str, str], said: str
+    given: dict[str, object], said: str
 ) -> None:
     with pytest.raises(ConfigError, match=said) as caught:
         serve(ProxySetup(**given))  # type: ignore[arg-type]
@@ -44,7 +44,7 @@ def test_a_port_that_is_taken_is_said_before_anything_starts() -> None:
     with open_socket("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ConfigError, match=f"port {port} of 127.0.0.1 is taken") as caught:
-            serve(ProxySetup("http://127.0.0.1:9", port=port))
+            serve(ProxySetup(["http://127.0.0.1:9"], port=port))
     assert f"--port {port + 1}" in str(caught.value.hint)
 
 
@@ -242,5 +242,5 @@ def test_the_key_of_a_file_goes_upstream_and_stands_in_no_command_line(tmp_path:
 
 def test_a_mode_that_does_not_exist_is_told_with_those_that_do() -> None:
     with pytest.raises(ConfigError) as caught:
-        serve(ProxySetup("http://h/v1", guided="perhaps"))
+        serve(ProxySetup(["http://h/v1"], guided="perhaps"))
     assert caught.value.hint == "auto, native, on, off"

@@ -65,7 +65,7 @@ add_lab_commands(app)
 
 
 _RUN_ORDER = """query tools overlay only model strategy repair planner plan_file freeze may_fill encoder
-    mode trace html as_json journal allow dry_run sandbox no_journal shortlist trials retrieval
+    mode trace html as_json log_format log_contents journal allow dry_run sandbox no_journal shortlist trials retrieval
     evidence no_evidence config profile"""
 _PLAN_ORDER = """query tools overlay only format_ strategy planner encoder model mode html jsonl every
     shortlist retrieval config profile"""
@@ -206,7 +206,8 @@ def run_command(
         limits,
         config=config.config,
         profile=config.profile,
-    ).announced("model", "encoder")
+        say=False,
+    ).announced("model", "encoder", log_format=shown.form)
     raise typer.Exit(run_query(RunRequest.of(query, settings, strategy, safety), shown))
 
 

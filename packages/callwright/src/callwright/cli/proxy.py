@@ -6,11 +6,12 @@ import asyncio
 import errno
 import gc
 import json
+import logging
 import os
 import socket
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlsplit
@@ -19,12 +20,21 @@ from callwright.cli.terminal.ending import report_errors
 from callwright.jsontext import parse
 from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError, MissingExtra
+from callwright.nouns.log_line import LogFormat
 from callwright.proxy.server.access import Access, host_name
 from callwright.proxy.server.app import Observers, Proxy, UpstreamFacts
+from callwright.proxy.server.destination import read_destinations
 from callwright.proxy.server.lane import list_python_options
 from callwright.proxy.server.meter import process_meter
 from callwright.proxy.server.placement import warm_up
-from callwright.proxy.server.request_log import RequestLog
+from callwright.proxy.server.request_log import (
+    JsonLines,
+    Lines,
+    LogHandler,
+    RequestLog,
+    TextLines,
+)
+from callwright.proxy.server.route import Routes
 from callwright.proxy.server.training_log import Keeper
 from callwright.proxy.session.events import Probed
 from callwright.proxy.session.settings import GuardSetting, Guided, GuidedPart, Settings
@@ -75,18 +85,23 @@ class RepairSetup:
 class ProxySetup(RepairSetup):
     """The setup of a proxy. ``keep``: a file for conversations with a repaired call;
     ``allow_host``: names under which the proxy is reached, beside localhost and its address;
-    ``quiet``: no line for every request on stderr; ``key_variable``: the environment variable that
-    holds the upstream's key.
+    ``quiet``: no line for every request on stderr; ``log_contents``: JSON lines also hold texts and
+    calls; ``key_variable``: the environment variable that
+    holds the first upstream's key; ``key_variables``: those of the others, by their address as it
+    stands in ``upstream``.
     """
 
-    upstream: str | None = None
+    upstream: Sequence[str] = ()
     model: str | None = None
     host: str = "127.0.0.1"
     port: int = 8787
     keep: str | None = None
     allow_host: Sequence[str] = ()
     quiet: bool = False
+    log_format: LogFormat = "text"
+    log_contents: bool = False
     key_variable: str = UPSTREAM_KEY
+    key_variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def start_proxy(setup: ProxySetup) -> None:
@@ -96,10 +111,10 @@ def start_proxy(setup: ProxySetup) -> None:
     They are megabytes that a server would carry for as long as it runs. So the process starts over
     without them, once all its settings have been checked.
     """
-    upstream = setup.upstream
-    if upstream is None or setup.model is not None or os.name != "posix" or not sys.executable:
+    is_local = not setup.upstream or setup.model is not None
+    if is_local or os.name != "posix" or not sys.executable:
         return serve(setup)
-    build_server(_build_proxy(upstream, setup), setup.host, setup.port)
+    build_server(_build_proxy(setup), setup.host, setup.port)
     told = json.dumps(asdict(setup))  # it names the variable of the key, and never holds the key
     os.execv(
         sys.executable,
@@ -114,17 +129,15 @@ def serve(setup: ProxySetup) -> None:
     named (sent upstream in place of the clients' own). Raises ConfigError, ModelError,
     MissingExtra.
     """
-    if (setup.upstream is None) == (setup.model is None):
+    if bool(setup.upstream) == (setup.model is not None):
         raise ConfigError(
-            "the proxy needs one upstream",
+            "the proxy needs one upstream, or several endpoints",
             hint="--upstream http://host:8000/v1, or --model local for the embedded one",
         )
-    if setup.upstream is not None:
-        made = _build_proxy(setup.upstream, setup)
+    if setup.upstream:
+        made = _build_proxy(setup)
         listening = open_socket(setup.host, setup.port)
-        return _run_server(
-            made, listening, explain_unreachable(made.upstream.base), quiet=setup.quiet
-        )
+        return _run_server(made, listening, _list_unreachable(made), quiet=setup.quiet)
     return _serve_local(setup)
 
 
@@ -152,7 +165,7 @@ def _serve_local(setup: ProxySetup) -> None:
                 facts=UpstreamFacts(known, local=True),
                 overlay=laid,
                 keeper=keeper,
-                observers=Observers(_print_warning),
+                observers=_observe(setup),
             ),
             listening,
             quiet=setup.quiet,
@@ -161,22 +174,38 @@ def _serve_local(setup: ProxySetup) -> None:
         asyncio.run(local.aclose())
 
 
-def _build_proxy(upstream: str, setup: ProxySetup) -> Proxy:
-    """The proxy in front of an endpoint. Raises ConfigError."""
+def _build_proxy(setup: ProxySetup) -> Proxy:
+    """The proxy in front of endpoints. Raises ConfigError."""
     access, settings = _build_access(setup), _build_settings(setup)
+    keys = {url: Secret(os.environ.get(name, "")) for url, name in setup.key_variables.items()}
     laid, keeper = _read_overlay(setup.overlay), _open_training_log(setup.keep)
     return Proxy(
-        upstream,
+        Routes(read_destinations(setup.upstream, keys)),
         settings,
         access=access,
         overlay=laid,
         keeper=keeper,
-        observers=Observers(_print_warning),
+        observers=_observe(setup),
     )
 
 
+def _observe(setup: ProxySetup) -> Observers:
+    """Who is told, and in which form. Raises ConfigError."""
+    if setup.log_contents and setup.log_format != "json":
+        raise ConfigError(
+            "--log-contents needs --log-format json", hint="the page /callwright shows contents too"
+        )
+    is_json = setup.log_format == "json"
+    lines: Lines = JsonLines(with_contents=setup.log_contents) if is_json else TextLines()
+    return Observers(lambda said: _print_line(lines.render_warning(said)), lines=lines)
+
+
+def _print_line(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
 def _print_warning(said: str) -> None:
-    print(f"warning:  {said}", file=sys.stderr, flush=True)
+    _print_line(TextLines().render_warning(said))
 
 
 def _open_training_log(path: str | None) -> Keeper | None:
@@ -252,7 +281,7 @@ def build_server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
         proxy,
         host=host,
         port=port,
-        http=build_protocol(budget, proxy.log),
+        http=build_protocol(budget, proxy.log_refusal),
         access_log=False,
         log_level="error",
         ws="none",
@@ -312,6 +341,18 @@ def open_socket(host: str, port: int, what: str = "proxy") -> socket.socket:
         raise ConfigError(said, hint="--host 127.0.0.1") from None
 
 
+def _list_unreachable(proxy: Proxy) -> list[str]:
+    """A warning for each upstream at whose address nothing answers."""
+    bases = [one.upstream.base for one in proxy.routes.destinations]
+    found = [(base, why) for base in bases if (why := explain_unreachable(base))]
+    if len(bases) == 1:
+        return [
+            f"nothing answers there now ({why}); is it started? Until then requests get a 502"
+            for _, why in found
+        ]
+    return [f"nothing answers at {base} now ({why})" for base, why in found]
+
+
 def explain_unreachable(base: str) -> str:
     """Return the reason why nothing answers at an upstream's address; empty if something does."""
     parts = urlsplit(base)
@@ -332,11 +373,20 @@ def render_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _run_server(proxy: Proxy, listening: socket.socket, warning: str = "", *, quiet: bool) -> None:
+def _open_log(lines: Lines) -> RequestLog:
+    stderr = sys.stderr.fileno()
+    return RequestLog(stderr, lines.render_warning) if lines.counts_tokens else RequestLog(stderr)
+
+
+def _run_server(
+    proxy: Proxy, listening: socket.socket, warnings: Sequence[str] = (), *, quiet: bool
+) -> None:
     host, port = listening.getsockname()[:2]
-    proxy.log = log = None if quiet else RequestLog(sys.stderr.fileno())
+    proxy.log = log = None if quiet else _open_log(proxy.lines)
     warm_up(proxy.settings, is_local=proxy.local)
     proxy.meter = process_meter()
+    if log is not None and proxy.lines.counts_tokens:
+        logging.getLogger().addHandler(LogHandler(log, proxy.lines))
     made = build_server(proxy, host, port)
     # What was loaded lives as long as the process: the collector need not look through it again
     # with every few hundred objects of a request, of which reference counting leaves it next to
@@ -344,20 +394,11 @@ def _run_server(proxy: Proxy, listening: socket.socket, warning: str = "", *, qu
     gc.collect()
     gc.freeze()
     gc.set_threshold(2_000, 10, 10)
-    shown = render_host(host)
-    print(
-        f"proxy:    http://{shown}:{port}/v1  (OpenAI; Anthropic and Ollama clients:"
-        f" http://{shown}:{port})\nupstream: {proxy.upstream.base}\npage:    "
-        f" http://{shown}:{port}/callwright",
-        file=sys.stderr,
-        flush=True,
-    )
-    if warning:
-        said = (
-            f"warning:  nothing answers there now ({warning}); is it started? Until then requests"
-            " get a 502"
-        )
-        print(said, file=sys.stderr, flush=True)
+    address = f"http://{render_host(host)}:{port}"
+    bases = [one.upstream.base for one in proxy.routes.destinations]
+    _print_line(proxy.lines.render_start(address, bases, f"{address}/callwright"))
+    for warning in warnings:
+        _print_line(proxy.lines.render_warning(warning))
     made.run(sockets=[listening])
     if log is not None:
         log.close()

@@ -27,6 +27,7 @@ from callwright.cli.settings.options import (
 from callwright.cli.settings.settings import Settings
 from callwright.cli.terminal.consent import make_terminal_approval
 from callwright.cli.terminal.live import Live
+from callwright.cli.terminal.log_lines import LogLines
 from callwright.cli.view import write_html
 from callwright.models import ModelSpec
 from callwright.nouns.control_characters import one_line
@@ -116,7 +117,7 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
         sources_of(source)  # a name that stands for no source is an error before any download
     fetch_model(None if request.model is None else request.model.text)
     with ExitStack() as stack:
-        live = Live()
+        live = _choose_live(shown)
         stack.enter_context(report_resume_hint(live, request.journal))
         stack.enter_context(live)
         sinks: list[Sink] = [live]
@@ -135,11 +136,22 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
             interaction=Interaction(request.mode, on_reply=live.on_text),
         )
         run = orchestrator.run_sync(request.query)
-    print_run(run, shown.as_json)
+    print_run(run, shown.as_json, is_logged=isinstance(live, LogLines))
     if shown.html is not None:
         write_html(page(run.events), shown.html)
+    if shown.html is not None and not isinstance(live, LogLines):
         print(f"run page: {shown.html}", file=sys.stderr)
     return 0 if run.status != "abstained" else 3
+
+
+def _choose_live(shown: ShownOptions) -> Live:
+    """Return what shows the run on stderr. Raises ConfigError."""
+    is_json = shown.form == "json"
+    if shown.log_contents and not is_json:
+        raise ConfigError(
+            "--log-contents needs --log-format json", hint="--trace FILE writes all of a run"
+        )
+    return LogLines(with_contents=shown.log_contents) if is_json else Live()
 
 
 def _build_strategy(request: RunRequest) -> Strategy:
@@ -226,7 +238,7 @@ def fetch_model(model: str | None) -> None:
         fetch_weights(DEFAULT)
 
 
-def _print_skipped_calls(run: Run) -> None:
+def _print_skipped_calls(run: Run, *, is_logged: bool) -> None:
     """Print the calls that a dry run would make to stdout. Calls that needed approval but could not
     get it go to stderr.
     """
@@ -241,7 +253,7 @@ def _print_skipped_calls(run: Run) -> None:
     alone = dict.fromkeys(
         call["offer"].partition("#")[0] for call in asked if call["by"] == "nobody"
     )
-    if alone:
+    if alone and not is_logged:
         leave = " ".join(f"--allow {shlex.quote(tool)}" for tool in alone)
         print(
             f"not called, since nobody was there to be asked; to approve it beforehand: {leave}",
@@ -249,15 +261,17 @@ def _print_skipped_calls(run: Run) -> None:
         )
 
 
-def print_run(run: Run, as_json: bool) -> None:
-    """The answer, or the run as JSON, on stdout; the cost on stderr."""
+def print_run(run: Run, as_json: bool, *, is_logged: bool = False) -> None:
+    """The answer, or the run as JSON, on stdout; the cost on stderr, unless a log has told it."""
     if as_json:
         import orjson
 
         print(orjson.dumps(run.to_dict(), option=orjson.OPT_INDENT_2, default=sorted).decode())
         return
     print("\n".join((run.answer.text, *(f"Corrected: {one}" for one in run.answer.corrections))))
-    _print_skipped_calls(run)
+    _print_skipped_calls(run, is_logged=is_logged)
+    if is_logged:
+        return
     cost = run.cost
     print(
         f"{run.status}: {cost.calls} tool calls, {cost.model_calls} model calls,"

@@ -41,12 +41,12 @@ FORMS = """a tool source is one of
   file.py or file.py:attr              the same, from a file
   folder                               holding tools.py, mcp.json, tools.json, openapi.json/.yaml, or
                                        tool documents in a registered format
-  file.json, file.yaml                 an OpenAPI document, an mcpServers configuration, a list of tools
-                                       (OpenAI, Anthropic, MCP …), a document in a registered format, or an
+  file.json, file.yaml                 an OpenAPI or Swagger 2.0 document, an mcpServers configuration, a list
+                                       of tools (OpenAI, Anthropic, MCP …), a document in a registered format, or an
                                        overlay of verify apis, which says more of the tools of the other sources
-  https://…                            an OpenAPI document
+  https://…                            an OpenAPI or Swagger 2.0 document
   …?base_url=…&include=…&allow=…       options behind an OpenAPI document, percent-encoded: base_url, server, name,
-                                       timeout; include, exclude, allow, credential=scheme:VARIABLE and
+                                       timeout; include, exclude, allow, files, credential=scheme:VARIABLE and
                                        variable=name:value may be repeated. A URL's own query stands before
                                        another "?": https://host/doc?v=2?include=tag:pets
   mcp+https://…, mcp+http://…          an MCP server (streamable HTTP)
@@ -63,8 +63,9 @@ _OPTION_KEYS = (
     "allow",
     "credential",
     "variable",
+    "files",
 )
-_LISTS = ("include", "exclude", "allow")
+_LISTS = ("include", "exclude", "allow", "files")
 _TABLES = {"credential": "credentials", "variable": "server_variables"}
 _FOLDER_FILES = (
     "tools.py",

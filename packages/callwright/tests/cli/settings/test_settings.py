@@ -318,3 +318,50 @@ def test_the_command_shows_the_settings_and_where_each_was_said(home: Path) -> N
     listed = callwright("config", "--json", "--profile", "none", "--config", os.devnull)
     assert listed.returncode == 1
     assert "there is no profile 'none'" in listed.stderr
+
+
+UPSTREAMS = ["http://first:1/v1", "http://served:1/v1#large", "http://other:1/v1"]
+
+
+def test_the_keys_of_upstreams_come_from_the_command_line_or_their_profile(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERVED_KEY", "x")
+    monkeypatch.setenv("OTHER_KEY", "x")
+    project = home / "project" / "callwright.toml"
+    text = project.read_text().replace(
+        'model = "http://served:1/v1#large"',
+        'model = "http://served:1/v1#large"\napi_key_env = "SERVED_KEY"',
+    )
+    project.write_text(text)
+    made = resolve_settings(config=project)
+    assert made.find_upstream_keys(UPSTREAMS, []) == {UPSTREAMS[1]: "SERVED_KEY"}
+    given = ["http://other:1/v1/=OTHER_KEY", "http://served:1/v1=OTHER_KEY"]
+    assert made.find_upstream_keys(UPSTREAMS, given) == {
+        UPSTREAMS[1]: "OTHER_KEY",
+        UPSTREAMS[2]: "OTHER_KEY",
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ("http://other:1/v1=sk-0123-secret", "takes URL=VARIABLE"),
+        ("OTHER_KEY", "takes URL=VARIABLE"),
+        ("http://first:1/v1=OTHER_KEY", "no upstream behind the first"),
+        ("http://other:1/v1=NOT_SET_ANYWHERE", "NOT_SET_ANYWHERE is not set"),
+    ],
+)
+def test_a_key_of_an_upstream_that_makes_no_sense_is_refused(
+    home: Path, given: str, text: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        said(home).find_upstream_keys(UPSTREAMS, [given])
+    assert text in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_upstreams_are_one_text_or_a_list(home: Path) -> None:
+    assert said(home).upstreams() == []
+    assert said(home, {"proxy.upstream": "http://a/v1"}).upstreams() == ["http://a/v1"]
+    assert said(home, {"proxy.upstream": UPSTREAMS}).upstreams() == UPSTREAMS

@@ -96,3 +96,16 @@ def test_what_a_tool_says_it_may_do_is_kept() -> None:
     }
     (made,) = request(tools=[tool])["tools"]
     assert made["function"]["annotations"] == {"readOnlyHint": True}
+
+
+@pytest.mark.parametrize(
+    "thread", [{"type": "create"}, {"type": "continue", "previous_message_id": "msg_1"}]
+)
+def test_a_thread_is_refused_so_that_the_client_sends_the_whole_conversation(thread: Any) -> None:
+    """The SDK's tool runner reads ``error_code``, and goes on without a thread."""
+    with pytest.raises(BadRequest, match="send the whole conversation") as caught:
+        request(thread=thread)
+    error = json.loads(caught.value.body)["error"]
+    assert error["type"] == "invalid_request_error"
+    assert error["details"]["error_code"] == "thread_unsupported_request"
+    assert request(thread=None)["messages"]

@@ -10,6 +10,7 @@ from callwright.models.secret import Secret
 from callwright.proxy.server.access import COOKIE, LOGIN, Access
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.server.counters import Counters
+from callwright.proxy.server.destination import read_destinations
 from callwright.proxy.server.pages import (
     LOGIN_BYTES,
     Asked,
@@ -18,6 +19,7 @@ from callwright.proxy.server.pages import (
     build_refusal,
     logged_in,
 )
+from callwright.proxy.server.route import Routes
 from callwright.proxy.session.record import Record
 
 SHOWN = [
@@ -29,6 +31,7 @@ SHOWN = [
     ("/callwright/requests.json", b'"id":"r1"', "application/json"),
 ]
 PAGE = 100_000
+ROUTES = Routes(read_destinations(["http://h/v1"]))
 
 
 def counted(*records: Record) -> Counters:
@@ -44,7 +47,7 @@ def asked(path: str, method: str = "GET", query: str = "", html: bool = True) ->
 
 @pytest.mark.parametrize(("path", "said", "kind"), SHOWN)
 def test_each_page_says_what_it_is_for(path: str, said: bytes, kind: str) -> None:
-    status, headers, body = answer_request(asked(path), counted(), "http://h/v1", PAGE)
+    status, headers, body = answer_request(asked(path), counted(), ROUTES, PAGE)
     assert status == 200
     assert said in body
     assert dict(headers)["content-type"] == kind
@@ -80,12 +83,12 @@ def test_only_the_newest_requests_are_live() -> None:
 
 
 def test_pages_can_only_be_read() -> None:
-    status, headers, _ = answer_request(asked("/metrics", "POST"), counted(), "http://h/v1", PAGE)
+    status, headers, _ = answer_request(asked("/metrics", "POST"), counted(), ROUTES, PAGE)
     assert (status, dict(headers)["allow"]) == (405, "GET, HEAD")
 
 
 def test_what_is_no_page_is_a_404() -> None:
-    assert answer_request(asked("/callwright/x"), counted(), "http://h/v1", PAGE)[0] == 404
+    assert answer_request(asked("/callwright/x"), counted(), ROUTES, PAGE)[0] == 404
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,7 @@ def test_a_page_is_bounded_and_leads_to_the_next() -> None:
     seen, query = [], ""
     for _ in range(50):
         _, headers, body = answer_request(
-            asked("/callwright/requests.json", query=query), counted(*records), "u", 30_000
+            asked("/callwright/requests.json", query=query), counted(*records), ROUTES, 30_000
         )
         assert len(body) < 60_000
         seen += [record["id"] for record in json.loads(body)]
@@ -125,7 +128,7 @@ def test_a_page_is_bounded_and_leads_to_the_next() -> None:
             break
         query = link.partition("?")[2].partition(">")[0]
     assert seen == [f"r{n}" for n in reversed(range(20))]
-    page = answer_request(asked("/callwright"), counted(*records), "u", 30_000)[2].decode()
+    page = answer_request(asked("/callwright"), counted(*records), ROUTES, 30_000)[2].decode()
     assert len(page) < 60_000
     assert 'href="/callwright?before=r' in page
 
@@ -133,7 +136,7 @@ def test_a_page_is_bounded_and_leads_to_the_next() -> None:
 def test_a_request_that_is_no_longer_there_has_none_before_it() -> None:
     assert (
         answer_request(
-            asked("/callwright/requests.json", query="before=gone"), counted(), "u", PAGE
+            asked("/callwright/requests.json", query="before=gone"), counted(), ROUTES, PAGE
         )[2]
         == b"[]"
     )

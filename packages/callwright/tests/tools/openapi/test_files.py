@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from aiohttp import web
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from callwright.nouns.errors import CatalogError
 from callwright.tools.catalog import open_catalog
 from callwright.tools.openapi.files import MAX_FILES, may_have_files
-from callwright.tools.openapi.source import OpenAPISource
+from callwright.tools.openapi.source import OpenAPIOptions, OpenAPISource
 
 ROOT = """
 openapi: 3.0.3
@@ -195,3 +199,111 @@ async def test_what_is_confirmed_of_a_document_covers_its_files(tmp_path: Path) 
 )
 def test_a_document_of_one_file_is_known_quickly(text: str, may: bool) -> None:
     assert may_have_files(text) is may
+
+
+async def test_another_folder_may_be_read_where_the_user_allows_it(tmp_path: Path) -> None:
+    text = "openapi: 3.0.3\npaths: {/a: {$ref: ../shared/a.yaml}}"
+    path = written(tmp_path / "api", {"openapi.yaml": text})
+    written(tmp_path / "shared", {"a.yaml": "get: {operationId: a, responses: {}}"})
+    async with open_catalog([f"{path}?files={tmp_path / 'shared'}"]) as catalog:
+        assert [tool.name for tool in catalog] == ["a"]
+    with pytest.raises(CatalogError, match="files= FOLDER allows another one"):
+        await OpenAPISource(path).open()
+    with pytest.raises(CatalogError, match="outside the document's folder"):
+        await OpenAPISource(path, OpenAPIOptions(files=[str(tmp_path / "api")])).open()
+
+
+async def test_what_points_at_nothing_in_another_file_names_file_and_pointer(
+    tmp_path: Path,
+) -> None:
+    text = "openapi: 3.0.3\npaths: {/a: {get: {parameters: [{$ref: 'b c.yaml#/x~1y/z'}]}}}"
+    path = written(tmp_path, {"openapi.yaml": text, "b c.yaml": "x/y: {}"})
+    with pytest.raises(CatalogError, match=r"\$ref 'b c.yaml#/x~1y/z' points at nothing"):
+        await OpenAPISource(path).open()
+
+
+NAMES = ("Pet", "Shop", "Tag", "Order")
+SCHEMAS = st.recursive(
+    st.sampled_from([{"type": "string"}, {"type": "integer", "maximum": 9}])
+    | st.sampled_from(NAMES).map(lambda name: {"$ref": f"#/components/schemas/{name}"}),
+    lambda inner: (
+        st.dictionaries(st.sampled_from(["a", "b", "c"]), inner, min_size=1, max_size=3).map(
+            lambda p: {"type": "object", "properties": p}
+        )
+        | inner.map(lambda items: {"type": "array", "items": items})
+    ),
+    max_leaves=6,
+)
+
+
+def split_schemas(root: Any, homes: dict[str, str], here: str) -> Any:
+    """The part of a document that stands in the file ``here``, each reference as it is from there."""
+    if isinstance(root, list):
+        return [split_schemas(one, homes, here) for one in root]
+    if not isinstance(root, dict):
+        return root
+    if isinstance(reference := root.get("$ref"), str):
+        name = reference.rpartition("/")[2]
+        home = homes[name]
+        pointer = f"#/components/schemas/{name}" if home == "openapi.yaml" else f"#/{name}"
+        up = "../" * here.count("/")
+        return {"$ref": pointer if home == here else f"{up}{home}{pointer}"}
+    return {key: split_schemas(value, homes, here) for key, value in root.items()}
+
+
+@given(
+    st.fixed_dictionaries(dict.fromkeys(NAMES, SCHEMAS)),
+    st.fixed_dictionaries(
+        {name: st.sampled_from(["openapi.yaml", "a.json", "below/b.json"]) for name in NAMES}
+    ),
+)
+@settings(max_examples=60, deadline=None)
+async def test_a_split_document_is_what_it_is_in_one_piece(
+    schemas: dict[str, Any], homes: dict[str, str]
+) -> None:
+    reply = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Shop"}}}}
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}}}
+    operation = {"requestBody": body, "responses": {"200": reply}}
+    whole = {
+        "openapi": "3.1.0",
+        "paths": {"/a": {"post": operation}},
+        "components": {"schemas": schemas},
+    }
+    files: dict[str, Any] = {}
+    for name, home in homes.items():
+        files.setdefault(home, {})[name] = split_schemas(schemas[name], homes, home)
+    own = files.pop("openapi.yaml", {})
+    root = split_schemas({"openapi": "3.1.0", "paths": whole["paths"]}, homes, "openapi.yaml")
+    files["openapi.yaml"] = {**root, "components": {"schemas": own}}
+    with TemporaryDirectory() as folder:
+        path = written(Path(folder), {name: json.dumps(value) for name, value in files.items()})
+        made = await imported(OpenAPISource(path))
+    assert made == await imported(OpenAPISource(whole))
+
+
+async def imported(source: OpenAPISource) -> Any:
+    """The schemas of its tools, whatever its definitions are called; or why there is none."""
+    try:
+        tools = await source.open()
+    except CatalogError as error:
+        return re.sub(r"\$ref '[^']*'", "$ref", error.message.partition(": ")[2])
+    finally:
+        await source.aclose()
+    return [[unfold(tool.input_schema), unfold(tool.output_schema)] for tool in tools]
+
+
+def unfold(schema: Any, depth: int = 6) -> Any:
+    """A schema with its references written out, to some depth."""
+    definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
+
+    def walk(node: Any, left: int) -> Any:
+        if isinstance(node, list):
+            return [walk(one, left) for one in node]
+        if not isinstance(node, dict):
+            return node
+        if "$ref" in node:
+            name = node["$ref"].removeprefix("#/$defs/")
+            return walk(definitions[name], left - 1) if left else "…"
+        return {key: walk(value, left) for key, value in node.items() if key != "$defs"}
+
+    return walk(schema, depth)

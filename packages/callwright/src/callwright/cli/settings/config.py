@@ -80,7 +80,7 @@ SETTINGS: Mapping[str, Key] = {
     "evidence": Key("a text or false", "as --evidence; false is --no-evidence", near=True),
 }
 PROXY: Mapping[str, Key] = {
-    "upstream": Key("a text", "as --upstream"),
+    "upstream": Key("a text or a list of texts", "as --upstream"),
     "model": Key("a text", "as --model of the proxy", near=True),
     "host": Key("a text", "as --host"),
     "port": Key("a whole number", "as --port", most=_MOST_PORTS),
@@ -265,9 +265,11 @@ def _explain_invalid(value: Any, key: Key) -> str:
     """Return the reason why a value is invalid for a key, as the end of a sentence; "" if it is
     valid.
     """
+    is_list = isinstance(value, list) and all(isinstance(v, str) for v in value)
     fits = {
         "a text": isinstance(value, str),
-        "a list of texts": isinstance(value, list) and all(isinstance(v, str) for v in value),
+        "a list of texts": is_list,
+        "a text or a list of texts": is_list or isinstance(value, str),
         "a text or false": isinstance(value, str) or value is False,
         "true or false": isinstance(value, bool),
         "a whole number": isinstance(value, int) and not isinstance(value, bool),

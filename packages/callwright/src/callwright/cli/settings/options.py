@@ -14,6 +14,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from callwright.nouns.limits import LIMITS
+from callwright.nouns.log_line import LogFormat
 from callwright.planning import PLANNERS
 
 
@@ -38,6 +39,11 @@ class Repairs(StrEnum):
     plain = "plain"
     reflect = "reflect"
     reflect_after = "reflect-after"
+
+
+class LogFormats(StrEnum):
+    text = "text"
+    json = "json"
 
 
 class PlanStrategies(StrEnum):
@@ -201,6 +207,24 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the run as JSON.")]
 Jsonl = Annotated[
     bool, typer.Option("--jsonl", help="JSON lines from stdin to stdout, one object a line.")
 ]
+
+
+def choose_log_format(given: LogFormats | None) -> LogFormat:
+    """Return the form of a log that the command line asks for."""
+    return "json" if given is LogFormats.json else "text"
+
+
+LogForm = Annotated[
+    LogFormats | None,
+    typer.Option("--log-format", help="Lines on stderr: text (default), or one JSON object each."),
+]
+LogContents = Annotated[
+    bool,
+    typer.Option(
+        "--log-contents",
+        help="With --log-format json: also texts, arguments and results, without secrets.",
+    ),
+]
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -346,6 +370,13 @@ class ShownOptions(PageOptions):
     """Options of showing a run."""
 
     trace: TraceFile = None
+    log_format: LogForm = None
+    log_contents: LogContents = False
+
+    @property
+    def form(self) -> LogFormat:
+        """Return the form of the lines on stderr."""
+        return choose_log_format(self.log_format)
 
 
 @dataclass(frozen=True, slots=True)

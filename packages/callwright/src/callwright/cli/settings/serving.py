@@ -11,9 +11,12 @@ import typer
 
 from callwright.cli.settings.options import (
     ConfigOptions,
+    LogContents,
+    LogForm,
     Overlay,
     Tools,
     add_strict_option,
+    choose_log_format,
     group_options,
 )
 
@@ -71,7 +74,11 @@ class UpstreamOptions:
     """Options of the upstream behind the proxy, and of the address at which it listens."""
 
     upstream: Annotated[
-        str | None, typer.Option(help="The upstream endpoint: http://host:8000/v1.")
+        list[str] | None,
+        typer.Option(
+            help="The upstream endpoint: http://host:8000/v1, or URL#MODEL for its own name of the"
+            " model. May be repeated: the next one is asked if one does not answer."
+        ),
     ] = None
     model: Annotated[
         str | None, typer.Option(help="local or local:PATH: the embedded model as upstream.")
@@ -82,8 +89,17 @@ class UpstreamOptions:
         typer.Option(help="Address to listen on; other than loopback needs a key [127.0.0.1]."),
     ] = None
 
+    upstream_key: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="URL=VARIABLE: the environment variable that holds the key of an upstream behind"
+            " the first. May be repeated."
+        ),
+    ] = None
+
     def to_settings(self) -> Mapping[str, Any]:
-        return {f"proxy.{one.name}": getattr(self, one.name) for one in fields(self)}
+        named = ("upstream", "model", "port", "host")
+        return {f"proxy.{name}": getattr(self, name) for name in named}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +167,8 @@ class ServingOptions:
     quiet: Annotated[bool, typer.Option("--quiet", help="Do not log every request on stderr.")] = (
         False
     )
+    log_format: LogForm = None
+    log_contents: LogContents = False
 
 
 @group_options()
@@ -164,19 +182,26 @@ def proxy_command(
     from callwright.cli.proxy import UPSTREAM_KEY, ProxySetup, start_proxy
     from callwright.cli.settings.settings import resolve_settings
 
-    settings = resolve_settings(upstream, repair, config=config.config, profile=config.profile)
-    settings.announced("proxy.upstream")
+    settings = resolve_settings(
+        upstream, repair, config=config.config, profile=config.profile, say=False
+    )
+    log_format = choose_log_format(serving.log_format)
+    settings.announced("proxy.upstream", log_format=log_format)
     keep = serving.keep
+    upstreams = settings.upstreams()
     start_proxy(
         ProxySetup(
-            settings.get("proxy.upstream"),
+            upstreams,
             settings.get("proxy.model"),
             settings.get("proxy.host", "127.0.0.1"),
             settings.get("proxy.port", 8787),
             str(keep.expanduser().absolute()) if keep is not None else None,
             serving.allow_host or [],
             serving.quiet,
+            log_format,
+            serving.log_contents,
             settings.key_variable(["proxy.upstream"]) or UPSTREAM_KEY,
+            settings.find_upstream_keys(upstreams, upstream.upstream_key or ()),
             guided=settings.get("proxy.guided", "auto"),
             guard=settings.get("proxy.guard", "auto"),
             effects=settings.get("proxy.effects") or [],

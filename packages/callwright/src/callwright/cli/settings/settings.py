@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,6 +31,7 @@ from callwright.cli.settings.config import (
 from callwright.models import ModelSpec
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import LIMITS, Limit, Limits
+from callwright.nouns.log_line import LogFormat, build_log_line
 from callwright.tools.trust import TrustStore, digest_of, escape_terminal_text, normalize_location
 from callwright.tools.trust.store import VARIABLE
 
@@ -91,13 +93,17 @@ class Settings:
         said = self.get("evidence")
         return Path(said).expanduser() if said else said is not False
 
-    def announced(self, *asked: str) -> Settings:
+    def announced(self, *asked: str, log_format: LogFormat | None = None) -> Settings:
         """Itself, ready to be acted on: told of on stderr. ``asked`` names the endpoints that are
-        asked (``model``, ``encoder``, ``proxy.upstream``). Raises ConfigError where there is no key
-        for them.
+        asked (``model``, ``encoder``, ``proxy.upstream``). With a ``log_format`` the notes have that
+        form, and a file that is not used is among them. Raises ConfigError where there is no key
+        for the endpoints.
         """
-        for note in self.notes():
-            print(note, file=sys.stderr)
+        unused = [self.unused] if log_format and self.unused else []
+        for note in (*self.notes(), *unused):
+            told = {"message": note}
+            line = build_log_line("note", time.time(), told) if log_format == "json" else note
+            print(line, file=sys.stderr)
         self.key_variable(asked)
         return self
 
@@ -116,6 +122,33 @@ class Settings:
             )
         return str(said.value)
 
+    def upstreams(self) -> list[str]:
+        """The upstreams of the proxy, in the order in which they are asked."""
+        said = self.get("proxy.upstream") or []
+        return [said] if isinstance(said, str) else list(said)
+
+    def find_upstream_keys(self, upstreams: Sequence[str], given: Sequence[str]) -> dict[str, str]:
+        """The variables that hold the keys of the upstreams behind the first: ``URL=VARIABLE`` of
+        the command line, else the ``api_key_env`` of the profile with this address. Raises
+        ConfigError for an upstream that is not there, and a variable that is not set.
+        """
+        said = dict(_parse_upstream_key(text, upstreams[1:]) for text in given)
+        models = _map_profile_models(self.files)
+        for address in upstreams[1:]:
+            profile = _find_by_endpoint(address.partition("#")[0], models)
+            stated = [f.profiles.get(profile, {}).get("api_key_env") for f in self.files]
+            variable = next((one.value for one in stated if one is not None), "")
+            if variable:
+                said.setdefault(address, variable)
+        for address, variable in said.items():
+            if not os.environ.get(variable):
+                raise ConfigError(
+                    f"there is no key for {address}: the environment variable {variable} is not"
+                    " set",
+                    hint=f"export {variable}=…",
+                )
+        return said
+
     def model(self) -> ModelSpec | None:
         """The model that is asked, with the variable that holds its key; None: the default one."""
         named = self.get("model")
@@ -126,6 +159,24 @@ class Settings:
         said = ", ".join(str(file.path) for file in self.files)
         profile = f", profile {self.profile} ({self.chosen})" if self.profile else ""
         return [f"settings: {said}{profile}"] if said else []
+
+
+def _parse_upstream_key(text: str, upstreams: Sequence[str]) -> tuple[str, str]:
+    """``URL=VARIABLE`` -> the upstream at this address, as it is named, and the variable."""
+    url, _, variable = text.rpartition("=")
+    address = _split_address(url)[0]
+    found = next((one for one in upstreams if _split_address(one)[0] == address), None)
+    if not url or not variable.isidentifier():
+        raise ConfigError(
+            "--upstream-key takes URL=VARIABLE", hint="the name of a variable, never the key itself"
+        )
+    if found is None:
+        listed = ", ".join(upstreams) or "none"
+        raise ConfigError(
+            f"--upstream-key: {url} is no upstream behind the first",
+            hint=f"there are: {listed}; the first is sent the key in CALLWRIGHT_API_KEY",
+        )
+    return found, variable
 
 
 def render_settings(settings: Settings, as_json: bool = False) -> str:

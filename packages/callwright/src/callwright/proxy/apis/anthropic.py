@@ -11,6 +11,7 @@ from callwright.jsontext import parse_object
 from callwright.nouns.types import Json, JsonObject
 from callwright.proxy.apis.translated import BadRequest, Delta, Translated, read_token_counts
 from callwright.proxy.session.answers.sse import encode_named_event, json_bytes
+from callwright.proxy.session.media import TOKENS, list_media, measure_media
 from callwright.proxy.session.turns import arrange_messages
 
 _STOP = {
@@ -29,6 +30,11 @@ _ERRORS = {
 _ERRORS |= {413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error"}
 _SAME = ("model", "max_tokens", "temperature", "top_p", "top_k", "stream")
 _CHOICE = {"auto": "auto", "any": "required", "none": "none"}
+# what makes the SDK's tool runner send the whole conversation with every turn
+_UNSUPPORTED_THREAD: JsonObject = {
+    "error_code": "thread_unsupported_request",
+    "unsupported": ["thread"],
+}
 _BILL = "x-anthropic-billing-header:"
 CHARACTERS_A_TOKEN = 4
 
@@ -40,6 +46,9 @@ class Anthropic:
         """The chat request that a Messages request means. Raises BadRequest."""
         if not isinstance(body.get("messages"), list):
             raise BadRequest("messages: a list is required")
+        if body.get("thread"):
+            said = "thread: this proxy remembers nothing; send the whole conversation"
+            raise BadRequest(said, render_error(400, said, _UNSUPPORTED_THREAD))
         made = {key: body[key] for key in _SAME if key in body}
         made["messages"] = arrange_messages(
             [*_convert_system(body.get("system")), *_convert_messages(body["messages"])]
@@ -70,14 +79,17 @@ def count_tokens(body: JsonObject) -> bytes:
     beforehand.
     """
     made = Anthropic().request(body)
-    size = len(json_bytes([made["messages"], made.get("tools", [])]))
-    return json_bytes({"input_tokens": max(1, size // CHARACTERS_A_TOKEN)})
+    told = json_bytes([made["messages"], made.get("tools", [])])
+    media = sum(len(list_media(message.get("content"))) for message in made["messages"])
+    size = len(told) - measure_media(told)
+    return json_bytes({"input_tokens": max(1, size // CHARACTERS_A_TOKEN + media * TOKENS)})
 
 
-def render_error(status: int, message: str) -> bytes:
-    """Anthropic's error body."""
+def render_error(status: int, message: str, details: JsonObject | None = None) -> bytes:
+    """Anthropic's error body. ``details`` tell a client what it can do instead."""
     kind = _ERRORS.get(status, "api_error" if status >= 500 else "invalid_request_error")
-    return json_bytes({"type": "error", "error": {"type": kind, "message": message}})
+    more = {"details": details} if details else {}
+    return json_bytes({"type": "error", "error": {"type": kind, "message": message, **more}})
 
 
 class Messages:
@@ -286,49 +298,58 @@ def _convert_assistant(blocks: list[Mapping[str, Any]]) -> JsonObject:
 
 def _convert_user(blocks: list[Mapping[str, Any]]) -> list[Json]:
     """Results first, each a message of its own, then what the user says."""
-    made: list[Json] = []
-    parts: list[JsonObject] = []
-    for block in blocks:
-        if block.get("type") == "tool_result":
-            made.append(_convert_result(block))
-        elif block.get("type") == "text":
-            parts.append({"type": "text", "text": str(block.get("text") or "")})
-        elif block.get("type") == "image":
-            parts.append(
-                {"type": "image_url", "image_url": {"url": _get_image_url(block.get("source"))}}
-            )
-        else:
-            parts.append({"type": "text", "text": _get_document_text(block)})
-    if parts:
-        plain = all(p["type"] == "text" for p in parts)
-        content: Json = "\n\n".join(p["text"] for p in parts) if plain else parts
-        made.append({"role": "user", "content": content})
-    return made
+    made = [_convert_result(block) for block in blocks if block.get("type") == "tool_result"]
+    parts = [_convert_part(block) for block in blocks if block.get("type") != "tool_result"]
+    if not parts:
+        return [*made]
+    plain = all(p["type"] == "text" for p in parts)
+    content: Json = "\n\n".join(p["text"] for p in parts) if plain else parts
+    return [*made, {"role": "user", "content": content}]
 
 
 def _convert_result(block: Mapping[str, Any]) -> JsonObject:
-    content = block.get("content")
-    text = content if isinstance(content, str) else _join_texts(content)
-    if not text and isinstance(content, list) and content:
-        text = "\n".join(f"[{b.get('type')}]" for b in content if isinstance(b, Mapping))
+    raw = block.get("content")
+    blocks = [b for b in raw if isinstance(b, Mapping)] if isinstance(raw, list) else []
+    text = raw if isinstance(raw, str) else _join_texts(blocks)
+    others = [b for b in blocks if b.get("type") != "text"]
+    media = [_convert_part(b) for b in others if _is_media(b)]
+    if not text and not media:
+        text = "\n".join(f"[{b.get('type')}]" for b in others)
     if block.get("is_error") and not text.lower().lstrip().startswith("error"):
         text = f"Error: {text}"
-    return {"role": "tool", "tool_call_id": str(block.get("tool_use_id") or ""), "content": text}
+    said = [{"type": "text", "text": text}] if text else []
+    content: Json = [*said, *media] if media else text
+    return {"role": "tool", "tool_call_id": str(block.get("tool_use_id") or ""), "content": content}
 
 
-def _get_image_url(source: Json) -> str:
-    given = source if isinstance(source, Mapping) else {}
-    if given.get("type") == "base64":
-        return f"data:{given.get('media_type')};base64,{given.get('data')}"
-    return str(given.get("url") or "")
-
-
-def _get_document_text(block: Mapping[str, Any]) -> str:
+def _is_media(block: Mapping[str, Any]) -> bool:
     source = block.get("source")
-    if isinstance(source, Mapping) and source.get("type") == "text":
-        return str(source.get("data") or "")
+    is_encoded = isinstance(source, Mapping) and source.get("type") in ("base64", "url")
+    return block.get("type") == "image" or (block.get("type") == "document" and is_encoded)
+
+
+def _convert_part(block: Mapping[str, Any]) -> JsonObject:
+    """A block of a user's message or of a result as a part of a chat message. Raises BadRequest for
+    what a chat completion has no part for.
+    """
+    kind, source = block.get("type"), block.get("source")
+    given = source if isinstance(source, Mapping) else {}
+    data = f"data:{given.get('media_type')};base64,{given.get('data')}"
+    match (kind, given.get("type")):
+        case ("text", _):
+            return {"type": "text", "text": str(block.get("text") or "")}
+        case ("image", "base64"):
+            return {"type": "image_url", "image_url": {"url": data}}
+        case ("image", "url"):
+            return {"type": "image_url", "image_url": {"url": str(given.get("url") or "")}}
+        case ("document", "base64"):
+            name = str(block.get("title") or "document.pdf")
+            return {"type": "file", "file": {"filename": name, "file_data": data}}
+        case (_, "text"):
+            return {"type": "text", "text": str(given.get("data") or "")}
+    source_kind = f" with a source of type {given['type']!r}" if given.get("type") else ""
     raise BadRequest(
-        f"content of type {str(block.get('type'))!r} cannot be passed on to an OpenAI-compatible"
+        f"content of type {str(kind)!r}{source_kind} cannot be passed on to an OpenAI-compatible"
         " server"
     )
 

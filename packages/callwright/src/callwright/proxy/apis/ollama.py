@@ -10,6 +10,7 @@ from callwright.jsontext import parse_object
 from callwright.nouns.types import Json, JsonObject
 from callwright.proxy.apis.translated import BadRequest, Delta, Translated, read_token_counts
 from callwright.proxy.session.answers.sse import json_bytes
+from callwright.proxy.session.media import move_result_media, name_image_type
 
 _OPTIONS = {
     "temperature": "temperature",
@@ -30,7 +31,7 @@ class Ollama:
             raise BadRequest("messages: a list is required")
         made: JsonObject = {
             "model": body.get("model"),
-            "messages": _convert_messages(body["messages"]),
+            "messages": move_result_media(_convert_messages(body["messages"])),
         }
         made["stream"] = body.get("stream") is not False
         if made["stream"]:
@@ -180,7 +181,7 @@ def _convert_result(message: Mapping[str, Any], waiting: list[tuple[str, str]]) 
         (n for n, (called, tool) in enumerate(waiting) if given == called or tool == name), 0
     )
     called = waiting.pop(place)[0] if waiting else given
-    return {"role": "tool", "tool_call_id": called, "content": str(message.get("content") or "")}
+    return {"role": "tool", "tool_call_id": called, "content": _convert_content(message)}
 
 
 def _convert_content(message: Mapping[str, Any]) -> Json:
@@ -189,7 +190,10 @@ def _convert_content(message: Mapping[str, Any]) -> Json:
     if not images:
         return text
     parts = [
-        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{image}"}}
+        {
+            "type": "image_url",
+            "image_url": {"url": f"data:{name_image_type(image)};base64,{image}"},
+        }
         for image in images
     ]
-    return [{"type": "text", "text": text}, *parts]
+    return [*([{"type": "text", "text": text}] if text else []), *parts]

@@ -95,9 +95,8 @@ def _convert_item(place: int, item: Mapping[str, Any], made: list[Json]) -> None
         function = {"name": name, "arguments": arguments or "{}"}
         _add_call(made, {"id": item.get("call_id"), "type": "function", "function": function})
     elif kind in ("function_call_output", "custom_tool_call_output"):
-        output = item.get("output")
-        text = output if isinstance(output, str) else _join_texts(output)
-        made.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": text})
+        result = _convert_output(place, item.get("output"))
+        made.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": result})
     elif kind not in _IGNORED:
         raise BadRequest(
             f"input.{place}: items of type {kind!r} cannot be passed on to an OpenAI-compatible"
@@ -117,30 +116,44 @@ def _add_call(made: list[Json], call: JsonObject) -> None:
 def _convert_content(place: int, raw: Json) -> Json:
     if isinstance(raw, str):
         return raw
-    parts: list[JsonObject] = []
-    for part in raw if isinstance(raw, list) else ():
-        kind = part.get("type") if isinstance(part, Mapping) else None
-        if kind in ("input_text", "output_text", "text", "refusal"):
-            parts.append(
-                {"type": "text", "text": str(part.get("text") or part.get("refusal") or "")}
-            )
-        elif kind == "input_image":
-            parts.append(
-                {"type": "image_url", "image_url": {"url": str(part.get("image_url") or "")}}
-            )
-        else:
-            raise BadRequest(f"input.{place}: content of type {kind!r} cannot be passed on")
+    parts = [_convert_part(place, part) for part in raw] if isinstance(raw, list) else []
     if all(p["type"] == "text" for p in parts):
         return "".join(p["text"] for p in parts)
     return parts
 
 
-def _join_texts(raw: Json) -> str:
-    if isinstance(raw, list):
-        return "\n".join(
-            str(p.get("text") or f"[{p.get('type')}]") for p in raw if isinstance(p, Mapping)
-        )
-    return json_bytes(raw).decode()
+def _convert_part(place: int, part: Json) -> JsonObject:
+    """A part of a message as chat completions have it. Raises BadRequest where they have none."""
+    given = part if isinstance(part, Mapping) else {}
+    kind = given.get("type")
+    if kind in ("input_text", "output_text", "text", "refusal"):
+        return {"type": "text", "text": str(given.get("text") or given.get("refusal") or "")}
+    if kind == "input_image" and given.get("image_url"):
+        detail = {"detail": given["detail"]} if given.get("detail") else {}
+        return {"type": "image_url", "image_url": {"url": given["image_url"], **detail}}
+    if kind == "input_audio":
+        return {"type": "input_audio", "input_audio": given.get("input_audio")}
+    if kind == "input_file" and not given.get("file_url"):
+        named = ("file_id", "filename", "file_data")
+        return {"type": "file", "file": {key: given[key] for key in named if given.get(key)}}
+    source = next((f" with {key}" for key in ("file_id", "file_url") if given.get(key)), "")
+    raise BadRequest(
+        f"input.{place}: content of type {kind!r}{source} cannot be passed on: an"
+        " OpenAI-compatible server does not have it"
+    )
+
+
+def _convert_output(place: int, raw: Json) -> Json:
+    """A result: its text, or its parts where it holds others than text."""
+    if isinstance(raw, str):
+        return raw
+    if not isinstance(raw, list):
+        return json_bytes(raw).decode()
+    known = ("input_image", "input_file", "input_audio")
+    parts = [p for p in raw if isinstance(p, Mapping)]
+    if any(p.get("type") in known for p in parts):
+        return [_convert_part(place, p) for p in parts]
+    return "\n".join(str(p.get("text") or f"[{p.get('type')}]") for p in parts)
 
 
 def _set_tool_choice(made: JsonObject, choice: Json) -> None:

@@ -12,7 +12,13 @@ from callwright.tools.lists import chat_messages as chat
 
 
 class BadRequest(ValueError):
-    """The client's request cannot be turned into a chat completion; the message says why."""
+    """The client's request cannot be turned into a chat completion; the message says why. ``body``:
+    the answer, where its API says more than a message.
+    """
+
+    def __init__(self, message: str, body: bytes = b"") -> None:
+        super().__init__(message)
+        self.body = body
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,20 @@ import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from callwright.http import Egress, HttpClient, Timeout
+from callwright.http import Egress, HttpClient, HttpStream, Timeout
 from callwright.language.credentials import secret_values
 from callwright.nouns.errors import Failure
 from callwright.nouns.redaction import select_redactable
 from callwright.proxy.server.access import LOGIN, Access, Refusal
-from callwright.proxy.server.address import Upstream, refused_target
+from callwright.proxy.server.address import refused_target
 from callwright.proxy.server.capability import FREE, Capability
 from callwright.proxy.server.counters import Counters
+from callwright.proxy.server.destination import Destination, read_destinations
 from callwright.proxy.server.headers import join_repeated
 from callwright.proxy.server.lane import Lane
 from callwright.proxy.server.meter import Meter, Unmetered
@@ -34,9 +36,11 @@ from callwright.proxy.server.pages import (
     logged_in,
 )
 from callwright.proxy.server.placement import Placement
-from callwright.proxy.server.request_log import line_of
+from callwright.proxy.server.request_log import Exchanged, Lines, TextLines, read_tokens
+from callwright.proxy.server.route import Routes
 from callwright.proxy.server.training_log import Keeper
 from callwright.proxy.server.worker import Setup
+from callwright.proxy.session.answers.compose import compose_error
 from callwright.proxy.session.context import Toolsets
 from callwright.proxy.session.events import (
     ClientGone,
@@ -76,6 +80,7 @@ _REFUSED = {
     413: "the request is longer than this proxy takes (Budget.body_bytes)",
 }
 _SLOWEST = 10_000  # bytes of a body a second, from which on its time grows with its size
+_TAIL = 4_096  # bytes at the end of an answer in which its token counts stand
 _WATCH_AFTER = 0.1
 """Seconds after which a request's client is watched. An answer that is there sooner is not worth a
 second task; a client that left in that time is noticed when they have passed.
@@ -97,17 +102,18 @@ class UpstreamFacts:
 @dataclass(frozen=True, slots=True)
 class Observers:
     """Who is told of what happens. ``warn`` is told what a user should know, a sentence each, once:
-    what of the overlay fits no tool of a request. ``log`` is given a line for every request; it
-    must not wait.
+    what of the overlay fits no tool of a request. ``log`` is given a line for every request, in the
+    form of ``lines``; it must not wait.
     """
 
     warn: Callable[[str], None] = lambda _: None
     log: Callable[[str], None] | None = None
+    lines: Lines = field(default_factory=TextLines)
 
 
 class Proxy:
-    """ASGI application in front of one upstream. Closes its connections at lifespan shutdown, or
-    with ``aclose``.
+    """ASGI application in front of an upstream, or of several, of which each request gets the first
+    that answers. Closes its connections at lifespan shutdown, or with ``aclose``.
 
     ``meter`` ends what takes too long on the event loop; a process that is the proxy's alone has
     one.
@@ -115,7 +121,7 @@ class Proxy:
 
     def __init__(
         self,
-        upstream: str,
+        upstream: str | Routes,
         settings: Settings | None = None,
         *,
         access: Access | None = None,
@@ -127,7 +133,12 @@ class Proxy:
         meter: Meter | None = None,
     ) -> None:
         facts, observers = facts or UpstreamFacts(), observers or Observers()
-        self.upstream = Upstream(upstream)
+        self.routes = (
+            Routes(read_destinations([upstream]), clock=clock)
+            if isinstance(upstream, str)
+            else upstream
+        )
+        self.upstream = self.routes.destinations[0].upstream
         self.settings = replace(settings or Settings(), keep=keeper is not None)
         self.keeper = keeper
         self.access = access or Access()
@@ -139,14 +150,17 @@ class Proxy:
             max_redirects=0,
             connections=1_000,
         )
-        self.capability = Capability(
-            self.upstream.base,
-            self.client,
-            known=facts.known,
-            memory=facts.memory,
-            budget=self.settings.budget,
-            report=lambda error: self.fault(build_fault(error, "of a probe")),
-        )
+        self.capabilities = {
+            one.name: Capability(
+                one.upstream.base,
+                self.client,
+                known=facts.known,
+                memory=facts.memory,
+                budget=self.settings.budget,
+                report=lambda error: self.fault(build_fault(error, "of a probe")),
+            )
+            for one in self.routes.destinations
+        }
         self.toolsets = Toolsets(
             overlay=overlay,
             effects=self.settings.effects,
@@ -157,7 +171,7 @@ class Proxy:
         self.meter = meter or Unmetered()
         self.lane = Lane(Setup(self.settings, overlay, facts.local))
         self.clock = clock
-        self.log = observers.log
+        self.log, self.lines = observers.log, observers.lines
         self._number = 0
         self._run = secrets.token_hex(3)
 
@@ -173,7 +187,7 @@ class Proxy:
     async def _logged(
         self, log: Callable[[str], None], scope: Scope, receive: Receive, send: Send
     ) -> None:
-        began, status, record = self.clock(), 0, None
+        began, status, line = self.clock(), 0, None
 
         async def noting(message: MutableMapping[str, Any]) -> None:
             nonlocal status
@@ -181,14 +195,20 @@ class Proxy:
             await send(message)
 
         try:
-            record = await self._serve(scope, receive, noting)
+            line = await self._serve(scope, receive, noting)
         finally:
             if status not in (200, 304) or not Asked.read(scope).is_update:
-                took = self.clock() - began
-                log(line_of(scope["method"], _get_target(scope)[0], status, took, record))
+                path, seconds = _get_target(scope)[0], self.clock() - began
+                made = Exchanged(scope["method"], path, status, seconds)
+                log(self.lines.render_exchange(made if line is None else line.describe(made)))
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> Record | None:
-        """Answer a request; returns what was done to it, where it was read."""
+    def log_refusal(self, status: int, message: str) -> None:
+        """Log a connection that was refused before there was a request."""
+        if self.log is not None:
+            self.log(self.lines.render_refusal(status, message))
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> _Line | None:
+        """Answer a request; returns what was done to it, where it went upstream."""
         asked = Asked.read(scope)
         refusal = self.access.refusal(scope, own=asked.is_own)
         if asked.is_own:
@@ -199,17 +219,15 @@ class Proxy:
             return await self._exchange(scope, receive, send)
         return None
 
-    def remember(self, command: Log | Keep | Learned, secrets: Sequence[str] = ()) -> None:
-        """Count a request, keep its conversation, or learn what the upstream does. ``secrets``: the
-        keys that the request carried; the page shows none, should the upstream echo one.
+    def remember(self, command: Log | Keep, secrets: Sequence[str] = ()) -> None:
+        """Count a request, or keep its conversation. ``secrets``: the keys that the request
+        carried; the page shows none, should the upstream echo one.
         """
         match command:
             case Log(record):
                 self.counters.add(record, secrets)
             case Keep() if self.keeper is not None:
                 self.keeper.take(command)
-            case Learned(model, guided):
-                self.capability.learned(model, guided)
 
     def fault(self, fault: Faulted) -> None:
         """Count and log a fault of our own."""
@@ -232,13 +250,8 @@ class Proxy:
             if isinstance(form, int):
                 return build_refusal(form or 408, _REFUSED[form or 408])
             return logged_in(asked, form, self.access)
-        return answer_request(
-            asked,
-            self.counters,
-            self.upstream.base,
-            self.settings.budget.page_bytes,
-            time.time(),
-        )
+        most = self.settings.budget.page_bytes
+        return answer_request(asked, self.counters, self.routes, most, time.time())
 
     async def aclose(self) -> None:
         """Close every upstream connection, and end the worker process."""
@@ -248,30 +261,22 @@ class Proxy:
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         message = await receive()
         assert message["type"] == "lifespan.startup"
-        async with self.capability.running():
+        async with AsyncExitStack() as probes:
+            for capability in self.capabilities.values():
+                await probes.enter_async_context(capability.running())
             await send({"type": "lifespan.startup.complete"})
             await receive()
         await self.aclose()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> Record | None:
+    async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> _Line | None:
         body = await self._body(scope, receive)
         if isinstance(body, int):
             if body:
                 await _send_response(send, *build_refusal(body, _REFUSED[body]))
             return None
         self._number += 1
-        number, created = f"{self._run}-{self._number}", int(time.time())
-        session = Placement(
-            self.settings,
-            self.toolsets,
-            self.lane,
-            self.meter,
-            number,
-            local=self.local,
-            created=created,
-        )
-        line = _Line(self, session, send)
+        line = _Line(self, f"{self._run}-{self._number}", send)
         self.counters.active += 1
         watching: list[asyncio.Task[None]] = []
         try:
@@ -291,7 +296,20 @@ class Proxy:
             await line.event(ClientGone())
         finally:
             self.counters.active -= 1
-        return line.record
+        return line
+
+    def place_session(self, number: str) -> Placement:
+        """Return a new session for a request."""
+        created = int(time.time())
+        return Placement(
+            self.settings,
+            self.toolsets,
+            self.lane,
+            self.meter,
+            number,
+            local=self.local,
+            created=created,
+        )
 
     def _request(self, scope: Scope, body: bytes) -> Request:
         headers: Headers = tuple(
@@ -333,11 +351,15 @@ class _Gone(Exception):
 
 
 class _Line:
-    """One session at work: its commands done, its upstream read, its client watched."""
+    """One session at work: its commands done, its upstream read, its client watched.
 
-    def __init__(self, proxy: Proxy, session: Placement, send: Send) -> None:
+    Where an upstream does not answer and nothing has gone out, a new session begins with the next
+    one, so that all that is known of an upstream is known of the one that answers.
+    """
+
+    def __init__(self, proxy: Proxy, number: str, send: Send) -> None:
         self._proxy = proxy
-        self._session = session
+        self._session = proxy.place_session(number)
         self._send = send
         self._next: SendUpstream | Probe | None = None
         self._closed = False
@@ -346,10 +368,32 @@ class _Line:
         self._alarm: asyncio.Timeout | None = None
         self._wake: float | None = None
         self._one_at_a_time = asyncio.Lock()
+        self._request = Request("GET", "/")
+        self.route = proxy.routes.begin("GET", "/")
+        self._is_answered = False  # an upstream has answered this session
+        self._has_begun = False  # something has gone out to the client
+        self._tokens = (0, 0)
+
+    def describe(self, made: Exchanged) -> Exchanged:
+        """Return what a log tells of this request."""
+        return replace(
+            made,
+            record=self.record,
+            request=self._session.number,
+            model=self._session.model,
+            upstream=self.upstream,
+            tokens=self._tokens,
+            secrets=self._secrets,
+        )
 
     async def run(self, request: Request) -> None:
         """From the request to the end of the answer."""
-        self._secrets = select_redactable(secret_values(dict(request.headers)))
+        routes = self._proxy.routes
+        self._secrets = select_redactable(
+            [*secret_values(dict(request.headers)), *(d.key.reveal() for d in routes.destinations)]
+        )
+        self._request, self.route = request, routes.begin(request.method, request.path)
+        await self.route.choose()
         await self.event(request)
         while (command := self._next) is not None:
             self._next, self._closed = None, False
@@ -359,8 +403,13 @@ class _Line:
                 await self._ask(command)
 
     async def _found(self, probe: Probe) -> Probed:
+        chosen = self.route.chosen
+        if chosen is None:
+            return FREE
+        capability, model = self._proxy.capabilities[chosen.name], chosen.models.get(probe.model)
         try:
-            return await self._proxy.capability.of(probe.model, probe.headers, asks=probe.asks)
+            headers = chosen.filter_headers(probe.headers)
+            return await capability.of(model, headers, asks=probe.asks)
         except Exception as error:
             self._proxy.fault(build_fault(error, self._session.number))
             return FREE
@@ -382,8 +431,7 @@ class _Line:
     async def event(self, event: Event) -> None:
         """Tell the session, and do what it says, before anything else is told to it."""
         async with self._one_at_a_time:
-            for command in await self._session.handle(event, self._proxy.clock()):
-                await self._do(command)
+            await self._tell(event)
         if (
             self._alarm is not None
             and self._session.wake != self._wake
@@ -391,6 +439,10 @@ class _Line:
         ):
             self._wake = self._session.wake
             self._alarm.reschedule(self._at(self._wake))
+
+    async def _tell(self, event: Event) -> None:
+        for command in await self._session.handle(event, self._proxy.clock()):
+            await self._do(command)
 
     def _at(self, wake: float | None) -> float | None:
         """A time of the proxy's clock on the loop's."""
@@ -401,30 +453,82 @@ class _Line:
         )
 
     async def _ask(self, command: SendUpstream) -> None:
-        url = self._proxy.upstream.url(command.path, command.query)
-        body = command.body or None
+        chosen = self.route.chosen
+        if chosen is None:
+            return await self._refuse()
+        sent = chosen.adapt(command)
+        url = chosen.upstream.url(sent.path, sent.query)
         async with self._proxy.client.stream(
-            command.method, url, headers=join_repeated(command.headers), data=body
+            sent.method, url, headers=join_repeated(sent.headers), data=sent.body or None
         ) as answer:
-            if isinstance(answer, Failure):
-                return await self.event(UpstreamFailed(answer))
-            await self.event(UpstreamHead(answer.status, answer.headers, answer.cookies))
-            async for piece in answer.chunks():
-                if self._closed:  # by a Tick
-                    return None
-                if isinstance(piece, Failure):
-                    return await self.event(UpstreamFailed(piece))
-                await self.event(UpstreamData(piece))
-                if self._closed:
-                    return None
+            if self._stays(command, answer):
+                return await self._read(chosen, answer)
+        return None if self._next is command else await self._go_on()
+
+    def _stays(self, command: SendUpstream, answer: HttpStream | Failure) -> bool:
+        """Return True if the session is told of this answer; otherwise the request goes to the same
+        upstream again, or to another one.
+        """
+        route = self.route
+        is_own = self._session.asks_own or not self._is_answered
+        may_leave = route.is_movable and is_own and not self._has_begun and not self._closed
+        if may_leave and route.may_send_again(answer):
+            self._next = command
+            return False
+        said = route.judge(answer)
+        self._is_answered = self._is_answered or not said
+        if not said or not may_leave:
+            return True
+        route.give_up(answer, said, command.body)
+        return False
+
+    async def _read(self, chosen: Destination, answer: HttpStream | Failure) -> None:
+        if isinstance(answer, Failure):
+            return await self.event(UpstreamFailed(answer))
+        head = UpstreamHead(answer.status, answer.headers, answer.cookies)
+        await self.event(chosen.read_head(head))
+        tail = b""
+        async for piece in answer.chunks():
+            if self._closed:  # by a Tick
+                return None
+            if self._proxy.lines.counts_tokens and isinstance(piece, bytes):
+                tail = (tail + piece)[-_TAIL:]
+            if isinstance(piece, Failure):
+                self.route.note_break(piece)
+                return await self.event(UpstreamFailed(piece))
+            await self.event(UpstreamData(piece))
+            if self._closed:
+                return None
+        prompt, completion = read_tokens(tail)
+        self._tokens = self._tokens[0] + prompt, self._tokens[1] + completion
         return None if self._closed else await self.event(UpstreamEnd())
+
+    async def _go_on(self) -> None:
+        """Begin again with the next upstream; where there is none, tell the session that."""
+        await self.route.choose()
+        if self.route.chosen is None:
+            return await self._refuse()
+        async with self._one_at_a_time:
+            await self._session.handle(ClientGone(), self._proxy.clock())  # to be forgotten
+            self._session = self._proxy.place_session(self._session.number)
+            self._next, self._is_answered = None, False
+            return await self._tell(self._request)
+
+    async def _refuse(self) -> None:
+        """Answer for the upstreams, of which none can: as a server of chat completions would."""
+        refused = self.route.refuse()
+        headers = {"content-type": "application/json", "retry-after": str(refused.seconds)}
+        await self.event(UpstreamHead(refused.status, headers))
+        await self.event(UpstreamData(compose_error(refused.status, refused.message)))
+        await self.event(UpstreamEnd())
 
     async def _do(self, command: Command) -> None:
         match command:
             case SendBody(data):
                 await self._send({"type": "http.response.body", "body": data, "more_body": True})
             case SendHead(status, headers):
-                raw = _encode_headers(headers)
+                self._has_begun = True
+                raw = _encode_headers((*headers, *self._mark()))
                 await self._send({"type": "http.response.start", "status": status, "headers": raw})
             case Finish(broken):
                 if not broken:
@@ -437,13 +541,32 @@ class _Line:
                 self._closed = True
             case Faulted():
                 self._proxy.fault(command)
-            case Log() | Keep() | Learned():
+            case Learned(model, guided):
+                self._learn(model, guided)
+            case Log() | Keep():
                 self._keep(command)
 
-    def _keep(self, command: Log | Keep | Learned) -> None:
+    def _mark(self) -> Headers:
+        """The header that names the upstream, where there are several."""
+        name = self.upstream if self._proxy.routes.are_several else ""
+        return (("x-callwright-upstream", name),) if name else ()
+
+    @property
+    def upstream(self) -> str:
+        """Return the name of the upstream that answered; empty if none did."""
+        chosen = self.route.chosen
+        return chosen.name if chosen is not None and self._is_answered else ""
+
+    def _learn(self, model: str, guided: bool) -> None:
+        if (chosen := self.route.chosen) is not None:
+            self._proxy.capabilities[chosen.name].learned(chosen.models.get(model), guided)
+
+    def _keep(self, command: Log | Keep) -> None:
         """Remember what came of a request; to fail in that takes nothing from the client."""
         if isinstance(command, Log):
             self.record = command.record
+            self.record.notes += self.route.notes
+            self.record.upstream = self.upstream if self._proxy.routes.are_several else ""
         try:
             self._proxy.remember(command, self._secrets)
         except Exception as error:

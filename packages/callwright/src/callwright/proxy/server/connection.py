@@ -32,7 +32,7 @@ class Connection(HttpToolsProtocol):
     """
 
     budget = Budget()
-    log: Callable[[str], None] | None = None
+    log: Callable[[int, str], None] | None = None
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -193,7 +193,7 @@ class Connection(HttpToolsProtocol):
         busy, self._refused = self.state == "busy", True
         self._enter("refused")
         if self.log is not None:
-            self.log(f"- - {status} {message}")
+            self.log(status, message)
         if busy:
             return self.transport.abort()
         self.flow.resume_reading()
@@ -270,9 +270,9 @@ class Connection(HttpToolsProtocol):
 
 
 def build_protocol(
-    budget: Budget, log: Callable[[str], None] | None = None
+    budget: Budget, log: Callable[[int, str], None] | None = None
 ) -> type[asyncio.Protocol]:
-    """The protocol with these limits, for ``uvicorn.Config(http=…)``; ``log`` is given a line for
+    """The protocol with these limits, for ``uvicorn.Config(http=…)``; ``log`` is told of
     every refusal.
     """
     return type(

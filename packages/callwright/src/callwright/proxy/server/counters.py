@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 
+from callwright.nouns.types import JsonObject
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.record import Record
@@ -23,6 +24,7 @@ _HELP = {
         "Requests over which the proxy itself failed, and which passed untouched, by kind."
     ),
     "active": "Requests under way.",
+    "upstream_requests_total": "Requests to each of several upstreams, by how it answered.",
     "seconds_total": "Seconds spent on finished requests that offered tools.",
 }
 
@@ -76,9 +78,9 @@ class Counters:
             self.records.pop()
             self._sizes.pop()
 
-    def text(self) -> str:
-        """The exposition text."""
-        return "\n".join(self._lines()) + "\n"
+    def text(self, upstreams: Sequence[JsonObject] = ()) -> str:
+        """The exposition text. ``upstreams``: their health, where there are several."""
+        return "\n".join((*self._lines(), *_iter_upstream_lines(upstreams))) + "\n"
 
     def _lines(self) -> Iterator[str]:
         for name, label, counted in (
@@ -102,6 +104,17 @@ class Counters:
         ):
             yield from _iter_header_lines(name, kind)
             yield f"callwright_{name} {value}"
+
+
+def _iter_upstream_lines(upstreams: Sequence[JsonObject]) -> Iterator[str]:
+    if not upstreams:
+        return
+    yield from _iter_header_lines("upstream_requests_total", "counter")
+    for one in upstreams:
+        answered = one["asked"] - one["failed"] - one["limited"]
+        for label, count in (("answered", answered), *((k, one[k]) for k in ("failed", "limited"))):
+            labels = f'upstream="{one["name"]}",outcome="{label}"'
+            yield f"callwright_upstream_requests_total{{{labels}}} {count}"
 
 
 def _iter_header_lines(name: str, kind: str) -> Iterator[str]:

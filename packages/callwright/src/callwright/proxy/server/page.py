@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from callwright.nouns.types import Json, ToolCall, to_json
+from callwright.nouns.types import Json, JsonObject, ToolCall, to_json
 from callwright.proxy.server.counters import Counters
 from callwright.proxy.session.guarding import Guarding
 from callwright.proxy.session.record import Led, Record
@@ -50,7 +50,8 @@ def render_login(path: str, message: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Shown:
     """The surroundings of the requests on a page. ``now``: seconds since 1970; ``more``: the address
-    of older requests, if there are any; ``live``: it holds the newest, and asks for those to come.
+    of older requests, if there are any; ``live``: it holds the newest, and asks for those to come;
+    ``health``: that of each upstream, where there are several.
     """
 
     counters: Counters
@@ -58,6 +59,7 @@ class Shown:
     now: float
     more: str = ""
     live: bool = True
+    health: Sequence[JsonObject] = ()
 
     @property
     def scripts(self) -> tuple[str, ...]:
@@ -76,12 +78,20 @@ def render_page(rows: Sequence[Html], shown: Shown) -> str:
         ),
         render_summary(_render_outcome(shown), _list_facts(shown.counters), _count_kinds(shown)),
         html(
-            '<main><section id="requests"><h2>Requests</h2>{}{}</section></main>',
+            '<main>{}<section id="requests"><h2>Requests</h2>{}{}</section></main>',
+            _render_upstreams(shown.health),
             join_html(rows) or html("<p>No request with tools yet.</p>"),
             older,
         ),
     ]
     return render_document("Proxy", body, scripts=shown.scripts, live=shown.live)
+
+
+def _render_upstreams(health: Sequence[JsonObject]) -> Html:
+    if not health:
+        return Html()
+    lines = "\n".join(_format_health(one) for one in health)
+    return html('<section id="upstreams">{}</section>', _render_column("Upstreams", lines))
 
 
 def _render_outcome(shown: Shown) -> Html:
@@ -156,6 +166,7 @@ def render_row(record: Record, now: float) -> Html:
         f"{len(kept_back)} kept back" if (kept_back := record.guarding.kept_back) else "",
         f"{len(reported)} reported" if (reported := record.guarding.reported) else "",
         f"fault: {record.fault}" if record.fault else "",
+        f"upstream: {record.upstream}" if record.upstream else "",
         format_seconds(record.seconds),
     )
     edits = [
@@ -185,6 +196,14 @@ def render_row(record: Record, now: float) -> Html:
         held=_render_column("Guard", _format_held(record.guarding)) if record.guarding.held else "",
         notes=_render_column("Notes", "\n".join(notes)) if notes else "",
     )
+
+
+def _format_health(health: JsonObject) -> str:
+    """``host:port: limited (HTTP 429), rests 12 s; 5 asked, 0 failed, 1 limited``."""
+    rest = f", rests {health['rests_seconds']:.0f} s" if health["rests_seconds"] else ""
+    last = f" ({health['last_failure']})" if health["state"] in ("fails", "limited") else ""
+    counted = ", ".join(f"{health[name]} {name}" for name in ("asked", "failed", "limited"))
+    return f"{health['name']}: {health['state']}{last}{rest}; {counted}"
 
 
 def _render_guided(record: Record) -> str:

@@ -20,6 +20,7 @@ from callwright.proxy.server.page import (
     render_page,
     render_row,
 )
+from callwright.proxy.server.route import Routes
 from callwright.proxy.session.answers import compose
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.record import Record
@@ -93,19 +94,19 @@ class Asked:
 
 
 def answer_request(
-    asked: Asked, counters: Counters, upstream: str, most: int, now: float = 0.0
+    asked: Asked, counters: Counters, routes: Routes, most: int, now: float = 0.0
 ) -> Answer:
-    """``/``, ``/healthz``, ``/metrics``, ``/callwright`` (HTML) and ``/callwright/requests.json``,
-    of at most about ``most`` bytes: what follows has a link, in the JSON's case in the header
-    ``link`` (RFC 8288). ``now``: seconds since 1970.
+    """``/``, ``/healthz``, ``/metrics``, ``/callwright`` (HTML), ``/callwright/upstreams.json`` and
+    ``/callwright/requests.json``, of at most about ``most`` bytes: what follows has a link, in the
+    JSON's case in the header ``link`` (RFC 8288). ``now``: seconds since 1970.
     """
     path = asked.path.rstrip("/")
     if path == REQUESTS or path == f"{REQUESTS}/requests.json":
-        found: Answer | None = _answer_requests(
-            asked, path, counters, Shown(counters, upstream, now), most
-        )
+        health = routes.to_dict() if routes.are_several else ()
+        shown = Shown(counters, _list_addresses(routes), now, health=health)
+        found: Answer | None = _answer_requests(asked, path, counters, shown, most)
     else:
-        found = _answer_simple(asked, path, counters, upstream)
+        found = _answer_simple(asked, path, counters, routes)
     if found is None:
         return (
             404,
@@ -121,17 +122,20 @@ def answer_request(
     return found
 
 
-def _answer_simple(asked: Asked, path: str, counters: Counters, upstream: str) -> Answer | None:
+def _answer_simple(asked: Asked, path: str, counters: Counters, routes: Routes) -> Answer | None:
     match path:
         case "":
-            return _build_answer(_HTML, render_front(asked.host, upstream).encode())
+            return _build_answer(_HTML, render_front(asked.host, _list_addresses(routes)).encode())
+        case "/callwright/upstreams.json":
+            return _build_answer(_JSON, json_bytes(routes.to_dict()))
         case "/healthz":
             return _build_answer(
                 _JSON,
                 json_bytes({"status": "ok", "version": __version__, "active": counters.active}),
             )
         case "/metrics":
-            return _build_answer(_TEXT, counters.text().encode())
+            told = routes.to_dict() if routes.are_several else ()
+            return _build_answer(_TEXT, counters.text(told).encode())
     return None
 
 
@@ -168,6 +172,10 @@ def _make_tag(counters: Counters) -> str:
     newest = counters.records[0].id if counters.records else ""
     faults = sum(counters.faults.values())
     return f'"{newest}/{sum(counters.requests.values())}/{counters.active}/{faults}"'
+
+
+def _list_addresses(routes: Routes) -> str:
+    return ", ".join(one.upstream.base for one in routes.destinations)
 
 
 def _take_fitting(

@@ -26,6 +26,7 @@ from callwright.proxy.session.events import (
     UpstreamHead,
 )
 from callwright.proxy.session.faults import OverBudget, Progress
+from callwright.proxy.session.media import measure_media
 from callwright.proxy.session.phases.reading import is_read
 from callwright.proxy.session.session import Session
 from callwright.proxy.session.settings import Settings
@@ -64,6 +65,17 @@ class Placement:
         """Return the time at which a Tick is due; None while nothing waits."""
         return self._wake if self._session is None else self._session.wake
 
+    @property
+    def model(self) -> str:
+        """Return the model that the request names; "" where it is read in the worker process."""
+        return self._session.record.model if self._session is not None else ""
+
+    @property
+    def asks_own(self) -> bool:
+        """Return True if the upstream is asked what the client asks, and no question of ours."""
+        at = self._at if self._session is None else self._session.progress
+        return at.under_way == "own"
+
     def _made(self, *, final: bool) -> Session:
         allowance = replace(Allowance.inline(self._budget), final=final)
         made = Session(
@@ -94,13 +106,18 @@ class Placement:
             return await self._move(session.progress, event, now)
 
     async def _begin_elsewhere(self, request: Request, now: float) -> list[Command]:
-        if self._lane is None or len(request.body) > self._budget.worker_bytes:
+        if self._lane is None or not self._fits_worker(request.body):
             self._at.note(request)
             return self._untouched(
                 self._at, request, now, OverBudget("the request is too long to be read")
             )
         self._session = None
         return await self._step(request, now)
+
+    def _fits_worker(self, body: bytes) -> bool:
+        """Return True if a body is short enough, images, recordings and files aside."""
+        most = self._budget.worker_bytes
+        return len(body) <= most or len(body) - measure_media(body) <= most
 
     async def _step(self, event: Event, now: float) -> list[Command]:
         """A step in the worker process; without it, untouched from here on."""

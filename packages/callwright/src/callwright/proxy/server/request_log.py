@@ -4,18 +4,26 @@ repaired.
 
 from __future__ import annotations
 
+import logging
 import os
 import queue
+import re
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
+from callwright.nouns.log_line import build_log_line, count_rules
 from callwright.proxy.session.record import Record
 
 _LONGEST_PATH = 200
 _MOST_LINES = 1_000  # that wait to be written
 _PATIENCE = 1.0  # seconds for the last lines at the end
+_LONGEST_TEXT = 20_000  # characters of one text, where contents are wanted
+_TOKENS = re.compile(rb'"(prompt|completion)_tokens"\s*:\s*(\d{1,12})')
 
 
 def line_of(
@@ -53,13 +61,143 @@ def _list_rules(rules: Iterable[str]) -> str:
     return ", ".join(f"{rule} {times}" if times > 1 else rule for rule, times in counted)
 
 
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """One request and its answer, as a log tells it. ``request``: its id; ``tokens``: those of
+    prompts and replies upstream, as far as it told them; ``secrets``: what no line may hold.
+    """
+
+    method: str
+    path: str
+    status: int
+    seconds: float
+    record: Record | None = None
+    request: str = ""
+    model: str = ""
+    upstream: str = ""
+    tokens: tuple[int, int] = (0, 0)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
+class Lines(Protocol):
+    """The form of a log. ``counts_tokens``: its lines hold the upstream's token counts."""
+
+    counts_tokens: bool
+
+    def render_exchange(self, one: Exchanged) -> str: ...
+
+    def render_refusal(self, status: int, message: str) -> str: ...
+
+    def render_warning(self, message: str) -> str: ...
+
+    def render_start(self, address: str, upstreams: Sequence[str], page: str) -> str: ...
+
+
+class TextLines:
+    """Lines for a person."""
+
+    counts_tokens = False
+
+    def render_exchange(self, one: Exchanged) -> str:
+        return line_of(one.method, one.path, one.status, one.seconds, one.record)
+
+    def render_refusal(self, status: int, message: str) -> str:
+        return f"- - {status} {message}"
+
+    def render_warning(self, message: str) -> str:
+        return f"warning:  {message}"
+
+    def render_start(self, address: str, upstreams: Sequence[str], page: str) -> str:
+        return (
+            f"proxy:    {address}/v1  (OpenAI; Anthropic and Ollama clients: {address})\n"
+            f"upstream: {', '.join(upstreams)}\npage:     {page}"
+        )
+
+
+class JsonLines:
+    """One JSON object a line. ``with_contents``: also texts and calls, cut and without secrets."""
+
+    counts_tokens = True
+
+    def __init__(
+        self, *, with_contents: bool = False, now: Callable[[], float] = time.time
+    ) -> None:
+        self._with_contents, self._now = with_contents, now
+
+    def render_exchange(self, one: Exchanged) -> str:
+        record = one.record
+        fields = {
+            "request": one.request,
+            "method": one.method,
+            "path": one.path[:_LONGEST_PATH],
+            "status": one.status,
+            "seconds": round(one.seconds, 4),
+            "model": one.model[:_LONGEST_PATH],
+            "upstream": one.upstream,
+            "prompt_tokens": one.tokens[0],
+            "completion_tokens": one.tokens[1],
+            **(_list_fields(record) if record is not None else {}),
+        }
+        if self._with_contents and record is not None:
+            fields["contents"] = record.shortened(_LONGEST_TEXT, one.secrets).to_dict()
+        is_bad = one.status >= 500 or (record is not None and record.fault != "")
+        return build_log_line("request", self._now(), fields, "warning" if is_bad else "info")
+
+    def render_refusal(self, status: int, message: str) -> str:
+        told = {"status": status, "message": message}
+        return build_log_line("refused", self._now(), told, "warning")
+
+    def render_warning(self, message: str) -> str:
+        return build_log_line("warning", self._now(), {"message": message}, "warning")
+
+    def render_start(self, address: str, upstreams: Sequence[str], page: str) -> str:
+        told = {"address": address, "upstreams": [*upstreams], "page": page}
+        return build_log_line("start", self._now(), told)
+
+
+def _list_fields(record: Record) -> dict[str, Any]:
+    guarding, led = record.guarding, record.led
+    return {
+        "outcome": record.outcome,
+        "dialect": record.dialect,
+        "edits": count_rules(edit.rule for edit in record.edits),
+        "violations": count_rules(one.kind for one in record.violations),
+        "questions": record.questions,
+        "guard": guarding.mode,
+        "kept_back": count_rules(one.rule for one in guarding.kept_back),
+        "reported": count_rules(one.rule for one in guarding.reported),
+        "guided": [*led.parts] if led is not None else None,
+        "fault": record.fault,
+    }
+
+
+def read_tokens(tail: bytes) -> tuple[int, int]:
+    """The tokens of prompt and reply that the end of an answer tells; 0 where it tells none."""
+    found = {match[1]: int(match[2]) for match in _TOKENS.finditer(tail)}
+    return found.get(b"prompt", 0), found.get(b"completion", 0)
+
+
+class LogHandler(logging.Handler):
+    """Writes what the proxy's own loggers say in the form of the log."""
+
+    def __init__(self, write: Callable[[str], None], lines: Lines) -> None:
+        super().__init__(logging.WARNING)
+        self._write, self._lines = write, lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._write(self._lines.render_warning(f"{record.name}: {record.getMessage()}"))
+
+
 class RequestLog:
     """Writes lines to a file descriptor in a thread of its own: who does not read the other end of
     a pipe holds no request up. Lines for which there is no room are counted, not kept.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(
+        self, descriptor: int, render_warning: Callable[[str], str] = lambda said: f"({said})"
+    ) -> None:
         self._descriptor = descriptor
+        self._render_warning = render_warning
         self._lines: queue.Queue[str | None] = queue.Queue(_MOST_LINES)
         self._left_out = 0
         self._thread = threading.Thread(target=self._write, name="request log", daemon=True)
@@ -80,7 +218,8 @@ class RequestLog:
     def _write(self) -> None:
         while (line := self._lines.get()) is not None:
             left_out, self._left_out = self._left_out, 0
-            more = f"({left_out} lines were left out: nobody read them)\n" if left_out else ""
+            said = f"{left_out} lines were left out: nobody read them"
+            more = f"{self._render_warning(said)}\n" if left_out else ""
             try:
                 os.write(self._descriptor, f"{line}\n{more}".encode())
             except OSError:

@@ -14,6 +14,7 @@ from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session import history, ids
 from callwright.proxy.session.answers.sse import json_bytes
+from callwright.proxy.session.media import holds_media
 from callwright.proxy.session.settings import GuardMode, Settings
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -270,6 +271,13 @@ class Context:
         """
         is_free = self.body.get("tool_choice") in (None, "auto")
         return self.settings.guided == "native" and self.native and is_free
+
+    @property
+    def holds_media(self) -> bool:
+        """Return True if the conversation shows more than its text says: then a value that stands
+        nowhere may still come from it.
+        """
+        return holds_media(self.body["messages"])
 
     @property
     def demanded(self) -> bool:

@@ -9,17 +9,19 @@ from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Reply, ToolCall
 from callwright.parsing import parse_calls
 from callwright.proxy.session.context import Context
+from callwright.proxy.session.media import add_media, list_newest_media
 
 _STREAMED = ("stream", "stream_options")
 _CALLS = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
 
 
 def build_question_body(request: ChatRequest, context: Context) -> JsonObject:
-    """A question of our own to the model of the request: its messages replaced, its sampling
-    kept.
+    """A question of our own to the model of the request: its messages replaced, but for what the
+    user's last one shows; its sampling kept.
     """
     body = copy_settings(context)
-    body["messages"] = messages_out(request.messages)
+    media = list_newest_media(context.body["messages"])
+    body["messages"] = add_media(messages_out(request.messages), media)
     if request.schema is not None and context.schema:
         body["response_format"] = build_response_format(request.schema)
     return body

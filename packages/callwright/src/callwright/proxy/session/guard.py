@@ -14,7 +14,8 @@ it is certain that it should not be made; the model then answers in words.
 Effects are what annotations, an overlay or ``--effects`` declare. A tool of unknown effects is only
 kept from being called again: it may well be a read, and then a value from nowhere does no harm.
 Where our engine leads, a reply was held to a schema of calls and a model calls too readily: there
-unknown effects count as writes. Equal calls in one reply are all meant.
+unknown effects count as writes. Equal calls in one reply are all meant. Where the conversation holds
+an image, a recording or a file, no value counts as unstated.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Guard:
     def find_unstated_options(self, call: ToolCall) -> tuple[str, ...]:
         """The optional arguments of a valid call that nothing in the conversation supports."""
         tool, arguments = self._tools.get(call.tool), call.arguments
-        if tool is None or not isinstance(arguments, dict):
+        if tool is None or not isinstance(arguments, dict) or self._context.holds_media:
             return ()
         if all(key in tool.required or self._is_said(arguments[key]) for key in arguments):
             return ()
@@ -98,6 +99,7 @@ class Guard:
         """The facts of the conversation, as far as they are judged for this tool."""
         known = self._state()
         is_judged = tool.effects.declared or self._context.leave_out
+        is_judged = is_judged and not self._context.holds_media
         return known if is_judged else known._replace(spoken=None)
 
     def _state(self) -> ClearanceState:

@@ -206,10 +206,11 @@ def _drive(
 
 def is_answered_by_engine(context: Context) -> bool:
     """Return True if the answer from results is written by the engine: not where the client asks
-    for JSON of its own form.
+    for JSON of its own form, or where an image may say more than the results.
     """
     wants_json = words.wants_json(context.body.get("response_format"))
-    return "answer" not in context.settings.without and not wants_json
+    is_left = "answer" in context.settings.without or context.holds_media
+    return not is_left and not wants_json
 
 
 def write_answer(context: Context, made: Lead) -> Generator[Question, Reply, Answer | None]:

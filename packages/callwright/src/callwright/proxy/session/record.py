@@ -34,6 +34,7 @@ class Exchange:
     seconds: float = 0.0
     first_byte: float = 0.0
     created: int = 0  # seconds since 1970
+    upstream: str = ""  # the one that answered, where there are several
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from callwright.nouns.types import Json, JsonObject
+from callwright.proxy.session.media import is_result_media, move_result_media
 
 
 def arrange_messages(messages: list[Json]) -> list[Json]:
@@ -20,7 +21,7 @@ def arrange_messages(messages: list[Json]) -> list[Json]:
     system: list[str] = []
     made: list[Json] = []
     answered = False
-    for message in messages:
+    for message in move_result_media(messages):
         role = message.get("role") if isinstance(message, dict) else None
         answered = answered or role in ("assistant", "tool")
         if role == "system" and not answered and isinstance(message, dict):
@@ -49,8 +50,10 @@ def _append_user_turn(made: list[Json], message: JsonObject) -> None:
     before, after = last.get("content"), message.get("content")
     if not after:
         return
-    if isinstance(before, str) and isinstance(after, str):
-        joined: Json = f"{before}\n\n{after}" if before else after
+    if is_result_media(before):  # the user's own words come first, or they are read as its
+        joined: Json = [*_to_parts(after), *_to_parts(before)]
+    elif isinstance(before, str) and isinstance(after, str):
+        joined = f"{before}\n\n{after}" if before else after
     else:
         joined = [*_to_parts(before), *_to_parts(after)]
     made[-1] = {**last, "content": joined}

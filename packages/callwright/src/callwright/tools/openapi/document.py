@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+from urllib.parse import unquote
 
 from callwright.nouns.errors import CatalogError, MissingExtra
 from callwright.nouns.types import JsonObject
@@ -54,7 +55,7 @@ class Document:
         """
         if not reference.startswith("#"):
             if why := self.missing.get(reference.partition("#")[0]):
-                raise Unusable(why)
+                raise Unusable(f"$ref {reference[:200]!r}: {why}")
             raise Unusable(
                 f"$ref {reference[:80]!r} leads out of the document, and nothing is fetched for it"
             )
@@ -65,14 +66,14 @@ class Document:
         try:
             return self._resolver.lookup(reference).contents
         except (Unresolvable, ValueError, TypeError, KeyError, IndexError):
-            raise Unusable(f"$ref {reference[:80]!r} points at nothing") from None
+            raise Unusable(f"$ref {name_reference(reference)!r} points at nothing") from None
 
     def resolved(self, raw: Any) -> JsonObject:
         """An object, or the object its ``$ref`` leads to."""
         seen: set[str] = set()
         while isinstance(raw, Mapping) and isinstance(reference := raw.get("$ref"), str):
             if reference in seen:
-                raise Unusable(f"$ref {reference[:80]!r} leads back to itself")
+                raise Unusable(f"$ref {name_reference(reference)!r} leads back to itself")
             seen.add(reference)
             raw = self.lookup(reference)
         if not isinstance(raw, dict):
@@ -94,6 +95,20 @@ class Document:
             for method in METHODS:
                 if method in whole:
                     yield method, str(path), whole, whole[method]
+
+
+FILES_KEY = "x-callwright-files"
+"""Where the root of a document holds the files that it refers to."""
+
+
+def name_reference(reference: str) -> str:
+    """Return a reference as the file with it may say it: one into another file names that file."""
+    inner = reference.removeprefix(f"#/{FILES_KEY}/")
+    if inner == reference:
+        return reference[:200]
+    name, slash, pointer = inner.partition("/")
+    place = unquote(name).replace("~1", "/").replace("~0", "~")
+    return f"{place}#{slash}{pointer}"[:200]
 
 
 def _build_resolver(root: JsonObject) -> Any:
@@ -166,7 +181,14 @@ def document_from(raw: Any, where: str, *, most: int = MAX_VALUES) -> Document:
     """A document from any mapping, of at most ``most`` values. Raises CatalogError as
     ``document_from_text`` does.
     """
-    return document_of(_Cleaner(most).clean(raw, 0), where)
+    return document_of(clean_value(raw, most=most), where)
+
+
+def clean_value(raw: Any, *, most: int = MAX_VALUES) -> Any:
+    """A JSON value from what another parser gave, of at most ``most`` values. Raises
+    CatalogError.
+    """
+    return _Cleaner(most).clean(raw, 0)
 
 
 def document_of(root: Any, where: str, missing: Mapping[str, str] | None = None) -> Document:
@@ -177,12 +199,10 @@ def document_of(root: Any, where: str, missing: Mapping[str, str] | None = None)
     if not version.startswith(("3.0", "3.1")):
         swagger = f"Swagger {str(root['swagger'])[:40]}" if "swagger" in root else "no version"
         found = f"OpenAPI {version}" if version else swagger
-        hint = (
-            "convert Swagger 2.0 to OpenAPI 3 first"
-            if "swagger" in root
-            else "give an OpenAPI 3.0 or 3.1 document"
+        raise CatalogError(
+            f"{where} is not an OpenAPI 3.0 or 3.1 document, nor Swagger 2.0: {found}",
+            hint="give one of these, or convert it to one first",
         )
-        raise CatalogError(f"{where} is not an OpenAPI 3.0 or 3.1 document: {found}", hint=hint)
     if not isinstance(root.get("paths"), dict) and not version.startswith("3.1"):
         raise CatalogError(f"{where} has no paths")
     return Document(root, where, version.startswith("3.0"), missing or {})

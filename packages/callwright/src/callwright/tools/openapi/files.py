@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from callwright.nouns.errors import CatalogError
 from callwright.tools.openapi.document import (
+    FILES_KEY,
     Notation,
     Unusable,
     notation_of,
@@ -26,7 +27,6 @@ from callwright.tools.openapi.document import (
 
 MAX_FILES = 200
 MAX_BYTES = 16_000_000  # of all files beside the document
-KEY = "x-callwright-files"
 
 _IN_URLS = "/%:?&=+,;@~!$'()*[]"
 
@@ -79,7 +79,7 @@ class Bundle:
                     if found in self.missing
                     else self._pointer(found, fragment)
                 )
-        return {**root, KEY: self._values} if self._values else root
+        return {**root, FILES_KEY: self._values} if self._values else root
 
     def _target(self, place: str, reference: str) -> tuple[str, str] | None:
         """The place and the fragment that a reference of a file leads to; None where it needs no
@@ -94,7 +94,7 @@ class Bundle:
         if place == self._place:
             return f"#{fragment}"
         inner = quote(place.replace("~", "~0").replace("/", "~1"), safe="~")
-        return f"#/{KEY}/{inner}{fragment if fragment.startswith('/') else ''}"
+        return f"#/{FILES_KEY}/{inner}{fragment if fragment.startswith('/') else ''}"
 
     async def _loaded(self, place: str) -> Any:
         if len(self._values) + len(self.missing) >= MAX_FILES:
@@ -106,16 +106,22 @@ class Bundle:
         return value_from_text(text, place, notation)
 
 
-def beside_file(path: Path) -> Bundle:
-    """The bundle of a document on disk: files of its own folder and of those below it."""
+def beside_file(path: Path, folders: Iterable[str] = ()) -> Bundle:
+    """The bundle of a document on disk: files of its own folder and of those below it, and of other
+    folders that the user allows.
+    """
     folder = path.parent.resolve()
+    allowed = (folder, *(Path(one).expanduser().resolve() for one in folders))
 
     async def read(place: str) -> tuple[str, Notation]:
         if urlsplit(place).scheme or "\0" in place:
             raise Unusable(f"it refers to {place[:80]!r}, and a file refers to files only")
         found = (folder / place).resolve()
-        if not found.is_relative_to(folder):
-            raise Unusable(f"it refers to {place[:80]!r}, which is outside the document's folder")
+        if not any(found.is_relative_to(one) for one in allowed):
+            raise Unusable(
+                f"it refers to {place[:80]!r}, which is outside the document's folder; files="
+                " FOLDER allows another one"
+            )
         return read_file(found), notation_of(found.name)
 
     def join(place: str, name: str) -> str:

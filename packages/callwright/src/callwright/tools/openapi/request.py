@@ -295,7 +295,8 @@ def _encode_multipart(body: Body, value: JsonObject) -> tuple[bytes, str]:
     """
     parts: list[tuple[str, bytes]] = []
     for name, inner in _iter_pairs(value):
-        for item in inner if isinstance(inner, list) else [inner]:
+        rule = (body.encoding or {}).get(name)
+        for item in _split_items(inner, rule):
             parts.append(_encode_part(name, item, name in body.files))
     boundary = "callwright-" + sha256(b"".join(text for _, text in parts)).hexdigest()[:32]
     lines = [f"--{boundary}\r\n{head}\r\n\r\n".encode() + text + b"\r\n" for head, text in parts]
@@ -303,6 +304,16 @@ def _encode_multipart(body: Body, value: JsonObject) -> tuple[bytes, str]:
         b"".join([*lines, f"--{boundary}--\r\n".encode()]),
         f"multipart/form-data; boundary={boundary}",
     )
+
+
+def _split_items(value: Any, rule: Any) -> list[Any]:
+    """The values of a field, each a part of its own, unless its encoding joins them."""
+    if not isinstance(value, list):
+        return [value]
+    signs = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
+    given = rule if isinstance(rule, Mapping) else {}
+    sign = signs.get(str(given.get("style"))) if given.get("explode") is False else None
+    return value if sign is None else [sign.join(format_scalar(item) for item in value)]
 
 
 def _encode_part(name: str, value: Any, is_file: bool) -> tuple[str, bytes]:

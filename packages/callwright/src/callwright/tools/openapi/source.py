@@ -28,8 +28,7 @@ from callwright.tools.openapi.document import (
     Document,
     Notation,
     Unusable,
-    document_from,
-    document_of,
+    clean_value,
     notation_of,
     read_file,
     value_from_text,
@@ -47,6 +46,7 @@ from callwright.tools.openapi.security import (
     schemes_of,
     secrets_of,
 )
+from callwright.tools.openapi.swagger import read_root
 from callwright.tools.trust import digest_of, escape_terminal_text, normalize_location
 
 _BASE_HINT = "write http(s)://host[:port]/path"
@@ -68,7 +68,8 @@ class OpenAPIOptions:
     ``include`` and ``exclude`` take ``"GET"``, ``"tag:repos"``, ``"/repos/*"``, ``"GET /repos/*"``
     or the glob of an operationId or tool name; names do not depend on them. Credentials come from
     environment variables (see ``openapi_security``); ``credentials`` names another variable for a
-    scheme, ``headers`` are sent with every call.
+    scheme, ``headers`` are sent with every call. ``files`` are folders, besides the document's own,
+    from which its ``$ref`` may read.
     """
 
     name: str = ""
@@ -84,10 +85,11 @@ class OpenAPIOptions:
     trusted: bool = False
     timeout: float = 30.0
     max_bytes: int = 2_000_000
+    files: Iterable[str] = ()
 
 
 class OpenAPISource:
-    """Tools from an OpenAPI 3.0 or 3.1 document: a dict, a path, or an http(s) URL; JSON or YAML.
+    """Tools from an OpenAPI 3.0 or 3.1 or Swagger 2.0 document: a dict, a path, or an http(s) URL; JSON or YAML.
 
     The fields of ``options`` are still taken as keyword arguments, which replace those of
     ``options``; the next version takes them in ``options`` only.
@@ -125,6 +127,7 @@ class OpenAPISource:
         self._trusted = chosen.trusted
         self._trust: Confirmations | None = None
         self._timeout, self._max_bytes = chosen.timeout, chosen.max_bytes
+        self._folders = tuple(chosen.files)
         self._own_http = http is None
         typed = [u for u in (self._base_url, _as_url(document)) if u]
         allowed = [*chosen.allow, *map(_origin_entry, typed)]
@@ -233,19 +236,21 @@ class OpenAPISource:
     async def _load(self) -> Document:
         url = _as_url(self._given)
         if isinstance(self._given, Mapping):
-            return await asyncio.to_thread(document_from, self._given, self._name)
+            root = await asyncio.to_thread(clean_value, self._given)
+            return read_root(root, self._name)
         if url:
             text, notation = await self._fetched(url)
             where, bundle = f"the document from {_get_host(url)}", beside_url(url, self._fetched)
         else:
             path = Path(self._given)
             text, notation = await asyncio.to_thread(read_file, path), notation_of(path.name)
-            where, bundle = str(path), beside_file(path)
+            where, bundle = str(path), beside_file(path, self._folders)
         root = await asyncio.to_thread(value_from_text, text, where, notation)
         if may_have_files(text) and isinstance(root, dict):
             root = await bundle.complete(root)
         self._note_trust({"": text, **bundle.texts} if bundle.texts else text)
-        return document_of(root, where, bundle.missing)
+        scheme = urlsplit(url).scheme.lower() or "https"
+        return await asyncio.to_thread(read_root, root, where, bundle.missing, scheme=scheme)
 
     async def _fetched(self, url: str) -> tuple[str, Notation]:
         """The text at an address, and what its name or its type states of it. Raises

@@ -113,6 +113,7 @@ def serialize_usage(reply: Reply) -> JsonObject:
 def compose_error(status: int, message: str) -> bytes:
     """OpenAI's error body."""
     kind = "invalid_request_error" if status < 500 else "upstream_error"
+    kind = "rate_limit_error" if status == 429 else kind
     return json_bytes({"error": {"message": message, "type": kind, "param": None, "code": None}})
 
 

@@ -59,7 +59,7 @@ def read_request(
             return _read_chat(transaction, body, toolsets, most_items)
         transaction.reply(200, answer(body))
     except BadRequest as exc:
-        transaction.refuse(400, str(exc))
+        transaction.refuse(400, str(exc), exc.body)
     return None
 
 

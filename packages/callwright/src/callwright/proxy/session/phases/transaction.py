@@ -88,12 +88,14 @@ class ClientSide:
         head = SendHead(status, (*given, *self.record.marks()))
         self.commands += [head, SendBody(body), Finish()]
 
-    def refuse(self, status: int, message: str) -> None:
-        """Send an error of our own, in the shape of the API that the client speaks."""
+    def refuse(self, status: int, message: str, body: bytes = b"") -> None:
+        """Send an error of our own, in the shape of the API that the client speaks; or this
+        body.
+        """
         self.record.status, self.record.outcome = status, "failed"
         self.record.notes.append(message)
         compose_error = compose.compose_error if self.front is None else self.front.error
-        self.reply(status, compose_error(status, message))
+        self.reply(status, body or compose_error(status, message))
         self.commands.append(Log(self.record))
 
     def break_off(self) -> None:
