@@ -159,8 +159,9 @@ class Orchestrator:
     closes them.
 
     ``safety`` says which calls may leave, ``selection`` which tools a run sees, ``persistence``
-    where it is kept, ``interaction`` how it talks: :mod:`callwright.agent.options`. The options of
-    these groups may also be given one by one, as before; that is deprecated.
+    where it is kept, ``interaction`` how it talks: :mod:`callwright.agent.options`. Of these,
+    ``instructions="…"`` may also be given directly. The other options of these groups may also be
+    given one by one, as before; that is deprecated.
     """
 
     def __init__(
@@ -175,7 +176,7 @@ class Orchestrator:
         selection: ToolSelection | None = None,
         persistence: Persistence | None = None,
         interaction: Interaction | None = None,
-        **deprecated: Any,
+        **flat: Any,
     ) -> None:
         given = RunOptions(
             safety or Safety(),
@@ -183,10 +184,11 @@ class Orchestrator:
             persistence or Persistence(),
             interaction or Interaction(),
         )
-        options = given.with_flat(deprecated)
+        options = given.with_flat(flat)
         self._options = options
         self._sources = tools
         self._model_spec = model
+        self._instructions = options.interaction.instructions.strip()
         self._strategy = open_strategy(strategy)
         self._planner = planner
         self._limits = limits or Limits()
@@ -347,6 +349,7 @@ async def _run_query(
         else setup._options.interaction.mode or (await model.capabilities()).mode
     )
     sandbox = start.get("sandbox", False) if start else setup._options.safety.sandbox
+    instructions = start.get("instructions", "") if start else setup._instructions
     freeze = Freeze.anew(start or setup._freeze)
     today = _get_run_date(setup, start)
     trace.add(
@@ -365,7 +368,10 @@ async def _run_query(
         known=rates,
         segment=ledger.segment,
         resumed=resumed.mode,
-        **_build_run_identity(setup, tools, model, listing),
+        **{
+            **_build_run_identity(setup, tools, model, listing),
+            **_state_instructions(instructions),
+        },
     )
     warned = (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed)
     trace.note(*filter(None, [resumed.message]), *(f"warning: {said}" for said in warned))
@@ -381,13 +387,15 @@ async def _run_query(
             dry_run=setup._consent.dry_run,
         )
         kept_back = tuple(reserve.kept_back)
-    questions = Questions(model, mode, budget, trace, setup._options.interaction.on_reply, ledger)
+    questions = Questions(
+        model, mode, budget, trace, setup._options.interaction.on_reply, ledger, instructions
+    )
     executor = Executor(
         caller=catalog.call,
         gate=Gate(tools),
         asked=Asked(
             query,
-            conversation,
+            (*_as_messages(instructions), *conversation),
             _list_known_dates(choose_prompt_day(tools, today), query, conversation),
         ),
         questions=questions,
@@ -614,7 +622,19 @@ def _build_run_identity(
     setup: Orchestrator, tools: Sequence[Tool], model: ChatModel, listing: Shortlisting | None
 ) -> dict[str, Any]:
     probing = listing is not None and listing.trials != "off"
-    return build_identity(__version__, tools, model.name, setup._strategy.name, is_probing=probing)
+    name = setup._strategy.name
+    identity = build_identity(__version__, tools, model.name, name, is_probing=probing)
+    return {**identity, **_state_instructions(setup._instructions)}
+
+
+def _state_instructions(instructions: str) -> dict[str, str]:
+    """The instructions as the start of a run names them; nothing where there are none."""
+    return {"instructions": instructions} if instructions else {}
+
+
+def _as_messages(instructions: str) -> tuple[Message, ...]:
+    """The instructions as a message of the conversation, in which values of calls may stand."""
+    return (Message("system", instructions),) if instructions else ()
 
 
 def _as_recorded(life: Sequence[Event], run: str) -> Run:

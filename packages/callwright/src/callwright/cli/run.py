@@ -32,7 +32,6 @@ from callwright.models import ModelSpec
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import CallwrightError, ConfigError, JournalError
 from callwright.nouns.limits import Limits
-from callwright.nouns.protocols import ReplyMode
 from callwright.nouns.trace import JsonlSink, Sink
 from callwright.nouns.types import to_canonical_json
 from callwright.planning import open_planner
@@ -56,7 +55,7 @@ class RunRequest:
     encoder: str | None = None
     plan: Path | None = None
     repair: Repairing = "plain"
-    mode: ReplyMode | None = None
+    interaction: Interaction = field(default_factory=Interaction)
     limits: Limits | None = None
     safety: Safety = field(default_factory=Safety)
     selection: ToolSelection = field(default_factory=ToolSelection)
@@ -78,7 +77,7 @@ class RunRequest:
             settings.get("encoder"),
             strategy.plan_file,
             strategy.repair.value if strategy.repair else "plain",
-            settings.get("mode"),
+            Interaction(settings.get("mode"), instructions=settings.get("instructions", "")),
             settings.limits(),
             Safety(
                 allow=settings.get("allow", ()),
@@ -132,7 +131,7 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
             safety=replace(request.safety, approve=make_terminal_approval(live)),
             selection=replace(request.selection, strict=EVERY_SOURCE.get(), trust=TrustStore()),
             persistence=Persistence(request.journal, evidence, sinks),
-            interaction=Interaction(request.mode, on_reply=live.on_text),
+            interaction=replace(request.interaction, on_reply=live.on_text),
         )
         run = orchestrator.run_sync(request.query)
     print_run(run, shown.as_json)
