@@ -61,7 +61,8 @@ from callwright.nouns.types import (
 
 if TYPE_CHECKING:
     from callwright.agent.options import Interaction, Persistence, Safety, ToolSelection
-    from callwright.agent.orchestrator import Orchestrator, Run
+    from callwright.agent.orchestrator import Orchestrator
+    from callwright.agent.run import Run, TypedRun
     from callwright.models import open_model
     from callwright.nouns.protocols import NOT_DONE, call_key
     from callwright.planning import open_planner
@@ -82,9 +83,10 @@ _LATER = {
     "Persistence": "callwright.agent.options",
     "Refinement": "callwright.repair.result",
     "Refusal": "callwright.repair.gate",
-    "Run": "callwright.agent.orchestrator",
+    "Run": "callwright.agent.run",
     "Safety": "callwright.agent.options",
     "ToolSelection": "callwright.agent.options",
+    "TypedRun": "callwright.agent.run",
     "call_key": "callwright.nouns.protocols",
     "open_catalog": "callwright.tools.catalog",
     "open_model": "callwright.models",
@@ -141,6 +143,7 @@ __all__ = [
     "ToolSelection",
     "Trace",
     "TraceError",
+    "TypedRun",
     "Usage",
     "Violation",
     "WeightsError",

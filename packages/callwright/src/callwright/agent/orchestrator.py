@@ -12,11 +12,11 @@ import asyncio
 import shlex
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, TypeVar, overload
 
 from callwright import __version__
 from callwright.agent.catalog_search import (
@@ -52,6 +52,7 @@ from callwright.agent.options import (
 from callwright.agent.probing.days import find_relative_days
 from callwright.agent.probing.verdict import build_observation
 from callwright.agent.questions import LimitReached, Questions
+from callwright.agent.run import Cost, Run, Status, TypedRun
 from callwright.agent.safety.approvals import OfferedTools
 from callwright.agent.safety.consent import Consent
 from callwright.agent.safety.freeze import Freeze
@@ -63,27 +64,26 @@ from callwright.agent.safety.policy import (
     select_withheld,
 )
 from callwright.agent.state import Asked
+from callwright.agent.step import converse
 from callwright.agent.strategies import Job, Strategy, open_strategy, require_freezable
 from callwright.agent.strategies.compensation import offer_compensations
 from callwright.agent.strategies.missing_parts import close_run
 from callwright.agent.today import choose_prompt_day
 from callwright.grounding import build_abstention
+from callwright.grounding.output import Filled, Output, OutputTarget, open_output
 from callwright.models import ModelSpec, open_model
 from callwright.nouns.errors import ConfigError, EvidenceError, JournalError
 from callwright.nouns.limits import Budget, Limits
-from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatModel, Planner
 from callwright.nouns.redaction import select_redactable
 from callwright.nouns.trace import Event, Sink, Trace
 from callwright.nouns.types import (
     Answer,
-    Assumption,
+    Edit,
     Message,
     Skip,
     Tool,
     ToolCall,
-    ToolResult,
-    Usage,
     to_json,
 )
 from callwright.planning import open_planner
@@ -91,63 +91,10 @@ from callwright.repair.gate import Gate
 from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.evidence import Known, Recorder, get_known_rates
 
-Status = Literal["answered", "partial", "abstained"]
+__all__ = ["Cost", "Orchestrator", "Run", "Status", "TypedRun"]
+
+T = TypeVar("T")
 _NAMED = 10  # tools in a note that says which are not shown
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Cost of a run. ``steps`` counts as the papers do: one per model call, repairs and Finish
-    included.
-    """
-
-    model_calls: int = 0
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
-    calls: int = 0
-    repairs: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def steps(self) -> int:
-        return self.model_calls
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One finished run. ``events`` is its whole trace."""
-
-    query: str
-    strategy: str
-    status: Status
-    answer: Answer
-    plan: Plan
-    results: tuple[ToolResult, ...]
-    skips: tuple[Skip, ...]
-    cost: Cost
-    events: tuple[Event, ...] = field(default=(), repr=False)
-    limit: str = ""
-    id: str = ""  # in the journal
-    stale: tuple[str, ...] = ()  # ids of results that no longer counted when the answer was given
-    in_doubt: tuple[str, ...] = ()  # ids of writes that failed and may have happened all the same
-    assumed: tuple[
-        Assumption, ...
-    ] = ()  # values on which the answer rests and which the model made up
-
-    def to_dict(self) -> dict[str, Any]:
-        """The run as JSON, without its trace."""
-        outcome = (
-            "query",
-            "strategy",
-            "status",
-            "answer",
-            "plan",
-            "results",
-            "skips",
-            "cost",
-            "limit",
-        )
-        shown = (*outcome, "stale", "in_doubt", "assumed")
-        return {name: to_json(getattr(self, name)) for name in shown}
 
 
 class Orchestrator:
@@ -230,40 +177,75 @@ class Orchestrator:
         if stack is not None:
             await stack.aclose()
 
-    def run_sync(self, query: str, conversation: Sequence[Message] = ()) -> Run:
+    @overload
+    def run_sync(self, query: str, conversation: Sequence[Message] = ()) -> Run: ...
+    @overload
+    def run_sync(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: type[T]
+    ) -> TypedRun[T]: ...
+    @overload
+    def run_sync(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: Mapping[str, Any]
+    ) -> TypedRun[Any]: ...
+    def run_sync(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: Any = None
+    ) -> Run:
         """:meth:`run` for callers without an event loop."""
-        return _run_blocking(lambda: self.run(query, conversation), "run")
+        return _run_blocking(lambda: self.run(query, conversation, output_type=output_type), "run")
 
     def resume_sync(self, run: str | Path, *, changed: bool = False) -> Run:
         """:meth:`resume` for callers without an event loop."""
         return _run_blocking(lambda: self.resume(run, changed=changed), "resume")
 
-    async def run(self, query: str, conversation: Sequence[Message] = ()) -> Run:
+    @overload
+    async def run(self, query: str, conversation: Sequence[Message] = ()) -> Run: ...
+    @overload
+    async def run(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: type[T]
+    ) -> TypedRun[T]: ...
+    @overload
+    async def run(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: Mapping[str, Any]
+    ) -> TypedRun[Any]: ...
+    async def run(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: Any = None
+    ) -> Run:
         """Answer one query. Raises CallwrightError for a setup that cannot work; the rest is in the
         Run.
+
+        ``output_type``, a pydantic model, a dataclass, a TypedDict or a JSON Schema: the results
+        are filled into it besides, with no value that they do not support, and the run is a
+        :class:`~callwright.agent.run.TypedRun`.
         """
+        target = None if output_type is None else open_output(output_type)
         if self._catalog is None or self._model is None:
             async with self:
-                return await self.run(query, conversation)
+                return await self._run(query, tuple(conversation), target)
+        return await self._run(query, tuple(conversation), target)
+
+    async def _run(
+        self, query: str, conversation: tuple[Message, ...], target: OutputTarget | None
+    ) -> Run:
+        """One run, with tools and model open."""
+        assert self._catalog is not None
+        assert self._model is not None
+        opened = (self, self._catalog, self._model, query, conversation)
         if not self._options.persistence.journal:
-            return await _run_query(
-                self, self._catalog, self._model, query, tuple(conversation), Ledger(), None
-            )
+            return await _run_query(*opened, Ledger(), None, target=target)
         folder = (
             None if self._options.persistence.journal is True else self._options.persistence.journal
         )
         with Journal.create(folder, self._specification()) as journal:
             ledger = Ledger(run=journal.run, commit=journal.commit)
-            return await _run_query(
-                self, self._catalog, self._model, query, tuple(conversation), ledger, journal
-            )
+            return await _run_query(*opened, ledger, journal, target=target)
 
     async def resume(self, run: str | Path, *, changed: bool = False) -> Run:
         """Go on with a run that a crash, an error or Ctrl-C ended: what is recorded is replayed,
         not done again. Where prompts or version have changed, the run continues from its recorded
         facts: no recorded write is sent again.
 
-        ``run`` is its id, or the path of its journal. Raises JournalError if another process owns
+        ``run`` is its id, or the path of its journal. An output that the run was to have is JSON.
+        Raises JournalError if another process owns
         it, if tools, model or strategy have changed (``changed=True``: what is recorded is replayed
         all the same, until a question differs), or if a write is in doubt.
         """
@@ -327,8 +309,10 @@ async def _run_query(
     ledger: Ledger,
     journal: Journal | None,
     resumed: Resumption = BEGUN,
+    target: OutputTarget | None = None,
 ) -> Run:
     start = ledger.start
+    target = target if start is None else _read_target(start)
     budget = Budget(Limits(**start["limits"]) if start else setup._limits, ledger.clock)
     lost: list[EvidenceError] = []
     secrets = select_redactable((*catalog.secrets, *getattr(model, "secrets", ())))
@@ -368,10 +352,7 @@ async def _run_query(
         known=rates,
         segment=ledger.segment,
         resumed=resumed.mode,
-        **{
-            **_build_run_identity(setup, tools, model, listing),
-            **_state_instructions(instructions),
-        },
+        **_build_start_identity(setup, tools, model, listing, instructions, target),
     )
     warned = (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed)
     trace.note(*filter(None, [resumed.message]), *(f"warning: {said}" for said in warned))
@@ -393,11 +374,7 @@ async def _run_query(
     executor = Executor(
         caller=catalog.call,
         gate=Gate(tools),
-        asked=Asked(
-            query,
-            (*_as_messages(instructions), *conversation),
-            _list_known_dates(choose_prompt_day(tools, today), query, conversation),
-        ),
+        asked=_build_asked(query, conversation, instructions, choose_prompt_day(tools, today)),
         questions=questions,
         budget=budget,
         trace=trace,
@@ -421,6 +398,7 @@ async def _run_query(
         reserve=reserve,
         known=rates,
         today=choose_prompt_day(tools, today),
+        output=target,
     )
     return await _run_and_answer(setup, job, budget, lost)
 
@@ -439,7 +417,32 @@ async def _run_and_answer(
     offered = setup._catalog.tools if setup._catalog is not None else ()
     undoing = [tool for tool in offered if tool.compensates]
     answer = _add_assumed_values(await _write_answer(job, undoing), job)
-    return _build_run(setup, job, answer, budget, limit)
+    if job.output is None:
+        return _build_run(setup, job, answer, budget, limit)
+    filled, edits = await _fill_output(job, job.output)
+    answer = _add_output(answer, filled, edits, job)
+    return _with_output(_build_run(setup, job, answer, budget, limit, filled), filled)
+
+
+async def _fill_output(job: Job, target: OutputTarget) -> Filled:
+    """The results filled into a type; where a limit forbids the question, that is what it lacks."""
+    try:
+        return await perform(converse(job.fill_output(target)), job)
+    except LimitReached as reached:
+        return Output(lacking=(f"the run's limit of {reached.limit} was reached before it",)), ()
+
+
+def _add_output(answer: Answer, filled: Output, edits: Sequence[Edit], job: Job) -> Answer:
+    """The answer with the edits of the output, and what the output lacks under what is missing."""
+    located = (replace(edit, path=f"/output{edit.path}") for edit in edits)
+    lacking = filled.lacking if job.executor.succeeded else ()  # else the answer says so already
+    answer = _add_notes(answer, tuple(f"output {one}" for one in lacking))
+    return replace(answer, edits=(*answer.edits, *located))
+
+
+def _with_output(run: Run, filled: Output) -> TypedRun[Any]:
+    told = {one.name: getattr(run, one.name) for one in fields(Run)}
+    return TypedRun(**told, output=filled.loaded, lacking=filled.lacking)
 
 
 def _get_run_date(setup: Orchestrator, start: Mapping[str, Any] | None) -> date | None:
@@ -451,6 +454,14 @@ def _get_run_date(setup: Orchestrator, start: Mapping[str, Any] | None) -> date 
     return (
         setup._options.interaction.today() if setup._options.interaction.today is not None else None
     )
+
+
+def _build_asked(
+    query: str, conversation: Sequence[Message], instructions: str, today: date | None
+) -> Asked:
+    """The request, with all texts in which values of calls may stand."""
+    said = (Message("system", instructions),) if instructions else ()
+    return Asked(query, (*said, *conversation), _list_known_dates(today, query, conversation))
 
 
 def _list_known_dates(
@@ -619,12 +630,32 @@ def _search(
 
 
 def _build_run_identity(
-    setup: Orchestrator, tools: Sequence[Tool], model: ChatModel, listing: Shortlisting | None
+    setup: Orchestrator,
+    tools: Sequence[Tool],
+    model: ChatModel,
+    listing: Shortlisting | None,
+    *,
+    has_output: bool = False,
 ) -> dict[str, Any]:
     probing = listing is not None and listing.trials != "off"
     name = setup._strategy.name
-    identity = build_identity(__version__, tools, model.name, name, is_probing=probing)
+    identity = build_identity(
+        __version__, tools, model.name, name, is_probing=probing, has_output=has_output
+    )
     return {**identity, **_state_instructions(setup._instructions)}
+
+
+def _build_start_identity(
+    setup: Orchestrator,
+    tools: Sequence[Tool],
+    model: ChatModel,
+    listing: Shortlisting | None,
+    instructions: str,
+    target: OutputTarget | None,
+) -> dict[str, Any]:
+    """Return what the start of a run records of itself, for a resume."""
+    identity = _build_run_identity(setup, tools, model, listing, has_output=target is not None)
+    return {**identity, **_state_instructions(instructions), **_state_target(target)}
 
 
 def _state_instructions(instructions: str) -> dict[str, str]:
@@ -632,15 +663,27 @@ def _state_instructions(instructions: str) -> dict[str, str]:
     return {"instructions": instructions} if instructions else {}
 
 
-def _as_messages(instructions: str) -> tuple[Message, ...]:
-    """The instructions as a message of the conversation, in which values of calls may stand."""
-    return (Message("system", instructions),) if instructions else ()
+def _state_target(target: OutputTarget | None) -> dict[str, Any]:
+    """The type of the output as the start of a run names it; nothing where there is none."""
+    return {} if target is None else {"output": [target.schema, target.is_wrapped]}
+
+
+def _read_target(start: Mapping[str, Any]) -> OutputTarget | None:
+    if "output" not in start:
+        return None
+    schema, is_wrapped = start["output"]
+    return OutputTarget(schema, is_wrapped=is_wrapped)
 
 
 def _as_recorded(life: Sequence[Event], run: str) -> Run:
     """A run that has ended, as its journal tells it."""
     told = recorded_outcome(life)
-    return Run(**{**told, "cost": Cost(**told["cost"]), "id": run})
+    made = Run(**{**told, "cost": Cost(**told["cost"]), "id": run})
+    answer = next(event.data for event in reversed(life) if event.kind == "answer")
+    if "output" not in answer:
+        return made
+    value, lacking = answer["output"]["value"], tuple(answer["output"]["lacking"])
+    return _with_output(made, Output(value, value, lacking))
 
 
 def _select_tools(catalog: Catalog, only: Sequence[str] | None) -> tuple[Tool, ...]:
@@ -715,7 +758,14 @@ def _classify_status(answer: Answer, *, found: bool, limit: str) -> Status:
     return "answered"
 
 
-def _build_run(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:
+def _build_run(
+    setup: Orchestrator,
+    job: Job,
+    answer: Answer,
+    budget: Budget,
+    limit: str,
+    filled: Output | None = None,
+) -> Run:
     executor = job.executor
     unanswered = job.as_written and job.given_up is not None  # then not even what was found is told
     found = bool(executor.succeeded) and not unanswered
@@ -723,7 +773,8 @@ def _build_run(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, li
     cost = Cost(
         budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs)
     )
-    job.trace.add("answer", **to_json(answer))
+    told = filled and {"value": filled.value, "lacking": filled.lacking}
+    job.trace.add("answer", **to_json(answer), **({"output": told} if told else {}))
     if setup._options.interaction.on_text is not None:
         for piece in answer.text.splitlines(keepends=True):
             setup._options.interaction.on_text(piece)
