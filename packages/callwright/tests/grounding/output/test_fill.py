@@ -125,7 +125,7 @@ async def test_a_required_field_without_a_value_is_named_and_nothing_is_invented
 
 
 async def test_a_worse_second_reply_does_not_replace_the_first() -> None:
-    found, edits, _ = await fill(City, {**GOOD, "founded": "1048-01-01"}, "No idea", mode="text")
+    found, _edits, _ = await fill(City, {**GOOD, "founded": "1048-01-01"}, "No idea", mode="text")
     assert found.loaded == City("Oslo", 717710)
     found, _edits, _ = await fill(
         City, {"city": "Oslo", "people": 99}, {"city": "Rome", "people": 99}
