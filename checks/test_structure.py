@@ -25,7 +25,7 @@ REACHED: dict[str, float] = {
     # events of a run and the conversation in the terminal: 800
     "statements, core": 51_650,
     "statements, all": 78_850,  # three boards of whole jobs are 4,300 of them
-    "largest room of the core, %": 18.1,
+    "largest room of the core, %": 18.3,  # the agent; 18.1 before its runs were told as events
     "files in the fullest folder": 25,
     "folders at the top": 22,
     "modules at the top": 0,

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import fields, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
 from callwright import __version__
+from callwright.agent.answer_text import AnswerText
 from callwright.agent.catalog_search import (
     CatalogSearch,
     Index,
@@ -53,6 +55,7 @@ from callwright.agent.probing.days import find_relative_days
 from callwright.agent.probing.verdict import build_observation
 from callwright.agent.questions import LimitReached, Questions
 from callwright.agent.run import Cost, Run, Status, TypedRun
+from callwright.agent.run_events import EventReader, RunEvent, Watch, iter_events
 from callwright.agent.safety.approvals import OfferedTools
 from callwright.agent.safety.consent import Consent
 from callwright.agent.safety.freeze import Freeze
@@ -218,26 +221,42 @@ class Orchestrator:
         :class:`~callwright.agent.run.TypedRun`.
         """
         target = None if output_type is None else open_output(output_type)
-        if self._catalog is None or self._model is None:
-            async with self:
-                return await self._run(query, tuple(conversation), target)
         return await self._run(query, tuple(conversation), target)
 
+    async def stream(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: Any = None
+    ) -> AsyncIterator[RunEvent]:
+        """:meth:`run`, event by event as it happens (:mod:`callwright.agent.run_events`): the
+        answer comes in pieces, each once it is checked, and a
+        :class:`~callwright.agent.run_events.RunFinished` with the run is the last event. The run
+        ends where the iterator is closed.
+        """
+        target = None if output_type is None else open_output(output_type)
+        run = partial(self._run, query, tuple(conversation), target)
+        async with aclosing(iter_events(run)) as events:
+            async for event in events:
+                yield event
+
     async def _run(
-        self, query: str, conversation: tuple[Message, ...], target: OutputTarget | None
+        self,
+        query: str,
+        conversation: tuple[Message, ...],
+        target: OutputTarget | None,
+        watch: Watch | None = None,
     ) -> Run:
-        """One run, with tools and model open."""
-        assert self._catalog is not None
-        assert self._model is not None
+        """One run; tools and model are opened for it where they are not open."""
+        if self._catalog is None or self._model is None:
+            async with self:
+                return await self._run(query, conversation, target, watch)
         opened = (self, self._catalog, self._model, query, conversation)
         if not self._options.persistence.journal:
-            return await _run_query(*opened, Ledger(), None, target=target)
+            return await _run_query(*opened, Ledger(), None, target=target, watch=watch)
         folder = (
             None if self._options.persistence.journal is True else self._options.persistence.journal
         )
         with Journal.create(folder, self._specification()) as journal:
             ledger = Ledger(run=journal.run, commit=journal.commit)
-            return await _run_query(*opened, ledger, journal, target=target)
+            return await _run_query(*opened, ledger, journal, target=target, watch=watch)
 
     async def resume(self, run: str | Path, *, changed: bool = False) -> Run:
         """Go on with a run that a crash, an error or Ctrl-C ended: what is recorded is replayed,
@@ -245,9 +264,9 @@ class Orchestrator:
         facts: no recorded write is sent again.
 
         ``run`` is its id, or the path of its journal. An output that the run was to have is JSON.
-        Raises JournalError if another process owns
-        it, if tools, model or strategy have changed (``changed=True``: what is recorded is replayed
-        all the same, until a question differs), or if a write is in doubt.
+        Raises JournalError if another process owns it, if tools, model or strategy have changed
+        (``changed=True``: what is recorded is replayed all the same, until a question differs), or
+        if a write is in doubt.
         """
         if self._catalog is None or self._model is None:
             async with self:
@@ -310,18 +329,15 @@ async def _run_query(
     journal: Journal | None,
     resumed: Resumption = BEGUN,
     target: OutputTarget | None = None,
+    watch: Watch | None = None,
 ) -> Run:
     start = ledger.start
     target = target if start is None else _read_target(start)
     budget = Budget(Limits(**start["limits"]) if start else setup._limits, ledger.clock)
     lost: list[EvidenceError] = []
     secrets = select_redactable((*catalog.secrets, *getattr(model, "secrets", ())))
-    trace = Trace(
-        _collect_sinks(setup, catalog, query, journal, lost),
-        secrets,
-        ledger.clock,
-        started=ledger.began,
-    )
+    sinks = _collect_sinks(setup, catalog, query, journal, lost)
+    trace = _open_trace(sinks, secrets, ledger, watch)
     listing = Shortlisting.of(start) if start else setup._shortlist
     tools, kept_back = (
         ((), ()) if listing else _split_tools(setup, catalog, query, conversation, start)
@@ -399,6 +415,7 @@ async def _run_query(
         known=rates,
         today=choose_prompt_day(tools, today),
         output=target,
+        streamed=AnswerText(watch, trace.redact) if watch is not None else None,
     )
     return await _run_and_answer(setup, job, budget, lost)
 
@@ -417,6 +434,8 @@ async def _run_and_answer(
     offered = setup._catalog.tools if setup._catalog is not None else ()
     undoing = [tool for tool in offered if tool.compensates]
     answer = _add_assumed_values(await _write_answer(job, undoing), job)
+    if job.streamed is not None:
+        job.streamed.end(answer.text)
     if job.output is None:
         return _build_run(setup, job, answer, budget, limit)
     filled, edits = await _fill_output(job, job.output)
@@ -443,6 +462,17 @@ def _add_output(answer: Answer, filled: Output, edits: Sequence[Edit], job: Job)
 def _with_output(run: Run, filled: Output) -> TypedRun[Any]:
     told = {one.name: getattr(run, one.name) for one in fields(Run)}
     return TypedRun(**told, output=filled.loaded, lacking=filled.lacking)
+
+
+def _open_trace(
+    sinks: tuple[Sink, ...], secrets: tuple[str, ...], ledger: Ledger, watch: Watch | None
+) -> Trace:
+    """The trace of a run; what it records and announces is told to ``watch``."""
+    if watch is None:
+        return Trace(sinks, secrets, ledger.clock, started=ledger.began)
+    reader = EventReader(watch)
+    sinks = (*sinks, reader)
+    return Trace(sinks, secrets, ledger.clock, started=ledger.began, watch=reader.announce)
 
 
 def _get_run_date(setup: Orchestrator, start: Mapping[str, Any] | None) -> date | None:
@@ -775,6 +805,8 @@ def _build_run(
     )
     told = filled and {"value": filled.value, "lacking": filled.lacking}
     job.trace.add("answer", **to_json(answer), **({"output": told} if told else {}))
+    if job.streamed is not None:
+        job.streamed.end(answer.text)
     if setup._options.interaction.on_text is not None:
         for piece in answer.text.splitlines(keepends=True):
             setup._options.interaction.on_text(piece)

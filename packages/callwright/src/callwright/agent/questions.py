@@ -82,6 +82,7 @@ class Questions:
         self._admit(request, actor)
         cutter = None if request.schema is not None else Cutter(calls=calls)
         self._open += 1
+        self._trace.announce("question", purpose=request.purpose)
         try:
             reply = await self.model.complete(request, self._watcher(cutter, on_piece))
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +26,7 @@ from callwright.cli.settings.options import (
     StrategyOptions,
 )
 from callwright.cli.settings.settings import Settings
+from callwright.cli.terminal.answer import AnswerPrinter
 from callwright.cli.terminal.consent import make_terminal_approval
 from callwright.cli.terminal.live import Live
 from callwright.cli.view import write_html
@@ -133,12 +135,23 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
             persistence=Persistence(request.journal, evidence, sinks),
             interaction=replace(request.interaction, on_reply=live.on_text),
         )
-        run = orchestrator.run_sync(request.query)
-    print_run(run, shown.as_json)
+        is_told = sys.stdout.isatty() and not shown.as_json
+        run = (
+            _run_told(orchestrator, request.query, live)
+            if is_told
+            else orchestrator.run_sync(request.query)
+        )
+    print_run(run, shown.as_json, is_told=is_told)
     if shown.html is not None:
         write_html(page(run.events), shown.html)
         print(f"run page: {shown.html}", file=sys.stderr)
     return 0 if run.status != "abstained" else 3
+
+
+def _run_told(orchestrator: Orchestrator, query: str, live: Live) -> Run:
+    """The run; its answer is printed while it is written."""
+    with AnswerPrinter(live) as printer:
+        return asyncio.run(printer.show(orchestrator.stream(query)))
 
 
 def _build_strategy(request: RunRequest) -> Strategy:
@@ -248,14 +261,18 @@ def _print_skipped_calls(run: Run) -> None:
         )
 
 
-def print_run(run: Run, as_json: bool) -> None:
-    """The answer, or the run as JSON, on stdout; the cost on stderr."""
+def print_run(run: Run, as_json: bool, *, is_told: bool = False) -> None:
+    """The answer, or the run as JSON, on stdout; the cost on stderr. ``is_told``: the answer's text
+    stands there already.
+    """
     if as_json:
         import orjson
 
         print(orjson.dumps(run.to_dict(), option=orjson.OPT_INDENT_2, default=sorted).decode())
         return
-    print("\n".join((run.answer.text, *(f"Corrected: {one}" for one in run.answer.corrections))))
+    text = () if is_told else (run.answer.text,)
+    for line in (*text, *(f"Corrected: {one}" for one in run.answer.corrections)):
+        print(line)
     _print_skipped_calls(run)
     cost = run.cost
     print(

@@ -8,12 +8,14 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Protocol
 
+from callwright.agent.answer_text import AnswerText
 from callwright.agent.execution.executor import Executor
 from callwright.agent.execution.perform import perform
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
 from callwright.agent.step import StepContext, Steps
 from callwright.grounding import (
+    LiveAnswer,
     WrittenAnswer,
     build_abstention,
     build_no_answer,
@@ -32,12 +34,13 @@ from callwright.repair.provenance.sources import ProvenanceIndex
 @dataclass(slots=True, kw_only=True)
 class Job(StepContext):
     """One run, from a strategy's point of view. ``facts`` are the executor's. ``output``: the type
-    that the answer is filled into besides.
+    that the answer is filled into besides; ``streamed`` tells the answer as it is written.
     """
 
     executor: Executor
     questions: Questions
     output: OutputTarget | None = None
+    streamed: AnswerText | None = None
 
     def __post_init__(self) -> None:
         self.executor.share_prompt(lambda: self.shared_prompt)
@@ -75,6 +78,11 @@ class Job(StepContext):
         # a refused second question must not lose the first answer
         repair_questions = 1 if self.questions.calls_left > 1 else 0
         skips, most = self.executor.missing, limits.result_chars
+        facts = None
+        if self.streamed is not None:
+            live = LiveAnswer(self.query, results, skips)
+            self.streamed.begin(live)
+            facts = live.facts
         return (
             yield from write_answer(
                 self.query,
@@ -83,6 +91,7 @@ class Job(StepContext):
                 mode=self.mode,
                 char_limit=most,
                 repair_questions=repair_questions,
+                facts=facts,
                 prompt=self.shared_prompt,
             )
         )
