@@ -1055,3 +1055,33 @@ async def test_a_value_of_the_instructions_may_be_used_in_a_call() -> None:
             [fake_source(staff)], model=ScriptedModel(script), instructions=instructions
         ).run("How many people work in the depot?")
         assert [one.parameter for one in done.assumed] == assumed
+
+
+async def test_tools_are_added_between_runs_and_not_during_one() -> None:
+    hold = asyncio.Event()
+    first, second = airport(hold=hold), weather()
+    bound = calls(call("population", iata="OSL"))
+    model = ScriptedModel(
+        {
+            "bind": [calls(call("find_airport", city="Oslo")), bound, bound],
+            "answer": [said("It is OSL.", "r1"), said("7 people live at OSL.", "r1")],
+        }
+    )
+    orchestrator = Orchestrator([fake_source(first)], model=model)
+    async with orchestrator, asyncio.TaskGroup() as group:
+        running = group.create_task(orchestrator.run("Which airport has Oslo?"))
+        await first.begun()
+        with pytest.raises(ConfigError, match="while a run is under way"):
+            orchestrator.add_tools(fake_source(second))
+        hold.set()
+        await running
+        orchestrator.add_tools(fake_source(second))
+        done = await orchestrator.run("How many people live at OSL?")
+    assert [result.tool for result in done.results] == ["population"]
+
+
+async def test_tools_that_are_added_before_the_first_run_are_there_in_it() -> None:
+    script = {"bind": calls(call("population", iata="OSL")), "answer": said("7 people.", "r1")}
+    orchestrator = Orchestrator([fake_source(airport())], model=ScriptedModel(script))
+    orchestrator.add_tools(fake_source(weather()))
+    assert [r.tool for r in (await orchestrator.run("Who lives at OSL?")).results] == ["population"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import fields, replace
 from datetime import date
 from functools import partial
@@ -136,7 +136,10 @@ class Orchestrator:
         )
         options = given.with_flat(flat)
         self._options = options
-        self._sources = tools
+        self._sources: tuple[Any, ...] = (*tools,)
+        self._runs = 0  # that are under way
+        self._is_stale = False  # tools were added since they were opened
+        self._opening = asyncio.Lock()
         self._model_spec = model
         self._instructions = options.interaction.instructions.strip()
         self._strategy = open_strategy(strategy)
@@ -179,6 +182,33 @@ class Orchestrator:
         stack, self._stack, self._catalog, self._model = self._stack, None, None, None
         if stack is not None:
             await stack.aclose()
+
+    def add_tools(self, *tools: Any) -> None:
+        """Add tool sources, of the kinds that the constructor takes, for the runs from now on. Where
+        tools are open they are opened again with the next run. Raises ConfigError during a run.
+        """
+        if self._runs:
+            raise ConfigError(
+                "tools cannot be added while a run is under way",
+                hint="add them before the run, or after it has ended",
+            )
+        self._sources = (*self._sources, *tools)
+        self._index = Index()
+        self._is_stale = self._catalog is not None
+
+    @asynccontextmanager
+    async def _under_way(self) -> AsyncIterator[None]:
+        """A run: its tools are those of its beginning."""
+        async with self._opening:
+            if self._is_stale:
+                self._is_stale = False
+                await self.__aexit__(None, None, None)
+                await self.__aenter__()
+            self._runs += 1
+        try:
+            yield
+        finally:
+            self._runs -= 1
 
     @overload
     def run_sync(self, query: str, conversation: Sequence[Message] = ()) -> Run: ...
@@ -248,6 +278,18 @@ class Orchestrator:
         if self._catalog is None or self._model is None:
             async with self:
                 return await self._run(query, conversation, target, watch)
+        async with self._under_way():
+            return await self._run_opened(query, conversation, target, watch)
+
+    async def _run_opened(
+        self,
+        query: str,
+        conversation: tuple[Message, ...],
+        target: OutputTarget | None,
+        watch: Watch | None,
+    ) -> Run:
+        assert self._catalog is not None
+        assert self._model is not None
         opened = (self, self._catalog, self._model, query, conversation)
         if not self._options.persistence.journal:
             return await _run_query(*opened, Ledger(), None, target=target, watch=watch)
@@ -271,6 +313,12 @@ class Orchestrator:
         if self._catalog is None or self._model is None:
             async with self:
                 return await self.resume(run, changed=changed)
+        async with self._under_way():
+            return await self._resume_opened(run, changed)
+
+    async def _resume_opened(self, run: str | Path, changed: bool) -> Run:
+        assert self._catalog is not None
+        assert self._model is not None
         with Journal.reopen(find_journal(run, self._options.persistence.journal)) as journal:
             foreign = not journal.is_own()
             ledger = Ledger(
@@ -300,7 +348,7 @@ class Orchestrator:
         spec = self._model_spec
         planner = self._planner.name if self._planner else None
         return build_specification(
-            tools=self._sources,
+            tools=list(self._sources),
             model=str(spec) if isinstance(spec, ModelSpec) else spec,
             planner=planner,
             only=self._options.selection.only,

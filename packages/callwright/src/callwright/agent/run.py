@@ -9,6 +9,7 @@ from callwright.nouns.plan import Plan
 from callwright.nouns.trace import Event
 from callwright.nouns.types import Answer, Assumption, Skip, ToolResult, Usage, to_json
 from callwright.tools.python.conversion import dump_value
+from callwright.viewer.card import render_card
 
 T = TypeVar("T")
 Status = Literal["answered", "partial", "abstained"]
@@ -51,6 +52,10 @@ class Run:
     assumed: tuple[
         Assumption, ...
     ] = ()  # values on which the answer rests and which the model made up
+
+    def _repr_html_(self) -> str:
+        """The run as notebooks show it."""
+        return render_card(self.status, self.answer, self.results, self.cost.repairs)
 
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON, without its trace."""
