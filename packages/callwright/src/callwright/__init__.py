@@ -61,7 +61,21 @@ from callwright.nouns.types import (
 
 if TYPE_CHECKING:
     from callwright.agent.options import Interaction, Persistence, Safety, ToolSelection
-    from callwright.agent.orchestrator import Orchestrator, Run
+    from callwright.agent.orchestrator import Orchestrator
+    from callwright.agent.run import Run, TypedRun
+    from callwright.agent.run_events import (
+        AnswerDelta,
+        AnswerRestarted,
+        ApprovalGiven,
+        CallFinished,
+        CallRepaired,
+        CallSkipped,
+        CallStarted,
+        HeldForApproval,
+        QuestionAsked,
+        RunEvent,
+        RunFinished,
+    )
     from callwright.models import open_model
     from callwright.nouns.protocols import NOT_DONE, call_key
     from callwright.planning import open_planner
@@ -74,17 +88,29 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _LATER = {
-    "NOT_DONE": "callwright.nouns.protocols",
+    "AnswerDelta": "callwright.agent.run_events",
+    "AnswerRestarted": "callwright.agent.run_events",
+    "ApprovalGiven": "callwright.agent.run_events",
+    "CallFinished": "callwright.agent.run_events",
+    "CallRepaired": "callwright.agent.run_events",
+    "CallSkipped": "callwright.agent.run_events",
+    "CallStarted": "callwright.agent.run_events",
     "Catalog": "callwright.tools.catalog",
     "Gate": "callwright.repair.gate",
+    "HeldForApproval": "callwright.agent.run_events",
     "Interaction": "callwright.agent.options",
+    "NOT_DONE": "callwright.nouns.protocols",
     "Orchestrator": "callwright.agent.orchestrator",
     "Persistence": "callwright.agent.options",
+    "QuestionAsked": "callwright.agent.run_events",
     "Refinement": "callwright.repair.result",
     "Refusal": "callwright.repair.gate",
-    "Run": "callwright.agent.orchestrator",
+    "Run": "callwright.agent.run",
+    "RunEvent": "callwright.agent.run_events",
+    "RunFinished": "callwright.agent.run_events",
     "Safety": "callwright.agent.options",
     "ToolSelection": "callwright.agent.options",
+    "TypedRun": "callwright.agent.run",
     "call_key": "callwright.nouns.protocols",
     "open_catalog": "callwright.tools.catalog",
     "open_model": "callwright.models",
@@ -100,7 +126,14 @@ __all__ = [
     "READ_LOCAL",
     "WRITE",
     "Answer",
+    "AnswerDelta",
+    "AnswerRestarted",
+    "ApprovalGiven",
     "Budget",
+    "CallFinished",
+    "CallRepaired",
+    "CallSkipped",
+    "CallStarted",
     "CallwrightError",
     "Catalog",
     "CatalogError",
@@ -113,6 +146,7 @@ __all__ = [
     "EvidenceError",
     "Failure",
     "Gate",
+    "HeldForApproval",
     "Interaction",
     "JournalError",
     "JsonlSink",
@@ -125,10 +159,13 @@ __all__ = [
     "Persistence",
     "Plan",
     "PlanError",
+    "QuestionAsked",
     "Refinement",
     "Refusal",
     "Reply",
     "Run",
+    "RunEvent",
+    "RunFinished",
     "Safety",
     "Skip",
     "Slot",
@@ -141,6 +178,7 @@ __all__ = [
     "ToolSelection",
     "Trace",
     "TraceError",
+    "TypedRun",
     "Usage",
     "Violation",
     "WeightsError",

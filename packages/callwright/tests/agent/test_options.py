@@ -38,11 +38,12 @@ FLAT: dict[str, Any] = {
     "on_text": print,
     "on_reply": print,
 }
+DIRECT = {"instructions": "Be brief."}  # stays a keyword of the orchestrator
 
 
 def test_every_option_of_every_group_may_be_given_alone_for_one_version() -> None:
     groups = [getattr(RunOptions(), group.name) for group in fields(RunOptions)]
-    assert {one.name for group in groups for one in fields(group)} == {*FLAT}
+    assert {one.name for group in groups for one in fields(group)} == {*FLAT, *DIRECT}
 
 
 @pytest.mark.parametrize("name", [*FLAT])
@@ -54,6 +55,14 @@ def test_an_option_that_is_given_alone_is_that_of_its_group_and_warns(name: str)
     grouped = getattr(made._options, group)
     assert getattr(grouped, name) == FLAT[name]
     assert grouped == type(grouped)(**{name: FLAT[name]})
+
+
+def test_an_option_that_has_its_own_keyword_warns_of_nothing(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    made = Orchestrator([], instructions="Be brief.")
+    assert made._options.interaction == Interaction(instructions="Be brief.")
+    assert not recwarn.list
 
 
 def test_it_goes_before_that_of_the_group() -> None:

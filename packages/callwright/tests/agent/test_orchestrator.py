@@ -1000,3 +1000,88 @@ async def test_no_credential_reaches_a_sink_a_page_or_a_file(tmp_path: Path) -> 
         assert "[secret]" in text
         for part in ("canary/", "canary%2F", key):
             assert part not in text
+
+
+RULES = "Speak as the desk of depot W-77."
+
+
+@pytest.mark.parametrize(
+    "strategy", ["layered", "dag", "edges", "compiler", "react", "dfsdt", "code", "toolmvr"]
+)
+@pytest.mark.parametrize("mode", ["schema", "text"])
+async def test_instructions_stand_in_every_question_of_every_strategy(
+    strategy: str, mode: Any
+) -> None:
+    asked = []
+    for instructions in ("", RULES):
+        model = ScriptedModel({"*": "Nothing of use."})
+        await Orchestrator(
+            [fake_source(airport(), weather())],
+            model=model,
+            strategy=strategy,
+            instructions=instructions,
+            interaction=Interaction(mode),
+        ).run(QUERY)
+        asked.append([request.messages for request in model.requests])
+    without, with_ = asked
+    assert with_
+    for messages in with_:
+        assert messages[0].role == "system"
+        assert messages[0].content.endswith(f"\n\n{RULES}")
+    bare = [m[0].content.removesuffix(f"\n\n{RULES}") for m in with_]
+    assert bare == [messages[0].content for messages in without]
+    assert [m[1:] for m in with_] == [m[1:] for m in without]
+
+
+async def test_all_questions_of_a_run_with_instructions_begin_alike() -> None:
+    model = ScriptedModel(
+        {"bind": calls(call("find_airport", city="Oslo")), "answer": said("It is OSL.", "r1")}
+    )
+    tools = [fake_source(airport())]
+    done = await Orchestrator(tools, model=model, instructions=RULES).run(QUERY)
+    assert done.status == "answered"
+    first, last = model.requests[0].messages, model.requests[-1].messages
+    assert first[0] == last[0]
+
+
+async def test_a_value_of_the_instructions_may_be_used_in_a_call() -> None:
+    staff = FakeTool("staff", {"opened": {**TEXT, "format": "date"}}, output=7, effects=READ_LOCAL)
+    script = {
+        "bind": calls(call("staff", opened="2019-05-04")),
+        "answer": said("7 people work there.", "r1"),
+    }
+    for instructions, assumed in (("The depot opened on 2019-05-04.", []), ("", ["opened"])):
+        done = await Orchestrator(
+            [fake_source(staff)], model=ScriptedModel(script), instructions=instructions
+        ).run("How many people work in the depot?")
+        assert [one.parameter for one in done.assumed] == assumed
+
+
+async def test_tools_are_added_between_runs_and_not_during_one() -> None:
+    hold = asyncio.Event()
+    first, second = airport(hold=hold), weather()
+    bound = calls(call("population", iata="OSL"))
+    model = ScriptedModel(
+        {
+            "bind": [calls(call("find_airport", city="Oslo")), bound, bound],
+            "answer": [said("It is OSL.", "r1"), said("7 people live at OSL.", "r1")],
+        }
+    )
+    orchestrator = Orchestrator([fake_source(first)], model=model)
+    async with orchestrator, asyncio.TaskGroup() as group:
+        running = group.create_task(orchestrator.run("Which airport has Oslo?"))
+        await first.begun()
+        with pytest.raises(ConfigError, match="while a run is under way"):
+            orchestrator.add_tools(fake_source(second))
+        hold.set()
+        await running
+        orchestrator.add_tools(fake_source(second))
+        done = await orchestrator.run("How many people live at OSL?")
+    assert [result.tool for result in done.results] == ["population"]
+
+
+async def test_tools_that_are_added_before_the_first_run_are_there_in_it() -> None:
+    script = {"bind": calls(call("population", iata="OSL")), "answer": said("7 people.", "r1")}
+    orchestrator = Orchestrator([fake_source(airport())], model=ScriptedModel(script))
+    orchestrator.add_tools(fake_source(weather()))
+    assert [r.tool for r in (await orchestrator.run("Who lives at OSL?")).results] == ["population"]

@@ -13,7 +13,7 @@ import pytest
 
 from callwright.cli import main
 from callwright.planning import PLANNERS
-from tests.cli.endpoint import endpoint
+from tests.cli.endpoint import endpoint, replying
 from tests.cli.program import callwright, started
 
 TOOLS = '''
@@ -89,6 +89,26 @@ def test_run_plans_with_the_planner_it_is_told(
     )
     assert made["data"]["planner"] == planner
     assert made["data"]["layers"][0] == first
+
+
+def test_run_hands_instructions_to_the_model_from_its_option_or_from_the_settings(
+    tools: Path, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    def reply(body: str) -> str:
+        asked.append(json.loads(body)["messages"][0]["content"])
+        return CALLS if len(asked) % 2 else ANSWER
+
+    config = tmp_path / "callwright.toml"
+    config.write_text('instructions = "Use boxes."')
+    with replying(reply) as url:
+        told = ["run", "How many hammers?", "--tools", tools, "--only", "stock", "--no-journal"]
+        told += ["--model", f"{url}#m", "--mode", "schema"]
+        assert started(*told, "--instructions", "Be brief.").returncode == 0
+        assert started(*told, "--config", config).returncode == 0
+    ends = [text.rpartition("\n\n")[2] for text in asked]
+    assert ends == ["Be brief.", "Be brief.", "Use boxes.", "Use boxes."]
 
 
 @pytest.mark.parametrize("command", ["run", "plan"])

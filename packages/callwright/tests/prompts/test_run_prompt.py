@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Message
-from callwright.prompts.run_prompt import RunPrompt
+from callwright.prompts.run_prompt import RunPrompt, add_instructions
 
 TOOLS = ("- find(q: string): Finds.", "- drop(): Drops.")
 LINES = st.lists(st.text(min_size=1, max_size=30), max_size=5)
@@ -59,3 +59,17 @@ def test_without_tools_and_results_it_says_so() -> None:
     asked = plain(RunPrompt("Find x"))[-1].content
     assert "(named with each question)" in asked
     assert "(none yet)" in asked
+
+
+@pytest.mark.parametrize("instructions", ["", "Be brief.", "{{query}}"])
+def test_instructions_stand_behind_the_system_message_word_for_word(instructions: str) -> None:
+    messages = select(RunPrompt("Find x", TOOLS))
+    system, *rest = add_instructions(messages, instructions)
+    assert system.content == messages[0].content + (f"\n\n{instructions}" if instructions else "")
+    assert tuple(rest) == messages[1:]
+
+
+def test_where_no_system_message_stands_none_is_added() -> None:
+    messages = (Message("user", "Hello."),)
+    assert add_instructions(messages, "Be brief.") == messages
+    assert add_instructions((), "Be brief.") == ()

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TypedDict, assert_type
+
+from pydantic import BaseModel
+
 from callwright import (
     Answer,
     Interaction,
@@ -13,6 +18,7 @@ from callwright import (
     Safety,
     ToolCall,
     ToolSelection,
+    TypedRun,
     tool,
 )
 from callwright.nouns.types import CheckedCall
@@ -51,3 +57,29 @@ async def main() -> str:
 def check(gate: Gate, call: ToolCall) -> CheckedCall | None:
     verdict = gate.check(call)
     return None if isinstance(verdict, Refusal) else verdict
+
+
+class Town(TypedDict):
+    people: int
+
+
+@dataclass
+class City:
+    people: int
+
+
+class Village(BaseModel):
+    people: int
+
+
+async def outputs() -> None:
+    city = await orchestrator.run("?", output_type=City)
+    assert_type(city, TypedRun[City])
+    assert_type(city.output, City | None)
+    assert_type((await orchestrator.run("?", output_type=Town)).output, Town | None)
+    assert_type(orchestrator.run_sync("?", output_type=Village).output, Village | None)
+    assert_type(orchestrator.run_sync("?", output_type=list[int]).output, list[int] | None)
+    assert_type(await orchestrator.run("?"), Run)
+    made = await orchestrator.run("?", output_type={"type": "object"})
+    as_any: Run = made
+    assert_type(as_any.answer, Answer)

@@ -92,6 +92,9 @@ class Persistence:
 class Interaction:
     """Options of talking to the model and to those who watch the run.
 
+    ``instructions`` stand in the system message of every question of a run, and calls may take
+    values from them. A run that is resumed keeps those that it began with.
+
     ``mode`` says how to ask for calls where the endpoint's best form is not wanted. ``today`` says
     what day it is, once a run: the model is told where a tool takes a date and no tool tells the
     day. The journal keeps it, so a run that is resumed stays in its day. None: nobody is told.
@@ -105,6 +108,7 @@ class Interaction:
     today: Callable[[], date] | None = date.today
     on_text: Callable[[str], None] | None = None
     on_reply: Callable[[str], None] | None = None
+    instructions: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +121,8 @@ class RunOptions:
     interaction: Interaction = Interaction()
 
     def with_flat(self, flat: Mapping[str, Any]) -> RunOptions:
-        """The options with those that were given one by one, as before they had groups. Warns of
-        each. Raises TypeError for one that there never was.
+        """The options with those that were given one by one. Warns of each that has its place in a
+        group only. Raises TypeError for one that there never was.
         """
         options = self
         for name, value in flat.items():
@@ -126,16 +130,18 @@ class RunOptions:
             if group is None:
                 raise TypeError(f"Orchestrator() got an unexpected keyword argument {name!r}")
             part = getattr(options, group)
-            warnings.warn(
-                f"Orchestrator({name}=…) is deprecated and will be removed in the next version:"
-                f" {group}={type(part).__name__}({name}=…)",
-                DeprecationWarning,
-                stacklevel=3,
-            )
+            if name not in _DIRECT:
+                warnings.warn(
+                    f"Orchestrator({name}=…) is deprecated and will be removed in the next version:"
+                    f" {group}={type(part).__name__}({name}=…)",
+                    DeprecationWarning,
+                    stacklevel=3,
+                )
             options = replace(options, **{group: replace(part, **{name: value})})
         return options
 
 
+_DIRECT = ("instructions",)  # options that stay keywords of the orchestrator
 _GROUPS = {
     option.name: group.name
     for group in fields(RunOptions)

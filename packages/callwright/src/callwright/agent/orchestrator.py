@@ -11,15 +11,17 @@ from __future__ import annotations
 import asyncio
 import shlex
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import fields, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, TypeVar, overload
 
 from callwright import __version__
+from callwright.agent.answer_text import AnswerText
 from callwright.agent.catalog_search import (
     CatalogSearch,
     Index,
@@ -53,6 +55,8 @@ from callwright.agent.options import (
 from callwright.agent.probing.days import find_relative_days
 from callwright.agent.probing.verdict import build_observation
 from callwright.agent.questions import LimitReached, Questions
+from callwright.agent.run import Cost, Run, Status, TypedRun
+from callwright.agent.run_events import EventReader, RunEvent, Watch, iter_events
 from callwright.agent.safety.approvals import OfferedTools
 from callwright.agent.safety.consent import Consent
 from callwright.agent.safety.freeze import Freeze
@@ -64,27 +68,26 @@ from callwright.agent.safety.policy import (
     select_withheld,
 )
 from callwright.agent.state import Asked
+from callwright.agent.step import converse
 from callwright.agent.strategies import Job, Strategy, open_strategy, require_freezable
 from callwright.agent.strategies.compensation import offer_compensations
 from callwright.agent.strategies.missing_parts import close_run
 from callwright.agent.today import choose_prompt_day
 from callwright.grounding import build_abstention
+from callwright.grounding.output import Filled, Output, OutputTarget, open_output
 from callwright.models import ModelSpec, open_model
 from callwright.nouns.errors import ConfigError, EvidenceError, JournalError
 from callwright.nouns.limits import Budget, Limits
-from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatModel, Planner
 from callwright.nouns.redaction import select_redactable
 from callwright.nouns.trace import Event, Sink, Trace
 from callwright.nouns.types import (
     Answer,
-    Assumption,
+    Edit,
     Message,
     Skip,
     Tool,
     ToolCall,
-    ToolResult,
-    Usage,
     to_json,
 )
 from callwright.planning import open_planner
@@ -92,63 +95,10 @@ from callwright.repair.gate import Gate
 from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.evidence import Known, Recorder, get_known_rates
 
-Status = Literal["answered", "partial", "abstained"]
+__all__ = ["Cost", "Orchestrator", "Run", "Status", "TypedRun"]
+
+T = TypeVar("T")
 _NAMED = 10  # tools in a note that says which are not shown
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Cost of a run. ``steps`` counts as the papers do: one per model call, repairs and Finish
-    included.
-    """
-
-    model_calls: int = 0
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
-    calls: int = 0
-    repairs: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def steps(self) -> int:
-        return self.model_calls
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One finished run. ``events`` is its whole trace."""
-
-    query: str
-    strategy: str
-    status: Status
-    answer: Answer
-    plan: Plan
-    results: tuple[ToolResult, ...]
-    skips: tuple[Skip, ...]
-    cost: Cost
-    events: tuple[Event, ...] = field(default=(), repr=False)
-    limit: str = ""
-    id: str = ""  # in the journal
-    stale: tuple[str, ...] = ()  # ids of results that no longer counted when the answer was given
-    in_doubt: tuple[str, ...] = ()  # ids of writes that failed and may have happened all the same
-    assumed: tuple[
-        Assumption, ...
-    ] = ()  # values on which the answer rests and which the model made up
-
-    def to_dict(self) -> dict[str, Any]:
-        """The run as JSON, without its trace."""
-        outcome = (
-            "query",
-            "strategy",
-            "status",
-            "answer",
-            "plan",
-            "results",
-            "skips",
-            "cost",
-            "limit",
-        )
-        shown = (*outcome, "stale", "in_doubt", "assumed")
-        return {name: to_json(getattr(self, name)) for name in shown}
 
 
 class Orchestrator:
@@ -160,8 +110,9 @@ class Orchestrator:
     closes them.
 
     ``safety`` says which calls may leave, ``selection`` which tools a run sees, ``persistence``
-    where it is kept, ``interaction`` how it talks: :mod:`callwright.agent.options`. The options of
-    these groups may also be given one by one, as before; that is deprecated.
+    where it is kept, ``interaction`` how it talks: :mod:`callwright.agent.options`. Of these,
+    ``instructions="…"`` may also be given directly. The other options of these groups may also be
+    given one by one, as before; that is deprecated.
     """
 
     def __init__(
@@ -176,7 +127,7 @@ class Orchestrator:
         selection: ToolSelection | None = None,
         persistence: Persistence | None = None,
         interaction: Interaction | None = None,
-        **deprecated: Any,
+        **flat: Any,
     ) -> None:
         given = RunOptions(
             safety or Safety(),
@@ -184,10 +135,14 @@ class Orchestrator:
             persistence or Persistence(),
             interaction or Interaction(),
         )
-        options = given.with_flat(deprecated)
+        options = given.with_flat(flat)
         self._options = options
-        self._sources = tools
+        self._sources: tuple[Any, ...] = (*tools,)
+        self._runs = 0  # that are under way
+        self._is_stale = False  # tools were added since they were opened
+        self._opening = asyncio.Lock()
         self._model_spec = model
+        self._instructions = options.interaction.instructions.strip()
         self._strategy = open_strategy(strategy)
         self._planner = planner
         self._limits = limits or Limits()
@@ -229,46 +184,142 @@ class Orchestrator:
         if stack is not None:
             await stack.aclose()
 
-    def run_sync(self, query: str, conversation: Sequence[Message] = ()) -> Run:
+    def add_tools(self, *tools: Any) -> None:
+        """Add tool sources, of the kinds that the constructor takes, for the runs from now on. Where
+        tools are open they are opened again with the next run. Raises ConfigError during a run.
+        """
+        if self._runs:
+            raise ConfigError(
+                "tools cannot be added while a run is under way",
+                hint="add them before the run, or after it has ended",
+            )
+        self._sources = (*self._sources, *tools)
+        self._index = Index()
+        self._is_stale = self._catalog is not None
+
+    @asynccontextmanager
+    async def _under_way(self) -> AsyncIterator[None]:
+        """A run: its tools are those of its beginning."""
+        async with self._opening:
+            if self._is_stale:
+                self._is_stale = False
+                await self.__aexit__(None, None, None)
+                await self.__aenter__()
+            self._runs += 1
+        try:
+            yield
+        finally:
+            self._runs -= 1
+
+    @overload
+    def run_sync(self, query: str, conversation: Sequence[Message] = ()) -> Run: ...
+    @overload
+    def run_sync(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: type[T]
+    ) -> TypedRun[T]: ...
+    @overload
+    def run_sync(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: Mapping[str, Any]
+    ) -> TypedRun[Any]: ...
+    def run_sync(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: Any = None
+    ) -> Run:
         """:meth:`run` for callers without an event loop."""
-        return _run_blocking(lambda: self.run(query, conversation), "run")
+        return _run_blocking(lambda: self.run(query, conversation, output_type=output_type), "run")
 
     def resume_sync(self, run: str | Path, *, changed: bool = False) -> Run:
         """:meth:`resume` for callers without an event loop."""
         return _run_blocking(lambda: self.resume(run, changed=changed), "resume")
 
-    async def run(self, query: str, conversation: Sequence[Message] = ()) -> Run:
+    @overload
+    async def run(self, query: str, conversation: Sequence[Message] = ()) -> Run: ...
+    @overload
+    async def run(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: type[T]
+    ) -> TypedRun[T]: ...
+    @overload
+    async def run(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: Mapping[str, Any]
+    ) -> TypedRun[Any]: ...
+    async def run(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: Any = None
+    ) -> Run:
         """Answer one query. Raises CallwrightError for a setup that cannot work; the rest is in the
         Run.
+
+        ``output_type``, a pydantic model, a dataclass, a TypedDict or a JSON Schema: the results
+        are filled into it besides, with no value that they do not support, and the run is a
+        :class:`~callwright.agent.run.TypedRun`.
         """
+        target = None if output_type is None else open_output(output_type)
+        return await self._run(query, tuple(conversation), target)
+
+    async def stream(
+        self, query: str, conversation: Sequence[Message] = (), *, output_type: Any = None
+    ) -> AsyncIterator[RunEvent]:
+        """:meth:`run`, event by event as it happens (:mod:`callwright.agent.run_events`): the
+        answer comes in pieces, each once it is checked, and a
+        :class:`~callwright.agent.run_events.RunFinished` with the run is the last event. The run
+        ends where the iterator is closed.
+        """
+        target = None if output_type is None else open_output(output_type)
+        run = partial(self._run, query, tuple(conversation), target)
+        async with aclosing(iter_events(run)) as events:
+            async for event in events:
+                yield event
+
+    async def _run(
+        self,
+        query: str,
+        conversation: tuple[Message, ...],
+        target: OutputTarget | None,
+        watch: Watch | None = None,
+    ) -> Run:
+        """One run; tools and model are opened for it where they are not open."""
         if self._catalog is None or self._model is None:
             async with self:
-                return await self.run(query, conversation)
+                return await self._run(query, conversation, target, watch)
+        async with self._under_way():
+            return await self._run_opened(query, conversation, target, watch)
+
+    async def _run_opened(
+        self,
+        query: str,
+        conversation: tuple[Message, ...],
+        target: OutputTarget | None,
+        watch: Watch | None,
+    ) -> Run:
+        assert self._catalog is not None
+        assert self._model is not None
+        opened = (self, self._catalog, self._model, query, conversation)
         if not self._options.persistence.journal:
-            return await _run_query(
-                self, self._catalog, self._model, query, tuple(conversation), Ledger(), None
-            )
+            return await _run_query(*opened, Ledger(), None, target=target, watch=watch)
         folder = (
             None if self._options.persistence.journal is True else self._options.persistence.journal
         )
         with Journal.create(folder, self._specification()) as journal:
             ledger = Ledger(run=journal.run, commit=journal.commit)
-            return await _run_query(
-                self, self._catalog, self._model, query, tuple(conversation), ledger, journal
-            )
+            return await _run_query(*opened, ledger, journal, target=target, watch=watch)
 
     async def resume(self, run: str | Path, *, changed: bool = False) -> Run:
         """Go on with a run that a crash, an error or Ctrl-C ended: what is recorded is replayed,
         not done again. Where prompts or version have changed, the run continues from its recorded
         facts: no recorded write is sent again.
 
-        ``run`` is its id, or the path of its journal. Raises JournalError if another process owns
-        it, if tools, model or strategy have changed (``changed=True``: what is recorded is replayed
-        all the same, until a question differs), or if a write is in doubt.
+        ``run`` is its id, or the path of its journal. An output that the run was to have is JSON.
+        Raises JournalError if another process owns it, if tools, model or strategy have changed
+        (``changed=True``: what is recorded is replayed all the same, until a question differs), or
+        if a write is in doubt.
         """
         if self._catalog is None or self._model is None:
             async with self:
                 return await self.resume(run, changed=changed)
+        async with self._under_way():
+            return await self._resume_opened(run, changed)
+
+    async def _resume_opened(self, run: str | Path, changed: bool) -> Run:
+        assert self._catalog is not None
+        assert self._model is not None
         with Journal.reopen(find_journal(run, self._options.persistence.journal)) as journal:
             foreign = not journal.is_own()
             ledger = Ledger(
@@ -298,7 +349,7 @@ class Orchestrator:
         spec = self._model_spec
         planner = self._planner.name if self._planner else None
         return build_specification(
-            tools=self._sources,
+            tools=list(self._sources),
             model=str(spec) if isinstance(spec, ModelSpec) else spec,
             planner=planner,
             only=self._options.selection.only,
@@ -326,17 +377,16 @@ async def _run_query(
     ledger: Ledger,
     journal: Journal | None,
     resumed: Resumption = BEGUN,
+    target: OutputTarget | None = None,
+    watch: Watch | None = None,
 ) -> Run:
     start = ledger.start
+    target = target if start is None else _read_target(start)
     budget = Budget(Limits(**start["limits"]) if start else setup._limits, ledger.clock)
     lost: list[EvidenceError] = []
     secrets = select_redactable((*catalog.secrets, *getattr(model, "secrets", ())))
-    trace = Trace(
-        _collect_sinks(setup, catalog, query, journal, lost),
-        secrets,
-        ledger.clock,
-        started=ledger.began,
-    )
+    sinks = _collect_sinks(setup, catalog, query, journal, lost)
+    trace = _open_trace(sinks, secrets, ledger, watch)
     listing = Shortlisting.of(start) if start else setup._shortlist
     tools, kept_back = (
         ((), ()) if listing else _split_tools(setup, catalog, query, conversation, start)
@@ -348,6 +398,7 @@ async def _run_query(
         else setup._options.interaction.mode or (await model.capabilities()).mode
     )
     sandbox = start.get("sandbox", False) if start else setup._options.safety.sandbox
+    instructions = start.get("instructions", "") if start else setup._instructions
     freeze = Freeze.anew(start or setup._freeze)
     today = _get_run_date(setup, start)
     trace.add(
@@ -367,7 +418,7 @@ async def _run_query(
         known=rates,
         segment=ledger.segment,
         resumed=resumed.mode,
-        **_build_run_identity(setup, tools, model, listing),
+        **_build_start_identity(setup, tools, model, listing, instructions, target),
     )
     warned = (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed)
     trace.note(*filter(None, [resumed.message]), *(f"warning: {said}" for said in warned))
@@ -383,15 +434,13 @@ async def _run_query(
             dry_run=setup._consent.dry_run,
         )
         kept_back = tuple(reserve.kept_back)
-    questions = Questions(model, mode, budget, trace, setup._options.interaction.on_reply, ledger)
+    questions = Questions(
+        model, mode, budget, trace, setup._options.interaction.on_reply, ledger, instructions
+    )
     executor = Executor(
         caller=catalog.call,
         gate=Gate(tools),
-        asked=Asked(
-            query,
-            conversation,
-            _list_known_dates(choose_prompt_day(tools, today), query, conversation),
-        ),
+        asked=_build_asked(query, conversation, instructions, choose_prompt_day(tools, today)),
         questions=questions,
         budget=budget,
         trace=trace,
@@ -415,6 +464,8 @@ async def _run_query(
         reserve=reserve,
         known=rates,
         today=choose_prompt_day(tools, today),
+        output=target,
+        streamed=AnswerText(watch, trace.redact) if watch is not None else None,
     )
     return await _run_and_answer(setup, job, budget, lost)
 
@@ -433,7 +484,45 @@ async def _run_and_answer(
     offered = setup._catalog.tools if setup._catalog is not None else ()
     undoing = [tool for tool in offered if tool.compensates]
     answer = _add_assumed_values(await _write_answer(job, undoing), job)
-    return _build_run(setup, job, answer, budget, limit)
+    if job.streamed is not None:
+        job.streamed.end(answer.text)
+    if job.output is None:
+        return _build_run(setup, job, answer, budget, limit)
+    filled, edits = await _fill_output(job, job.output)
+    answer = _add_output(answer, filled, edits, job)
+    return _with_output(_build_run(setup, job, answer, budget, limit, filled), filled)
+
+
+async def _fill_output(job: Job, target: OutputTarget) -> Filled:
+    """The results filled into a type; where a limit forbids the question, that is what it lacks."""
+    try:
+        return await perform(converse(job.fill_output(target)), job)
+    except LimitReached as reached:
+        return Output(lacking=(f"the run's limit of {reached.limit} was reached before it",)), ()
+
+
+def _add_output(answer: Answer, filled: Output, edits: Sequence[Edit], job: Job) -> Answer:
+    """The answer with the edits of the output, and what the output lacks under what is missing."""
+    located = (replace(edit, path=f"/output{edit.path}") for edit in edits)
+    lacking = filled.lacking if job.executor.succeeded else ()  # else the answer says so already
+    answer = _add_notes(answer, tuple(f"output {one}" for one in lacking))
+    return replace(answer, edits=(*answer.edits, *located))
+
+
+def _with_output(run: Run, filled: Output) -> TypedRun[Any]:
+    told = {one.name: getattr(run, one.name) for one in fields(Run)}
+    return TypedRun(**told, output=filled.loaded, lacking=filled.lacking)
+
+
+def _open_trace(
+    sinks: tuple[Sink, ...], secrets: tuple[str, ...], ledger: Ledger, watch: Watch | None
+) -> Trace:
+    """The trace of a run; what it records and announces is told to ``watch``."""
+    if watch is None:
+        return Trace(sinks, secrets, ledger.clock, started=ledger.began)
+    reader = EventReader(watch)
+    sinks = (*sinks, reader)
+    return Trace(sinks, secrets, ledger.clock, started=ledger.began, watch=reader.announce)
 
 
 def _get_run_date(setup: Orchestrator, start: Mapping[str, Any] | None) -> date | None:
@@ -445,6 +534,14 @@ def _get_run_date(setup: Orchestrator, start: Mapping[str, Any] | None) -> date 
     return (
         setup._options.interaction.today() if setup._options.interaction.today is not None else None
     )
+
+
+def _build_asked(
+    query: str, conversation: Sequence[Message], instructions: str, today: date | None
+) -> Asked:
+    """The request, with all texts in which values of calls may stand."""
+    said = (Message("system", instructions),) if instructions else ()
+    return Asked(query, (*said, *conversation), _list_known_dates(today, query, conversation))
 
 
 def _list_known_dates(
@@ -613,16 +710,60 @@ def _search(
 
 
 def _build_run_identity(
-    setup: Orchestrator, tools: Sequence[Tool], model: ChatModel, listing: Shortlisting | None
+    setup: Orchestrator,
+    tools: Sequence[Tool],
+    model: ChatModel,
+    listing: Shortlisting | None,
+    *,
+    has_output: bool = False,
 ) -> dict[str, Any]:
     probing = listing is not None and listing.trials != "off"
-    return build_identity(__version__, tools, model.name, setup._strategy.name, is_probing=probing)
+    name = setup._strategy.name
+    identity = build_identity(
+        __version__, tools, model.name, name, is_probing=probing, has_output=has_output
+    )
+    return {**identity, **_state_instructions(setup._instructions)}
+
+
+def _build_start_identity(
+    setup: Orchestrator,
+    tools: Sequence[Tool],
+    model: ChatModel,
+    listing: Shortlisting | None,
+    instructions: str,
+    target: OutputTarget | None,
+) -> dict[str, Any]:
+    """Return what the start of a run records of itself, for a resume."""
+    identity = _build_run_identity(setup, tools, model, listing, has_output=target is not None)
+    return {**identity, **_state_instructions(instructions), **_state_target(target)}
+
+
+def _state_instructions(instructions: str) -> dict[str, str]:
+    """The instructions as the start of a run names them; nothing where there are none."""
+    return {"instructions": instructions} if instructions else {}
+
+
+def _state_target(target: OutputTarget | None) -> dict[str, Any]:
+    """The type of the output as the start of a run names it; nothing where there is none."""
+    return {} if target is None else {"output": [target.schema, target.is_wrapped]}
+
+
+def _read_target(start: Mapping[str, Any]) -> OutputTarget | None:
+    if "output" not in start:
+        return None
+    schema, is_wrapped = start["output"]
+    return OutputTarget(schema, is_wrapped=is_wrapped)
 
 
 def _as_recorded(life: Sequence[Event], run: str) -> Run:
     """A run that has ended, as its journal tells it."""
     told = recorded_outcome(life)
-    return Run(**{**told, "cost": Cost(**told["cost"]), "id": run})
+    made = Run(**{**told, "cost": Cost(**told["cost"]), "id": run})
+    answer = next(event.data for event in reversed(life) if event.kind == "answer")
+    if "output" not in answer:
+        return made
+    value, lacking = answer["output"]["value"], tuple(answer["output"]["lacking"])
+    return _with_output(made, Output(value, value, lacking))
 
 
 def _select_tools(catalog: Catalog, only: Sequence[str] | None) -> tuple[Tool, ...]:
@@ -697,7 +838,14 @@ def _classify_status(answer: Answer, *, found: bool, limit: str) -> Status:
     return "answered"
 
 
-def _build_run(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, limit: str) -> Run:
+def _build_run(
+    setup: Orchestrator,
+    job: Job,
+    answer: Answer,
+    budget: Budget,
+    limit: str,
+    filled: Output | None = None,
+) -> Run:
     executor = job.executor
     unanswered = job.as_written and job.given_up is not None  # then not even what was found is told
     found = bool(executor.succeeded) and not unanswered
@@ -705,7 +853,10 @@ def _build_run(setup: Orchestrator, job: Job, answer: Answer, budget: Budget, li
     cost = Cost(
         budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs)
     )
-    job.trace.add("answer", **to_json(answer))
+    told = filled and {"value": filled.value, "lacking": filled.lacking}
+    job.trace.add("answer", **to_json(answer), **({"output": told} if told else {}))
+    if job.streamed is not None:
+        job.streamed.end(answer.text)
     if setup._options.interaction.on_text is not None:
         for piece in answer.text.splitlines(keepends=True):
             setup._options.interaction.on_text(piece)

@@ -14,6 +14,7 @@ from callwright.nouns.protocols import ChatModel, ChatRequest, ReplyMode
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import Reply, ToolCall, Usage, to_canonical_json, to_json
 from callwright.parsing import Cutter, cut
+from callwright.prompts.run_prompt import add_instructions
 
 T = TypeVar("T")
 
@@ -39,6 +40,7 @@ class Questions:
         trace: Trace,
         on_text: Callable[[str], None] | None = None,
         ledger: Ledger | None = None,
+        instructions: str = "",
     ) -> None:
         self.model = model
         self.mode = mode
@@ -46,6 +48,7 @@ class Questions:
         self._trace = trace
         self._on_text = on_text
         self._ledger = ledger or Ledger()
+        self._instructions = instructions  # stand in the system message of every question
         self._open = 0  # questions on their way
 
     @property
@@ -71,12 +74,15 @@ class Questions:
         replayed. Raises LimitReached before a call that a limit forbids, ModelError if it cannot be
         made, JournalError if another question is recorded in its place.
         """
+        messages = add_instructions(request.messages, self._instructions)
+        request = replace(request, messages=messages)
         replayed = self._replayed(request, actor)
         if replayed is not None:
             return replayed
         self._admit(request, actor)
         cutter = None if request.schema is not None else Cutter(calls=calls)
         self._open += 1
+        self._trace.announce("question", purpose=request.purpose)
         try:
             reply = await self.model.complete(request, self._watcher(cutter, on_piece))
         finally:

@@ -64,7 +64,7 @@ app.command("proxy")(proxy_command)
 add_lab_commands(app)
 
 
-_RUN_ORDER = """query tools overlay only model strategy repair planner plan_file freeze may_fill encoder
+_RUN_ORDER = """query tools overlay only model instructions strategy repair planner plan_file freeze may_fill encoder
     mode trace html as_json log_format log_contents journal allow dry_run sandbox no_journal shortlist trials retrieval
     evidence no_evidence config profile"""
 _PLAN_ORDER = """query tools overlay only format_ strategy planner encoder model mode html jsonl every

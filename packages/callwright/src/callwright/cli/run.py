@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +26,7 @@ from callwright.cli.settings.options import (
     StrategyOptions,
 )
 from callwright.cli.settings.settings import Settings
+from callwright.cli.terminal.answer import AnswerPrinter
 from callwright.cli.terminal.consent import make_terminal_approval
 from callwright.cli.terminal.live import Live
 from callwright.cli.terminal.log_lines import LogLines
@@ -33,7 +35,6 @@ from callwright.models import ModelSpec
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import CallwrightError, ConfigError, JournalError
 from callwright.nouns.limits import Limits
-from callwright.nouns.protocols import ReplyMode
 from callwright.nouns.trace import JsonlSink, Sink
 from callwright.nouns.types import to_canonical_json
 from callwright.planning import open_planner
@@ -57,7 +58,7 @@ class RunRequest:
     encoder: str | None = None
     plan: Path | None = None
     repair: Repairing = "plain"
-    mode: ReplyMode | None = None
+    interaction: Interaction = field(default_factory=Interaction)
     limits: Limits | None = None
     safety: Safety = field(default_factory=Safety)
     selection: ToolSelection = field(default_factory=ToolSelection)
@@ -79,7 +80,7 @@ class RunRequest:
             settings.get("encoder"),
             strategy.plan_file,
             strategy.repair.value if strategy.repair else "plain",
-            settings.get("mode"),
+            Interaction(settings.get("mode"), instructions=settings.get("instructions", "")),
             settings.limits(),
             Safety(
                 allow=settings.get("allow", ()),
@@ -133,10 +134,15 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
             safety=replace(request.safety, approve=make_terminal_approval(live)),
             selection=replace(request.selection, strict=EVERY_SOURCE.get(), trust=TrustStore()),
             persistence=Persistence(request.journal, evidence, sinks),
-            interaction=Interaction(request.mode, on_reply=live.on_text),
+            interaction=replace(request.interaction, on_reply=live.on_text),
         )
-        run = orchestrator.run_sync(request.query)
-    print_run(run, shown.as_json, is_logged=isinstance(live, LogLines))
+        is_told = sys.stdout.isatty() and not shown.as_json
+        run = (
+            _run_told(orchestrator, request.query, live)
+            if is_told
+            else orchestrator.run_sync(request.query)
+        )
+    print_run(run, shown.as_json, is_told=is_told, is_logged=isinstance(live, LogLines))
     if shown.html is not None:
         write_html(page(run.events), shown.html)
     if shown.html is not None and not isinstance(live, LogLines):
@@ -152,6 +158,12 @@ def _choose_live(shown: ShownOptions) -> Live:
             "--log-contents needs --log-format json", hint="--trace FILE writes all of a run"
         )
     return LogLines(with_contents=shown.log_contents) if is_json else Live()
+
+
+def _run_told(orchestrator: Orchestrator, query: str, live: Live) -> Run:
+    """The run; its answer is printed while it is written."""
+    with AnswerPrinter(live) as printer:
+        return asyncio.run(printer.show(orchestrator.stream(query)))
 
 
 def _build_strategy(request: RunRequest) -> Strategy:
@@ -261,14 +273,18 @@ def _print_skipped_calls(run: Run, *, is_logged: bool) -> None:
         )
 
 
-def print_run(run: Run, as_json: bool, *, is_logged: bool = False) -> None:
-    """The answer, or the run as JSON, on stdout; the cost on stderr, unless a log has told it."""
+def print_run(run: Run, as_json: bool, *, is_told: bool = False, is_logged: bool = False) -> None:
+    """The answer, or the run as JSON, on stdout; the cost on stderr, unless a log has told it.
+    ``is_told``: the answer's text stands there already.
+    """
     if as_json:
         import orjson
 
         print(orjson.dumps(run.to_dict(), option=orjson.OPT_INDENT_2, default=sorted).decode())
         return
-    print("\n".join((run.answer.text, *(f"Corrected: {one}" for one in run.answer.corrections))))
+    text = () if is_told else (run.answer.text,)
+    for line in (*text, *(f"Corrected: {one}" for one in run.answer.corrections)):
+        print(line)
     _print_skipped_calls(run, is_logged=is_logged)
     if is_logged:
         return

@@ -121,6 +121,12 @@ class Trace:
     events: list[Event] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
     started: float | None = None
+    watch: Callable[[str, Mapping[str, Any]], None] | None = None  # told what is about to happen
+
+    def announce(self, kind: str, **data: Any) -> None:
+        """Tell the watcher, if there is one, what is about to happen. Nothing is recorded."""
+        if self.watch is not None:
+            self.watch(kind, self.redact(to_json(data)))
 
     def add(self, kind: str, **data: Any) -> Event:
         """Record one event and hand it to every sink."""

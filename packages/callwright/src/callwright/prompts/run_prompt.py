@@ -8,7 +8,7 @@ behind them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from callwright.nouns.types import Message
 from callwright.prompts import render
@@ -41,3 +41,13 @@ class RunPrompt:
             question=asked.content,
         )
         return (system, *self.conversation, request)
+
+
+def add_instructions(messages: tuple[Message, ...], instructions: str) -> tuple[Message, ...]:
+    """The messages with instructions behind the text of the system message that they begin with;
+    as they are where they begin with none.
+    """
+    if not instructions or not messages or messages[0].role != "system":
+        return messages
+    system = replace(messages[0], content=f"{messages[0].content}\n\n{instructions}")
+    return (system, *messages[1:])

@@ -235,6 +235,20 @@ async def test_a_resumed_run_stays_in_the_day_in_which_it_began(tmp_path: Path) 
     assert (again.answer, again.assumed, again.status) == (first.answer, first.assumed, "partial")
 
 
+async def test_a_resumed_run_keeps_the_instructions_that_it_began_with(tmp_path: Path) -> None:
+    first = await orchestrator(tmp_path, World(), instructions="Be brief.").run(QUERY)
+    [path] = list_journals(tmp_path)
+    _, events = read_journal(path, every=True)
+    cut_short = cut(path, tmp_path, next(n for n, e in enumerate(events) if e.kind == "model") + 1)
+    with pytest.raises(JournalError, match=r"instructions was Be brief., is Be long."):
+        await orchestrator(tmp_path, World(), instructions="Be long.").resume(cut_short)
+    model = ScriptedModel(answers)
+    again = await orchestrator(tmp_path, World(), model=model).resume(cut_short)
+    assert again.answer == first.answer
+    assert model.requests
+    assert all(r.messages[0].content.endswith("\n\nBe brief.") for r in model.requests)
+
+
 @settings(max_examples=25)
 @given(data=st.data())
 def test_wherever_a_run_ended_it_goes_on_and_no_write_is_repeated(

@@ -60,23 +60,23 @@ def test_each_page_says_what_it_is_for(path: str, said: bytes, kind: str) -> Non
 
 def test_a_page_that_did_not_change_is_not_sent_again() -> None:
     counters = counted()
-    _, headers, body = answer_request(asked("/callwright"), counters, "u", PAGE, 5.0)
+    _, headers, body = answer_request(asked("/callwright"), counters, ROUTES, PAGE, 5.0)
     tag = dict(headers)["etag"]
     again = replace(asked("/callwright"), tag=tag)
     assert again.is_update
-    assert answer_request(again, counters, "u", PAGE, 9.0)[::2] == (304, b"")
+    assert answer_request(again, counters, ROUTES, PAGE, 9.0)[::2] == (304, b"")
     counters.active += 1
-    assert answer_request(again, counters, "u", PAGE, 9.0)[0] == 200
+    assert answer_request(again, counters, ROUTES, PAGE, 9.0)[0] == 200
     counters.active -= 1
     counters.add(Record("r2", "/v1/messages"))
-    assert b"r2" in answer_request(again, counters, "u", PAGE, 9.0)[2]
+    assert b"r2" in answer_request(again, counters, ROUTES, PAGE, 9.0)[2]
     assert b"r2" not in body
 
 
 def test_only_the_newest_requests_are_live() -> None:
     counters = counted(Record("r1", "/x"), Record("r2", "/x"))
-    newest = answer_request(asked("/callwright"), counters, "u", PAGE)
-    older = answer_request(asked("/callwright", query="before=r2"), counters, "u", PAGE)
+    newest = answer_request(asked("/callwright"), counters, ROUTES, PAGE)
+    older = answer_request(asked("/callwright", query="before=r2"), counters, ROUTES, PAGE)
     assert "connect-src 'self'" in dict(newest[1])["content-security-policy"]
     assert "connect-src" not in dict(older[1])["content-security-policy"]
     assert b"fetch(" not in older[2]

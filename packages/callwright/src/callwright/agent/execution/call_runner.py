@@ -543,6 +543,8 @@ class CallRunner:
         """Return the answer to an approval request for a call, when the record holds none."""
         offer = self.shared.safety.consent.offer(call.tool)
         proposal = build_proposal(call, why, self.sources, offer)
+        named = {"id": self.id, "tool": call.tool.name, "arguments": call.arguments}
+        self.shared.trace.announce("approval", **named, why=why)
         async with self.shared.asking:
             granted, by = await self.shared.safety.consent.asked(proposal)
         shown = {
@@ -624,6 +626,7 @@ class CallRunner:
                 **self._named_earlier(call),
             )
             ledger.commit()
+        trace.announce("call", id=self.id, tool=call.tool.name, arguments=call.arguments)
         limits = self.shared.budget.limits
         timeout = min(limits.tool_seconds, max(0.001, self.shared.budget.seconds_left))
         return await invoke(

@@ -7,29 +7,38 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 
+from callwright.agent.answer_text import AnswerText
 from callwright.agent.execution.executor import Executor
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
 from callwright.agent.step import StepContext
 from callwright.grounding import (
+    LiveAnswer,
     WrittenAnswer,
     build_abstention,
     build_no_answer,
     check_answer,
     check_written_answer,
+    facts_of,
     finish_without_repair,
     write_answer,
 )
+from callwright.grounding.output import Evidence, Filled, Output, OutputTarget, fill_output
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Answer, Reply
+from callwright.repair.provenance.sources import ProvenanceIndex
 
 
 @dataclass(slots=True, kw_only=True)
 class Job(StepContext):
-    """One run, from a strategy's point of view. ``facts`` are the executor's."""
+    """One run, from a strategy's point of view. ``facts`` are the executor's. ``output``: the type
+    that the answer is filled into besides; ``streamed`` tells the answer as it is written.
+    """
 
     executor: Executor
     questions: Questions
+    output: OutputTarget | None = None
+    streamed: AnswerText | None = None
 
     def __post_init__(self) -> None:
         self.executor.share_prompt(lambda: self.shared_prompt)
@@ -67,6 +76,11 @@ class Job(StepContext):
         # a refused second question must not lose the first answer
         repair_questions = 1 if self.questions.calls_left > 1 else 0
         skips, most = self.executor.missing, limits.result_chars
+        facts = None
+        if self.streamed is not None:
+            live = LiveAnswer(self.query, results, skips)
+            self.streamed.begin(live)
+            facts = live.facts
         return (
             yield from write_answer(
                 self.query,
@@ -75,7 +89,24 @@ class Job(StepContext):
                 mode=self.mode,
                 char_limit=most,
                 repair_questions=repair_questions,
+                facts=facts,
                 prompt=self.shared_prompt,
+            )
+        )
+
+    def fill_output(self, target: OutputTarget) -> Generator[ChatRequest, Reply, Filled]:
+        """The questions that fill the results into a type; none where no call succeeded."""
+        results, asked = tuple(self.executor.results), self.executor.state.asked
+        if not any(result.ok for result in results):
+            return Output(lacking=("no result was found to take its values from",)), ()
+        evidence = Evidence(
+            facts_of(self.query, results, self.executor.missing),
+            ProvenanceIndex(asked.query, asked.conversation, results),
+        )
+        questions = 1 if self.questions.calls_left > 1 else 0
+        return (
+            yield from fill_output(
+                target, evidence, self.open_prompt(), self.mode, questions=questions
             )
         )
 

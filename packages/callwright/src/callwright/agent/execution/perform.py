@@ -59,8 +59,8 @@ async def perform(steps: Steps[T], job: Job, stream: Stream | None = None) -> T:
 
 async def _carry_out(action: Action, job: Job, stream: Stream | None) -> Event:
     match action:
-        case Ask(request, calls, actor):
-            return Replied(await job.questions.ask(request, calls=calls, actor=actor))
+        case Ask():
+            return Replied(await _ask(action, job))
         case Execute(calls, allowed, may_defer, by, beside):
             made = job.executor.execute(calls, allowed, may_defer=may_defer, by=by, beside=beside)
             return Returned(await made)
@@ -82,6 +82,15 @@ async def _carry_out(action: Action, job: Job, stream: Stream | None) -> Event:
             if stream is None:
                 raise TypeError(f"{type(action).__name__} needs slots to be run beside it")
             return await _carry_out_beside(action, job, stream)
+
+
+async def _ask(action: Ask, job: Job) -> Reply:
+    """The reply to a question. Of the answer, what becomes certain is told meanwhile."""
+    request, calls, actor, _ = action
+    if job.streamed is None or request.purpose != "answer":
+        return await job.questions.ask(request, calls=calls, actor=actor)
+    with job.streamed.reading() as take:
+        return await job.questions.ask(request, calls=calls, actor=actor, on_piece=take)
 
 
 async def _carry_out_beside(

@@ -84,14 +84,21 @@ HAD_CHANGED = "what it depends on had changed"
 
 
 def build_identity(
-    version: str, tools: Sequence[Tool], model: str, strategy: str, *, is_probing: bool = False
+    version: str,
+    tools: Sequence[Tool],
+    model: str,
+    strategy: str,
+    *,
+    is_probing: bool = False,
+    has_output: bool = False,
 ) -> dict[str, Json]:
     """Return what a replay depends on, as ``run.start`` records it. Of the prompts it names those
     that this run can use.
     """
+    named = usable_prompts(strategy, is_probing=is_probing, has_output=has_output)
     return {
         "version": version,
-        "prompts": digests_of_prompts(usable_prompts(strategy, is_probing=is_probing)),
+        "prompts": digests_of_prompts(named),
         "digests": {tool.name: tool.digest for tool in tools},
         "model": model,
         "strategy": strategy,

@@ -25,12 +25,16 @@ _STRATEGIES = {
 _VARIANTS = ("-second-pass", "-no-sketch", "-no-repair", "-no-recovery", "-no-gate")
 _REPAIR = ("repair", "ask_repair")
 _REFLECTING = ("reflect", "ask_reflect")
+_OUTPUT = ("run", "ask_output")
 _PROBING = ("trial_plan", "trial_rank")
 
 
-def usable_prompts(strategy: str, *, is_probing: bool = False) -> tuple[str, ...]:
+def usable_prompts(
+    strategy: str, *, is_probing: bool = False, has_output: bool = False
+) -> tuple[str, ...]:
     """The names of the prompts that a run of this strategy can use; of a strategy that is not
     Callwright's own, all. ``is_probing``: its tools are probed before they are offered.
+    ``has_output``: its answer is filled into a type.
     """
     name, _, repair = strategy.partition("+")
     for variant in _VARIANTS:
@@ -39,6 +43,7 @@ def usable_prompts(strategy: str, *, is_probing: bool = False) -> tuple[str, ...
         return prompts.names()
     used = {*_STRATEGIES[name], *_ANSWER, *_REPAIR}
     used |= {*_REFLECTING} if repair else set()
+    used |= {*_OUTPUT} if has_output else set()
     used |= {*_PROBING} if is_probing else set()
     return tuple(sorted(used))
 

@@ -69,6 +69,7 @@ SETTINGS: Mapping[str, Key] = {
     "overlay": Key("a text", "as --overlay", near=True),
     "only": Key("a list of texts", "as --only"),
     "strategy": Key("a text", "as --strategy", _list_strategies),
+    "instructions": Key("a text", "as --instructions"),
     "planner": Key("a text", "as --planner", lambda: PLANNERS, address=True),
     "encoder": Key("a text", "as --encoder", near=True),
     "mode": Key("a text", "as --mode", lambda: get_args(ReplyMode)),

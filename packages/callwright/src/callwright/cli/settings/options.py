@@ -133,6 +133,10 @@ Strategy = Annotated[
         )
     ),
 ]
+Instructions = Annotated[
+    str | None,
+    typer.Option(help="What the model has to keep to in every question, as a system message."),
+]
 Repair = Annotated[
     Repairs | None,
     typer.Option(
@@ -293,11 +297,12 @@ class StrategyOptions:
     """Options of the way from request to answer."""
 
     strategy: Strategy = None
+    instructions: Instructions = None
     repair: Repair = None
     plan_file: PlanFile = None
 
     def to_settings(self) -> Mapping[str, Any]:
-        return {"strategy": self.strategy}
+        return {"strategy": self.strategy, "instructions": self.instructions}
 
 
 @dataclass(frozen=True, slots=True)

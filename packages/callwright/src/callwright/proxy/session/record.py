@@ -63,17 +63,18 @@ class Record(Exchange):
     guided: bool = False
     led: Led | None = None
     guarding: Guarding = field(default_factory=Guarding)
+    has_form: bool = False  # the client asked for JSON of a form
     # what went wrong in the proxy itself, which then passed everything on untouched
     fault: str = ""
 
     def marks(self) -> list[tuple[str, str]]:
-        """Headers for the client: what was done, as far as it is known by now; none where no tools
-        were offered.
+        """Headers for the client: what was done, as far as it is known by now; none where neither
+        tools were offered nor JSON was asked for.
         """
         if self.fault:
             passed = (("x-callwright-outcome", "passed"), ("x-callwright-fault", self.fault))
             return [("x-callwright-request", self.id), *passed]
-        if not self.tools:
+        if not self.tools and not self.has_form:
             return []
         marks = [("x-callwright-request", self.id)]
         if self.guarding.mode is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from callwright.nouns.errors import Failure
 from callwright.proxy.session.answers.collected import Collected
 from callwright.proxy.session.answers.completion import Whole
+from callwright.proxy.session.answers.form import repair_completion
 from callwright.proxy.session.answers.streaming import Streamed
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found, decide_calls
@@ -258,9 +259,23 @@ def _answer_whole(transaction: Transaction, context: Context, head: UpstreamHead
             transaction, context, whole.found(), whole.text_beside_calls, whole.finish
         )
         body = whole.write(made)
+    if transaction.form is not None and (given := give_form(transaction, body)) != body:
+        body, transaction.record.outcome = given, "edited"
     transaction.send_head(head, length=len(body), is_unchanged=not whole.readable)
     transaction.write(body)
     return transaction.finish()
+
+
+def give_form(transaction: Transaction, body: bytes) -> bytes:
+    """The answer in the form that the client asked for; its very bytes where it has that, or cannot
+    be given it.
+    """
+    if transaction.form is None:
+        return body
+    body, edits, problem = repair_completion(body, transaction.form)
+    transaction.record.edits += edits
+    transaction.record.notes += [problem] if problem else []
+    return body
 
 
 def _send_unchanged_head(transaction: Transaction, head: UpstreamHead) -> None:

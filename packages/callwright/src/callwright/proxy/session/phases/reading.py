@@ -10,6 +10,7 @@ from callwright.proxy.apis.translated import BadRequest
 from callwright.proxy.server.budget import count_items
 from callwright.proxy.server.outbound import CHAT, Outbound
 from callwright.proxy.session import history
+from callwright.proxy.session.answers.form import read_form
 from callwright.proxy.session.answers.sse import json_bytes, json_object
 from callwright.proxy.session.context import Toolsets, read_context
 from callwright.proxy.session.events import Request, SendUpstream
@@ -84,6 +85,8 @@ def _read_chat(
     record.model = str(body.get("model") or "")
     context = read_context(body, raw, toolsets, transaction.settings)
     transaction.context = context
+    transaction.form = read_form(body)
+    record.has_form = transaction.form is not None
     if context is not None:
         record.tools = tuple(t.name for t in context.toolset.tools)
     return outbound.chat(json_bytes(body) if body is not came else outbound.request.body)

@@ -13,6 +13,7 @@ from callwright.proxy.session.guarding import choose_mode
 from callwright.proxy.session.guided import build_body_in_words
 from callwright.proxy.session.phases.answering import ask_freely, relay_answer
 from callwright.proxy.session.phases.by_schema import ask_guided
+from callwright.proxy.session.phases.forming import answer_in_form
 from callwright.proxy.session.phases.reading import read_request
 from callwright.proxy.session.phases.transaction import Steps, Transaction
 
@@ -38,6 +39,8 @@ def serve_request(
     if sent is not None and context is not None:
         context.local = is_local
         yield from _serve_chat(transaction, context, sent)
+    elif sent is not None and transaction.form is not None:
+        yield from answer_in_form(transaction, sent)
     elif sent is not None:
         transaction.commands.append(sent)
         yield from relay_answer(transaction)

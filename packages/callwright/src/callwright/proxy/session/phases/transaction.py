@@ -13,6 +13,7 @@ from callwright.proxy.server.headers import filter_downstream
 from callwright.proxy.server.outbound import Outbound
 from callwright.proxy.session.answers import compose
 from callwright.proxy.session.answers.completion import Whole
+from callwright.proxy.session.answers.form import Form
 from callwright.proxy.session.answers.streaming import Streamed
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision
@@ -121,6 +122,7 @@ class Transaction(ClientSide):
     context: Context | None = None
     answer: Streamed | Whole | None = None
     decision: Decision = field(default_factory=Decision)
+    form: Form | None = None  # of the JSON that the client asks for
     head: UpstreamHead | None = None
     live: compose.LiveCompletion | None = None
     asking: str = ""
@@ -190,7 +192,8 @@ class Transaction(ClientSide):
 
     def list_log(self) -> list[Command]:
         """Return the record's command where the request was read, or we failed over it."""
-        return [Log(self.record)] if self.context is not None or self.record.fault else []
+        is_read = self.context is not None or self.form is not None
+        return [Log(self.record)] if is_read or self.record.fault else []
 
     def _list_kept(self) -> list[Command]:
         """The conversation with its answer, where somebody keeps those with a repaired call."""
