@@ -90,14 +90,16 @@ def start_proxy(upstreams: Upstreams) -> Iterator[str]:
     )
     said = process.stderr
     assert said is not None
+    reader = threading.Thread(target=_copy_log, args=(said, upstreams.log), daemon=True)
     try:
         url = _read_address(said)
-        reader = threading.Thread(target=_copy_log, args=(said, upstreams.log), daemon=True)
         reader.start()
         yield url
     finally:
         process.terminate()
         process.wait()
+        if reader.ident is not None:
+            reader.join()  # the log holds all that was said
         said.close()
 
 
@@ -113,8 +115,5 @@ def _read_address(said: IO[str]) -> str:
 def _copy_log(said: IO[str], log: Path | None) -> None:
     """Read what the proxy says, so that it never waits for a reader, into its log."""
     with open(log or os.devnull, "a", encoding="utf-8") as out:
-        try:
-            for line in said:
-                out.write(line)
-        except ValueError:
-            return  # closed while it was read: the proxy has ended
+        for line in said:
+            out.write(line)
