@@ -16,3 +16,11 @@ def test_a_group_shows_plain_help_without_a_command() -> None:
     assert "Commands:" in shown
     assert "--install-completion" not in shown
     assert "╭" not in shown
+
+
+def test_the_commands_that_matter_most_come_first() -> None:
+    app = new_app("Measure.", "bench", first=("c", "none", "a"))
+    for name in ("a", "b", "c"):
+        app.command(name)(lambda: None)
+    shown = CliRunner().invoke(app, []).output
+    assert shown.split("Commands:")[1].split() == ["c", "a", "b"]
