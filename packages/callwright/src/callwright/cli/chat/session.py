@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from callwright.agent.fold import Called, Entry, Returned, Said, Spoke, read_journal
 from callwright.cli.terminal.jsonl import encode_line
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.trace import Event
-from callwright.nouns.types import Json, JsonObject, Message, ToolCall
+from callwright.nouns.types import Json, JsonObject, Message, Role, ToolCall
 
 STOPPED = "(This turn ended before its answer.)"
-_ROLES = ("system", "user", "assistant", "tool")
+_ROLES: tuple[str, ...] = get_args(Role)
 
 
 class Session:
