@@ -28,6 +28,7 @@ from callwright.agent.catalog_search import (
     Shortlisting,
     collect_digests,
 )
+from callwright.agent.earlier_turns import read_turns
 from callwright.agent.execution.call_runner import RunSafety
 from callwright.agent.execution.executor import Executor
 from callwright.agent.execution.perform import perform
@@ -184,6 +185,12 @@ class Orchestrator:
         if stack is not None:
             await stack.aclose()
 
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that are open and may be shown to a run; none while no tools are open."""
+        only = self._options.selection.only
+        return () if self._catalog is None else _select_tools(self._catalog, only)
+
     def add_tools(self, *tools: Any) -> None:
         """Add tool sources, of the kinds that the constructor takes, for the runs from now on. Where
         tools are open they are opened again with the next run. Raises ConfigError during a run.
@@ -245,7 +252,8 @@ class Orchestrator:
         self, query: str, conversation: Sequence[Message] = (), *, output_type: Any = None
     ) -> Run:
         """Answer one query. Raises CallwrightError for a setup that cannot work; the rest is in the
-        Run.
+        Run. ``conversation`` is what came before: the results of its calls are sources of values
+        and can be cited, and no write of it is made again unasked.
 
         ``output_type``, a pydantic model, a dataclass, a TypedDict or a JSON Schema: the results
         are filled into it besides, with no value that they do not support, and the run is a
@@ -437,16 +445,21 @@ async def _run_query(
     questions = Questions(
         model, mode, budget, trace, setup._options.interaction.on_reply, ledger, instructions
     )
+    turns = read_turns(conversation, tools)
     executor = Executor(
         caller=catalog.call,
         gate=Gate(tools),
-        asked=_build_asked(query, conversation, instructions, choose_prompt_day(tools, today)),
+        asked=replace(
+            _build_asked(query, turns.words, instructions, choose_prompt_day(tools, today)),
+            earlier=turns.results,
+        ),
         questions=questions,
         budget=budget,
         trace=trace,
         ledger=ledger,
         safety=RunSafety(setup._bound, freeze, sandbox),
     )
+    executor.begin_after(turns.numbered, turns.list_unasked(query, tools))
     if ledger.segment > 1:
         executor.begin_with(ledger.facts, in_view=not freeze.on)
     _announce_withheld(setup, executor, kept_back, trace)
@@ -460,7 +473,7 @@ async def _run_query(
         questions=questions,
         limits=budget.limits,
         trace=trace,
-        conversation=conversation,
+        conversation=turns.words,
         reserve=reserve,
         known=rates,
         today=choose_prompt_day(tools, today),
@@ -848,7 +861,9 @@ def _build_run(
 ) -> Run:
     executor = job.executor
     unanswered = job.as_written and job.given_up is not None  # then not even what was found is told
-    found = bool(executor.succeeded) and not unanswered
+    is_supported = any(one.support != "unsupported" for one in answer.statements)
+    # what earlier turns brought may be all that the request needs
+    found = bool(executor.succeeded or (executor.state.earlier and is_supported)) and not unanswered
     status = _classify_status(answer, found=found, limit=limit)
     cost = Cost(
         budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs)

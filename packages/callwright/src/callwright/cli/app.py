@@ -68,6 +68,8 @@ add_lab_commands(app)
 _RUN_ORDER = """query tools overlay only model instructions strategy repair planner plan_file freeze may_fill encoder
     mode trace html as_json log_format log_contents journal allow dry_run sandbox no_journal shortlist trials retrieval
     evidence no_evidence config profile"""
+_CHAT_ORDER = """tools overlay only model session instructions strategy repair planner plan_file freeze may_fill encoder
+    mode journal allow dry_run sandbox no_journal shortlist trials retrieval evidence no_evidence config profile"""
 _PLAN_ORDER = """query tools overlay only format_ strategy planner encoder model mode html jsonl every
     shortlist retrieval config profile"""
 
@@ -210,6 +212,45 @@ def run_command(
         say=False,
     ).announced("model", "encoder", log_format=shown.form)
     raise typer.Exit(run_query(RunRequest.of(query, settings, strategy, safety), shown))
+
+
+@app.command("chat")
+@add_strict_option
+@group_options(_CHAT_ORDER)
+def chat_command(
+    tools: ToolOptions,
+    planner: PlannerOptions,
+    strategy: StrategyOptions,
+    safety: SafetyOptions,
+    selection: SelectionOptions,
+    kept: KeptOptions,
+    config: ConfigOptions,
+    limits: LimitOptions,
+    session: Annotated[
+        Path | None,
+        typer.Option(
+            "--session", help="Keep the conversation in this file, and continue it from there."
+        ),
+    ] = None,
+) -> None:
+    """Answer requests one after the other: each may speak of earlier ones and of their results."""
+    from callwright.cli.chat.command import run_chat
+    from callwright.cli.run import RunRequest
+    from callwright.cli.settings.settings import resolve_settings
+
+    settings = resolve_settings(
+        tools,
+        planner,
+        strategy,
+        safety,
+        selection,
+        kept,
+        limits,
+        config=config.config,
+        profile=config.profile,
+        say=False,
+    ).announced("model", "encoder")
+    raise typer.Exit(run_chat(RunRequest.of("", settings, strategy, safety), session))
 
 
 @app.command("runs")

@@ -16,6 +16,7 @@ from callwright.agent.journal.resume import find_journal
 from callwright.agent.journal.store import read_journal
 from callwright.agent.options import Interaction, Persistence, Safety, ToolSelection
 from callwright.agent.orchestrator import Orchestrator, Run
+from callwright.agent.safety.consent import Approve
 from callwright.agent.safety.filling import parse_rules
 from callwright.agent.strategies import Given, Strategy, open_strategy, wrap_with_repair
 from callwright.cli.evidence import open_evidence
@@ -39,6 +40,7 @@ from callwright.nouns.trace import JsonlSink, Sink
 from callwright.nouns.types import to_canonical_json
 from callwright.planning import open_planner
 from callwright.retrieval import mode_named
+from callwright.tools.evidence import EvidenceStore
 from callwright.tools.sources import sources_of
 from callwright.tools.trust import TrustStore
 from callwright.viewer import page
@@ -104,19 +106,7 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
     """Run, print the answer (or the whole run as JSON) on stdout, progress on stderr. 0 unless
     nothing was found.
     """
-    if not request.tools:
-        raise ConfigError(
-            "run needs at least one tool source",
-            hint="--tools SOURCE, for example --tools examples/desk",
-        )
-    planner = (
-        open_planner(request.planner, request.encoder)
-        if request.planner or request.encoder
-        else None
-    )
-    for source in request.tools:
-        sources_of(source)  # a name that stands for no source is an error before any download
-    fetch_model(None if request.model is None else request.model.text)
+    prepare_request(request, "run")
     with ExitStack() as stack:
         live = _choose_live(shown)
         stack.enter_context(report_resume_hint(live, request.journal))
@@ -125,17 +115,8 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
         if shown.trace is not None:
             sinks.append(stack.enter_context(JsonlSink(shown.trace)))
         evidence = stack.enter_context(open_evidence(request.evidence))
-        orchestrator = Orchestrator(
-            request.tools,
-            model=request.model,
-            strategy=_build_strategy(request),
-            planner=planner,
-            limits=request.limits,
-            safety=replace(request.safety, approve=make_terminal_approval(live)),
-            selection=replace(request.selection, strict=EVERY_SOURCE.get(), trust=TrustStore()),
-            persistence=Persistence(request.journal, evidence, sinks),
-            interaction=replace(request.interaction, on_reply=live.on_text),
-        )
+        approve = make_terminal_approval(live)
+        orchestrator = build_orchestrator(request, live, evidence, sinks, approve)
         is_told = sys.stdout.isatty() and not shown.as_json
         run = (
             _run_told(orchestrator, request.query, live)
@@ -148,6 +129,40 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
     if shown.html is not None and not isinstance(live, LogLines):
         print(f"run page: {shown.html}", file=sys.stderr)
     return 0 if run.status != "abstained" else 3
+
+
+def prepare_request(request: RunRequest, command: str) -> None:
+    """Have what a request needs before anything is opened. Raises ConfigError."""
+    if not request.tools:
+        raise ConfigError(
+            f"{command} needs at least one tool source",
+            hint="--tools SOURCE, for example --tools examples/desk",
+        )
+    for source in request.tools:
+        sources_of(source)  # a name that stands for no source is an error before any download
+    fetch_model(None if request.model is None else request.model.text)
+
+
+def build_orchestrator(
+    request: RunRequest,
+    live: Live,
+    evidence: EvidenceStore | None,
+    sinks: Sequence[Sink],
+    approve: Approve | None,
+) -> Orchestrator:
+    """The orchestrator of a request. ``approve``: who is asked on the terminal."""
+    has_planner = request.planner or request.encoder
+    return Orchestrator(
+        request.tools,
+        model=request.model,
+        strategy=_build_strategy(request),
+        planner=open_planner(request.planner, request.encoder) if has_planner else None,
+        limits=request.limits,
+        safety=replace(request.safety, approve=approve),
+        selection=replace(request.selection, strict=EVERY_SOURCE.get(), trust=TrustStore()),
+        persistence=Persistence(request.journal, evidence, sinks),
+        interaction=replace(request.interaction, on_reply=live.on_text),
+    )
 
 
 def _choose_live(shown: ShownOptions) -> Live:

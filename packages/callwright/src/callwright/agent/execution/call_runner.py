@@ -247,7 +247,7 @@ class CallRunner:
         """Run a checked call, unless the same call or one of which the outcome is unknown forbids
         it.
         """
-        key = _make_call_key(call)
+        key = make_call_key(call.tool.name, call.arguments)
         if told := self.shared.ledger.next(self.id, "skip"):
             self.outcome.same = told.get("same", "")  # journals of earlier versions do not say
             refused = told.get("refused", False)
@@ -452,7 +452,7 @@ class CallRunner:
             return verdict
         if verdict.rule in ("filled", "unstated_write"):
             # it was not made: where the plan says it, or a result gives its value, it may be
-            self.shared.index.made.pop(_make_call_key(call), None)
+            self.shared.index.made.pop(make_call_key(call.tool.name, call.arguments), None)
         self.outcome.lacks = self.outcome.lacks or verdict.rule == "unstated_write"
         self._skip(verdict.reason, refused=True)
         if verdict.rule == "refused":
@@ -792,9 +792,9 @@ def _make_refusal_key(refusal: Refusal) -> str:
     return to_canonical_json([refusal.call.tool, found])
 
 
-def _make_call_key(call: CheckedCall) -> bytes:
+def make_call_key(tool: str, arguments: JsonObject) -> bytes:
     """Return the key that equal calls share."""
-    return write([call.tool.name, call.arguments])
+    return write([tool, arguments])
 
 
 def _repeat_reason(same: str) -> str:

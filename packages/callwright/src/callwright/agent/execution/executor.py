@@ -29,6 +29,7 @@ from callwright.agent.execution.call_runner import (
     CallTask,
     RunSafety,
     RunServices,
+    make_call_key,
 )
 from callwright.agent.execution.invoke import Caller
 from callwright.agent.execution.stream import Late, Step, Stream
@@ -117,12 +118,21 @@ class Executor(RunFacts):
         """
         return self._shared.repairs
 
+    def begin_after(self, numbered: int, written: Iterable[ToolResult]) -> None:
+        """Begin behind earlier turns with so many calls. The calls of ``written`` are not made
+        again.
+        """
+        self._numbered = numbered
+        made = tuple(MadeCall(make_call_key(r.tool, r.arguments), r.id) for r in written)
+        self.state = replace(self.state, made=(*self.state.made, *made))
+        self._index.made |= {one.key: one.id for one in made}
+
     def begin_with(self, facts: RecordedFacts, *, in_view: bool = True) -> None:
         """Begin with the facts that earlier segments of the run recorded: writes in doubt stay in
         doubt, and ids go on. ``in_view``: the results are there to be seen and cited, as if they had
         just come; not so where a plan is frozen, which no result may have a part in.
         """
-        self._numbered = facts.numbered
+        self._numbered = max(self._numbered, facts.numbered)
         self.state = self.state.with_facts(facts)
         self._index.take_doubts(self._state)
         for result in facts.doubtful:

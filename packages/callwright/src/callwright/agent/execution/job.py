@@ -67,7 +67,7 @@ class Job(StepContext):
         """
         if (written := self._get_written_answer()) is not None:
             return WrittenAnswer(written)
-        results, limits = tuple(self.executor.results), self.limits
+        results, limits = self._shown(), self.limits
         if self.as_written:
             answer = yield from finish_without_repair(
                 self.query, results, mode=self.mode, char_limit=limits.result_chars
@@ -96,7 +96,7 @@ class Job(StepContext):
 
     def fill_output(self, target: OutputTarget) -> Generator[ChatRequest, Reply, Filled]:
         """The questions that fill the results into a type; none where no call succeeded."""
-        results, asked = tuple(self.executor.results), self.executor.state.asked
+        results, asked = self._shown(), self.executor.state.asked
         if not any(result.ok for result in results):
             return Output(lacking=("no result was found to take its values from",)), ()
         evidence = Evidence(

@@ -33,12 +33,7 @@ def report_errors() -> Iterator[None]:
             if sys.stdout is not None and not sys.stdout.closed:
                 sys.stdout.flush()  # what does not fit must show while somebody can still say it
     except CallwrightError as error:
-        print(
-            f"error: {_indent_lines(str(error), _list_commands(error))}",
-            *getattr(error, "__notes__", ()),
-            sep="\n  ",
-            file=sys.stderr,
-        )
+        print_error(error)
         raise SystemExit(1) from None
     except ModuleNotFoundError as error:
         missing = (error.name or "callwright").partition(".")[0]
@@ -65,6 +60,16 @@ def report_errors() -> Iterator[None]:
         )
         _discard_stdout()
         raise SystemExit(1) from None
+
+
+def print_error(error: CallwrightError) -> None:
+    """Print an error of ours on stderr: what happened, and what to do next."""
+    print(
+        f"error: {_indent_lines(str(error), _list_commands(error))}",
+        *getattr(error, "__notes__", ()),
+        sep="\n  ",
+        file=sys.stderr,
+    )
 
 
 def _list_commands(error: CallwrightError) -> tuple[str, ...]:

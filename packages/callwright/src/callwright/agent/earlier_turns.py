@@ -1,0 +1,60 @@
+"""The earlier turns of a conversation, as a run takes them: what was said, what came back, and what
+was written and is not written again unasked.
+
+A conversation may hold calls and their results, as chat messages do. The results are sources of
+values and can be cited; the calls of the run are numbered behind theirs. A write of an earlier turn
+that is done, or may be, is not made again with the same arguments, unless the new request asks for
+its tool (:func:`callwright.agent.safety.policy.find_asked`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from callwright.agent.fold import Spoke, fold_entries, read_messages
+from callwright.agent.safety.policy import find_asked
+from callwright.nouns.types import Message, Tool, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierTurns:
+    """``words`` are the messages without calls and results, ``results`` what the calls returned.
+    ``written``: the writes that are done or may be. ``numbered``: how many calls there were.
+    """
+
+    words: tuple[Message, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+    written: tuple[ToolResult, ...] = ()
+    numbered: int = 0
+
+    def list_unasked(self, query: str, tools: Sequence[Tool]) -> tuple[ToolResult, ...]:
+        """The writes whose tool the request does not ask for, as far as it can be read."""
+        if not self.written:
+            return ()
+        asked = find_asked(query, (), tools)
+        return tuple(one for one in self.written if asked.get(one.tool) is not True)
+
+
+def read_turns(conversation: Sequence[Message], tools: Sequence[Tool] = ()) -> EarlierTurns:
+    """The turns of a conversation, all of them before the request of a run."""
+    if not any(message.role == "tool" or message.tool_calls for message in conversation):
+        return EarlierTurns(tuple(conversation))
+    state = fold_entries([*read_messages(conversation), Spoke("next")], tools)
+    writing = {tool.name for tool in tools if tool.effects.may_write}
+    doubts = state.lasting.doubts
+    written = (
+        *(r for r in state.earlier if r.ok and r.id not in doubts),
+        *doubts.values(),
+    )
+    return EarlierTurns(
+        _select_words(conversation),
+        state.earlier,
+        tuple(result for result in written if result.tool in writing),
+        sum(len(message.tool_calls) for message in conversation),
+    )
+
+
+def _select_words(conversation: Sequence[Message]) -> tuple[Message, ...]:
+    said = (m for m in conversation if m.role != "tool" and m.content.strip())
+    return tuple(replace(message, tool_calls=()) for message in said)

@@ -1,0 +1,1 @@
+"""``callwright chat``: a conversation in the terminal."""
