@@ -10,7 +10,17 @@ import pytest
 from callwright.nouns.errors import Failure
 from callwright.proxy.session.events import UpstreamData, UpstreamFailed, UpstreamHead
 from callwright.proxy.session.phases.forming import STREAMED
-from tests.proxy.playbook import JSON, USER, WEATHER, Playbook, call, text_stream, whole
+from tests.proxy.playbook import (
+    JSON,
+    SSE,
+    USER,
+    WEATHER,
+    Playbook,
+    call,
+    native_stream,
+    text_stream,
+    whole,
+)
 from tests.proxy.session.answers.test_form import OSLO, SCHEMA
 
 BROKEN = '```json\n{"city": "Oslo", "people": "7",}\n```'
@@ -65,6 +75,51 @@ def test_a_stream_passes_as_it_comes_and_the_record_says_so() -> None:
     assert book.out == came
     assert book.record.notes == [STREAMED]
     assert "x-callwright-outcome" not in marks(book)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 50, 10_000])
+@pytest.mark.parametrize(
+    "pieces", [("```js", 'on\n{"city": "Oslo",', ' "people": "7",}\n```'), (BROKEN,)]
+)
+def test_a_stream_that_begins_otherwise_is_held_and_repaired(
+    pieces: tuple[str, ...], cut: int
+) -> None:
+    book = Playbook().ask(asked(stream=True)).answer(text_stream(*pieces), cut=cut)
+    assert json.loads(read_stream(book.out)) == OSLO
+    assert book.out.endswith(b"data: [DONE]\n\n")
+    assert [edit.rule for edit in book.record.edits] == ["mend_json", "text_to_number"]
+    assert book.record.outcome == "edited"
+
+
+@pytest.mark.parametrize("cut", [1, 50, 10_000])
+@pytest.mark.parametrize(
+    "text", [RIGHT, '{"city": "Oslo", "people": "7"', "I do not know.", "  \n", ""]
+)
+def test_a_stream_that_is_right_or_cannot_be_repaired_passes_byte_for_byte(
+    text: str, cut: int
+) -> None:
+    came = text_stream(text)
+    assert Playbook().ask(asked(stream=True)).answer(came, cut=cut).out == came
+
+
+def test_a_held_stream_that_breaks_off_is_sent_as_far_as_it_came() -> None:
+    came = text_stream(BROKEN)[:200]
+    book = Playbook().ask(asked(stream=True))
+    book.tell(UpstreamHead(200, SSE))
+    book.tell(UpstreamData(came))
+    book.tell(UpstreamFailed(Failure("unavailable", "the connection broke")))
+    assert book.out.startswith(came)
+
+
+def test_a_streamed_call_passes_as_it_comes() -> None:
+    came = native_stream(("c1", "get_weather", '{"city": "Oslo"}'))
+    assert Playbook().ask(asked(stream=True)).answer(came, cut=9).out == came
+
+
+def read_stream(out: bytes) -> str:
+    events = [line[6:] for line in out.decode().splitlines() if line.startswith("data: {")]
+    chunks = [json.loads(event)["choices"] for event in events]
+    return "".join(c[0]["delta"].get("content") or "" for c in chunks if c)
 
 
 def test_an_error_of_the_upstream_passes() -> None:

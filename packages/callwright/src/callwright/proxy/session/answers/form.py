@@ -6,12 +6,13 @@ What is right already stays, to the byte. What cannot be made right without a gu
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from callwright.jsontext import JsonError, parse, parse_lenient, write
 from callwright.nouns.types import Edit, Json, JsonObject
 from callwright.nouns.wire_names import EditRules
-from callwright.proxy.session.answers.sse import json_bytes, json_object
+from callwright.proxy.session.answers.sse import encode_event, extract_data, json_bytes, json_object
 from callwright.proxy.session.words import CONTENT
 from callwright.schema.coerce import coerce_value
 from callwright.schema.compiled import Compiled, compile_relaxed
@@ -21,6 +22,7 @@ from callwright.tools.lists import chat_messages as chat
 
 _FENCED = re.compile(r"\A.*?^```\w*\s*$\n(.*?)^```\s*$", re.DOTALL | re.MULTILINE)
 _OBJECT: JsonObject = {"type": "object"}
+_CUT_OFF = "the answer was cut off: it is not completed to the schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,62 @@ def repair_completion(body: bytes, form: Form) -> tuple[bytes, list[Edit], str]:
     if message.get("tool_calls") or message.get("refusal") or not text:
         return body, [], ""
     if choice.get("finish_reason") == "length":
-        return body, [], "the answer was cut off: it is not completed to the schema"
+        return body, [], _CUT_OFF
     made, edits, problem = repair_text(text, form)
     if not edits:
         return body, [], problem
     choice = {**choice, "message": {**message, "content": made}}
     return json_bytes({**document, "choices": [choice]}), edits, problem
+
+
+def read_delta(event: bytes) -> str | None:
+    """The text that an event of a streamed chat completion adds, "" where it adds none; None where
+    the stream has no single answer in text: calls, a refusal, several choices.
+    """
+    chunk = json_object(extract_data(event))
+    choices = chunk.get("choices") if chunk else None
+    if not choices:
+        return ""
+    choice = chat.only_choice(chunk) if chunk else None
+    delta = choice.get("delta") if choice else None
+    if not isinstance(delta, dict) or delta.get("tool_calls") or delta.get("refusal"):
+        return None
+    text = delta.get("content")
+    return text if isinstance(text, str) else ""
+
+
+def repair_stream(events: Sequence[bytes], form: Form) -> tuple[bytes, list[Edit], str]:
+    """The events of a streamed chat completion with their text in the form: all of it in the first
+    that has any. Edits and problem as of :func:`repair_completion`; the very bytes where nothing was
+    changed.
+    """
+    came, texts = b"".join(events), [read_delta(event) or "" for event in events]
+    chunks = [json_object(extract_data(event)) for event in events]
+    if any(_get_finish(chunk) == "length" for chunk in chunks):
+        return came, [], _CUT_OFF
+    made, edits, problem = repair_text("".join(texts), form)
+    if not edits:
+        return came, [], problem
+    first = next(at for at, text in enumerate(texts) if text)
+    out = [
+        event if not text else encode_event(_with_content(chunk, made if at == first else ""))
+        for at, (event, text, chunk) in enumerate(zip(events, texts, chunks, strict=True))
+    ]
+    return b"".join(out), edits, problem
+
+
+def _get_finish(chunk: JsonObject | None) -> Json:
+    choice = chat.only_choice(chunk) if chunk else None
+    return choice.get("finish_reason") if choice else None
+
+
+def _with_content(chunk: JsonObject | None, text: str) -> JsonObject:
+    """A chunk of one choice with another text."""
+    choice = chat.only_choice(chunk) if chunk else None
+    if chunk is None or choice is None:
+        raise AssertionError("only a chunk of one choice has text")
+    delta = {**choice["delta"], "content": text}
+    return {**chunk, "choices": [{**choice, "delta": delta}]}
 
 
 def repair_text(text: str, form: Form) -> tuple[str, list[Edit], str]:
