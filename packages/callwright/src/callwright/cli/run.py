@@ -36,6 +36,7 @@ from callwright.models import ModelSpec
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import CallwrightError, ConfigError, JournalError
 from callwright.nouns.limits import Limits
+from callwright.nouns.protocols import Planner
 from callwright.nouns.trace import JsonlSink, Sink
 from callwright.nouns.types import to_canonical_json
 from callwright.planning import open_planner
@@ -106,7 +107,7 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
     """Run, print the answer (or the whole run as JSON) on stdout, progress on stderr. 0 unless
     nothing was found.
     """
-    prepare_request(request, "run")
+    planner = prepare_request(request, "run")
     with ExitStack() as stack:
         live = _choose_live(shown)
         stack.enter_context(report_resume_hint(live, request.journal))
@@ -116,7 +117,7 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
             sinks.append(stack.enter_context(JsonlSink(shown.trace)))
         evidence = stack.enter_context(open_evidence(request.evidence))
         approve = make_terminal_approval(live)
-        orchestrator = build_orchestrator(request, live, evidence, sinks, approve)
+        orchestrator = build_orchestrator(request, planner, live, evidence, sinks, approve)
         is_told = sys.stdout.isatty() and not shown.as_json
         run = (
             _run_told(orchestrator, request.query, live)
@@ -131,32 +132,37 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
     return 0 if run.status != "abstained" else 3
 
 
-def prepare_request(request: RunRequest, command: str) -> None:
-    """Have what a request needs before anything is opened. Raises ConfigError."""
+def prepare_request(request: RunRequest, command: str) -> Planner | None:
+    """Have what a request needs before anything is opened. Returns its planner. Raises
+    ConfigError.
+    """
     if not request.tools:
         raise ConfigError(
             f"{command} needs at least one tool source",
             hint="--tools SOURCE, for example --tools examples/desk",
         )
+    has_planner = request.planner or request.encoder
+    planner = open_planner(request.planner, request.encoder) if has_planner else None
     for source in request.tools:
         sources_of(source)  # a name that stands for no source is an error before any download
     fetch_model(None if request.model is None else request.model.text)
+    return planner
 
 
 def build_orchestrator(
     request: RunRequest,
+    planner: Planner | None,
     live: Live,
     evidence: EvidenceStore | None,
     sinks: Sequence[Sink],
     approve: Approve | None,
 ) -> Orchestrator:
     """The orchestrator of a request. ``approve``: who is asked on the terminal."""
-    has_planner = request.planner or request.encoder
     return Orchestrator(
         request.tools,
         model=request.model,
         strategy=_build_strategy(request),
-        planner=open_planner(request.planner, request.encoder) if has_planner else None,
+        planner=planner,
         limits=request.limits,
         safety=replace(request.safety, approve=approve),
         selection=replace(request.selection, strict=EVERY_SOURCE.get(), trust=TrustStore()),

@@ -44,11 +44,11 @@ def run_chat(request: RunRequest, path: Path | None) -> int:
     turns and none of them was carried out.
     """
     session = Session(path)
-    prepare_request(request, "chat")
+    planner = prepare_request(request, "chat")
     live, events = Live(), MemorySink()
     with open_evidence(request.evidence) as evidence:
         approve = make_terminal_approval(live, lambda: turns.ask())
-        orchestrator = build_orchestrator(request, live, evidence, [live, events], approve)
+        orchestrator = build_orchestrator(request, planner, live, evidence, [live, events], approve)
         turns = Turns(orchestrator)
         with turns:
             chat = Chat(request, orchestrator, turns, session, live, events)
