@@ -57,7 +57,7 @@ app = new_app(
     For your own tools: callwright run "REQUEST" --tools my_tools.py --model URL#NAME.
     """,
     "callwright",
-    first=("proxy", "doctor", "run", "chat", "refine", "check", "tools"),
+    first="proxy doctor run chat refine check tools",
 )
 app.add_typer(catalogue, name="tools")
 app.command("simulate")(simulate_command)

@@ -9,14 +9,14 @@ import typer
 from typer.core import TyperGroup
 
 
-def new_app(help: str, name: str | None = None, first: Sequence[str] = ()) -> typer.Typer:
+def new_app(help: str, name: str | None = None, first: str = "") -> typer.Typer:
     """Create a group of commands that shows its help when it is called without one. ``first``: the
-    commands that the help lists first, in this order.
+    commands that the help lists first, in this order, separated by spaces.
     """
     return typer.Typer(
         name=name,
         help=help,
-        cls=_order_group(tuple(first)) if first else None,
+        cls=_order_group(first.split()) if first else None,
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,
@@ -24,10 +24,10 @@ def new_app(help: str, name: str | None = None, first: Sequence[str] = ()) -> ty
     )
 
 
-def _order_group(first: tuple[str, ...]) -> type[TyperGroup]:
-    class Ordered(TyperGroup):
+def _order_group(first: Sequence[str]) -> type[TyperGroup]:
+    class Group(TyperGroup):
         def list_commands(self, ctx: Any) -> list[str]:
             named = super().list_commands(ctx)
             return [*(n for n in first if n in named), *(n for n in named if n not in first)]
 
-    return Ordered
+    return Group

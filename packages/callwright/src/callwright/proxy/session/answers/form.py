@@ -90,22 +90,21 @@ def repair_stream(events: Sequence[bytes], form: Form) -> tuple[bytes, list[Edit
     """
     came, texts = b"".join(events), [read_delta(event) or "" for event in events]
     chunks = [json_object(extract_data(event)) for event in events]
-    if any(_get_finish(chunk) == "length" for chunk in chunks):
+    if any(_is_cut_off(chunk) for chunk in chunks):
         return came, [], _CUT_OFF
     made, edits, problem = repair_text("".join(texts), form)
     if not edits:
         return came, [], problem
-    first = next(at for at, text in enumerate(texts) if text)
-    out = [
-        event if not text else encode_event(_with_content(chunk, made if at == first else ""))
-        for at, (event, text, chunk) in enumerate(zip(events, texts, chunks, strict=True))
-    ]
+    out, left = list[bytes](), made
+    for event, text, chunk in zip(events, texts, chunks, strict=True):
+        out.append(encode_event(_with_content(chunk, left)) if text else event)
+        left = "" if text else left
     return b"".join(out), edits, problem
 
 
-def _get_finish(chunk: JsonObject | None) -> Json:
+def _is_cut_off(chunk: JsonObject | None) -> bool:
     choice = chat.only_choice(chunk) if chunk else None
-    return choice.get("finish_reason") if choice else None
+    return choice is not None and choice.get("finish_reason") == "length"
 
 
 def _with_content(chunk: JsonObject | None, text: str) -> JsonObject:
