@@ -241,7 +241,7 @@ def test_hostile_text_takes_linear_time(scrap: str) -> None:
         return time.process_time() - started
 
     small = min(seconds(5_000) for _ in range(2))
-    assert seconds(20_000) < 0.1 + 10 * small
+    assert min(seconds(20_000) for _ in range(3)) < 0.1 + 10 * small
 
 
 def test_a_large_call_in_small_pieces_costs_the_same_a_piece() -> None:
