@@ -58,7 +58,7 @@ def answer_in_form(transaction: Transaction, request: SendUpstream) -> Steps[Non
 def _answer_streamed(transaction: Transaction, head: UpstreamHead, form: Form) -> Steps[None]:
     """Send on a stream up to the answer's text, and from there as the text begins."""
     transaction.send_head(head)
-    splitter, held, said = EventSplitter(), list[bytes](), ""
+    splitter, held, size, said = EventSplitter(), list[bytes](), 0, ""
     while not isinstance(event := (yield transaction.commands), UpstreamEnd):
         if isinstance(event, UpstreamFailed):
             transaction.write(b"".join(held) + splitter.close())
@@ -68,17 +68,17 @@ def _answer_streamed(transaction: Transaction, head: UpstreamHead, form: Form) -
         passes = False
         for one in splitter.feed(event.data):
             text = read_delta(one)
-            said += text or ""
             held.append(one)
+            size += len(one)
+            said = said if said.strip() else said + (text or "")  # only how the text begins
             passes = passes or text is None or _begins_right(said, form)
-        waits = sum(map(len, held)) + splitter.size
-        if passes or waits > transaction.settings.budget.read_bytes:
+        if passes or size + splitter.size > transaction.settings.budget.read_bytes:
             transaction.record.notes.append(STREAMED)
             transaction.write(b"".join(held) + splitter.close())
             return (yield from relay_answer(transaction))
         if not said:
             transaction.write(b"".join(held), splitter.size)
-            held.clear()
+            held, size = [], 0
     body, edits, problem = repair_stream([*held, splitter.close()], form)
     transaction.record.edits += edits
     transaction.record.notes += [problem] if problem else []
