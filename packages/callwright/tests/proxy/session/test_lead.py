@@ -221,3 +221,40 @@ def test_a_reply_that_only_lists_what_was_done_calls_nothing() -> None:
     assert found.decision is not None
     assert (found.decision.calls, found.decision.text) == ([], ["The code is HB-8."])
     assert not found.held
+
+
+def test_a_write_held_for_want_of_a_value_is_asked_for_again_once_something_was_looked_up() -> None:
+    """A lookup without a declared result may give the value: its result tells."""
+    found_customer = tool("find_customer", "Finds a customer.", None, name=TEXT)
+    mail = tool("send_mail", "Sends a mail.", None, to=TEXT, body=TEXT)
+    more = {"tools": [found_customer, mail]}
+    asked_for = user("Mail Lena Hoff that I-9007 is due.")
+    made_up = {"to": "lena@mail.example", "body": "I-9007 is due."}
+    found, _ = run(
+        context(asked_for, **more),
+        calls(("find_customer", {"name": "Lena Hoff"}), ("send_mail", made_up)),
+    )
+    assert found.decision is not None
+    assert [sent.call.tool for sent in found.decision.calls] == ["find_customer"]
+    result = '{"email": "lena@hoff.example"}'
+    begun = [asked_for, *made("find_customer", {"name": "Lena Hoff"}, result)]
+    known = {"to": "lena@hoff.example", "body": "I-9007 is due."}
+    found, questions = run(context(*begun, **more), calls(("send_mail", known)))
+    assert found.decision is not None
+    assert [sent.call.arguments for sent in found.decision.calls] == [known]
+    assert "lena@mail.example" not in json.dumps(questions[0].body["messages"]), "not shown again"
+
+
+THANKS = ("Thank you!", "Danke!", "Gracias", "谢谢", "شكرا")
+
+
+@pytest.mark.parametrize("thanks", THANKS)
+def test_where_the_user_only_thanks_the_model_is_asked_for_no_call(thanks: str) -> None:
+    mailed = made("send_mail", {"to": "a@b.example", "body": "Hi"}, '{"mail_id": "M-1"}')
+    before = [user("Mail Hi to a@b.example."), *mailed]
+    said = {"role": "assistant", "content": "It is sent."}
+    found, questions = run(context(*before, said, user(thanks)))
+    assert (found.decision, questions) == (None, [])
+    offer = {"role": "assistant", "content": "Shall I send it once more?"}
+    _, questions = run(context(*before, offer, user(thanks)), NO_CALL, NO_CALL)
+    assert questions, "thanks may accept an offer"
