@@ -344,10 +344,16 @@ def test_a_list_that_a_restated_answer_announces_comes_with_it() -> None:
 @pytest.mark.parametrize(
     ("question", "parts"),
     [
-        ("先查巴黎的人口，然后查伦敦的人口，再比较两者。", ("查巴黎的人口", "查伦敦的人口", "比较两者", "再比较两者", "先查巴黎的人口")),
-        ("Look up Paris, then London.", ("Look up Paris", "London", "Look up Paris", "then London")),
+        (
+            "先查巴黎的人口，然后查伦敦的人口，再比较两者。",
+            ("查巴黎的人口", "查伦敦的人口", "比较两者", "再比较两者", "先查巴黎的人口"),
+        ),
+        (
+            "Look up Paris, then London.",
+            ("Look up Paris", "London", "Look up Paris", "then London"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_statements_that_together_only_repeat_the_request_are_no_answer(
     question: str, parts: tuple[str, ...]
 ) -> None:
@@ -364,3 +370,10 @@ def test_a_short_answer_out_of_the_request_stays() -> None:
     good, asked = drive(finish(question, [PARIS], mode="schema"), [reply])
     assert good.text.startswith("Paris")
     assert len(asked) == 1
+
+
+def test_a_statement_that_begins_as_a_call_says_nothing_of_what_came_of_it() -> None:
+    reply = statements(('city_info("city":"Paris") -> {', ["r1"]))
+    said = "Paris has 2,102,650 inhabitants."
+    good, _ = drive(finish("How big is Paris?", [PARIS], mode="schema"), [reply, said])
+    assert good.text == said

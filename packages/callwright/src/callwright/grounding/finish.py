@@ -62,7 +62,7 @@ _PLAIN = 3_000  # characters of the summary when the question is put again
 _WITHDRAWN = EditRules.ANSWER_WITHDRAWN
 _OPEN = ENGLISH.words("statements.open_questions")
 _TELLING_NOTHING = ENGLISH.words("statements.telling_nothing")
-_A_CALL = re.compile(r"([\w.\-]+) ?\(.*\)\.?", re.DOTALL)
+_A_CALL = re.compile(r"([\w.\-]+) ?\(.*\)\.?\Z|([\w.\-]+)\([\"{]", re.DOTALL)
 # a statement so like the question, in percent, answers nothing
 _ECHO = threshold("callwright.grounding", "echo")
 _ECHO_PART = threshold("callwright.grounding", "echo_part")
@@ -472,8 +472,8 @@ def _explain_non_answer(text: str, facts: Facts) -> str:
     """Return the reason why a statement states nothing, whatever supports its values; "" if it
     states something.
     """
-    called = _A_CALL.fullmatch(text.strip())
-    if called is not None and called[1] in {r.tool for r in facts.results}:
+    called = _A_CALL.match(text.strip())
+    if called is not None and (called[1] or called[2]) in {r.tool for r in facts.results}:
         return "this is a call, and says nothing of what came of it"
     return "this only repeats the question" if _is_question_echo(text, facts) else ""
 
