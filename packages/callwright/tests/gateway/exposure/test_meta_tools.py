@@ -19,11 +19,11 @@ def test_both_schemas_accept_what_their_descriptions_ask_for() -> None:
     search, call = describe_meta_tools("51 tools are not listed.")
     assert search["description"].endswith("51 tools are not listed.")
     schema = search["inputSchema"]
-    assert is_valid_instance({"query": "send a mail", "count": 3, "server": "mail"}, schema)
-    assert not is_valid_instance({"query": "send a mail", "count": MOST + 1}, schema)
+    assert is_valid_instance(schema, {"query": "send a mail", "count": 3, "server": "mail"})
+    assert not is_valid_instance(schema, {"query": "send a mail", "count": MOST + 1})
     schema = call["inputSchema"]
-    assert is_valid_instance({"name": "mail__send", "arguments": {"to": "a"}}, schema)
-    assert not is_valid_instance({"arguments": {}}, schema)
+    assert is_valid_instance(schema, {"name": "mail__send", "arguments": {"to": "a"}})
+    assert not is_valid_instance(schema, {"arguments": {}})
 
 
 def test_a_search_is_read_with_its_usual_count() -> None:
