@@ -14,7 +14,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
@@ -92,10 +92,12 @@ def find_request_id(head: bytes, tail: bytes) -> int | str | None:
 
 @asynccontextmanager
 async def open_stdio(
-    server: Server, stderr: IO[bytes], *, grace: float = _GRACE
+    server: Server, stderr: IO[bytes], *, grace: float = _GRACE, unread: Collection[str] = UNREAD
 ) -> AsyncIterator[Any]:
     """The server as a process of ours, and the streams to and from it. Raises OSError where it
     cannot be started.
+
+    Notifications of the methods in ``unread`` are dropped.
 
     At the end it has ``grace`` seconds to end by itself, and as many again after SIGTERM.
     """
@@ -124,7 +126,7 @@ async def open_stdio(
             from_session,
         ):
             pumps = [
-                group.create_task(_read_messages(process, to_session)),
+                group.create_task(_read_messages(process, to_session, unread)),
                 group.create_task(_write_messages(process, from_session, to_session)),
             ]
             try:
@@ -151,7 +153,7 @@ async def _start_process(server: Server, stderr: IO[bytes]) -> Process:
     )
 
 
-async def _read_messages(process: Process, to_session: Any) -> None:
+async def _read_messages(process: Process, to_session: Any, unread: Collection[str]) -> None:
     import anyio
 
     assert process.stdout is not None
@@ -160,7 +162,7 @@ async def _read_messages(process: Process, to_session: Any) -> None:
         async with to_session:
             while chunk := await process.stdout.read(_CHUNK):
                 for line in lines.feed(chunk):
-                    message = None if answered else _parse_message(line)
+                    message = None if answered else _parse_message(line, unread)
                     if message is not None:
                         await to_session.send(message)
                     elif isinstance(line, LongLine) and line.ended and not answered:
@@ -184,7 +186,7 @@ async def _write_messages(process: Process, from_session: Any, to_session: Any) 
         await to_session.aclose()  # the session sees the end instead of waiting
 
 
-def _parse_message(line: bytes | LongLine) -> Any:
+def _parse_message(line: bytes | LongLine, unread: Collection[str]) -> Any:
     """Return the session's message for a line; None if the line is skipped."""
     import mcp_types as types
     from mcp.shared.message import SessionMessage
@@ -197,7 +199,7 @@ def _parse_message(line: bytes | LongLine) -> Any:
     else:
         try:
             message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-            return None if getattr(message, "method", "") in UNREAD else SessionMessage(message)
+            return None if getattr(message, "method", "") in unread else SessionMessage(message)
         except ValueError as error:
             found: Any = getattr(error, "errors", list)()
             why, asker = (

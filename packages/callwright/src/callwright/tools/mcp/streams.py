@@ -4,7 +4,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -21,10 +21,17 @@ class WatchedStream:
     stream's own.
     """
 
-    def __init__(self, stream: Any, ended: Callable[[], None], pages: ToolPages) -> None:
+    def __init__(
+        self,
+        stream: Any,
+        ended: Callable[[], None],
+        pages: ToolPages,
+        unread: Collection[str] = UNREAD,
+    ) -> None:
         self._stream = stream
         self._ended = ended
         self._pages = pages
+        self._unread = unread
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -44,7 +51,7 @@ class WatchedStream:
             while True:
                 item = await self._stream.__anext__()
                 message = getattr(item, "message", None)
-                if getattr(message, "method", "") not in UNREAD:
+                if getattr(message, "method", "") not in self._unread:
                     self._pages.admit(message)
                     return item
         except StopAsyncIteration:
@@ -76,8 +83,13 @@ class NotedStream:
 
 @asynccontextmanager
 async def watch_transport(
-    transport: AbstractAsyncContextManager[Any], ended: Callable[[], None], pages: ToolPages
+    transport: AbstractAsyncContextManager[Any],
+    ended: Callable[[], None],
+    pages: ToolPages,
+    unread: Collection[str] = UNREAD,
 ) -> AsyncIterator[Any]:
-    """The same transport (a pair of streams), watched on both sides."""
+    """The same transport (a pair of streams), watched on both sides; without the notifications of
+    the methods in ``unread``.
+    """
     async with transport as (read_stream, write_stream):
-        yield WatchedStream(read_stream, ended, pages), NotedStream(write_stream, pages)
+        yield WatchedStream(read_stream, ended, pages, unread), NotedStream(write_stream, pages)
