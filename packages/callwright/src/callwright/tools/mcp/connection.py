@@ -5,7 +5,7 @@ can be had. Who holds it for how long is its owner's affair.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,7 @@ from callwright.nouns.redaction import redact_secrets
 from callwright.nouns.types import JsonObject
 from callwright.tools.mcp.pages import MAX_PAGES, ToolPages
 from callwright.tools.mcp.stdio import open_stdio
-from callwright.tools.mcp.streams import UNREAD, watch_transport
+from callwright.tools.mcp.streams import is_unread, watch_transport
 from callwright.tools.servers import Server
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ _DEFINING = ("title", "description", "inputSchema", "outputSchema", "annotations
 @dataclass(frozen=True, slots=True)
 class Watch:
     """Who is told of a connection. ``ended``: its other side has closed; ``note_status`` is given
-    every HTTP response; ``pages`` follows the lists of tools. Notifications of the methods in
-    ``unread`` are dropped before anything reads them.
+    every HTTP response; ``pages`` follows the lists of tools. Messages whose method ``is_dropped``
+    are left out before anything reads them.
     """
 
     ended: Callable[[], None]
     pages: ToolPages
     note_status: Callable[[Any], Awaitable[None]]
-    unread: Collection[str] = UNREAD
+    is_dropped: Callable[[str], bool] = is_unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +79,10 @@ async def open_client(
         transport = (
             await stack.enter_async_context(_open_http(server, watch.note_status))
             if server.url
-            else open_stdio(server, stderr, unread=watch.unread)
+            else open_stdio(server, stderr, is_dropped=watch.is_dropped)
         )
         client = Client(
-            watch_transport(transport, watch.ended, watch.pages, watch.unread),
+            watch_transport(transport, watch.ended, watch.pages, watch.is_dropped),
             sampling_callback=answering.sample,
             sampling_capabilities=answering.sampling,
             elicitation_callback=answering.elicit,

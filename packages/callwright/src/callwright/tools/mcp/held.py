@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from callwright.nouns.types import JsonObject
@@ -18,8 +18,9 @@ from callwright.tools.mcp.connection import (
     list_tools,
     open_client,
 )
+from callwright.tools.mcp.lost import EXTENSION
 from callwright.tools.mcp.pages import ToolPages
-from callwright.tools.mcp.streams import UNREAD
+from callwright.tools.mcp.streams import is_unread
 from callwright.tools.servers import Server
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ class HeldClient:
     its other side has ended it, which ``ended`` is told.
 
     ``group``: where its task lives; without one it has its own, from the first start to
-    :meth:`stop`. ``status`` is that of the last HTTP error, which the SDK does not hand on.
+    :meth:`stop`. ``status`` is that of the last HTTP error, which the SDK does not hand on;
+    ``refused`` is told it in the context of the request.
     """
 
     def __init__(
@@ -39,12 +41,13 @@ class HeldClient:
         server: Server,
         *,
         answering: Answering = SILENT,
-        unread: Collection[str] = UNREAD,
+        is_dropped: Callable[[str], bool] = is_unread,
         group: asyncio.TaskGroup | None = None,
         ended: Callable[[], None] = lambda: None,
+        refused: Callable[[int], None] = lambda _: None,
     ) -> None:
-        self._server, self._answering, self._unread = server, answering, unread
-        self._ended = ended
+        self._server, self._answering, self._is_dropped = server, answering, is_dropped
+        self._ended, self._refused = ended, refused
         self._group, self._owns_group = group, group is None
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -100,7 +103,7 @@ class HeldClient:
                 self._forget(client)
 
         self.pages = pages = ToolPages()
-        watch = Watch(end, pages, self._note_status, self._unread)
+        watch = Watch(end, pages, self._note_status, self._is_dropped)
         with tempfile.TemporaryFile() as stderr:
             try:
                 async with (
@@ -130,5 +133,6 @@ class HeldClient:
 
     async def _note_status(self, response: Any) -> None:
         """HTTP response hook."""
-        if response.status_code >= 400:
+        if response.status_code >= 400 and EXTENSION not in response.extensions:
             self.status = response.status_code
+            self._refused(response.status_code)

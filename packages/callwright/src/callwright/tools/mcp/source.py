@@ -22,6 +22,7 @@ from callwright.nouns.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput, co
 from callwright.tools.lists.tools import tool_from_wire
 from callwright.tools.mcp.connection import definitions_of, list_tools
 from callwright.tools.mcp.held import HeldClient
+from callwright.tools.mcp.lost import is_cut, is_not_sent
 from callwright.tools.mcp.pages import ToolPages
 from callwright.tools.mcp.results import CONNECTION_CLOSED, UNREADABLE, failure_of, output_of
 from callwright.tools.servers import Server, list_enabled, servers_from_config
@@ -34,7 +35,7 @@ from callwright.tools.trust import (
 )
 
 if TYPE_CHECKING:
-    from mcp import Client
+    from mcp import Client, MCPError
 
 _LOST_OVER_HTTP = (  # how the SDK begins its own errors of CONNECTION_CLOSED for one lost answer
     "SSE stream "
@@ -269,7 +270,12 @@ class _Connection:
         try:
             return output_of(await client.call_tool(tool.name, arguments))
         except MCPError as error:
-            lost = error.code == CONNECTION_CLOSED and self._is_lost(client, error.message)
+            if is_not_sent(error.error.data):
+                said = f"nothing answers there: {error.message}"
+                return ToolOutput(
+                    failure=Failure("unavailable", said, retryable=True, not_done=True)
+                )
+            lost = error.code == CONNECTION_CLOSED and self._is_lost(client, error)
             found = failure_of(error.code, error.message, status=self._held.status, lost=lost)
             return ToolOutput(failure=found)
         except ValidationError as error:  # an answer of another shape than the protocol's
@@ -283,13 +289,15 @@ class _Connection:
             said = f"{type(error).__name__}: {error}"[:500]
             return ToolOutput(failure=failure_of(CONNECTION_CLOSED, said, lost=True))
 
-    def _is_lost(self, client: Client, message: str) -> bool:
+    def _is_lost(self, client: Client, error: MCPError) -> bool:
         """Return True if an error is the SDK's report of a lost answer and not the server's own
         error. Both may have the same code. A server's own error leaves the connection open, and
         other calls wait for their answers on it.
         """
-        return self._held.client is not client or (
-            bool(self._server.url) and message.startswith(_LOST_OVER_HTTP)
+        return (
+            self._held.client is not client
+            or is_cut(error.error.data)
+            or (bool(self._server.url) and error.message.startswith(_LOST_OVER_HTTP))
         )
 
     async def _connected(self) -> Client:

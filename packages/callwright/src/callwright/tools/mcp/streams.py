@@ -4,7 +4,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -14,6 +14,11 @@ UNREAD = (
     "notifications/progress",
     "notifications/message",
 )  # nobody asked for them, and there may be any number
+
+
+def is_unread(method: str) -> bool:
+    """Return True for the notifications that a tool source has no use for."""
+    return method in UNREAD
 
 
 class WatchedStream:
@@ -26,12 +31,12 @@ class WatchedStream:
         stream: Any,
         ended: Callable[[], None],
         pages: ToolPages,
-        unread: Collection[str] = UNREAD,
+        is_dropped: Callable[[str], bool] = is_unread,
     ) -> None:
         self._stream = stream
         self._ended = ended
         self._pages = pages
-        self._unread = unread
+        self._is_dropped = is_dropped
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -51,7 +56,7 @@ class WatchedStream:
             while True:
                 item = await self._stream.__anext__()
                 message = getattr(item, "message", None)
-                if getattr(message, "method", "") not in self._unread:
+                if not self._is_dropped(getattr(message, "method", "")):
                     self._pages.admit(message)
                     return item
         except StopAsyncIteration:
@@ -86,10 +91,10 @@ async def watch_transport(
     transport: AbstractAsyncContextManager[Any],
     ended: Callable[[], None],
     pages: ToolPages,
-    unread: Collection[str] = UNREAD,
+    is_dropped: Callable[[str], bool] = is_unread,
 ) -> AsyncIterator[Any]:
-    """The same transport (a pair of streams), watched on both sides; without the notifications of
-    the methods in ``unread``.
+    """The same transport (a pair of streams), watched on both sides; without the messages whose
+    method ``is_dropped``.
     """
     async with transport as (read_stream, write_stream):
-        yield WatchedStream(read_stream, ended, pages, unread), NotedStream(write_stream, pages)
+        yield WatchedStream(read_stream, ended, pages, is_dropped), NotedStream(write_stream, pages)
