@@ -21,7 +21,6 @@ from callwright.jsontext import parse
 from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.log_line import LogFormat
-from callwright.proxy.server.access import Access, host_name
 from callwright.proxy.server.app import Observers, Proxy, UpstreamFacts
 from callwright.proxy.server.destination import read_destinations
 from callwright.proxy.server.lane import list_python_options
@@ -38,6 +37,7 @@ from callwright.proxy.server.route import Routes
 from callwright.proxy.server.training_log import Keeper
 from callwright.proxy.session.events import Probed
 from callwright.proxy.session.settings import GuardSetting, Guided, GuidedPart, Settings
+from callwright.serving.access import Access, host_name
 from callwright.tools.declared_effects import DeclaredEffects
 from callwright.tools.overlay import Overlay
 

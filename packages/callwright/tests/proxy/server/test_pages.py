@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from callwright.models.secret import Secret
-from callwright.proxy.server.access import COOKIE, LOGIN, Access
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.server.counters import Counters
 from callwright.proxy.server.destination import read_destinations
@@ -21,6 +20,7 @@ from callwright.proxy.server.pages import (
 )
 from callwright.proxy.server.route import Routes
 from callwright.proxy.session.record import Record
+from callwright.serving.access import COOKIE, LOGIN, Access
 
 SHOWN = [
     ("/", b"http://localhost:8787/v1", "text/html; charset=utf-8"),

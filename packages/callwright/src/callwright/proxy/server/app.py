@@ -18,7 +18,6 @@ from callwright.http import Egress, HttpClient, HttpStream, Timeout
 from callwright.language.credentials import secret_values
 from callwright.nouns.errors import Failure
 from callwright.nouns.redaction import select_redactable
-from callwright.proxy.server.access import LOGIN, Access, Refusal
 from callwright.proxy.server.address import refused_target
 from callwright.proxy.server.capability import FREE, Capability
 from callwright.proxy.server.counters import Counters
@@ -68,6 +67,7 @@ from callwright.proxy.session.events import (
 from callwright.proxy.session.faults import OVER_BUDGET, build_fault
 from callwright.proxy.session.record import Record
 from callwright.proxy.session.settings import Settings
+from callwright.serving.access import LOGIN, Access, Refusal
 from callwright.tools.overlay import Overlay
 
 Scope = MutableMapping[str, Any]

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
 from callwright import __version__
-from callwright.proxy.server.access import COOKIE, LOGIN, Access
 from callwright.proxy.server.counters import Counters
 from callwright.proxy.server.page import (
     Shown,
@@ -24,6 +23,7 @@ from callwright.proxy.server.route import Routes
 from callwright.proxy.session.answers import compose
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.record import Record
+from callwright.serving.access import COOKIE, LOGIN, Access
 from callwright.viewer.document import build_policy
 from callwright.viewer.markup import Html
 

@@ -12,6 +12,8 @@ the SDK passes, redirects included, whatever the SDK's own rules about them are.
   multicast or reserved address.
 * Proxies of the environment are not used: they would resolve names themselves.
 
+* A message that fails below HTTP is answered here (:mod:`callwright.tools.mcp.lost`), so that it ends
+  no other call.
 * An answer that is not a stream of events has at most MAX_ANSWER bytes, and none is compressed: a
   few bytes could become any number. (The SDK itself bounds one event.)
 
@@ -29,6 +31,7 @@ from callwright.http.connection import CheckedResolver, Lookup, Refused, system_
 from callwright.http.egress import Egress, Target, parse_target
 from callwright.http.redirect import same_origin
 from callwright.nouns.errors import CatalogError, Failure
+from callwright.tools.mcp import lost
 
 if TYPE_CHECKING:
     import ssl
@@ -63,6 +66,14 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         return [found["host"] for found in await self._resolver.resolve(target.host, target.port)]
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            return await self._send(request)
+        except httpx2.TransportError as error:
+            if request.method != "POST":
+                raise
+            return _answer_for(request, error)
+
+    async def _send(self, request: httpx2.Request) -> httpx2.Response:
         going = parse_target(str(request.url))
         if isinstance(going, Failure):
             raise httpx2.ConnectError(going.message, request=request)
@@ -107,14 +118,32 @@ class _BoundedStream(httpx2.AsyncByteStream):
         if self._refused:
             raise httpx2.StreamError(self._refused)
         seen = 0
-        async for chunk in self._stream:
-            seen += len(chunk)
-            if self._most is not None and seen > self._most:
-                raise httpx2.StreamError(f"it is longer than {self._most} bytes")
-            yield chunk
+        try:
+            async for chunk in self._stream:
+                seen += len(chunk)
+                if self._most is not None and seen > self._most:
+                    raise httpx2.StreamError(f"it is longer than {self._most} bytes")
+                yield chunk
+        except httpx2.TransportError as error:
+            raise httpx2.StreamError(f"it broke off: {type(error).__name__}") from error
 
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+
+def _answer_for(request: httpx2.Request, error: httpx2.TransportError) -> httpx2.Response:
+    """The answer to a message that failed below HTTP, marked as our own."""
+    is_sent = not isinstance(
+        error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout
+    )
+    body = lost.build_answer(f"{type(error).__name__}: {error}", is_sent=is_sent)
+    return httpx2.Response(
+        lost.STATUS,
+        headers={"content-type": "application/json"},
+        content=body,
+        request=request,
+        extensions={lost.EXTENSION: True},
+    )
 
 
 def _bound_response(response: httpx2.Response) -> httpx2.Response:

@@ -1,0 +1,249 @@
+"""The gateway between its doors and its servers: it leads calls, forwards the rest, and tells
+clients what has changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from callwright.agent.safety.consent import Consent
+from callwright.gateway.configuration import ServerEntry
+from callwright.gateway.server.caller import Caller, ConnectionKey
+from callwright.gateway.server.conversation import Conversation
+from callwright.gateway.server.flights import Flights
+from callwright.gateway.server.link import Link, McpLink, build_error
+from callwright.gateway.server.notifications import take_notification
+from callwright.gateway.server.sessions import Sessions
+from callwright.gateway.server.source_link import SourceLink
+from callwright.gateway.server.upstream import IDLE_SECONDS, Shelf, Upstream
+from callwright.gateway.session.call import CallEnd, CallFacts, CallRequest, run_call
+from callwright.gateway.session.catalog import GatewayCatalog, build_catalog
+from callwright.gateway.session.exposure import Answer, ExposeAll, Exposure
+from callwright.gateway.session.hourly_budget import HourlyBudget
+from callwright.gateway.session.pins import Pins, ProcessPins
+from callwright.gateway.session.profile import ProcessProfiles, Profiles
+from callwright.gateway.session.record import CallRecord
+from callwright.gateway.session.round_state import read_round_state
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.types import JsonObject
+
+LIST_SECONDS = 10.0  # for servers whose tools are not known yet; the others' come later
+_SWEEP_SECONDS = 15.0
+_MOST_STARTS = 16  # servers that are started at once to be listed
+ConsentMode = Literal["ask", "client"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatewaySetup:
+    """How a gateway works. ``consent``: "ask" has calls that may write approved by the client's
+    user, "client" leaves that to the client itself. ``allow``: patterns of tools that need no
+    approval. ``record`` is given every call that has ended.
+    """
+
+    entries: Sequence[ServerEntry]
+    consent: ConsentMode = "ask"
+    allow: Sequence[str] = ()
+    pins: Pins = field(default_factory=ProcessPins)
+    profiles: Profiles = field(default_factory=ProcessProfiles)
+    exposure: Exposure = field(default_factory=ExposeAll)
+    record: Callable[[CallRecord], None] = lambda _: None
+    idle_seconds: float = IDLE_SECONDS
+    list_seconds: float = LIST_SECONDS
+
+
+class Gateway:
+    """Usable inside :meth:`running`."""
+
+    def __init__(self, setup: GatewaySetup) -> None:
+        self.setup = setup
+        self.upstreams: dict[str, Upstream] = {}
+        self.sessions = Sessions()
+        self.catalog = GatewayCatalog()
+        self.problems: list[str] = []
+        self._consent: Consent | None = None
+        self._budget = HourlyBudget()
+        self._starts = asyncio.Semaphore(_MOST_STARTS)
+        self._is_stale = True
+        self._number = 0
+        self.active = 0
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Gateway]:
+        """Serve while the block lasts; then every connection and server process is ended."""
+        async with asyncio.TaskGroup() as group:
+            self._group, self.flights = group, Flights(group)
+            shelf = Shelf(self.setup.pins, self.setup.profiles)
+            self.upstreams = {
+                entry.name: Upstream(
+                    entry, shelf, self._open_link, group, self._note_change, self.setup.idle_seconds
+                )
+                for entry in self.setup.entries
+            }
+            sweeper = group.create_task(self._sweep())
+            try:
+                yield self
+            finally:
+                sweeper.cancel()
+                async with asyncio.TaskGroup() as closing:
+                    for upstream in self.upstreams.values():
+                        closing.create_task(upstream.aclose())
+                self.flights.cancel_all()
+
+    # ------------------------------------------------------------ tools
+
+    async def list_tools(self, caller: Caller) -> Sequence[JsonObject]:
+        """The definitions that a client sees. Servers that nobody knows yet are started first, as
+        far as that takes little time.
+        """
+        await self.discover(caller)
+        return self.setup.exposure.list_tools(self.get_catalog())
+
+    async def discover(self, caller: Caller) -> None:
+        """Make known what servers offer that have never been listed."""
+        unknown = [one for one in self.upstreams.values() if one.listing is None]
+        if not unknown:
+            return
+
+        async def start(upstream: Upstream) -> None:
+            async with self._starts:
+                await upstream.discover(caller.key, caller.capabilities)
+
+        tasks = {self._group.create_task(start(one)) for one in unknown if not one.is_resting}
+        if tasks:
+            await asyncio.wait(tasks, timeout=self.setup.list_seconds)
+
+    def get_catalog(self) -> GatewayCatalog:
+        """All tools that are known now."""
+        if self._is_stale:
+            listings = [one.listing for one in self.upstreams.values() if one.listing is not None]
+            self.catalog = build_catalog(listings)
+            self._consent = self._build_consent(self.catalog)
+            self._is_stale = False
+        return self.catalog
+
+    async def call_tool(
+        self,
+        caller: Caller,
+        name: str,
+        arguments: Any,
+        *,
+        responses: dict[str, JsonObject] | None = None,
+        state: str | None = None,
+    ) -> CallEnd | JsonObject:
+        """Lead a call to its end, or to the question that its client has to answer first."""
+        began = time.monotonic()
+        catalog = self.get_catalog()
+        if catalog.find(name) is None:  # perhaps a server that nobody has listed yet
+            await self.discover(caller)
+            catalog = self.get_catalog()
+        resumed = read_round_state(state)
+        self._number += 1
+        record = CallRecord(f"call-{self._number}", name, arguments)
+        meant = self.setup.exposure.resolve(name, arguments, catalog)
+        if isinstance(meant, Answer):
+            record.outcome = "passed"
+            record.note_result(meant.result)
+            self._record(record, caller, began)
+            return CallEnd(meant.result, record)
+        request = CallRequest(
+            id=record.id,
+            name=meant.name,
+            arguments=meant.arguments,
+            responses=responses if resumed.server is not None else None,
+            state=resumed.server,
+        )
+        facts = CallFacts(
+            catalog=catalog,
+            consent=self._consent,
+            over_budget="" if state else self._spend(caller, catalog, meant.name),
+        )
+        conversation = Conversation(self, caller, resumed, responses or {})
+        self.active += 1
+        end: CallEnd | JsonObject | None = None
+        try:
+            end = await conversation.lead(run_call(request, facts, record))
+            return end
+        finally:
+            self.active -= 1
+            if not isinstance(end, dict):  # else the call goes on when its client comes back
+                self._record(record, caller, began)
+
+    def _spend(self, caller: Caller, catalog: GatewayCatalog, name: str) -> str:
+        """Take one call from the client's budget; returns why there is none left."""
+        offer = catalog.find(name)
+        if offer is None or offer.policy.calls is None:
+            return ""
+        now, key, most = time.monotonic(), caller.budget_key, offer.policy.calls
+        if self._budget.take(key, offer.server, most, now):
+            return ""
+        minutes = self._budget.count_seconds(key, offer.server, now) / 60
+        return (
+            f"'{name}' was not called: {most} calls of the server {offer.server!r} were made in the"
+            f" last hour, and no more are allowed. The next one is possible in {minutes:.0f} minutes."
+        )
+
+    def _record(self, record: CallRecord, caller: Caller, began: float) -> None:
+        record.client = caller.principal
+        record.seconds = time.monotonic() - began
+        record.created = time.time()
+        self.setup.record(record)
+
+    def _build_consent(self, catalog: GatewayCatalog) -> Consent | None:
+        if self.setup.consent == "client":
+            return None
+        patterns = [*self.setup.allow]
+        for upstream in self.upstreams.values():
+            patterns += [f"{upstream.name}:{one}" for one in upstream.entry.policy.approve]
+        offers = catalog.as_offered()
+        try:
+            return Consent(None, patterns).bound(offers)
+        except ConfigError as error:
+            self.problems = [error.message]
+            return Consent().bound(offers)
+
+    # ------------------------------------------------------------ connections
+
+    def _open_link(self, entry: ServerEntry, key: ConnectionKey, capabilities: Any) -> Link:
+        if entry.server is None:
+            return SourceLink(entry, key)
+        return McpLink(entry.server, key, self, self._group, capabilities)
+
+    def _note_change(self, what: str) -> None:
+        """What a server offers has changed."""
+        if what == "tools":
+            self._is_stale = True
+        self._group.create_task(self.sessions.announce(what))
+
+    async def take_notification(self, link: McpLink, notification: Any) -> None:
+        """A server says something by itself."""
+        await take_notification(self, link, notification)
+
+    async def ask_owner(self, key: ConnectionKey, request: Any) -> Any:
+        """Ask the client of a session, where no request of it is under way."""
+        channel = self.sessions.find_channel(key.session) if key.session else None
+        if channel is None:
+            return build_error(
+                f"{request.method} cannot be answered: it is not certain which of the calls under"
+                " way it belongs to"
+            )
+        return await channel.ask(request)
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            now = asyncio.get_running_loop().time()
+            for upstream in self.upstreams.values():
+                await upstream.sweep(now)
+            for session in self.sessions.list_ended(now):
+                await self.end_session(session)
+
+    async def end_session(self, session: str) -> None:
+        """Close what a client's session has open."""
+        self.sessions.forget(session)
+        for upstream in self.upstreams.values():
+            await upstream.drop(session)

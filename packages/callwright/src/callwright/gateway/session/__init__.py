@@ -1,0 +1,1 @@
+"""What the gateway decides, without any input or output: generators and values."""

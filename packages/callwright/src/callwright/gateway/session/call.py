@@ -1,0 +1,208 @@
+"""The way of one call from a client to a server, as a generator without I/O: it yields a command
+and is sent what came of it.
+
+Look up, repair, compare the definition with the pinned one, budget, clearance, approval, dispatch.
+A call that a client sends again with its answers (``requestState`` of 2026-07-28) goes the whole way
+again: what it was told on the way comes with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from callwright.agent.safety.clear import (
+    Approval,
+    ClearanceState,
+    ClearedCall,
+    Denied,
+    clear,
+)
+from callwright.agent.safety.consent import Consent
+from callwright.gateway.session.argument_check import check_call
+from callwright.gateway.session.call_result import (
+    attach_edits,
+    build_failure,
+    build_refusal,
+    describe_unknown,
+)
+from callwright.gateway.session.catalog import GatewayCatalog, Offer
+from callwright.gateway.session.commands import (
+    AskClient,
+    AskConsent,
+    ClientAnswered,
+    Command,
+    Consented,
+    Consult,
+    Consulted,
+    Dispatch,
+    Event,
+    Failed,
+    Rejected,
+    Returned,
+)
+from callwright.gateway.session.record import CallRecord
+from callwright.nouns.types import CheckedCall, JsonObject, ToolCall
+from callwright.repair.gate import Refusal
+from callwright.repair.outcome import is_unknown
+
+MOST_ROUNDS = 10  # in which a server may ask for input before it answers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRequest:
+    """A client's call. ``arguments`` is text, or something else, where the client sent no object.
+    ``responses`` and ``state``: what continues the call at its server.
+    """
+
+    id: str
+    name: str
+    arguments: JsonObject | str | None
+    responses: Mapping[str, JsonObject] | None = None
+    state: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallFacts:
+    """What a call is judged by. ``consent`` None: the client's user is asked by the client itself.
+    ``over_budget``: why this client may not call the server now.
+    """
+
+    catalog: GatewayCatalog
+    consent: Consent | None = field(default_factory=Consent)
+    over_budget: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnd:
+    """What the client is answered: a result, or the server's own JSON-RPC error."""
+
+    answer: JsonObject | Rejected
+    record: CallRecord
+
+
+CallSteps: TypeAlias = Generator[Command, Event, CallEnd]
+
+
+def run_call(request: CallRequest, facts: CallFacts, record: CallRecord) -> CallSteps:
+    """Lead one call to its end; ``record`` is filled on the way."""
+    offer = facts.catalog.find(request.name)
+    if offer is None:
+        return _refuse(record, "unknown_tool", describe_unknown(request.name, facts.catalog))
+    record.server, record.tool = offer.server, offer.name
+    call = ToolCall(
+        request.id, offer.exposed, {} if request.arguments is None else request.arguments
+    )
+    checked = check_call(facts.catalog.gate, offer.tool, call)
+    record.note_edits(checked.edits)
+    if isinstance(checked, Refusal):
+        return _refuse(record, "arguments", _describe_refusal(checked, offer))
+    refused = yield from _consult(record, offer)
+    if refused is not None:
+        return refused
+    if facts.over_budget:
+        return _refuse(record, "budget", facts.over_budget)
+    cleared = yield from _clear(record, offer, checked, facts.consent)
+    if isinstance(cleared, CallEnd):
+        return cleared
+    is_absent = request.arguments is None and not checked.edits
+    return (yield from _dispatch(record, request, offer, cleared, is_absent=is_absent))
+
+
+def _consult(record: CallRecord, offer: Offer) -> Generator[Command, Event, CallEnd | None]:
+    told = yield Consult(offer)
+    assert isinstance(told, Consulted)
+    if told.failure is not None:
+        return _fail(
+            record, build_failure(told.failure, offer, is_unknown=False), told.failure.kind
+        )
+    if told.refused:
+        return _refuse(record, "definition", told.refused)
+    return None
+
+
+def _clear(
+    record: CallRecord, offer: Offer, checked: CheckedCall, consent: Consent | None
+) -> Generator[Command, Event, ClearedCall | CallEnd]:
+    """The call, cleared to leave; somebody is asked where it takes that."""
+    verdict = clear(checked, ClearanceState(consent=consent))
+    if isinstance(verdict, Denied) and verdict.rule == "approval":
+        told = yield AskConsent(offer, checked, verdict.reason)
+        assert isinstance(told, Consented)
+        record.asked = "nobody" if told.granted is None else told.by
+        if told.granted is None:
+            return _refuse(record, "approval", _describe_unapproved(offer, verdict.reason))
+        approval = Approval(checked, told.granted, told.by)
+        verdict = clear(checked, ClearanceState(consent=consent, approval=approval))
+    if isinstance(verdict, Denied):
+        return _refuse(record, verdict.rule, f"'{offer.exposed}' was not called: {verdict.reason}")
+    return verdict
+
+
+def _dispatch(
+    record: CallRecord,
+    request: CallRequest,
+    offer: Offer,
+    cleared: ClearedCall,
+    *,
+    is_absent: bool,
+) -> CallSteps:
+    arguments = cleared.take_arguments()
+    record.sent = arguments
+    may_repeat = offer.tool.effects.may_repeat
+    responses, state = request.responses, request.state
+    for _ in range(MOST_ROUNDS):
+        told = yield Dispatch(offer, None if is_absent else arguments, may_repeat, responses, state)
+        if not isinstance(told, Returned) or told.result.get("resultType") != "input_required":
+            return _conclude(record, offer, told)
+        answered = yield AskClient(
+            told.result.get("inputRequests") or {}, told.result.get("requestState")
+        )
+        assert isinstance(answered, ClientAnswered)
+        if answered.refused:
+            return _refuse(record, "input", answered.refused)
+        responses, state = answered.responses, told.result.get("requestState")
+    said = f"'{offer.exposed}' asked for input {MOST_ROUNDS} times without an answer, and was left."
+    return _refuse(record, "input", said)
+
+
+def _conclude(record: CallRecord, offer: Offer, told: Event) -> CallEnd:
+    match told:
+        case Returned(result):
+            record.outcome = "edited" if record.edits else "passed"
+            record.note_result(result)
+            return CallEnd(attach_edits(result, record.edits), record)
+        case Rejected():
+            record.outcome, record.reason = "failed", f"error {told.code}"
+            record.reply = told.message
+            return CallEnd(told, record)
+        case Failed(failure):
+            unknown = is_unknown(failure, offer.tool.effects)
+            made = build_failure(failure, offer, is_unknown=unknown)
+            kind = f"{failure.kind}, outcome unknown" if unknown else failure.kind
+            return _fail(record, attach_edits(made, record.edits), kind)
+    raise TypeError(f"a dispatch does not end with {type(told).__name__}")
+
+
+def _refuse(record: CallRecord, rule: str, text: str) -> CallEnd:
+    record.outcome, record.reason, record.reply = "refused", rule, text
+    return CallEnd(build_refusal(text, rule, record.edits), record)
+
+
+def _fail(record: CallRecord, result: JsonObject, reason: str) -> CallEnd:
+    record.outcome, record.reason = "failed", reason
+    record.note_result(result)
+    return CallEnd(result, record)
+
+
+def _describe_refusal(refusal: Refusal, offer: Offer) -> str:
+    return f"'{offer.exposed}' was not called. Correct its arguments:\n{refusal.message}"
+
+
+def _describe_unapproved(offer: Offer, why: str) -> str:
+    return (
+        f"'{offer.exposed}' was not called: {why}, and nobody can be asked here. Tell the user: to"
+        f' allow it, start the gateway with --allow {offer.reference}, or write "approve":'
+        f' ["{offer.name}"] at the server {offer.server!r} in the servers file.'
+    )

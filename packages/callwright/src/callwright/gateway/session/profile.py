@@ -1,0 +1,54 @@
+"""What a server offers beside tools, as it was when it was asked last: so that a server need not be
+started to be listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from callwright.nouns.types import JsonObject
+
+KINDS = ("prompts", "resources", "templates")
+CAPABILITY: Mapping[str, str] = {
+    "prompts": "prompts",
+    "resources": "resources",
+    "templates": "resources",
+}
+"""The capability that a server has where it has lists of a kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """``capabilities`` are the names of those that the server declared; ``lists`` what it listed by
+    kind: ``prompts``, ``resources``, ``templates``.
+    """
+
+    capabilities: frozenset[str] = frozenset()
+    lists: Mapping[str, Sequence[JsonObject]] = field(default_factory=dict)
+
+    def get(self, kind: str) -> Sequence[JsonObject]:
+        """The entries of a kind."""
+        return self.lists.get(kind, ())
+
+
+class Profiles(Protocol):
+    """Protocol of the profiles of servers, by their names."""
+
+    def get(self, server: str) -> Profile | None: ...
+
+    def put(self, server: str, profile: Profile) -> None: ...
+
+
+class ProcessProfiles:
+    """Profiles that are known until the process ends."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Profile] = {}
+
+    def get(self, server: str) -> Profile | None:
+        return self._known.get(server)
+
+    def put(self, server: str, profile: Profile) -> None:
+        self._known[server] = profile

@@ -1,0 +1,1 @@
+"""What every server of ours has in common: who may use it, its log, its listening socket."""
