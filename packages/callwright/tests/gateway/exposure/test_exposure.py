@@ -9,16 +9,15 @@ from callwright.gateway.exposure import (
     LIMIT,
     SEARCH_TOOLS,
     ExposureSettings,
-    Offer,
     expose_tools,
 )
+from callwright.gateway.session.catalog import Offer
 from callwright.jsontext import write
+from tests.gateway.exposure.offered import make_offer
 
 
 def offer(number: int, server: str = "many", *, pinned: bool = False) -> Offer:
-    name = f"{server}__tool_{number:04}"
-    definition = {"name": name, "description": "d", "inputSchema": {"type": "object"}}
-    return Offer(name, server, definition, pinned)
+    return make_offer(server, f"tool_{number:04}", "d", pinned=pinned)
 
 
 def names(exposed: object) -> list[str]:
@@ -41,7 +40,9 @@ def test_above_the_limit_two_tools_and_the_pinned_ones_are_listed() -> None:
     assert exposed.has_search
 
 
-def test_hidden_tools_are_announced_with_their_number_and_servers_where_the_model_reads_it() -> None:
+def test_hidden_tools_are_announced_with_their_number_and_servers_where_the_model_reads_it() -> (
+    None
+):
     offers = [*(offer(n) for n in range(50)), offer(1, "few")]
     exposed = expose_tools(offers, ExposureSettings())
     assert "51 tools of this gateway are not listed" in exposed.announcement

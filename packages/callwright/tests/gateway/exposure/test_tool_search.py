@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from callwright.gateway.exposure import Offer
 from callwright.gateway.exposure.meta_tools import Search
 from callwright.gateway.exposure.tool_search import ToolSearch, open_search_encoder
-from callwright.nouns.types import Tool
+from callwright.gateway.session.catalog import GatewayCatalog
 from callwright.tools.evidence import compute_rate
+from tests.gateway.exposure.offered import make_catalog
 
 TOOLS = {
     "mail__send_mail": "Send a mail to somebody",
@@ -19,12 +19,9 @@ TOOLS = {
 }
 
 
-def offers(**changed: str) -> list[tuple[Offer, Tool]]:
-    made = []
-    for name, text in (TOOLS | changed).items():
-        definition = {"name": name, "description": text, "inputSchema": {"type": "object"}}
-        made.append((Offer(name, name.split("__")[0], definition), Tool(name, text)))
-    return made
+def offers(without: str = "", **changed: str) -> GatewayCatalog:
+    rows = [(*name.split("__"), text) for name, text in (TOOLS | changed).items()]
+    return make_catalog([(server, name, text) for server, name, text in rows if server != without])
 
 
 def names(found: Sequence[Any]) -> list[str]:
@@ -41,8 +38,7 @@ def test_the_tool_that_fits_comes_first_with_its_definition() -> None:
 
 
 def test_a_tool_that_keeps_failing_comes_last_and_says_so() -> None:
-    tool = dict((offer.name, tool) for offer, tool in offers())["mail__send_mail"]
-    rates = {tool.digest: compute_rate(0.0, 3.0)}
+    rates = {offers().offers["mail__send_mail"].tool.digest: compute_rate(0.0, 3.0)}
     search = ToolSearch(lambda: rates)
     search.update(offers())
     found = search.find(Search("send a mail"))
@@ -63,7 +59,7 @@ def test_a_server_can_be_named() -> None:
 def test_tools_that_are_gone_are_found_no_longer_and_changed_ones_anew() -> None:
     search = ToolSearch()
     search.update(offers())
-    search.update(offers(bank__transfer_money="Brew a pot of coffee")[1:])
+    search.update(offers("mail", bank__transfer_money="Brew a pot of coffee"))
     assert "mail__send_mail" not in names(search.find(Search("send a mail")))
     assert names(search.find(Search("brew coffee")))[0] == "bank__transfer_money"
     assert len(search) == 3

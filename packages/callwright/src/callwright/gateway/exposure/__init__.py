@@ -10,10 +10,10 @@ from callwright.gateway.exposure.exposure import (
     Exposed,
     ExposureMode,
     ExposureSettings,
-    Offer,
     expose_tools,
 )
 from callwright.gateway.exposure.meta_tools import CALL_TOOL, SEARCH_TOOLS
+from callwright.gateway.exposure.search_exposure import SearchExposure
 
 __all__ = [
     "CALL_TOOL",
@@ -23,6 +23,6 @@ __all__ = [
     "Exposed",
     "ExposureMode",
     "ExposureSettings",
-    "Offer",
+    "SearchExposure",
     "expose_tools",
 ]

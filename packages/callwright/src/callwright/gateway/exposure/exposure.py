@@ -8,11 +8,12 @@ or by its own name; what must not be called is left out by a server's ``allow`` 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from callwright.gateway.exposure.meta_tools import describe_meta_tools
+from callwright.gateway.session.catalog import Offer
 from callwright.nouns.types import JsonObject
 
 ExposureMode: TypeAlias = Literal["all", "search", "pinned"]
@@ -23,18 +24,6 @@ request carries tens of thousands of tokens.
 """
 _NAMED = 40  # servers that an announcement names
 _LONGEST = 40  # characters of a server's name in it
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """One tool as the gateway offers it: its full name, its server, and its definition as a client
-    is sent it (``name`` is the full one). ``pinned``: the user wants it listed always.
-    """
-
-    name: str
-    server: str
-    definition: JsonObject = field(repr=False)
-    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +48,21 @@ class Exposed:
     has_search: bool
 
 
-def expose_tools(offers: Sequence[Offer], settings: ExposureSettings) -> Exposed:
+def expose_tools(offers: Iterable[Offer], settings: ExposureSettings) -> Exposed:
     """Return what a client is shown: the two tools of the search first, then tools in the order of
     their names.
     """
-    ordered = sorted(offers, key=lambda offer: offer.name)
+    ordered = sorted(offers, key=lambda offer: offer.exposed)
     mode = settings.mode or ("all" if len(ordered) <= settings.limit else "search")
-    shown = [offer for offer in ordered if mode == "all" or offer.pinned]
+    shown = [offer for offer in ordered if mode == "all" or offer.policy.is_pinned(offer.name)]
     hidden = Counter(offer.server for offer in ordered)
     hidden.subtract(Counter(offer.server for offer in shown))
     left = {server: count for server, count in sorted(hidden.items()) if count}
     has_search = mode == "search"
     announcement = _announce(left, has_search=has_search)
-    meta = describe_meta_tools(announcement) if has_search else ()
-    return Exposed((*meta, *(offer.definition for offer in shown)), left, announcement, has_search)
+    taken = {offer.exposed for offer in ordered}  # a server without a prefix may have such a name
+    meta = [m for m in describe_meta_tools(announcement) if has_search and m["name"] not in taken]
+    return Exposed((*meta, *(offer.to_wire() for offer in shown)), left, announcement, has_search)
 
 
 def _announce(hidden: Mapping[str, int], *, has_search: bool) -> str:

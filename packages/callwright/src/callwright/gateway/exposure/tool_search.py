@@ -6,11 +6,11 @@ without them by words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 
-from callwright.gateway.exposure.exposure import Offer
 from callwright.gateway.exposure.meta_tools import Found, Search
+from callwright.gateway.session.catalog import Offer
 from callwright.nouns.protocols import Encoder
 from callwright.nouns.types import Tool
 from callwright.retrieval import ToolIndex
@@ -42,15 +42,12 @@ class ToolSearch:
         self._encoder = encoder
         self._by_words = ToolIndex.build(())
         self._by_meaning: ToolIndex | None = None
-        self._offers: dict[str, tuple[Offer, Tool]] = {}
+        self._offers: dict[str, Offer] = {}
 
-    def update(self, offers: Sequence[tuple[Offer, Tool]]) -> None:
-        """Search exactly these from now on; only what is new or changed is read again.
-
-        A tool is found by its full name, so its ``Tool`` bears it.
-        """
-        self._by_words = self._by_words.synced(tool for _, tool in offers)
-        self._offers = {offer.name: (offer, tool) for offer, tool in offers}
+    def update(self, offers: Iterable[Offer]) -> None:
+        """Search exactly these from now on; only what is new or changed is read again."""
+        self._offers = {offer.exposed: offer for offer in offers}
+        self._by_words = self._by_words.synced(self._iter_tools())
 
     def encode(self) -> None:
         """Make the vectors of the tools of the last update; nothing without an encoder.
@@ -59,7 +56,7 @@ class ToolSearch:
         """
         if self._encoder is not None:
             index = self._by_meaning or ToolIndex.build((), self._encoder)
-            self._by_meaning = index.synced(tool for _, tool in self._offers.values())
+            self._by_meaning = index.synced(self._iter_tools())
 
     def __len__(self) -> int:
         return len(self._offers)
@@ -67,7 +64,7 @@ class ToolSearch:
     def find(self, search: Search) -> list[Found]:
         """The best tools for a search, broken ones last; [] where none fits."""
         rates = self._rates()
-        known = get_known_rates(rates, (tool for _, tool in self._offers.values()))
+        known = get_known_rates(rates, self._iter_tools())
         # Of one server's tools all are looked at: the best of all may be of others.
         pool = len(self) if search.server else 4 * search.count
         index = self._current_index()
@@ -75,11 +72,14 @@ class ToolSearch:
         wanted = [
             hit.name
             for hit in hits
-            if not search.server or self._offers[hit.name][0].server == search.server
+            if not search.server or self._offers[hit.name].server == search.server
         ]
         last = [name for name in wanted if known.get(name, 1.0) < BROKEN]
         first = [name for name in wanted if known.get(name, 1.0) >= BROKEN]
         return [self._describe(name, known) for name in (*first, *last)[: search.count]]
+
+    def _iter_tools(self) -> Iterator[Tool]:
+        yield from (offer.tool for offer in self._offers.values())
 
     def _current_index(self) -> ToolIndex:
         """The index with vectors, unless tools came or changed since they were made."""
@@ -88,10 +88,9 @@ class ToolSearch:
         return made if made is not None and is_current else self._by_words
 
     def _describe(self, name: str, known: Mapping[str, float]) -> Found:
-        offer, _ = self._offers[name]
         is_broken = known.get(name, 1.0) < BROKEN
         note = "its last calls failed; prefer another tool if one fits" if is_broken else ""
-        return Found(name, offer.definition, note)
+        return Found(name, self._offers[name].definition, note)
 
 
 def open_search_encoder() -> Encoder | None:

@@ -1,8 +1,8 @@
-"""Definitions of tools as they were first seen: what changed since is blocked until the user
-approves it.
+"""Definitions of tools as they were first seen, kept between starts: what changed since is blocked
+until the user approves it.
 """
 
-from callwright.gateway.pins.admission import Admission, admit_tools
 from callwright.gateway.pins.pin_store import PinStore
+from callwright.gateway.pins.profile_store import ProfileStore
 
-__all__ = ["Admission", "PinStore", "admit_tools"]
+__all__ = ["PinStore", "ProfileStore"]

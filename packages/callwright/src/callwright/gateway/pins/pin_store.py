@@ -5,12 +5,12 @@ kept (:class:`callwright.tools.trust.TrustStore`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
-from callwright.gateway.pins.admission import Admission, admit_tools
+from callwright.gateway.pins.admission import admit_tools, build_review
+from callwright.gateway.session.pins import Reviewed
 from callwright.nouns.errors import TrustError
-from callwright.nouns.types import JsonObject, to_canonical_json
+from callwright.nouns.types import JsonObject
 from callwright.tools.trust import Change, TrustStore
 
 _PREFIX = "gateway "
@@ -27,56 +27,57 @@ class Pending:
 
 
 class PinStore:
-    """The pins of the servers that one file configures; "" is no file.
+    """The pins of the servers that one file configures; ``place`` is the file, "" for none.
 
-    Several gateways may share it: what one of them approves holds for the others at their next
-    :meth:`is_approved`.
+    The implementation of :class:`callwright.gateway.session.pins.Pins` that outlives the process.
+    Several gateways may share it.
     """
 
     def __init__(self, place: str = "", trust: TrustStore | None = None) -> None:
         self.place = place
         self._trust = trust or TrustStore()
 
-    def admit(self, server: str, listed: Sequence[JsonObject], **about: object) -> Admission:
-        """Hold a list of tools against the pins; what is new is pinned, and the list is kept.
-
-        ``about`` is kept beside it for :meth:`last_listed`. Raises TrustError where the pins cannot
-        be read: then nobody knows what was approved.
+    def get_known(self, server: str) -> Reviewed | None:
+        """What the server listed last, held against the pins of this moment. Where these cannot be
+        read nothing is known.
         """
         source = self._source(server)
-        admission = admit_tools(self._trust.pinned(source), listed)
-        with suppress(TrustError):  # a folder that cannot be written: every start is a first use
-            if admission.new:
-                self._trust.pin(source, admission.new)
-            self._trust.keep_offered(source, {_TOOLS: list(listed), **about})
-        return admission
-
-    def last_listed(self, server: str) -> JsonObject:
-        """What :meth:`admit` was given last: ``tools``, and what stood beside them; {} if nothing
-        ever was.
-        """
-        return self._trust.offered(self._source(server))
-
-    def admit_last(self, server: str) -> Admission | None:
-        """The admission of the last list, so that a server need not run to be listed; None where
-        there is none.
-        """
-        listed = self.last_listed(server).get(_TOOLS)
+        try:
+            listed = self._trust.offered(source).get(_TOOLS)
+            pinned = self._trust.pinned(source)
+        except TrustError:
+            return None
         if not isinstance(listed, list):
             return None
-        return admit_tools(self._trust.pinned(self._source(server)), listed)
+        return build_review(server, admit_tools(pinned, listed))
 
-    def is_approved(self, server: str, definition: JsonObject) -> bool:
-        """Return True if this very definition is pinned now."""
-        pinned = self._trust.pinned(self._source(server)).get(str(definition.get("name", "")))
-        return pinned is not None and to_canonical_json(pinned) == to_canonical_json(definition)
+    def review(self, server: str, listed: Sequence[JsonObject]) -> Reviewed:
+        """Hold a list of tools against the pins; what is new is pinned, and the list is kept.
+
+        Where the pins cannot be read nobody knows what was approved, and nothing is. Where they
+        cannot be written every start is a first use, and a problem says so.
+        """
+        source = self._source(server)
+        try:
+            admission = admit_tools(self._trust.pinned(source), listed)
+        except TrustError as error:
+            why = f"nobody can tell what was approved: {error}"
+            return Reviewed((), {str(raw.get("name", "")): why for raw in listed}, (why,))
+        try:
+            if admission.new:
+                self._trust.pin(source, admission.new)
+            self._trust.keep_offered(source, {_TOOLS: list(listed)})
+        except TrustError as error:
+            said = f"{server}: its definitions are not remembered: {error.message}"
+            return build_review(server, admission, said)
+        return build_review(server, admission)
 
     def _source(self, server: str) -> str:
         return f"{_PREFIX}{server} of {self.place}"
 
 
 def iter_pending(trust: TrustStore) -> Iterator[Pending]:
-    """Every server of every file with changes that wait for approval."""
+    """Every server of every file with changes that wait for approval. Raises TrustError."""
     for source in trust.sources():
         server, _, place = source.removeprefix(_PREFIX).partition(" of ")
         listed = trust.offered(source).get(_TOOLS)
@@ -88,6 +89,6 @@ def iter_pending(trust: TrustStore) -> Iterator[Pending]:
 
 
 def approve_changes(trust: TrustStore, pending: Pending) -> None:
-    """Make the changed definitions those that hold."""
+    """Make the changed definitions those that hold. Raises TrustError."""
     source = f"{_PREFIX}{pending.server} of {pending.place}"
     trust.pin(source, {change.tool: change.after for change in pending.changes})
