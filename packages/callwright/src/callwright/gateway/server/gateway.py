@@ -16,6 +16,7 @@ from callwright.gateway.configuration import ServerEntry
 from callwright.gateway.server.caller import Caller, ConnectionKey
 from callwright.gateway.server.conversation import Conversation
 from callwright.gateway.server.flights import Flights
+from callwright.gateway.server.forwarding import Forwarding
 from callwright.gateway.server.link import Link, McpLink, build_error
 from callwright.gateway.server.notifications import take_notification
 from callwright.gateway.server.sessions import Sessions
@@ -25,10 +26,12 @@ from callwright.gateway.session.call import CallEnd, CallFacts, CallRequest, run
 from callwright.gateway.session.catalog import GatewayCatalog, build_catalog
 from callwright.gateway.session.exposure import Answer, ExposeAll, Exposure
 from callwright.gateway.session.hourly_budget import HourlyBudget
+from callwright.gateway.session.instructions import render_instructions
 from callwright.gateway.session.pins import Pins, ProcessPins
 from callwright.gateway.session.profile import ProcessProfiles, Profiles
 from callwright.gateway.session.record import CallRecord
 from callwright.gateway.session.round_state import read_round_state
+from callwright.gateway.session.routes import SeenLinks
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import JsonObject
 
@@ -65,6 +68,8 @@ class Gateway:
         self.sessions = Sessions()
         self.catalog = GatewayCatalog()
         self.problems: list[str] = []
+        self.links = SeenLinks()
+        self.forwarding = Forwarding(self)
         self._consent: Consent | None = None
         self._budget = HourlyBudget()
         self._starts = asyncio.Semaphore(_MOST_STARTS)
@@ -80,7 +85,13 @@ class Gateway:
             shelf = Shelf(self.setup.pins, self.setup.profiles)
             self.upstreams = {
                 entry.name: Upstream(
-                    entry, shelf, self._open_link, group, self._note_change, self.setup.idle_seconds
+                    entry,
+                    shelf,
+                    self._open_link,
+                    group,
+                    self._note_change,
+                    self._prepare_link,
+                    self.setup.idle_seconds,
                 )
                 for entry in self.setup.entries
             }
@@ -116,6 +127,23 @@ class Gateway:
         tasks = {self._group.create_task(start(one)) for one in unknown if not one.is_resting}
         if tasks:
             await asyncio.wait(tasks, timeout=self.setup.list_seconds)
+
+    def get_input_schema(self, name: str) -> JsonObject | None:
+        """The schema that a tool's server gave, by the name that clients know."""
+        offer = self.get_catalog().find(name)
+        return offer.definition.get("inputSchema") if offer is not None else None
+
+    def describe(self) -> str:
+        """What models are told of the gateway: its servers, what is not listed, and what the
+        servers that are trusted tell.
+        """
+        policies = [one.entry.policy for one in self.upstreams.values()]
+        said = {
+            one.name: one.profile.instructions
+            for one in self.upstreams.values()
+            if one.entry.policy.trusted and one.profile is not None
+        }
+        return render_instructions(policies, self.setup.exposure.describe(self.get_catalog()), said)
 
     def get_catalog(self) -> GatewayCatalog:
         """All tools that are known now."""
@@ -167,6 +195,8 @@ class Gateway:
         end: CallEnd | JsonObject | None = None
         try:
             end = await conversation.lead(run_call(request, facts, record))
+            if isinstance(end, CallEnd) and isinstance(end.answer, dict):
+                self.links.note_result(record.server, end.answer)
             return end
         finally:
             self.active -= 1
@@ -218,6 +248,10 @@ class Gateway:
         if what == "tools":
             self._is_stale = True
         self._group.create_task(self.sessions.announce(what))
+
+    async def _prepare_link(self, link: Link) -> None:
+        """A connection was made: what its clients have asked for holds for it too."""
+        await link.set_level(self.sessions.get_level(link.key))
 
     async def take_notification(self, link: McpLink, notification: Any) -> None:
         """A server says something by itself."""
