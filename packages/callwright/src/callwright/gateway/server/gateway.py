@@ -45,7 +45,7 @@ ConsentMode = Literal["ask", "client"]
 class GatewaySetup:
     """How a gateway works. ``consent``: "ask" has calls that may write approved by the client's
     user, "client" leaves that to the client itself. ``allow``: patterns of tools that need no
-    approval. ``record`` is given every call that has ended.
+    approval. ``record`` is given every call that has ended, with its end where it had one.
     """
 
     entries: Sequence[ServerEntry]
@@ -54,7 +54,7 @@ class GatewaySetup:
     pins: Pins = field(default_factory=ProcessPins)
     profiles: Profiles = field(default_factory=ProcessProfiles)
     exposure: Exposure = field(default_factory=ExposeAll)
-    record: Callable[[CallRecord], None] = lambda _: None
+    record: Callable[[CallRecord, CallEnd | None], None] = lambda *_: None
     idle_seconds: float = IDLE_SECONDS
     list_seconds: float = LIST_SECONDS
 
@@ -176,8 +176,9 @@ class Gateway:
         if isinstance(meant, Answer):
             record.outcome = "passed"
             record.note_result(meant.result)
-            self._record(record, caller, began)
-            return CallEnd(meant.result, record)
+            answered = CallEnd(meant.result, record)
+            self._record(record, answered, began)
+            return answered
         request = CallRequest(
             id=record.id,
             name=meant.name,
@@ -192,16 +193,16 @@ class Gateway:
         )
         conversation = Conversation(self, caller, resumed, responses or {})
         self.active += 1
-        end: CallEnd | JsonObject | None = None
+        ended: CallEnd | JsonObject | None = None
         try:
-            end = await conversation.lead(run_call(request, facts, record))
+            ended = end = await conversation.lead(run_call(request, facts, record))
             if isinstance(end, CallEnd) and isinstance(end.answer, dict):
                 self.links.note_result(record.server, end.answer)
             return end
         finally:
             self.active -= 1
-            if not isinstance(end, dict):  # else the call goes on when its client comes back
-                self._record(record, caller, began)
+            if not isinstance(ended, dict):  # else the call goes on when its client comes back
+                self._record(record, ended, began)
 
     def _spend(self, caller: Caller, catalog: GatewayCatalog, name: str) -> str:
         """Take one call from the client's budget; returns why there is none left."""
@@ -217,11 +218,10 @@ class Gateway:
             f" last hour, and no more are allowed. The next one is possible in {minutes:.0f} minutes."
         )
 
-    def _record(self, record: CallRecord, caller: Caller, began: float) -> None:
-        record.client = caller.principal
+    def _record(self, record: CallRecord, end: CallEnd | None, began: float) -> None:
         record.seconds = time.monotonic() - began
         record.created = time.time()
-        self.setup.record(record)
+        self.setup.record(record, end)
 
     def _build_consent(self, catalog: GatewayCatalog) -> Consent | None:
         if self.setup.consent == "client":
@@ -235,6 +235,10 @@ class Gateway:
         except ConfigError as error:
             self.problems = [error.message]
             return Consent().bound(offers)
+
+    def describe_servers(self) -> list[JsonObject]:
+        """The state of each server, JSON-ready."""
+        return [one.to_dict() for one in self.upstreams.values()]
 
     # ------------------------------------------------------------ connections
 

@@ -212,6 +212,29 @@ class Upstream:
             for link in links:
                 group.create_task(link.close())
 
+    def to_dict(self) -> JsonObject:
+        """The state of the server, JSON-ready."""
+        listing, told = self.listing, self.health.to_dict(_now())
+        state = told["state"]
+        if self.entry.error:
+            state = "cannot be used"
+        elif self.links:
+            state = "connected"
+        elif state != "fails":
+            state = "idle" if listing is not None else "not started"
+        return {
+            "name": self.name,
+            "state": state,
+            "connections": len(self.links),
+            "tools": len(listing.tools) if listing is not None else 0,
+            "blocked": len(listing.blocked) if listing is not None else 0,
+            "problems": [*(listing.problems if listing is not None else ())],
+            "rests_seconds": told["rests_seconds"],
+            "last_failure": self.entry.error or told["last_failure"],
+            "asked": told["asked"],
+            "failed": told["failed"],
+        }
+
     def _read_known(self) -> None:
         known = self.shelf.pins.get_known(self.name)
         if known is not None:

@@ -9,7 +9,7 @@ again: what it was told on the way comes with it.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from callwright.agent.safety.clear import (
@@ -74,10 +74,14 @@ class CallFacts:
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """What the client is answered: a result, or the server's own JSON-RPC error."""
+    """What the client is answered: a result, or the server's own JSON-RPC error. ``told``: what came
+    of the request to the server; None where there was none.
+    """
 
     answer: JsonObject | Rejected
     record: CallRecord
+    offer: Offer | None = None
+    told: Told | None = None
 
 
 CallSteps: TypeAlias = Generator[Command, Event, CallEnd]
@@ -171,16 +175,17 @@ def _conclude(record: CallRecord, offer: Offer, told: Told) -> CallEnd:
         case Returned(result):
             record.outcome = "edited" if record.edits else "passed"
             record.note_result(result)
-            return CallEnd(attach_edits(result, record.edits), record)
+            return CallEnd(attach_edits(result, record.edits), record, offer, told)
         case Rejected():
             record.outcome, record.reason = "failed", f"error {told.code}"
             record.reply = told.message
-            return CallEnd(told, record)
+            return CallEnd(told, record, offer, told)
         case Failed(failure):
             unknown = is_unknown(failure, offer.tool.effects)
             made = build_failure(failure, offer, is_unknown=unknown)
-            kind = f"{failure.kind}, outcome unknown" if unknown else failure.kind
-            return _fail(record, attach_edits(made, record.edits), kind)
+            end = _fail(record, attach_edits(made, record.edits), failure.kind)
+            record.outcome = "unknown" if unknown else "failed"
+            return replace(end, offer=offer, told=told)
 
 
 def _refuse(record: CallRecord, rule: str, text: str) -> CallEnd:
