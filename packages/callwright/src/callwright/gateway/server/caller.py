@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 SESSION_HEADER = "mcp-session-id"
 _RESERVED = "io.modelcontextprotocol/"
-_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
+LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 _ASKABLE = ("elicitation", "roots", "sampling")  # what lets a server ask a client
 
 
@@ -93,7 +93,7 @@ class Caller:
             key: value
             for key, value in meta.items()
             if key not in ("progress_token", "progressToken")
-            and (key == _LOG_LEVEL or not key.startswith(_RESERVED))
+            and (key == LOG_LEVEL or not key.startswith(_RESERVED))
         }
 
     @property

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from callwright.gateway.server.answers import read_result_type
-from callwright.gateway.server.caller import Caller
+from callwright.gateway.server.caller import LOG_LEVEL, Caller
 from callwright.gateway.server.flights import PendingCall
-from callwright.gateway.server.link import Flight, Told, build_error
-from callwright.gateway.session.call import CallEnd, CallSteps
+from callwright.gateway.server.link import Flight, Link, build_error
 from callwright.gateway.session.commands import (
     AskClient,
     AskConsent,
@@ -23,6 +22,7 @@ from callwright.gateway.session.commands import (
     Dispatch,
     Event,
     Failed,
+    Told,
 )
 from callwright.gateway.session.consent_question import build_question, is_granted
 from callwright.gateway.session.round_state import CONSENT, RoundState, build_input_required
@@ -31,6 +31,9 @@ from callwright.nouns.types import JsonObject
 
 if TYPE_CHECKING:
     from callwright.gateway.server.gateway import Gateway
+
+
+T = TypeVar("T")
 
 
 class _Suspended(Exception):
@@ -57,14 +60,14 @@ class Conversation:
         self._state, self._responses = resumed, responses
         self._deadline: float | None = None
 
-    async def lead(self, steps: CallSteps) -> CallEnd | JsonObject:
-        """Return the end of the call, or the result that asks the client for input."""
+    async def lead(self, steps: Generator[Command, Event, T]) -> T | JsonObject:
+        """Return the end of the steps, or the result that asks the client for input."""
         try:
             command = next(steps)
             while True:
                 command = steps.send(await self._carry_out(command))
         except StopIteration as done:
-            end: CallEnd = done.value
+            end: T = done.value
             return end
         except _Suspended as suspended:
             return suspended.result
@@ -163,7 +166,7 @@ class Conversation:
 
     async def _dispatch(self, command: Dispatch) -> Event:
         flights = self._gateway.flights
-        left = self._count_left(command.offer.policy.seconds)
+        left = self._count_left(command.seconds)
         pending = self._resume()
         if pending is None:
             if self._state.parked:
@@ -212,18 +215,18 @@ class Conversation:
 
     async def _send(self, command: Dispatch, flight: Flight) -> Told:
         """Send the call; where its answer was lost and it may be made twice, once more."""
-        upstream, caller = self._gateway.upstreams[command.offer.server], self._caller
+        upstream, caller = self._gateway.upstreams[command.server], self._caller
         told: Told | None = None
         for attempt in (1, 2):
-            left = self._count_left(command.offer.policy.seconds)
+            left = self._count_left(command.seconds)
             if attempt == 2 and not await upstream.rest(left):
                 break
             link = await upstream.connect(caller.key, caller.capabilities, left)
             if isinstance(link, Failure):
                 return told or Failed(link)
-            params = _build_params(command, caller)
+            params = self._build_params(command, link)
             progress = caller.report_progress if caller.wants_progress else None
-            told = await link.send("tools/call", params, flight, progress)
+            told = await link.send(command.method, params, flight, progress)
             if not isinstance(told, Failed):
                 upstream.note_answer()
                 return told
@@ -233,6 +236,19 @@ class Conversation:
                 return told
         assert told is not None
         return told
+
+    def _build_params(self, command: Dispatch, link: Link) -> JsonObject:
+        params: JsonObject = dict(command.params)
+        meta = self._gateway.sessions.add_log_level(self._caller, self._caller.forwarded_meta)
+        if not link.is_modern:
+            meta.pop(LOG_LEVEL, None)
+        if meta:
+            params["_meta"] = meta
+        if command.responses is not None:
+            params["inputResponses"] = dict(command.responses)
+        if command.state is not None:
+            params["requestState"] = command.state
+        return params
 
 
 _EXPIRED = Failure(
@@ -245,16 +261,3 @@ _EXPIRED = Failure(
 def _may_send_again(failure: Failure, command: Dispatch) -> bool:
     """True if the same call may be sent once more: it never left, or it may be made twice."""
     return failure.not_done or (failure.outcome_unknown and command.may_repeat)
-
-
-def _build_params(command: Dispatch, caller: Caller) -> JsonObject:
-    params: JsonObject = {"name": command.offer.name}
-    if command.arguments is not None:
-        params["arguments"] = command.arguments
-    if meta := caller.forwarded_meta:
-        params["_meta"] = meta
-    if command.responses is not None:
-        params["inputResponses"] = dict(command.responses)
-    if command.state is not None:
-        params["requestState"] = command.state
-    return params

@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from callwright.gateway.server.link import Told, build_error
-from callwright.gateway.session.commands import Failed
+from callwright.gateway.server.link import build_error
+from callwright.gateway.session.commands import Failed, Told
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import JsonObject
 

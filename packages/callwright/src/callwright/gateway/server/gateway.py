@@ -16,6 +16,7 @@ from callwright.gateway.configuration import ServerEntry
 from callwright.gateway.server.caller import Caller, ConnectionKey
 from callwright.gateway.server.conversation import Conversation
 from callwright.gateway.server.flights import Flights
+from callwright.gateway.server.forwarding import Forwarding
 from callwright.gateway.server.link import Link, McpLink, build_error
 from callwright.gateway.server.notifications import take_notification
 from callwright.gateway.server.sessions import Sessions
@@ -25,10 +26,12 @@ from callwright.gateway.session.call import CallEnd, CallFacts, CallRequest, run
 from callwright.gateway.session.catalog import GatewayCatalog, build_catalog
 from callwright.gateway.session.exposure import Answer, ExposeAll, Exposure
 from callwright.gateway.session.hourly_budget import HourlyBudget
+from callwright.gateway.session.instructions import render_instructions
 from callwright.gateway.session.pins import Pins, ProcessPins
 from callwright.gateway.session.profile import ProcessProfiles, Profiles
 from callwright.gateway.session.record import CallRecord
 from callwright.gateway.session.round_state import read_round_state
+from callwright.gateway.session.routes import SeenLinks
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import JsonObject
 
@@ -42,7 +45,7 @@ ConsentMode = Literal["ask", "client"]
 class GatewaySetup:
     """How a gateway works. ``consent``: "ask" has calls that may write approved by the client's
     user, "client" leaves that to the client itself. ``allow``: patterns of tools that need no
-    approval. ``record`` is given every call that has ended.
+    approval. ``record`` is given every call that has ended, with its end where it had one.
     """
 
     entries: Sequence[ServerEntry]
@@ -51,7 +54,7 @@ class GatewaySetup:
     pins: Pins = field(default_factory=ProcessPins)
     profiles: Profiles = field(default_factory=ProcessProfiles)
     exposure: Exposure = field(default_factory=ExposeAll)
-    record: Callable[[CallRecord], None] = lambda _: None
+    record: Callable[[CallRecord, CallEnd | None], None] = lambda *_: None
     idle_seconds: float = IDLE_SECONDS
     list_seconds: float = LIST_SECONDS
 
@@ -65,6 +68,8 @@ class Gateway:
         self.sessions = Sessions()
         self.catalog = GatewayCatalog()
         self.problems: list[str] = []
+        self.links = SeenLinks()
+        self.forwarding = Forwarding(self)
         self._consent: Consent | None = None
         self._budget = HourlyBudget()
         self._starts = asyncio.Semaphore(_MOST_STARTS)
@@ -80,7 +85,13 @@ class Gateway:
             shelf = Shelf(self.setup.pins, self.setup.profiles)
             self.upstreams = {
                 entry.name: Upstream(
-                    entry, shelf, self._open_link, group, self._note_change, self.setup.idle_seconds
+                    entry,
+                    shelf,
+                    self._open_link,
+                    group,
+                    self._note_change,
+                    self._prepare_link,
+                    self.setup.idle_seconds,
                 )
                 for entry in self.setup.entries
             }
@@ -117,6 +128,23 @@ class Gateway:
         if tasks:
             await asyncio.wait(tasks, timeout=self.setup.list_seconds)
 
+    def get_input_schema(self, name: str) -> JsonObject | None:
+        """The schema that a tool's server gave, by the name that clients know."""
+        offer = self.get_catalog().find(name)
+        return offer.definition.get("inputSchema") if offer is not None else None
+
+    def describe(self) -> str:
+        """What models are told of the gateway: its servers, what is not listed, and what the
+        servers that are trusted tell.
+        """
+        policies = [one.entry.policy for one in self.upstreams.values()]
+        said = {
+            one.name: one.profile.instructions
+            for one in self.upstreams.values()
+            if one.entry.policy.trusted and one.profile is not None
+        }
+        return render_instructions(policies, self.setup.exposure.describe(self.get_catalog()), said)
+
     def get_catalog(self) -> GatewayCatalog:
         """All tools that are known now."""
         if self._is_stale:
@@ -148,8 +176,9 @@ class Gateway:
         if isinstance(meant, Answer):
             record.outcome = "passed"
             record.note_result(meant.result)
-            self._record(record, caller, began)
-            return CallEnd(meant.result, record)
+            answered = CallEnd(meant.result, record)
+            self._record(record, answered, began)
+            return answered
         request = CallRequest(
             id=record.id,
             name=meant.name,
@@ -164,14 +193,16 @@ class Gateway:
         )
         conversation = Conversation(self, caller, resumed, responses or {})
         self.active += 1
-        end: CallEnd | JsonObject | None = None
+        ended: CallEnd | JsonObject | None = None
         try:
-            end = await conversation.lead(run_call(request, facts, record))
+            ended = end = await conversation.lead(run_call(request, facts, record))
+            if isinstance(end, CallEnd) and isinstance(end.answer, dict):
+                self.links.note_result(record.server, end.answer)
             return end
         finally:
             self.active -= 1
-            if not isinstance(end, dict):  # else the call goes on when its client comes back
-                self._record(record, caller, began)
+            if not isinstance(ended, dict):  # else the call goes on when its client comes back
+                self._record(record, ended, began)
 
     def _spend(self, caller: Caller, catalog: GatewayCatalog, name: str) -> str:
         """Take one call from the client's budget; returns why there is none left."""
@@ -187,11 +218,10 @@ class Gateway:
             f" last hour, and no more are allowed. The next one is possible in {minutes:.0f} minutes."
         )
 
-    def _record(self, record: CallRecord, caller: Caller, began: float) -> None:
-        record.client = caller.principal
+    def _record(self, record: CallRecord, end: CallEnd | None, began: float) -> None:
         record.seconds = time.monotonic() - began
         record.created = time.time()
-        self.setup.record(record)
+        self.setup.record(record, end)
 
     def _build_consent(self, catalog: GatewayCatalog) -> Consent | None:
         if self.setup.consent == "client":
@@ -206,6 +236,10 @@ class Gateway:
             self.problems = [error.message]
             return Consent().bound(offers)
 
+    def describe_servers(self) -> list[JsonObject]:
+        """The state of each server, JSON-ready."""
+        return [one.to_dict() for one in self.upstreams.values()]
+
     # ------------------------------------------------------------ connections
 
     def _open_link(self, entry: ServerEntry, key: ConnectionKey, capabilities: Any) -> Link:
@@ -218,6 +252,10 @@ class Gateway:
         if what == "tools":
             self._is_stale = True
         self._group.create_task(self.sessions.announce(what))
+
+    async def _prepare_link(self, link: Link) -> None:
+        """A connection was made: what its clients have asked for holds for it too."""
+        await link.set_level(self.sessions.get_level(link.key))
 
     async def take_notification(self, link: McpLink, notification: Any) -> None:
         """A server says something by itself."""

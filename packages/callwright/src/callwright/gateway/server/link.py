@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
@@ -13,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from callwright import __version__
 from callwright.gateway.server.caller import ConnectionKey
 from callwright.gateway.server.notice_limit import NoticeLimit
-from callwright.gateway.session.commands import Failed, Rejected, Returned
+from callwright.gateway.session.commands import Failed, Rejected, Returned, Told
 from callwright.nouns.errors import CatalogError, Failure
 from callwright.nouns.redaction import redact_secrets, select_redactable
 from callwright.nouns.types import JsonObject
@@ -24,7 +25,6 @@ from callwright.tools.mcp.pages import MAX_PAGES
 from callwright.tools.mcp.results import CONNECTION_CLOSED, UNREADABLE, failure_of
 from callwright.tools.servers import Server
 
-Told: TypeAlias = Returned | Rejected | Failed
 Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
 AskBack: TypeAlias = Callable[[Any], Awaitable[Any]]
 """Given a request of a server, as the SDK's model, returns the client's answer, or ErrorData."""
@@ -90,6 +90,9 @@ class Link(Protocol):
     @property
     def is_outdated(self) -> bool: ...
 
+    @property
+    def is_modern(self) -> bool: ...
+
     def has(self, capability: str) -> bool: ...
 
     async def open(self) -> Sequence[JsonObject]: ...
@@ -101,6 +104,17 @@ class Link(Protocol):
     async def send(
         self, method: str, params: JsonObject, flight: Flight, progress: Progress | None = None
     ) -> Told: ...
+
+    @property
+    def instructions(self) -> str: ...
+
+    async def watch(self, uri: str) -> Told: ...
+
+    async def unwatch(self, uri: str) -> None: ...
+
+    async def set_level(self, level: str) -> None: ...
+
+    async def announce_roots(self) -> None: ...
 
     async def close(self) -> None: ...
 
@@ -118,6 +132,8 @@ class McpLink:
 
     def __post_init__(self) -> None:
         self._flights: set[Flight] = set()
+        self._watched: set[str] = set()
+        self._listening: asyncio.Task[None] | None = None
         self._notices = NoticeLimit()
         self._held = HeldClient(
             self.server,
@@ -141,6 +157,12 @@ class McpLink:
         return self._held.pages.is_outdated
 
     @property
+    def is_modern(self) -> bool:
+        """Return True if the server speaks 2026-07-28."""
+        client = self._held.client
+        return client is not None and client.session.discover_result is not None
+
+    @property
     def problems(self) -> Sequence[str]:
         """What of the server's list was left out."""
         return self._held.pages.problems
@@ -153,7 +175,10 @@ class McpLink:
 
     async def open(self) -> Sequence[JsonObject]:
         """Connect and list the tools. Raises CatalogError."""
-        return await self._held.start()
+        listed = await self._held.start()
+        if any(self._changing().values()):
+            self._listen()
+        return listed
 
     async def list_again(self) -> Sequence[JsonObject]:
         """List the tools once more. Raises CatalogError."""
@@ -208,9 +233,70 @@ class McpLink:
         finally:
             self._flights.discard(flight)
 
+    @property
+    def instructions(self) -> str:
+        """What the server tells models."""
+        client = self._held.client
+        return (client.session.instructions or "") if client is not None else ""
+
+    async def watch(self, uri: str) -> Told:
+        """Have the server say when a resource changes."""
+        self._watched.add(uri)
+        if self.is_modern:
+            self._listen()
+            return Returned({})
+        return await self.send("resources/subscribe", {"uri": uri}, Flight(refuse_ask))
+
+    async def unwatch(self, uri: str) -> None:
+        """The server need not say any more when a resource changes."""
+        if uri not in self._watched:
+            return
+        self._watched.discard(uri)
+        if self.is_modern:
+            self._listen()
+        else:
+            await self.send("resources/unsubscribe", {"uri": uri}, Flight(refuse_ask))
+
+    async def set_level(self, level: str) -> None:
+        """Tell a server of the older protocol which logs are wanted."""
+        if level and not self.is_modern and self.has("logging"):
+            await self.send("logging/setLevel", {"level": level}, Flight(refuse_ask))
+
+    async def announce_roots(self) -> None:
+        """Tell a server of the older protocol that the client's roots have changed."""
+        from mcp_types import RootsListChangedNotification
+
+        client = self._held.client
+        if client is not None and not self.is_modern and "roots" in self.capabilities:
+            await client.session.send_notification(RootsListChangedNotification())
+
     async def close(self) -> None:
         """End the connection, and the server's process."""
+        if self._listening is not None:
+            self._listening.cancel()
         await self._held.stop()
+
+    def _listen(self) -> None:
+        """Have a server of 2026-07-28 say what changes: one stream, made anew where more is to be
+        watched.
+        """
+        client = self._held.client
+        if client is None or not self.is_modern:
+            return
+        if self._listening is not None:
+            self._listening.cancel()
+        self._listening = self.group.create_task(
+            listen_to(client, self._changing(), sorted(self._watched))
+        )
+
+    def _changing(self) -> dict[str, bool]:
+        """The lists of which the server says that they may change."""
+        client = self._held.client
+        said = client.session.server_capabilities if client is not None else None
+        return {
+            f"{kind}_list_changed": bool(getattr(getattr(said, kind, None), "list_changed", False))
+            for kind in ("tools", "prompts", "resources")
+        }
 
     async def _exchange(
         self, client: Any, request: Any, flight: Flight, progress: Progress | None
@@ -320,6 +406,18 @@ class McpLink:
     async def _take_notification(self, message: Any) -> None:
         if not isinstance(message, Exception):
             await self.listener.take_notification(self, message)
+
+
+async def listen_to(client: Any, changing: Mapping[str, bool], uris: Sequence[str]) -> None:
+    """Hold a stream of ``subscriptions/listen``, as long as the server has it open. What comes over
+    it reaches the connection's listener as any notification does.
+    """
+    if not uris and not any(changing.values()):
+        return
+    with suppress(Exception):  # no stream, no news: the next list shows what has changed
+        async with client.listen(**changing, resource_subscriptions=uris) as stream:
+            async for _ in stream:
+                pass
 
 
 def _drop_server_info(result: JsonObject) -> JsonObject:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from callwright.gateway.server.answers import read_result_type
-from callwright.gateway.server.caller import Caller, ConnectionKey
+from callwright.gateway.server.caller import LOG_LEVEL, Caller, ConnectionKey
 from callwright.gateway.server.link import build_error
+from callwright.nouns.types import JsonObject
 
 if TYPE_CHECKING:
     from mcp.server.subscriptions import ListenHandler
@@ -101,6 +102,22 @@ class Sessions:
         """Return the number of sessions."""
         return len(self._sessions)
 
+    def is_watched(self, key: ConnectionKey, uri: str) -> bool:
+        """Return True if a session of a connection watches a resource."""
+        return any(uri in session.uris for session in self._list_of(key))
+
+    def get_level(self, key: ConnectionKey) -> str:
+        """The least level of logs that a session of a connection wants; "" where none has said."""
+        said = [LEVELS.index(one.level) for one in self._list_of(key) if one.level in LEVELS]
+        return LEVELS[min(said)] if said else ""
+
+    def _list_of(self, key: ConnectionKey) -> list[Session]:
+        return [
+            one
+            for one in self._sessions.values()
+            if key.session in ("", one.id) and key.principal == one.principal
+        ]
+
     async def listen(self, ctx: Any, params: Any, principal: str) -> Any:
         """Serve ``subscriptions/listen`` for a user, until the client leaves."""
         from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
@@ -137,6 +154,15 @@ class Sessions:
         if key.principal in self._listeners:
             await self._listeners[key.principal][0].publish(ResourceUpdated(uri=uri))
 
+    def add_log_level(self, caller: Caller, meta: JsonObject) -> JsonObject:
+        """The ``_meta`` of a request with the level that its session has set, for servers of
+        2026-07-28.
+        """
+        session = self._sessions.get(caller.session)
+        if caller.is_modern or session is None or not session.level:
+            return meta
+        return {**meta, LOG_LEVEL: session.level}
+
     async def send_log(self, caller: Caller, params: Any, related: Any) -> None:
         """Hand a log message on to the client whose request it belongs to."""
         from mcp_types import LoggingMessageNotification
@@ -161,9 +187,8 @@ class Sessions:
     async def _tell(
         self, key: ConnectionKey, notification: Any, is_meant: Callable[[Session], bool]
     ) -> None:
-        for session in list(self._sessions.values()):
-            is_own = key.session in ("", session.id) and key.principal == session.principal
-            if is_own and is_meant(session) and not await session.notify(notification):
+        for session in self._list_of(key):
+            if is_meant(session) and not await session.notify(notification):
                 self.forget(session.id)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from callwright.gateway.configuration import ServerEntry
 from callwright.gateway.server.caller import ConnectionKey
-from callwright.gateway.server.link import Flight, Progress, Told
-from callwright.gateway.session.commands import Failed, Rejected, Returned
+from callwright.gateway.server.link import Flight, Progress
+from callwright.gateway.session.commands import Failed, Rejected, Returned, Told
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.protocols import ToolSource
 from callwright.nouns.types import JsonObject, Tool, ToolOutput, to_plain_text
@@ -40,6 +40,10 @@ class SourceLink:
     @property
     def is_outdated(self) -> bool:
         return False
+
+    @property
+    def is_modern(self) -> bool:
+        return True
 
     def has(self, capability: str) -> bool:
         """Tools are all there is."""
@@ -76,6 +80,21 @@ class SourceLink:
             return _read_output(await source.call(tool, params.get("arguments") or {}))
         finally:
             self._running -= 1
+
+    @property
+    def instructions(self) -> str:
+        return ""
+
+    async def watch(self, uri: str) -> Told:
+        return Rejected(_METHOD_NOT_FOUND, f"{self._entry.name!r} has no resource {uri!r}")
+
+    async def unwatch(self, uri: str) -> None:
+        del uri
+
+    async def set_level(self, level: str) -> None:
+        del level
+
+    async def announce_roots(self) -> None: ...
 
     async def close(self) -> None:
         self._is_open = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from callwright.gateway.server.gateway import Gateway
-from callwright.gateway.server.handlers import build_options, build_server
+from callwright.gateway.server.handlers import build_server
 
 
 async def serve_stdio(gateway: Gateway) -> None:
@@ -12,4 +12,4 @@ async def serve_stdio(gateway: Gateway) -> None:
 
     server = build_server(gateway)
     async with gateway.running(), stdio_server() as (read_stream, write_stream):
-        await server.run(read_stream, write_stream, build_options(server))
+        await server.run(read_stream, write_stream, server.create_initialization_options())

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from callwright.gateway.configuration import ServerEntry
@@ -26,6 +26,7 @@ _LOG = logging.getLogger("callwright.gateway")
 IDLE_SECONDS = 600.0
 MOST_LINKS = 64  # connections to one server
 
+LinkReady = Callable[[Link], Awaitable[None]]
 OpenLink = Callable[[ServerEntry, ConnectionKey, Mapping[str, Any]], Link]
 """Makes a connection, not yet opened, for clients with these capabilities."""
 
@@ -40,13 +41,16 @@ class Shelf:
 
 @dataclass(eq=False)
 class Upstream:
-    """``changed`` is told when what the server offers has changed."""
+    """``changed`` is told when what the server offers has changed, ``ready`` of a connection that
+    was made; it does not raise.
+    """
 
     entry: ServerEntry
     shelf: Shelf
     open_link: OpenLink
     group: asyncio.TaskGroup
     changed: Callable[[str], None]
+    ready: LinkReady
     idle_seconds: float = IDLE_SECONDS
     health: Health = field(default_factory=Health)
 
@@ -138,9 +142,15 @@ class Upstream:
         profile = self.profile or Profile()
         listed = await link.list_all(kind)
         if listed != list(profile.get(kind)):
-            made = Profile(profile.capabilities, {**profile.lists, kind: listed})
+            made = replace(profile, lists={**profile.lists, kind: listed})
             self.shelf.profiles.put(self.name, made)
             self.changed(CAPABILITY[kind])
+
+    async def refresh_kind(self, kind: str, link: Link, seconds: float) -> None:
+        """Ask for a list once more, as far as that takes little time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.list_kind(kind, link)
 
     async def refresh(self, link: Link) -> None:
         """List the tools of an open connection once more. Where that fails, the next call tries
@@ -202,6 +212,29 @@ class Upstream:
             for link in links:
                 group.create_task(link.close())
 
+    def to_dict(self) -> JsonObject:
+        """The state of the server, JSON-ready."""
+        listing, told = self.listing, self.health.to_dict(_now())
+        state = told["state"]
+        if self.entry.error:
+            state = "cannot be used"
+        elif self.links:
+            state = "connected"
+        elif state != "fails":
+            state = "idle" if listing is not None else "not started"
+        return {
+            "name": self.name,
+            "state": state,
+            "connections": len(self.links),
+            "tools": len(listing.tools) if listing is not None else 0,
+            "blocked": len(listing.blocked) if listing is not None else 0,
+            "problems": [*(listing.problems if listing is not None else ())],
+            "rests_seconds": told["rests_seconds"],
+            "last_failure": self.entry.error or told["last_failure"],
+            "asked": told["asked"],
+            "failed": told["failed"],
+        }
+
     def _read_known(self) -> None:
         known = self.shelf.pins.get_known(self.name)
         if known is not None:
@@ -234,6 +267,7 @@ class Upstream:
             return Failure("unavailable", said, retryable=True, not_done=True)
         link.used = _now()
         self._links[key] = link
+        await self.ready(link)
         return link
 
     def _read_start(self, task: asyncio.Task[Link | Failure]) -> Link | Failure:
@@ -257,7 +291,7 @@ class Upstream:
         lists = {}
         for kind in KINDS:
             lists[kind] = await link.list_all(kind) if CAPABILITY[kind] in found else []
-        before, made = self.profile, Profile(found, lists)
+        before, made = self.profile, Profile(found, lists, link.instructions)
         self.shelf.profiles.put(self.name, made)
         for kind in KINDS:
             if before is None or list(before.get(kind)) != lists[kind]:

@@ -9,7 +9,7 @@ again: what it was told on the way comes with it.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from callwright.agent.safety.clear import (
@@ -29,9 +29,7 @@ from callwright.gateway.session.call_result import (
 )
 from callwright.gateway.session.catalog import GatewayCatalog, Offer
 from callwright.gateway.session.commands import (
-    AskClient,
     AskConsent,
-    ClientAnswered,
     Command,
     Consented,
     Consult,
@@ -41,13 +39,13 @@ from callwright.gateway.session.commands import (
     Failed,
     Rejected,
     Returned,
+    Told,
 )
+from callwright.gateway.session.exchange import Unanswered, exchange
 from callwright.gateway.session.record import CallRecord
 from callwright.nouns.types import CheckedCall, JsonObject, ToolCall
 from callwright.repair.gate import Refusal
 from callwright.repair.outcome import is_unknown
-
-MOST_ROUNDS = 10  # in which a server may ask for input before it answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +74,14 @@ class CallFacts:
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """What the client is answered: a result, or the server's own JSON-RPC error."""
+    """What the client is answered: a result, or the server's own JSON-RPC error. ``told``: what came
+    of the request to the server; None where there was none.
+    """
 
     answer: JsonObject | Rejected
     record: CallRecord
+    offer: Offer | None = None
+    told: Told | None = None
 
 
 CallSteps: TypeAlias = Generator[Command, Event, CallEnd]
@@ -150,39 +152,40 @@ def _dispatch(
 ) -> CallSteps:
     arguments = cleared.take_arguments()
     record.sent = arguments
-    may_repeat = offer.tool.effects.may_repeat
-    responses, state = request.responses, request.state
-    for _ in range(MOST_ROUNDS):
-        told = yield Dispatch(offer, None if is_absent else arguments, may_repeat, responses, state)
-        if not isinstance(told, Returned) or told.result.get("resultType") != "input_required":
-            return _conclude(record, offer, told)
-        answered = yield AskClient(
-            told.result.get("inputRequests") or {}, told.result.get("requestState")
+    told = yield from exchange(
+        Dispatch(
+            offer.server,
+            "tools/call",
+            {"name": offer.name} if is_absent else {"name": offer.name, "arguments": arguments},
+            offer.policy.seconds,
+            offer.tool.effects.may_repeat,
+            request.responses,
+            request.state,
         )
-        assert isinstance(answered, ClientAnswered)
-        if answered.refused:
-            return _refuse(record, "input", answered.refused)
-        responses, state = answered.responses, told.result.get("requestState")
-    said = f"'{offer.exposed}' asked for input {MOST_ROUNDS} times without an answer, and was left."
-    return _refuse(record, "input", said)
+    )
+    if isinstance(told, Unanswered):
+        return _refuse(
+            record, "input", f"'{offer.exposed}' was not called to its end: {told.reason}"
+        )
+    return _conclude(record, offer, told)
 
 
-def _conclude(record: CallRecord, offer: Offer, told: Event) -> CallEnd:
+def _conclude(record: CallRecord, offer: Offer, told: Told) -> CallEnd:
     match told:
         case Returned(result):
             record.outcome = "edited" if record.edits else "passed"
             record.note_result(result)
-            return CallEnd(attach_edits(result, record.edits), record)
+            return CallEnd(attach_edits(result, record.edits), record, offer, told)
         case Rejected():
             record.outcome, record.reason = "failed", f"error {told.code}"
             record.reply = told.message
-            return CallEnd(told, record)
+            return CallEnd(told, record, offer, told)
         case Failed(failure):
             unknown = is_unknown(failure, offer.tool.effects)
             made = build_failure(failure, offer, is_unknown=unknown)
-            kind = f"{failure.kind}, outcome unknown" if unknown else failure.kind
-            return _fail(record, attach_edits(made, record.edits), kind)
-    raise TypeError(f"a dispatch does not end with {type(told).__name__}")
+            end = _fail(record, attach_edits(made, record.edits), failure.kind)
+            record.outcome = "unknown" if unknown else "failed"
+            return replace(end, offer=offer, told=told)
 
 
 def _refuse(record: CallRecord, rule: str, text: str) -> CallEnd:

@@ -45,13 +45,14 @@ class Consented:
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """Send the call. ``arguments`` None: the client gave none. ``may_repeat``: it may be sent once
-    more where its answer was lost. ``responses`` and ``state`` continue a call that asked for
-    input.
+    """Send a request. ``may_repeat``: it may be sent once more where its answer was lost.
+    ``responses`` and ``state`` continue a request whose server asked for input.
     """
 
-    offer: Offer
-    arguments: JsonObject | None
+    server: str
+    method: str
+    params: JsonObject
+    seconds: float
     may_repeat: bool
     responses: Mapping[str, JsonObject] | None = None
     state: str | None = None
@@ -98,5 +99,7 @@ class ClientAnswered:
     refused: str = ""
 
 
+Told: TypeAlias = Returned | Rejected | Failed
+"""What came of a request to a server."""
 Command: TypeAlias = Consult | AskConsent | Dispatch | AskClient
 Event: TypeAlias = Consulted | Consented | Returned | Rejected | Failed | ClientAnswered

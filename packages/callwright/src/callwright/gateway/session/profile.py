@@ -22,11 +22,12 @@ CAPABILITY: Mapping[str, str] = {
 @dataclass(frozen=True, slots=True)
 class Profile:
     """``capabilities`` are the names of those that the server declared; ``lists`` what it listed by
-    kind: ``prompts``, ``resources``, ``templates``.
+    kind: ``prompts``, ``resources``, ``templates``; ``instructions`` what it tells models.
     """
 
     capabilities: frozenset[str] = frozenset()
     lists: Mapping[str, Sequence[JsonObject]] = field(default_factory=dict)
+    instructions: str = ""
 
     def get(self, kind: str) -> Sequence[JsonObject]:
         """The entries of a kind."""

@@ -5,23 +5,22 @@ evidence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, get_args
 
-from callwright.language.credentials import mask_secrets
 from callwright.nouns.types import Edit, Json, JsonObject, to_canonical_json, to_json
 
-Outcome = Literal["passed", "edited", "refused", "failed", "gone"]
-OUTCOMES: tuple[Outcome, ...] = ("passed", "edited", "refused", "failed", "gone")
+Outcome = Literal["passed", "edited", "refused", "failed", "unknown", "gone"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _REPLY = 2_000  # characters of a reply that are kept
 
 
 @dataclass(slots=True)
 class CallRecord:
     """``name`` and ``given`` are the client's; ``server`` and ``tool`` whom they mean, ``sent`` the
-    arguments that left (None: nothing left). ``reason`` says why a call was refused or failed;
-    ``asked``, who was asked for approval. ``created``: seconds since 1970. A call that its client
-    left is ``gone``.
+    arguments that left (None: nothing left). ``outcome``: a call that may have taken effect although
+    nothing came back is ``unknown``, one that its client left ``gone``; ``reason`` says why it was
+    refused or failed. ``asked``: who was asked for approval. ``created``: seconds since 1970.
     """
 
     id: str
@@ -36,10 +35,8 @@ class CallRecord:
     asked: str = ""
     reply: str = ""
     is_error: bool = False
-    client: str = ""
     seconds: float = 0.0
     created: float = 0.0
-    notes: list[str] = field(default_factory=list)
 
     def note_edits(self, edits: Sequence[Edit]) -> None:
         """Keep what was changed in the arguments."""
@@ -55,11 +52,9 @@ class CallRecord:
             said = "\n".join(map(str, texts))
         self.reply = _shorten(said, _REPLY)
 
-    def shortened(self, most: int, secrets: Sequence[str]) -> JsonObject:
-        """The record as JSON without these secrets, each text of at most ``most`` characters."""
-        told = to_json(self)
-        made: JsonObject = mask_secrets(told, secrets)
-        return {key: _shorten_value(value, most) for key, value in made.items()}
+    def shorten(self, most: int) -> JsonObject:
+        """The record as JSON, each value of at most ``most`` characters."""
+        return {key: _shorten_value(value, most) for key, value in to_json(self).items()}
 
 
 def _shorten(value: Json, most: int) -> str:
@@ -71,5 +66,21 @@ def _shorten_value(value: Json, most: int) -> Json:
     if isinstance(value, str):
         return _shorten(value, most)
     if isinstance(value, dict | list):
-        return value if len(to_canonical_json(value)) <= most else _shorten(value, most)
+        return value if _is_short(value, most) else _cut(value, most)
     return value
+
+
+def _is_short(value: Json, most: int) -> bool:
+    return len(to_canonical_json(value)) <= most
+
+
+def _cut(value: Json, most: int) -> Json:
+    """A long list as a shorter one, so that its entries keep their form; a long object as text."""
+    if not isinstance(value, list):
+        return _shorten(value, most)
+    kept: list[Json] = []
+    for one in value:
+        if not _is_short([*kept, one], most):
+            break
+        kept.append(one)
+    return kept
