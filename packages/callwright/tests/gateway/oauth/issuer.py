@@ -27,6 +27,8 @@ from starlette.routing import Route
 
 from callwright.cli.proxy import open_socket
 
+REALM = "/realm"  # most issuers have a path, and the SDK's models add a slash to those without
+
 
 @asynccontextmanager
 async def serve_app(app: Any) -> AsyncIterator[str]:
@@ -94,19 +96,19 @@ class Issuer:
     def app(self) -> Starlette:
         return Starlette(
             routes=[
-                Route("/.well-known/oauth-authorization-server", self._metadata),
-                Route("/keys", self._keys),
-                Route("/register", self._register, methods=["POST"]),
-                Route("/authorize", self._authorize),
-                Route("/token", self._token, methods=["POST"]),
-                Route("/introspect", self._introspect, methods=["POST"]),
+                Route(f"/.well-known/oauth-authorization-server{REALM}", self._metadata),
+                Route(f"{REALM}/keys", self._keys),
+                Route(f"{REALM}/register", self._register, methods=["POST"]),
+                Route(f"{REALM}/authorize", self._authorize),
+                Route(f"{REALM}/token", self._token, methods=["POST"]),
+                Route(f"{REALM}/introspect", self._introspect, methods=["POST"]),
             ]
         )
 
     async def _note(self, request: Request) -> dict[str, str]:
         body = (await request.body()).decode()
         form = {k: str(v) for k, v in (await request.form()).items()} if body else {}
-        self.seen.append((request.url.path, form))
+        self.seen.append((_path_of(request), form))
         return form
 
     async def _metadata(self, request: Request) -> Response:
@@ -135,12 +137,12 @@ class Issuer:
         told = json.loads(await request.body())
         client = {**told, "client_id": secrets.token_hex(8), "token_endpoint_auth_method": "none"}
         self.clients[client["client_id"]] = client
-        self.seen.append((request.url.path, {"client_id": client["client_id"]}))
+        self.seen.append((_path_of(request), {"client_id": client["client_id"]}))
         return JSONResponse(client, 201)
 
     async def _authorize(self, request: Request) -> Response:
         asked = dict(request.query_params)
-        self.seen.append((request.url.path, asked))
+        self.seen.append((_path_of(request), asked))
         client = self.clients[asked["client_id"]]
         assert asked["redirect_uri"] in client["redirect_uris"]
         assert asked["response_type"] == "code"
@@ -181,6 +183,10 @@ class Issuer:
         return JSONResponse(self.opaque.get(form["token"], {"active": False}))
 
 
+def _path_of(request: Request) -> str:
+    return request.url.path.removeprefix(REALM)
+
+
 def _basic(name: str, secret: str) -> str:
     return base64.b64encode(f"{name}:{secret}".encode()).decode()
 
@@ -190,5 +196,5 @@ async def serve_issuer() -> AsyncIterator[Issuer]:
     """An authorization server that runs."""
     issuer = Issuer()
     async with serve_app(issuer.app()) as url:
-        issuer.url = url
+        issuer.url = url + REALM
         yield issuer

@@ -11,7 +11,7 @@ async def test_keys_are_found_by_the_issuer_s_own_metadata(issuer: Issuer) -> No
         assert getattr(await keys.find(issuer.url, "first"), "key_id", None) == "first"
         assert await keys.find(issuer.url, "other") is None
     assert [path for path, _ in issuer.seen] == [
-        "/.well-known/oauth-authorization-server",
+        "/.well-known/oauth-authorization-server/realm",
         "/keys",
     ]
 
@@ -25,7 +25,7 @@ async def test_metadata_of_another_issuer_is_not_believed(issuer: Issuer) -> Non
 async def test_a_given_address_is_asked_directly(issuer: Issuer) -> None:
     async with aclosing(SigningKeys(f"{issuer.url}/keys")) as keys:
         assert await keys.find("https://anything.example.org", "first") is not None
-    assert issuer.count("/.well-known/oauth-authorization-server") == 0
+    assert issuer.count("/.well-known/oauth-authorization-server/realm") == 0
 
 
 async def test_old_keys_are_used_on_while_the_issuer_cannot_be_asked(issuer: Issuer) -> None:
