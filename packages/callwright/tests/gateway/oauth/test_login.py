@@ -68,7 +68,7 @@ async def test_nobody_logs_in(issuer: Issuer, tmp_path: Path) -> None:
     async with serve_protected(issuer) as protected:
         server = Server("mail", url=protected.url)
         login = LoginStore(tmp_path).open("", protected.url)
-        with pytest.raises(CatalogError, match="nobody logged in at 'mail' within 0.5 seconds"):
+        with pytest.raises(CatalogError, match="nobody logged in at 'mail'"):
             await log_in(server, login, lambda _: None, LoginOptions(seconds=0.5))
     assert not login.exists
 
