@@ -23,6 +23,7 @@ from mcp.types import (
     SamplingMessage,
     TextContent,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, Field
 
 
@@ -88,34 +89,39 @@ def add_questions(server: MCPServer) -> None:
 
 def _add_requests(server: MCPServer) -> None:
     @server.tool()
-    async def test_sampling(prompt: str, ctx: Context) -> str:
-        """Asks the client's model."""
-        said = await ctx.session.create_message(
-            messages=[SamplingMessage(role="user", content=_text(prompt))],
-            max_tokens=100,
-            related_request_id=ctx.request_id,  # else it goes where nobody may listen yet
-        )
+    async def test_sampling(prompt: str, ctx: Context) -> str | InputRequiredResult:
+        """Asks the client's model, in the form of the connection's era."""
+        said: Any = _answer(ctx, "sample")
+        if said is None and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return InputRequiredResult(input_requests={"sample": _ask_model(prompt)})
+        if said is None:
+            said = await ctx.session.create_message(
+                messages=[SamplingMessage(role="user", content=_text(prompt))],
+                max_tokens=100,
+                related_request_id=ctx.request_id,  # else it goes where nobody may listen yet
+            )
         return f"LLM response: {getattr(said.content, 'text', '')}"
 
-    async def elicit(ctx: Context, message: str, schema: type[BaseModel], begin: str) -> str:
-        said = await ctx.elicit(message=message, schema=schema)
-        content = said.data.model_dump_json() if said.action == "accept" else "{}"
-        return f"{begin}: action={said.action}, content={content}"
-
     @server.tool()
-    async def test_elicitation(message: str, ctx: Context) -> str:
+    async def test_elicitation(
+        message: str, answer: Annotated[ElicitationResult[Word], Resolve(_ask_word)]
+    ) -> str:
         """Asks the user for a word."""
-        return await elicit(ctx, message, Word, "User response")
+        return _describe("User response", answer)
 
     @server.tool()
-    async def test_elicitation_sep1034_defaults(ctx: Context) -> str:
+    async def test_elicitation_sep1034_defaults(
+        answer: Annotated[ElicitationResult[Defaults], Resolve(_ask_defaults)],
+    ) -> str:
         """Asks with defaults."""
-        return await elicit(ctx, "Please review these values", Defaults, "Elicitation completed")
+        return _describe("Elicitation completed", answer)
 
     @server.tool()
-    async def test_elicitation_sep1330_enums(ctx: Context) -> str:
+    async def test_elicitation_sep1330_enums(
+        answer: Annotated[ElicitationResult[Enums], Resolve(_ask_enums)],
+    ) -> str:
         """Asks with enumerations."""
-        return await elicit(ctx, "Please choose", Enums, "Elicitation completed")
+        return _describe("Elicitation completed", answer)
 
     @server.tool()
     async def test_streaming_elicitation(
@@ -228,6 +234,19 @@ def _add_prompt(server: MCPServer) -> None:
 
 def _ask_word() -> Elicit[Word]:
     return Elicit("a word, please", Word)
+
+
+def _ask_defaults() -> Elicit[Defaults]:
+    return Elicit("Please review these values", Defaults)
+
+
+def _ask_enums() -> Elicit[Enums]:
+    return Elicit("Please choose", Enums)
+
+
+def _describe(begin: str, answer: Any) -> str:
+    content = answer.data.model_dump_json() if answer.action == "accept" else "{}"
+    return f"{begin}: action={answer.action}, content={content}"
 
 
 def _answer(ctx: Context, key: str) -> Any:
