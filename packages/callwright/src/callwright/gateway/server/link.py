@@ -80,6 +80,7 @@ class Link(Protocol):
 
     key: ConnectionKey
     used: float  # the loop's time when it was used last
+    listing: asyncio.Lock  # held while the tools are listed once more
 
     @property
     def is_open(self) -> bool: ...
@@ -129,6 +130,7 @@ class McpLink:
     group: asyncio.TaskGroup
     capabilities: Mapping[str, Any] = field(default_factory=dict)  # the client's
     used: float = 0.0
+    listing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         self._flights: set[Flight] = set()

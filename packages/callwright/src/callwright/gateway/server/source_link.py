@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ class SourceLink:
     """A tool source that is open. There is one for each key, as of any server."""
 
     def __init__(self, entry: ServerEntry, key: ConnectionKey) -> None:
-        self.key, self.used = key, 0.0
+        self.key, self.used, self.listing = key, 0.0, asyncio.Lock()
         self._entry = entry
         self._sources: list[ToolSource] = []
         self._tools: dict[str, tuple[ToolSource, Tool]] = {}

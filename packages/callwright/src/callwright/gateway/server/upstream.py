@@ -109,11 +109,15 @@ class Upstream:
         link = await self.connect(key, capabilities, seconds)
         if isinstance(link, Failure):
             return Consulted(failure=link)
-        if link.is_outdated:
+        if link.is_outdated or link.listing.locked():
             try:
-                await self._take_list(await link.list_again())
+                async with asyncio.timeout(seconds):
+                    await self._list_again(link)
             except CatalogError as error:
                 return Consulted(failure=Failure("unavailable", error.message, not_done=True))
+            except TimeoutError:
+                said = f"the server {self.name!r} says that its tools have changed, and lists none"
+                return Consulted(failure=Failure("timeout", said, retryable=True, not_done=True))
         listing = self.listing
         if listing is None:
             return Consulted()
@@ -157,7 +161,15 @@ class Upstream:
         it again.
         """
         with suppress(CatalogError):
-            await self._take_list(await link.list_again())
+            await self._list_again(link)
+
+    async def _list_again(self, link: Link) -> None:
+        """Take the list of a server that says that it has changed. Whoever comes meanwhile waits
+        for it: no call may rest on a definition that does not hold any more. Raises CatalogError.
+        """
+        async with link.listing:
+            if link.is_outdated:
+                await self._take_list(await link.list_again())
 
     def note_answer(self) -> None:
         """Its server answers: what failed before is over."""

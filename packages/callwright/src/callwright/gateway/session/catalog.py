@@ -80,10 +80,10 @@ def read_listing(
     """
     tools: list[tuple[JsonObject, Tool]] = []
     problems: list[str] = []
-    hidden: dict[str, str] = {}
+    hidden = dict(blocked)
     for raw in definitions:
         name = str(raw.get("name"))
-        reason = blocked.get(name) or policy.explain_hidden(name)
+        reason = hidden.get(name) or policy.explain_hidden(name)
         if reason:
             hidden[name] = reason
             continue

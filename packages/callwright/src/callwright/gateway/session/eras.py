@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from callwright.nouns.types import JsonObject, to_canonical_json
 
+_NOT_KEPT: JsonObject = {"ttlMs": 0, "cacheScope": "private"}
 _NEWER = ("resultType", "ttlMs", "cacheScope", "inputRequests", "requestState")
 
 
@@ -20,9 +21,12 @@ def adapt_tool(definition: JsonObject, is_modern: bool) -> JsonObject:
 
 
 def adapt_result(result: JsonObject, is_modern: bool) -> JsonObject:
-    """The result as a client of this era reads it."""
+    """The result as a client of this era reads it. A resource of an older server may not be kept:
+    nobody has said for how long.
+    """
     if is_modern:
-        return result if "resultType" in result else {**result, "resultType": "complete"}
+        kept = _NOT_KEPT if "contents" in result else {}
+        return {"resultType": "complete", **kept, **result}
     if not any(key in result for key in (*_NEWER, "structuredContent")):
         return result
     made = {key: value for key, value in result.items() if key not in _NEWER}
