@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 from callwright.gateway.oauth.login_store import Login
@@ -22,6 +23,7 @@ from callwright.tools.servers import Server
 SECONDS = 300.0  # for a person to log in
 _PATH = "/callback"
 _LONGEST = 16_384
+_SCOPE = re.compile(r'(?<![\w])scope=(?:"([^"]*)"|([^\s,]+))\s*,?\s*')
 _PAGE = (
     "<!doctype html><meta charset=utf-8><title>Callwright</title><p>{said} You can close this"
     " window.</p>"
@@ -30,13 +32,16 @@ _PAGE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginOptions:
-    """``client_id``: of a client that was registered by hand ("": it registers itself); its secret
-    beside it. ``port``: of the redirect address that was registered (0: any). ``scope`` "": what
-    the server asks for.
+    """``client_id``: of a client that was registered by hand ("": it registers itself, or is known by
+    ``client_document``, the https:// URL of a client ID metadata document); its secret beside it,
+    which is sent in the header (``basic``) or in the body (``post``). ``port``: of the redirect
+    address that was registered (0: any). ``scope``: wanted beside what the server asks for.
     """
 
     client_id: str = ""
     client_secret: str = ""
+    client_auth: Literal["basic", "post"] = "basic"
+    client_document: str = ""
     port: int = 0
     scope: str = ""
     seconds: float = SECONDS
@@ -55,7 +60,7 @@ async def log_in(
     try:
         async with asyncio.timeout(options.seconds), _listen(options.port) as comeback:
             provider = await _build(login, comeback, show, options)
-            await _visit(server, provider)
+            await _visit(server, provider, options.scope)
     except TimeoutError:
         raise CatalogError(
             f"nobody logged in at {server.name!r} within {options.seconds:g} seconds"
@@ -79,7 +84,7 @@ async def _build(
     login.forget()
     redirect = [AnyUrl(comeback.address)]
     if options.client_id:
-        method = "client_secret_post" if options.client_secret else "none"
+        method = f"client_secret_{options.client_auth}" if options.client_secret else "none"
         await login.set_client_info(
             OAuthClientInformationFull(
                 client_id=options.client_id,
@@ -91,7 +96,6 @@ async def _build(
     asked = OAuthClientMetadata(
         client_name=CLIENT_NAME,
         redirect_uris=redirect,
-        scope=options.scope or None,
         token_endpoint_auth_method="none",
     )
 
@@ -103,19 +107,33 @@ async def _build(
         client_metadata=asked,
         redirect_handler=redirect_user,
         callback_handler=comeback.wait,
+        client_metadata_url=options.client_document or None,
     )
 
 
-async def _visit(server: Server, provider: Any) -> None:
+async def _visit(server: Server, provider: Any, scope: str) -> None:
     """Make a request that needs the login, and follow it through."""
-    watch = Watch(lambda: None, ToolPages(), _pass_by)
+
+    async def widen(response: Any) -> None:
+        """The SDK asks for the scopes that the refusal names: the wanted ones are named too."""
+        said = response.headers.get("www-authenticate", "")
+        if scope and response.status_code == 401 and said.lower().startswith("bearer"):
+            response.headers["www-authenticate"] = add_scope(said, scope)
+
+    watch = Watch(lambda: None, ToolPages(), widen)
     with tempfile.TemporaryFile() as nothing:
         async with open_client(server, nothing, watch, auth=provider) as client:
             await list_tools(client)
 
 
-async def _pass_by(response: Any) -> None:
-    del response
+def add_scope(challenge: str, scope: str) -> str:
+    """A challenge (RFC 6750, section 3) that asks for these scopes beside its own."""
+    found = _SCOPE.search(challenge)
+    asked = f"{found[1] or found[2]} {scope}" if found else scope
+    union = " ".join(dict.fromkeys(asked.split()))
+    rest = _SCOPE.sub("", challenge).rstrip(", ")
+    separator = ", " if "=" in rest else " "
+    return f'{rest}{separator}scope="{union}"'
 
 
 class _Comeback:

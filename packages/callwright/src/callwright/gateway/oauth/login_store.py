@@ -52,6 +52,14 @@ class Login:
         return isinstance(self._read().get("tokens"), dict)
 
     @property
+    def stamp(self) -> int:
+        """Changes whenever the login is written; 0 where there is none."""
+        try:
+            return self.path.stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    @property
     def expires(self) -> float | None:
         """When the access token expires, in seconds since 1970; None where that is not known."""
         found = self._read().get("expires")

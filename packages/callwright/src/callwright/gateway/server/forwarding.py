@@ -180,7 +180,7 @@ class Forwarding:
             seconds,
             may_repeat=True,
             responses=responses if is_resumed else None,
-            state=resumed.server,
+            state=resumed.server or None,  # a server may ask without a state of its own
         )
         conversation = Conversation(self._gateway, caller, resumed, responses)
         told = await conversation.lead(_lead(first))

@@ -17,7 +17,7 @@ from callwright.gateway.server.caller import Caller, ConnectionKey
 from callwright.gateway.server.conversation import Conversation
 from callwright.gateway.server.flights import Flights
 from callwright.gateway.server.forwarding import Forwarding
-from callwright.gateway.server.link import Link, McpLink, build_error
+from callwright.gateway.server.link import Link, Logins, McpLink, NoLogins, build_error
 from callwright.gateway.server.notifications import take_notification
 from callwright.gateway.server.sessions import Sessions
 from callwright.gateway.server.source_link import SourceLink
@@ -54,6 +54,7 @@ class GatewaySetup:
     pins: Pins = field(default_factory=ProcessPins)
     profiles: Profiles = field(default_factory=ProcessProfiles)
     exposure: Exposure = field(default_factory=ExposeAll)
+    logins: Logins = field(default_factory=NoLogins)
     record: Callable[[CallRecord, CallEnd | None], None] = lambda *_: None
     idle_seconds: float = IDLE_SECONDS
     list_seconds: float = LIST_SECONDS
@@ -184,7 +185,7 @@ class Gateway:
             name=meant.name,
             arguments=meant.arguments,
             responses=responses if resumed.server is not None else None,
-            state=resumed.server,
+            state=resumed.server or None,  # a server may ask without a state of its own
         )
         facts = CallFacts(
             catalog=catalog,
@@ -245,7 +246,8 @@ class Gateway:
     def _open_link(self, entry: ServerEntry, key: ConnectionKey, capabilities: Any) -> Link:
         if entry.server is None:
             return SourceLink(entry, key)
-        return McpLink(entry.server, key, self, self._group, capabilities)
+        auth = self.setup.logins.find_auth(entry.server, key.principal)
+        return McpLink(entry.server, key, self, self._group, capabilities, auth)
 
     def _note_change(self, what: str) -> None:
         """What a server offers has changed."""

@@ -75,6 +75,24 @@ class LinkListener(Protocol):
         ...
 
 
+class Logins(Protocol):
+    """Protocol of the users' logins at servers."""
+
+    def find_auth(self, server: Server, principal: str) -> Any | None:
+        """Return the ``httpx2.Auth`` for what is sent to a server on behalf of a principal, and of
+        nobody else; None where there is no login.
+        """
+        ...
+
+
+class NoLogins:
+    """Nobody logs in: servers are sent what the configuration says."""
+
+    def find_auth(self, server: Server, principal: str) -> Any | None:
+        del server, principal
+        return None
+
+
 class Link(Protocol):
     """Protocol of a connection: to an MCP server, or to tools of another kind."""
 
@@ -129,6 +147,7 @@ class McpLink:
     listener: LinkListener
     group: asyncio.TaskGroup
     capabilities: Mapping[str, Any] = field(default_factory=dict)  # the client's
+    auth: Any = None  # of the user of ``key``
     used: float = 0.0
     listing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -143,6 +162,7 @@ class McpLink:
             is_dropped=self._notices.is_dropped,
             group=self.group,
             refused=self._note_status,
+            auth=self.auth,
         )
         self._secrets = select_redactable(self.server.secrets)
 
@@ -336,6 +356,9 @@ class McpLink:
             or is_cut(error.error.data)
         )
         is_bare_status = error.message == _BARE_STATUS and flight.status is not None
+        if flight.status in (401, 403) and (need := getattr(self.auth, "need", "")):
+            said = f"the server {self.server.name!r} wants another login: {need}"
+            return Failed(Failure("auth", said, not_done=True))
         if is_lost or code == UNREADABLE or is_bare_status:
             return Failed(failure_of(code, said, status=flight.status, lost=is_lost))
         return Rejected(code, said, self._redact(error.error.data))
