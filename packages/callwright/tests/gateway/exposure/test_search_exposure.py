@@ -66,7 +66,7 @@ def test_nothing_is_searched_where_all_tools_are_listed_until_somebody_asks() ->
     exposure = SearchExposure(ExposureSettings(), open_search)
     assert len(exposure.list_tools(CATALOG)) == 2
     assert exposure.describe(CATALOG) == ""
-    exposure.encode(CATALOG)
+    exposure.prepare(CATALOG)
     assert not opened
 
 

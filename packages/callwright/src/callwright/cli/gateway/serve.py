@@ -9,13 +9,21 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from callwright.cli.evidence import open_evidence
 from callwright.cli.proxy import open_socket, render_host
 from callwright.gateway.configuration import ServersFile, read_servers_file
+from callwright.gateway.exposure import ExposureSettings, SearchExposure
+from callwright.gateway.exposure.tool_search import ToolSearch, open_search_encoder
+from callwright.gateway.oauth.authorizer import OAuthAuthorizer, open_verifier
+from callwright.gateway.oauth.resource import OAuthResource
+from callwright.gateway.oauth.server_auth import ServerLogins
+from callwright.gateway.pins import PinStore, ProfileStore
+from callwright.gateway.server.authorizer import Authorizer, KeyAuthorizer
 from callwright.gateway.server.call_log import CallLines, JsonLines, TextLines
 from callwright.gateway.server.counters import GatewayCounters
 from callwright.gateway.server.evidence_writer import EvidenceWriter
@@ -28,7 +36,7 @@ from callwright.nouns.log_line import LogFormat
 from callwright.nouns.redaction import select_redactable
 from callwright.serving.access import Access, host_name
 from callwright.serving.line_log import LineLog, LogHandler
-from callwright.tools.evidence import EvidenceStore
+from callwright.tools.evidence import EvidenceStore, Rate
 
 KEY = "CALLWRIGHT_GATEWAY_KEY"
 _BACKLOG = 2048
@@ -51,6 +59,7 @@ class GatewayOptions:
     quiet: bool = False
     log_format: LogFormat = "text"
     evidence: bool | Path = True
+    exposure: ExposureSettings = field(default_factory=ExposureSettings)
 
 
 def serve_gateway(options: GatewayOptions) -> None:
@@ -97,7 +106,14 @@ async def _serve(
                 log(lines.render_call(call))
 
         setup = GatewaySetup(
-            entries=found.entries, allow=options.allow, consent=options.consent, record=record
+            entries=found.entries,
+            allow=options.allow,
+            consent=options.consent,
+            pins=PinStore(found.place),
+            profiles=ProfileStore(found.place),
+            exposure=build_exposure(options.exposure, store),
+            logins=ServerLogins(),
+            record=record,
         )
         for entry in found.entries:
             if entry.error:
@@ -107,7 +123,7 @@ async def _serve(
             from callwright.gateway.server.stdio_door import serve_stdio
 
             return await serve_stdio(gateway)
-        return await _serve_http(options, gateway, counters, lines, secrets)
+        return await _serve_http(options, found.oauth, gateway, counters, lines, secrets)
 
 
 @asynccontextmanager
@@ -130,16 +146,17 @@ async def _learn(
 
 async def _serve_http(
     options: GatewayOptions,
+    oauth: OAuthResource | None,
     gateway: Gateway,
     counters: GatewayCounters,
     lines: CallLines,
     secrets: tuple[str, ...],
 ) -> None:
-    from callwright.gateway.server.authorizer import KeyAuthorizer
     from callwright.gateway.server.http_door import HttpDoor
 
-    access = build_access(options)
-    door = HttpDoor(gateway, access, KeyAuthorizer(access), counters, secrets)
+    access = build_access(options, oauth)
+    authorizer = build_authorizer(access, oauth)
+    door = HttpDoor(gateway, access, authorizer, counters, secrets)
     listening = open_socket(options.host, options.port or 0, "gateway")
     host, port = listening.getsockname()[:2]
     address = f"http://{render_host(str(host))}:{port}"
@@ -182,15 +199,33 @@ def _build_server(door: Any, host: str, port: int) -> Any:
     return uvicorn.Server(config)
 
 
-def build_access(options: GatewayOptions) -> Access:
-    """Who may use the door. Raises ConfigError where others could use it without a key."""
+def build_exposure(settings: ExposureSettings, store: EvidenceStore | None) -> SearchExposure:
+    """What clients see, with a search that knows how well tools work."""
+
+    def open_search() -> ToolSearch:
+        rates = store.rates if store is not None else dict[str, Rate]
+        return ToolSearch(rates, encoder=open_search_encoder())
+
+    return SearchExposure(settings, open_search)
+
+
+def build_authorizer(access: Access, oauth: OAuthResource | None) -> Authorizer:
+    """Who is let in: holders of the key, or of a token where OAuth is configured."""
+    if oauth is None:
+        return KeyAuthorizer(access)
+    return OAuthAuthorizer(oauth, open_verifier(oauth), replace(access, key=Secret("")))
+
+
+def build_access(options: GatewayOptions, oauth: OAuthResource | None = None) -> Access:
+    """Who may use the door. Raises ConfigError where others could use it without a key or token."""
     unreadable = next((name for name in options.allow_host if host_name(name) is None), None)
     if unreadable is not None:
         raise ConfigError(
             f"--allow-host {unreadable} is no name of a host",
             hint="a name alone, as in my-server.lan",
         )
-    names = (options.host, *options.allow_host)
+    named = urlsplit(oauth.resource).hostname if oauth is not None else None
+    names = (options.host, *options.allow_host, *([named] if named else []))
     hosts = frozenset(found for name in names if (found := host_name(name)))
-    key = Secret(os.environ.get(KEY, ""))
-    return Access(key, hosts=hosts, what="gateway", variable=KEY).checked(options.host)
+    made = Access(Secret(os.environ.get(KEY, "")), hosts=hosts, what="gateway", variable=KEY)
+    return made if oauth is not None else made.checked(options.host)

@@ -5,6 +5,7 @@ of the rest, and what a call of ``search_tools`` or ``call_tool`` means.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Any
 
 from callwright.gateway.exposure.exposure import Exposed, ExposureSettings, expose_tools
@@ -39,6 +40,7 @@ class SearchExposure:
         self._search: ToolSearch | None = None
         self._searched: GatewayCatalog | None = None
         self._made: tuple[GatewayCatalog, Exposed] | None = None
+        self._lock = Lock()
 
     def list_tools(self, catalog: GatewayCatalog) -> Sequence[JsonObject]:
         return self._expose(catalog).definitions
@@ -57,10 +59,8 @@ class SearchExposure:
         meant = read_call(given)
         return _refuse(meant) if isinstance(meant, str) else Meant(*meant)
 
-    def encode(self, catalog: GatewayCatalog) -> None:
-        """Make what a search by meaning needs, where it is likely to be needed. Takes seconds for
-        thousands of tools that are new; for a thread.
-        """
+    def prepare(self, catalog: GatewayCatalog) -> None:
+        """Make the vectors of a search by meaning, where the search is listed."""
         if self._expose(catalog).has_search:
             self._find_search(catalog).encode()
 
@@ -77,16 +77,18 @@ class SearchExposure:
 
     def _find_search(self, catalog: GatewayCatalog) -> ToolSearch:
         """The search over exactly this catalogue."""
-        search = self._search = self._search or self._open_search()
-        if self._searched is not catalog:
-            search.update(catalog)
-            self._searched = catalog
+        with self._lock:  # it is prepared in a thread, and searched in others
+            search = self._search = self._search or self._open_search()
+            if self._searched is not catalog:
+                search.update(catalog)
+                self._searched = catalog
         return search
 
     def _expose(self, catalog: GatewayCatalog) -> Exposed:
-        if self._made is None or self._made[0] is not catalog:
-            self._made = catalog, expose_tools(catalog, self._settings)
-        return self._made[1]
+        made = self._made
+        if made is None or made[0] is not catalog:
+            made = self._made = catalog, expose_tools(catalog, self._settings)
+        return made[1]
 
 
 def _refuse(text: str) -> Answer:

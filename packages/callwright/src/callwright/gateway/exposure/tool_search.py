@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
+from threading import Lock
 
 from callwright.gateway.exposure.meta_tools import Found, Search
 from callwright.gateway.session.catalog import Offer
@@ -42,6 +43,7 @@ class ToolSearch:
         self._encoder = encoder
         self._by_words = ToolIndex.build(())
         self._by_meaning: ToolIndex | None = None
+        self._encoding = Lock()
         self._offers: dict[str, Offer] = {}
 
     def update(self, offers: Iterable[Offer]) -> None:
@@ -54,7 +56,9 @@ class ToolSearch:
 
         Raises WeightsError where the encoder's files are broken.
         """
-        if self._encoder is not None:
+        if self._encoder is None:
+            return
+        with self._encoding:  # one thread at a time: the other finds the texts encoded
             index = self._by_meaning or ToolIndex.build((), self._encoder)
             self._by_meaning = index.synced(self._iter_tools())
 

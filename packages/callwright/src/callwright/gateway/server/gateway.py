@@ -24,7 +24,7 @@ from callwright.gateway.server.source_link import SourceLink
 from callwright.gateway.server.upstream import IDLE_SECONDS, Shelf, Upstream
 from callwright.gateway.session.call import CallEnd, CallFacts, CallRequest, run_call
 from callwright.gateway.session.catalog import GatewayCatalog, build_catalog
-from callwright.gateway.session.exposure import Answer, ExposeAll, Exposure
+from callwright.gateway.session.exposure import Answer, ExposeAll, Exposure, Resolved
 from callwright.gateway.session.hourly_budget import HourlyBudget
 from callwright.gateway.session.instructions import render_instructions
 from callwright.gateway.session.pins import Pins, ProcessPins
@@ -153,6 +153,7 @@ class Gateway:
             self.catalog = build_catalog(listings)
             self._consent = self._build_consent(self.catalog)
             self._is_stale = False
+            self._group.create_task(asyncio.to_thread(self.setup.exposure.prepare, self.catalog))
         return self.catalog
 
     async def call_tool(
@@ -173,7 +174,7 @@ class Gateway:
         resumed = read_round_state(state)
         self._number += 1
         record = CallRecord(f"call-{self._number}", name, arguments)
-        meant = self.setup.exposure.resolve(name, arguments, catalog)
+        meant = await self._resolve(name, arguments, catalog)
         if isinstance(meant, Answer):
             record.outcome = "passed"
             record.note_result(meant.result)
@@ -204,6 +205,13 @@ class Gateway:
             self.active -= 1
             if not isinstance(ended, dict):  # else the call goes on when its client comes back
                 self._record(record, ended, began)
+
+    async def _resolve(self, name: str, arguments: Any, catalog: GatewayCatalog) -> Resolved:
+        """What a call means. A search may take longer than others should wait."""
+        resolve = self.setup.exposure.resolve
+        if catalog.find(name) is not None:
+            return resolve(name, arguments, catalog)
+        return await asyncio.to_thread(resolve, name, arguments, catalog)
 
     def _spend(self, caller: Caller, catalog: GatewayCatalog, name: str) -> str:
         """Take one call from the client's budget; returns why there is none left."""
