@@ -253,5 +253,4 @@ def import_command(
 
     if print_config is not None:
         raise typer.Exit(print_entry(print_config.value, output, url))
-    chosen = [one.value for one in clients or list(ClientChoice)]
-    raise typer.Exit(import_lists(chosen, project, output))
+    raise typer.Exit(import_lists([one.value for one in clients or ClientChoice], project, output))

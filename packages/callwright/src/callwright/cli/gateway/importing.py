@@ -31,7 +31,7 @@ _STDOUT = Path("-")
 _LONGEST = 64_000_000  # bytes: Claude Code keeps more than servers in its file
 
 
-def import_lists(clients: Sequence[ClientName], project: Path, output: Path) -> int:
+def import_lists(clients: Sequence[str], project: Path, output: Path) -> int:
     """Read the lists of these clients and write the servers file; what it has already stays. 1 where
     no server was found. Raises ConfigError.
     """

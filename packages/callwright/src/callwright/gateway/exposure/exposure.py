@@ -1,7 +1,7 @@
 """Chooses the tools that a client is shown, and says which are not. Pure.
 
-The same servers and settings make the same list, byte for byte, whatever the order in which servers
-answered: a client's prompt cache holds. A tool that is hidden can still be called, by ``call_tool``
+The same servers and settings make the same list, byte for byte, in the order of the configuration: a
+client's prompt cache holds. A tool that is hidden can still be called, by ``call_tool``
 or by its own name; what must not be called is left out by a server's ``allow`` and ``deny``.
 """
 
@@ -49,10 +49,8 @@ class Exposed:
 
 
 def expose_tools(offers: Iterable[Offer], settings: ExposureSettings) -> Exposed:
-    """Return what a client is shown: the two tools of the search first, then tools in the order of
-    their names.
-    """
-    ordered = sorted(offers, key=lambda offer: offer.exposed)
+    """Return what a client is shown: the two tools of the search first, then tools in their order."""
+    ordered = list(offers)
     mode = settings.mode or ("all" if len(ordered) <= settings.limit else "search")
     shown = [offer for offer in ordered if mode == "all" or offer.policy.is_pinned(offer.name)]
     hidden = Counter(offer.server for offer in ordered)

@@ -153,7 +153,9 @@ class Gateway:
             self.catalog = build_catalog(listings)
             self._consent = self._build_consent(self.catalog)
             self._is_stale = False
-            self._group.create_task(asyncio.to_thread(self.setup.exposure.prepare, self.catalog))
+            if self.upstreams:  # it runs
+                prepare = self.setup.exposure.prepare
+                self._group.create_task(asyncio.to_thread(prepare, self.catalog))
         return self.catalog
 
     async def call_tool(
@@ -168,8 +170,9 @@ class Gateway:
         """Lead a call to its end, or to the question that its client has to answer first."""
         began = time.monotonic()
         catalog = self.get_catalog()
-        if catalog.find(name) is None:  # perhaps a server that nobody has listed yet
+        if catalog.find(name) is None:  # perhaps of a server that nobody has listed yet
             await self.discover(caller)
+            await self._review_blocked()
             catalog = self.get_catalog()
         resumed = read_round_state(state)
         self._number += 1
@@ -287,8 +290,15 @@ class Gateway:
             now = asyncio.get_running_loop().time()
             for upstream in self.upstreams.values():
                 await upstream.sweep(now)
+            await self._review_blocked()
             for session in self.sessions.list_ended(now):
                 await self.end_session(session)
+
+    async def _review_blocked(self) -> None:
+        """Take up what the user has approved since."""
+        for upstream in self.upstreams.values():
+            if upstream.waits:
+                await upstream.review_again()
 
     async def end_session(self, session: str) -> None:
         """Close what a client's session has open."""

@@ -58,6 +58,7 @@ class Upstream:
         self._links: dict[ConnectionKey, Link] = {}
         self._starting: dict[ConnectionKey, asyncio.Task[Link | Failure]] = {}
         self.listing: Listing | None = None
+        self._blocked: set[str] = set()  # by their pins, not by the configuration
         self._read_known()
 
     @property
@@ -252,7 +253,20 @@ class Upstream:
         if known is not None:
             self._keep_listing(known)
 
+    async def review_again(self) -> None:
+        """Take up what was approved by another process since the tools were listed."""
+        known = await asyncio.to_thread(self.shelf.pins.get_known, self.name)
+        if known is not None and set(known.blocked) != self._blocked:
+            self._keep_listing(known)
+            self.changed("tools")
+
+    @property
+    def waits(self) -> bool:
+        """Return True if a definition waits for approval."""
+        return bool(self._blocked)
+
     def _keep_listing(self, reviewed: Reviewed) -> None:
+        self._blocked = set(reviewed.blocked)
         made = read_listing(self.entry.policy, reviewed.approved, reviewed.blocked)
         problems = (*made.problems, *reviewed.problems)
         self.listing = Listing(made.policy, made.tools, problems, made.blocked)
