@@ -113,10 +113,18 @@ async def call_with_states(client: Client) -> None:
         await client.call_tool(f"test_mrtr_{name}", {})
 
 
+async def echo_schema(client: Client) -> None:
+    """Send a tool's schema back as it was listed."""
+    listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+    schema = listed["json_schema_2020_12_tool"].input_schema
+    await try_call(client, "json_schema_echo", {"schema": schema})
+
+
 ADD = ("add_numbers", {"a": 5, "b": 3})
 STEPS: dict[str, Steps] = {
     "initialize": list_only,
     "json-schema-ref-no-deref": list_only,
+    "json-schema-2020-12-preservation": echo_schema,
     "tools_call": call_tools(ADD),
     "request-metadata": call_tools(ADD),
     "sse-retry": call_tools(("test_reconnection", {})),
