@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from callwright.nouns.types import JsonObject, to_canonical_json
@@ -38,10 +39,6 @@ class Caller:
         self._ctx = ctx
         self.version: str = ctx.protocol_version
         self.is_modern = self.version in MODERN_PROTOCOL_VERSIONS
-        said = ctx.session.client_capabilities
-        self.capabilities: JsonObject = (
-            said.model_dump(by_alias=True, mode="json", exclude_none=True) if said else {}
-        )
         self.principal = get_principal()
         self.session = "" if self.is_modern else _get_session(ctx)
 
@@ -50,7 +47,13 @@ class Caller:
         """The SDK's session, by which the client is told and asked."""
         return self._ctx.session
 
-    @property
+    @cached_property
+    def capabilities(self) -> JsonObject:
+        """What the client has declared, JSON-ready."""
+        said = self._ctx.session.client_capabilities
+        return said.model_dump(by_alias=True, mode="json", exclude_none=True) if said else {}
+
+    @cached_property
     def key(self) -> ConnectionKey:
         """The connections that this client's calls go over."""
         told = {

@@ -183,7 +183,8 @@ class _Handlers:
         return _answer(await self._gateway.forwarding.complete(caller, _dump(params)), caller)
 
     async def subscribe(self, ctx: Any, params: types.SubscribeRequestParams) -> Any:
-        caller, session = self._meet(ctx), self._gateway.sessions.note(Caller(ctx))
+        caller = self._meet(ctx)
+        session = self._gateway.sessions.note(caller)
         refused = await self._gateway.forwarding.watch(caller, [params.uri])
         if refused is not None:
             return _answer(refused, caller)
@@ -192,7 +193,8 @@ class _Handlers:
         return types.EmptyResult()
 
     async def unsubscribe(self, ctx: Any, params: types.UnsubscribeRequestParams) -> Any:
-        caller, session = self._meet(ctx), self._gateway.sessions.note(Caller(ctx))
+        caller = self._meet(ctx)
+        session = self._gateway.sessions.note(caller)
         if session is not None:
             session.uris.discard(params.uri)
         await self._gateway.forwarding.unwatch(caller, params.uri)
@@ -207,7 +209,8 @@ class _Handlers:
         return await self._gateway.sessions.listen(ctx, params, caller.principal)
 
     async def set_level(self, ctx: Any, params: types.SetLevelRequestParams) -> Any:
-        caller, session = self._meet(ctx), self._gateway.sessions.note(Caller(ctx))
+        caller = self._meet(ctx)
+        session = self._gateway.sessions.note(caller)
         if session is not None and params.level in LEVELS:
             session.level = params.level
             await self._gateway.forwarding.set_level(caller)
