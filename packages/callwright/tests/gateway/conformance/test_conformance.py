@@ -33,6 +33,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 SECONDS = 600
 _LINE = re.compile(r"^([✓✗]) (\S+): (\d+) passed, (\d+) failed", re.M)
+_ALONE = re.compile(r"^Passed: \d+/\d+, (\d+) failed, (\d+) warnings", re.M)
 
 pytestmark = pytest.mark.heavy
 
@@ -53,19 +54,36 @@ class Suite:
         return set(yaml.safe_load(told)[leg])
 
     def run(self, leg: str, revision: str, *options: str, folder: Path) -> dict[str, bool]:
-        """Scenario -> passed, of all that a revision requires."""
+        """Scenario -> passed, of all that a revision requires.
+
+        The suite runs client scenarios all at once and waits tenths of a second for some events. So
+        on a machine that is busy a scenario may fail for want of time; each that failed is run once
+        more alone.
+        """
+        said = self._call(leg, *options, "--requirements", revision, folder=folder)
+        found = {name: mark == "✓" for mark, name, *_ in _LINE.findall(said)}
+        assert found, said[-2_000:]
+        for name in sorted(self.list_required(revision, leg)):
+            if not found[name]:
+                alone = ("--scenario", name, "--spec-version", revision)
+                said = self._call(leg, *options, *alone, folder=folder)
+                counted = _ALONE.search(said)
+                most = {"server": r"\d+", "client": "0"}[leg]  # warnings, as the summary counts
+                found[name] = bool(counted and counted[1] == "0" and re.fullmatch(most, counted[2]))
+        return found
+
+    def _call(self, leg: str, *options: str, folder: Path) -> str:
+        """What the suite prints."""
         command = [self.node, str(self.package / "dist" / "index.js"), leg, *options]
         done = subprocess.run(
-            [*command, "--requirements", revision, "--timeout", "60000", "-o", str(folder)],
+            [*command, "--timeout", "60000", "-o", str(folder)],
             capture_output=True,
             text=True,
             cwd=ROOT,
             timeout=SECONDS,
             env=_environment(folder),
         )
-        found = {name: mark == "✓" for mark, name, *_ in _LINE.findall(done.stdout)}
-        assert found, done.stdout[-2_000:] + done.stderr[-2_000:]
-        return found
+        return done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
