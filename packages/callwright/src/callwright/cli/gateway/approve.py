@@ -20,23 +20,25 @@ def approve_named(named: Sequence[str]) -> int:
     waiting = list(iter_pending(trust))
     if not named:
         for pending in waiting:
-            _show(pending)
+            _show_changes(pending)
         if not waiting:
             print("no definition has changed since it was first seen or approved")
         return 1 if waiting else 0
-    missed = [name for name in named if not any(_pick(one, name).changes for one in waiting)]
+    missed = [
+        name for name in named if not any(_pick_changes(one, name).changes for one in waiting)
+    ]
     for pending in waiting:
-        tools = {c.tool for name in named for c in _pick(pending, name).changes}
+        tools = {c.tool for name in named for c in _pick_changes(pending, name).changes}
         chosen = replace(pending, changes=tuple(c for c in pending.changes if c.tool in tools))
         if chosen.changes:
-            _show(chosen, is_approved=True)
+            _show_changes(chosen, is_approved=True)
             approve_changes(trust, chosen)
     for name in missed:
         print(f"nothing of {escape_terminal_text(name)} waits for approval", file=sys.stderr)
     return 1 if missed else 0
 
 
-def _pick(pending: Pending, name: str) -> Pending:
+def _pick_changes(pending: Pending, name: str) -> Pending:
     """The changes of one server that a name means: of SERVER all, of SERVER/TOOL one. Both may have
     a slash in them.
     """
@@ -48,7 +50,7 @@ def _pick(pending: Pending, name: str) -> Pending:
     return replace(pending, changes=kept)
 
 
-def _show(pending: Pending, *, is_approved: bool = False) -> None:
+def _show_changes(pending: Pending, *, is_approved: bool = False) -> None:
     server = escape_terminal_text(pending.server)
     where = f" ({escape_terminal_text(pending.place)})" if pending.place else ""
     count = len(pending.changes)

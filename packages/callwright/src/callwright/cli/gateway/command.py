@@ -90,7 +90,7 @@ class DoorOptions:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalOptions:
-    """Which calls may leave."""
+    """The calls that may leave."""
 
     allow: Annotated[
         list[str] | None,
@@ -111,7 +111,7 @@ class ApprovalOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExposeOptions:
-    """What clients see of the tools."""
+    """The part of the tools that clients see."""
 
     expose: Annotated[
         Expose | None,
@@ -128,7 +128,7 @@ class ExposeOptions:
 
 @dataclass(frozen=True, slots=True)
 class NoteOptions:
-    """What is written of calls."""
+    """The notes that are kept of calls."""
 
     evidence: Evidence = None
     no_evidence: NoEvidence = False

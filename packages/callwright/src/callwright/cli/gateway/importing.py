@@ -42,7 +42,7 @@ def import_lists(clients: Sequence[str], project: Path, output: Path) -> int:
         if document is not None:
             found = read_server_list(document, place.client, home=home, project=place.project)
             lists.append((place, found))
-            print(f"read: {len(found.servers)} of {_shown(place.path)}", file=sys.stderr)
+            print(f"read: {len(found.servers)} of {_show_path(place.path)}", file=sys.stderr)
     present = _read_present(output)
     made = merge_lists(lists, present.get("mcpServers", {}))
     for note in made.notes:
@@ -61,9 +61,9 @@ def print_entry(client: ClientName, servers: Path, url: str) -> int:
     if not url:
         program = shutil.which("callwright") or "callwright"
         door = Door((program, "gateway", "--servers", str(servers.expanduser().resolve())))
-    print(_render(make_entry(client, door)))
+    print(_render_document(make_entry(client, door)))
     place = entry_place(client, _find_places(Path()))
-    print(f"put it into {_shown(place)}, in place of the servers there", file=sys.stderr)
+    print(f"put it into {_show_path(place)}, in place of the servers there", file=sys.stderr)
     return 0
 
 
@@ -92,7 +92,7 @@ def _read_document(path: Path) -> Any:
 
 
 def _read_present(output: Path) -> JsonObject:
-    """What the servers file has already. Raises ConfigError where it is another kind of file."""
+    """The content that the servers file has already. Raises ConfigError where it is another kind of file."""
     if output == _STDOUT or not output.exists():
         return {}
     found = _read_document(output)
@@ -105,7 +105,7 @@ def _read_present(output: Path) -> JsonObject:
 
 def _write_servers(document: JsonObject, output: Path) -> None:
     """Write the file so that only its owner can read it: entries may hold secrets."""
-    text = _render(document)
+    text = _render_document(document)
     if output == _STDOUT:
         print(text)
         return
@@ -123,21 +123,21 @@ def _tell_next(made: Imported, clients: Sequence[str], output: Path) -> None:
     if output == _STDOUT:
         return
     count = len(made.added)
-    print(f"added: {count} server{'s' * (count != 1)}, in {_shown(output)}", file=sys.stderr)
+    print(f"added: {count} server{'s' * (count != 1)}, in {_show_path(output)}", file=sys.stderr)
     for client in clients:
         print(
-            f"next: callwright gateway import --print-config {client} -o {_shown(output)}",
+            f"next: callwright gateway import --print-config {client} -o {_show_path(output)}",
             file=sys.stderr,
         )
 
 
-def _render(document: JsonObject) -> str:
+def _render_document(document: JsonObject) -> str:
     import orjson
 
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
 
 
-def _shown(path: Path) -> str:
+def _show_path(path: Path) -> str:
     return escape_terminal_text(str(path))
 
 

@@ -200,7 +200,7 @@ def _build_server(door: Any, host: str, port: int) -> Any:
 
 
 def build_exposure(settings: ExposureSettings, store: EvidenceStore | None) -> SearchExposure:
-    """What clients see, with a search that knows how well tools work."""
+    """The exposure by these settings, with a search that knows how well tools work."""
 
     def open_search() -> ToolSearch:
         rates = store.rates if store is not None else dict[str, Rate]

@@ -21,7 +21,7 @@ _TYPES: dict[ClientName, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """How a client reaches the gateway: by ``command``, which it starts, or at ``url``.
+    """The way to the gateway: a ``command``, which the client starts, or a ``url``.
     ``wants_key``: the gateway at the URL has a key, which the entry names and never holds.
     """
 

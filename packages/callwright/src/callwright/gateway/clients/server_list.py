@@ -18,7 +18,7 @@ from callwright.language.credentials import secret_values
 from callwright.nouns.types import Json, JsonObject
 
 _INPUT = re.compile(r"\$\{input:([^}]+)\}")
-_FOREIGN = re.compile(r"\$\{(?:config|command|extensionInstallFolder|cwd|file|selectedText)[^}]*\}")
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _PLAIN = ("command", "args", "env", "cwd", "url", "headers")
 _UNREAD = {
     "envFile": "the variables of its envFile have to be in the gateway's environment",
@@ -28,6 +28,8 @@ _UNREAD = {
 }
 _OAUTH = frozenset({"oauth", "auth"})
 _OLD_TRANSPORT = "sse"
+_ENVIRONMENT_ONLY: frozenset[ClientName] = frozenset({"claude-code", "cline"})
+"""Clients whose variables are all of the environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ def read_server_list(
     made: dict[str, JsonObject] = {}
     for name, raw, folder in _iter_entries(document, reading):
         where = _Reading(client, home, folder, reading.notes)
-        entry = _translate(str(name), raw, where)
+        entry = _translate_entry(str(name), raw, where)
         if entry is not None and name not in made:
             made[str(name)] = entry
     secrets = tuple(name for name, entry in made.items() if _has_secret(entry))
@@ -74,23 +76,23 @@ def _iter_entries(document: Json, reading: _Reading) -> Iterator[tuple[Any, Json
     if not isinstance(document, Mapping):
         return
     key = "servers" if reading.client == "vscode" else "mcpServers"
-    for name, raw in _items(document.get(key)):
+    for name, raw in _iter_items(document.get(key)):
         yield name, raw, reading.project
     projects = document.get("projects") if reading.client == "claude-code" else None
-    for folder, about in _items(projects):
+    for folder, about in _iter_items(projects):
         held = about if isinstance(about, Mapping) else {}
         off = held.get("disabledMcpServers")
-        for name, raw in _items(held.get("mcpServers")):
+        for name, raw in _iter_items(held.get("mcpServers")):
             is_off = isinstance(off, list) and name in off
             entry = {**raw, "disabled": True} if is_off and isinstance(raw, Mapping) else raw
             yield name, entry, Path(str(folder))
 
 
-def _items(value: Json) -> Iterator[tuple[Any, Any]]:
+def _iter_items(value: Json) -> Iterator[tuple[Any, Any]]:
     yield from value.items() if isinstance(value, Mapping) else ()
 
 
-def _translate(name: str, raw: Json, reading: _Reading) -> JsonObject | None:
+def _translate_entry(name: str, raw: Json, reading: _Reading) -> JsonObject | None:
     """Return the entry in the gateway's form, None where it cannot be used."""
     if not isinstance(raw, Mapping):
         reading.notes.append(f"{name}: it is no object, and was left out")
@@ -127,7 +129,7 @@ def _find_refusal(raw: Mapping[str, Any], client: ClientName) -> str:
         )
     if not url and not command:
         return "it has neither a command nor a url, and was left out"
-    found = next(iter(_iter_foreign(raw)), "")
+    found = "" if client in _ENVIRONMENT_ONLY else next(_iter_foreign(raw), "")
     return f"only {client} can fill in {found}; it was left out" if found else ""
 
 
@@ -139,13 +141,30 @@ def _is_gateway(raw: Mapping[str, Any]) -> bool:
 
 
 def _iter_foreign(value: Json) -> Iterator[str]:
+    """The variables that only the client can fill in. Editors write those of the environment as
+    ``${env:NAME}``.
+    """
     if isinstance(value, str):
-        yield from (found[0] for found in _FOREIGN.finditer(value))
-    for part in _parts(value):
+        for found in _VARIABLE.finditer(value):
+            is_named = found[1].startswith(("env:", "input:"))
+            if not is_named and found[1] not in _describe_folders(Path(), Path()):
+                yield found[0]
+    for part in _list_parts(value):
         yield from _iter_foreign(part)
 
 
-def _parts(value: Json) -> list[Any]:
+def _describe_folders(folder: Path, home: Path) -> dict[str, str]:
+    """The variables of editors that the gateway can fill in."""
+    return {
+        "workspaceFolder": str(folder),
+        "workspaceFolderBasename": folder.name,
+        "userHome": str(home),
+        "pathSeparator": "/",
+        "/": "/",
+    }
+
+
+def _list_parts(value: Json) -> list[Any]:
     if isinstance(value, Mapping):
         return list(value.values())
     return list(value) if isinstance(value, list) else []
@@ -159,16 +178,8 @@ def _fill_in(name: str, value: Json, reading: _Reading) -> Json:
         return [_fill_in(name, part, reading) for part in value]
     if not isinstance(value, str):
         return value
-    folder = reading.project or reading.home
-    known = {
-        "${workspaceFolder}": str(folder),
-        "${workspaceFolderBasename}": folder.name,
-        "${userHome}": str(reading.home),
-        "${pathSeparator}": "/",
-        "${/}": "/",
-    }
-    for spelled, meant in known.items():
-        value = value.replace(spelled, meant)
+    known = _describe_folders(reading.project or reading.home, reading.home)
+    value = _VARIABLE.sub(lambda found: known.get(found[1], found[0]), value)
     return _INPUT.sub(lambda found: _name_input(name, found[1], reading), value)
 
 

@@ -57,13 +57,13 @@ def expose_tools(offers: Iterable[Offer], settings: ExposureSettings) -> Exposed
     hidden.subtract(Counter(offer.server for offer in shown))
     left = {server: count for server, count in sorted(hidden.items()) if count}
     has_search = mode == "search"
-    announcement = _announce(left, has_search=has_search)
+    announcement = _announce_hidden(left, has_search=has_search)
     taken = {offer.exposed for offer in ordered}  # a server without a prefix may have such a name
     meta = [m for m in describe_meta_tools(announcement) if has_search and m["name"] not in taken]
     return Exposed((*meta, *(offer.to_wire() for offer in shown)), left, announcement, has_search)
 
 
-def _announce(hidden: Mapping[str, int], *, has_search: bool) -> str:
+def _announce_hidden(hidden: Mapping[str, int], *, has_search: bool) -> str:
     """Return the sentences that name the servers with hidden tools; "" where there are none."""
     if not hidden:
         return ""
@@ -74,11 +74,11 @@ def _announce(hidden: Mapping[str, int], *, has_search: bool) -> str:
         if has_search
         else "listed: the gateway was started with --expose pinned. A tool is called by its full name."
     )
-    named = [f"{_shorten(server)} ({hidden[server]})" for server in list(hidden)[:_NAMED]]
+    named = [f"{_shorten_name(server)} ({hidden[server]})" for server in list(hidden)[:_NAMED]]
     more = len(hidden) - len(named)
     rest = [f"and {more} more"] if more else []
     return f"{first} {how} Servers with hidden tools: {', '.join([*named, *rest])}."
 
 
-def _shorten(name: str) -> str:
+def _shorten_name(name: str) -> str:
     return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"

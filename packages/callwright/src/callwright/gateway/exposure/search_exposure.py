@@ -57,7 +57,7 @@ class SearchExposure:
         if name == SEARCH_TOOLS:
             return self._answer_search(given, catalog)
         meant = read_call(given)
-        return _refuse(meant) if isinstance(meant, str) else Meant(*meant)
+        return _refuse_call(meant) if isinstance(meant, str) else Meant(*meant)
 
     def prepare(self, catalog: GatewayCatalog) -> None:
         """Make the vectors of a search by meaning, where the search is listed."""
@@ -67,10 +67,12 @@ class SearchExposure:
     def _answer_search(self, given: JsonObject, catalog: GatewayCatalog) -> Resolved:
         asked = read_search(given)
         if isinstance(asked, str):
-            return _refuse(asked)
+            return _refuse_call(asked)
         servers = sorted({offer.server for offer in catalog})
         if asked.server and asked.server not in servers:
-            return _refuse(f"there is no server {asked.server!r}; there are: {', '.join(servers)}")
+            return _refuse_call(
+                f"there is no server {asked.server!r}; there are: {', '.join(servers)}"
+            )
         found = self._find_search(catalog).find(asked)
         text = render_found(asked, found, len(catalog), self.describe(catalog))
         return Answer({"content": [{"type": "text", "text": text}]})
@@ -91,5 +93,5 @@ class SearchExposure:
         return made[1]
 
 
-def _refuse(text: str) -> Answer:
+def _refuse_call(text: str) -> Answer:
     return Answer({"content": [{"type": "text", "text": text}], "isError": True})

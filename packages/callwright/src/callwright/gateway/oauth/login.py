@@ -58,24 +58,24 @@ async def log_in(
     from mcp.client.auth import OAuthFlowError
 
     try:
-        async with asyncio.timeout(options.seconds), _listen(options.port) as comeback:
-            provider = await _build(login, comeback, show, options)
-            await _visit(server, provider, options.scope)
+        async with asyncio.timeout(options.seconds), _listen_once(options.port) as comeback:
+            provider = await _prepare_login(login, comeback, show, options)
+            await _visit_server(server, provider, options.scope)
     except TimeoutError:
         raise CatalogError(
             f"nobody logged in at {server.name!r} within {options.seconds:g} seconds"
         ) from None
     except BaseExceptionGroup as group:
-        raise _explain(server, _first_error(group)) from None
+        raise _explain_failure(server, _first_error(group)) from None
     except OAuthFlowError as error:
-        raise _explain(server, error) from None
+        raise _explain_failure(server, error) from None
     if not login.exists:
         return False
     keep_metadata(login, provider)
     return True
 
 
-async def _build(
+async def _prepare_login(
     login: Login, comeback: _Comeback, show: Callable[[str], None], options: LoginOptions
 ) -> Any:
     from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata
@@ -111,7 +111,7 @@ async def _build(
     )
 
 
-async def _visit(server: Server, provider: Any, scope: str) -> None:
+async def _visit_server(server: Server, provider: Any, scope: str) -> None:
     """Make a request that needs the login, and follow it through."""
 
     async def widen(response: Any) -> None:
@@ -178,7 +178,7 @@ class _Comeback:
 
 
 @asynccontextmanager
-async def _listen(port: int) -> AsyncIterator[_Comeback]:
+async def _listen_once(port: int) -> AsyncIterator[_Comeback]:
     comeback = _Comeback()
     try:
         server = await asyncio.start_server(comeback.serve, "127.0.0.1", port, limit=_LONGEST)
@@ -199,7 +199,7 @@ def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return error
 
 
-def _explain(server: Server, error: BaseException) -> CatalogError:
+def _explain_failure(server: Server, error: BaseException) -> CatalogError:
     return CatalogError(
         f"the login at {server.name!r} failed: {str(error)[:500] or type(error).__name__}",
         hint="a server without dynamic registration needs --client-id",

@@ -76,7 +76,7 @@ class OAuthResource:
             "scope": " ".join(self.scopes),
             "resource_metadata": self.metadata_url,
         }
-        return "Bearer " + ", ".join(f'{k}="{_quote(v)}"' for k, v in said.items() if v)
+        return "Bearer " + ", ".join(f'{k}="{_quote_text(v)}"' for k, v in said.items() if v)
 
 
 def read_oauth(raw: Any, environ: Mapping[str, str]) -> OAuthResource:
@@ -135,6 +135,6 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _quote(text: str) -> str:
+def _quote_text(text: str) -> str:
     """A text as a quoted string of a header may hold it (RFC 6750, section 3)."""
     return "".join(c if 0x20 <= ord(c) < 0x7F and c not in '"\\' else "?" for c in text)

@@ -75,6 +75,10 @@ class LinkListener(Protocol):
         ...
 
 
+class LoginNeeded(CatalogError):
+    """A server refuses the user for whom it was asked; others may be let in."""
+
+
 class Logins(Protocol):
     """Protocol of the users' logins at servers."""
 
@@ -196,8 +200,14 @@ class McpLink:
         return getattr(said, capability, None) is not None
 
     async def open(self) -> Sequence[JsonObject]:
-        """Connect and list the tools. Raises CatalogError."""
-        listed = await self._held.start()
+        """Connect and list the tools. Raises CatalogError, LoginNeeded."""
+        try:
+            listed = await self._held.start()
+        except CatalogError as error:
+            if self._held.status != 401:
+                raise
+            need = f"callwright gateway login {self.server.name}"
+            raise LoginNeeded(f"{error.message}; log in with: {need}", hint=error.hint) from None
         if any(self._changing().values()):
             self._listen()
         return listed

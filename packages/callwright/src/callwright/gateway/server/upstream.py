@@ -13,7 +13,7 @@ from typing import Any
 
 from callwright.gateway.configuration import ServerEntry
 from callwright.gateway.server.caller import ConnectionKey
-from callwright.gateway.server.link import Link
+from callwright.gateway.server.link import Link, LoginNeeded
 from callwright.gateway.session.catalog import Listing, read_listing
 from callwright.gateway.session.commands import Consulted
 from callwright.gateway.session.pins import Pins, Reviewed
@@ -274,20 +274,22 @@ class Upstream:
     async def _start(self, key: ConnectionKey, capabilities: Mapping[str, Any]) -> Link | Failure:
         """Open a connection, and review what it lists. Never raises: its task is everybody's."""
         link = self.open_link(self.entry, key, capabilities)
-        is_ready = False
+        is_ready, is_login = False, False
         try:
             await self._take_list(await link.open())
             await self._take_profile(link)
             is_ready = link.is_open
             said = "" if is_ready else f"the server {self.name!r} ended as soon as it was started"
         except CallwrightError as error:
-            said = error.message
+            said, is_login = error.message, isinstance(error, LoginNeeded)
         except Exception as error:
             _LOG.exception("the server %r cannot be started", self.name)
             said = f"the server {self.name!r} cannot be started: {type(error).__name__}"
         finally:
             if not is_ready:
                 await link.close()
+        if is_login:  # of one user: the server works, and others go on
+            return Failure("auth", said, not_done=True)
         if not is_ready:
             self.health.fail(_now(), said)
             return Failure("unavailable", said, retryable=True, not_done=True)
