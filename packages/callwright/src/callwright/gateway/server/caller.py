@@ -49,7 +49,7 @@ class Caller:
 
     @cached_property
     def capabilities(self) -> JsonObject:
-        """What the client has declared, JSON-ready."""
+        """Return what the client has declared, JSON-ready."""
         said = self._ctx.session.client_capabilities
         return said.model_dump(by_alias=True, mode="json", exclude_none=True) if said else {}
 
@@ -88,7 +88,7 @@ class Caller:
 
     @property
     def forwarded_meta(self) -> JsonObject:
-        """What of the request's ``_meta`` goes on to the server: what belongs to the request, and
+        """The part of the request's ``_meta`` that goes on to the server: what belongs to the request, and
         not to the connection.
         """
         meta: Mapping[str, Any] = self._ctx.meta or {}

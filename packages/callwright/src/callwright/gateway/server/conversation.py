@@ -189,7 +189,7 @@ class Conversation:
         return pending
 
     def _build_ask(self, pending: PendingCall) -> Any:
-        """How what the server asks reaches the client while the call is under way."""
+        """Return the function that asks the client while the call is under way."""
         caller = self._caller
         if caller.is_modern:
             return pending.hold_question

@@ -5,21 +5,19 @@ on to the server that they belong to.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from callwright.gateway.server.caller import Caller
 from callwright.gateway.server.conversation import Conversation
 from callwright.gateway.session.commands import (
-    Command,
     Dispatch,
-    Event,
     Failed,
     Rejected,
     Told,
 )
-from callwright.gateway.session.exchange import Unanswered, exchange
-from callwright.gateway.session.profile import CAPABILITY
+from callwright.gateway.session.exchange import Unanswered, exchange_rounds
+from callwright.gateway.session.profile import CAPABILITY, Kind
 from callwright.gateway.session.round_state import read_round_state
 from callwright.gateway.session.routes import Routes, build_routes
 from callwright.nouns.errors import Failure
@@ -35,18 +33,18 @@ _REFRESH_SECONDS = 5.0
 
 
 class Forwarding:
-    """What a gateway does beside calls of tools."""
+    """The part of a gateway that is not about calls of tools."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
 
     def get_routes(self) -> Routes:
-        """What all servers offer, as far as it is known."""
+        """Return what all servers offer, as far as it is known."""
         upstreams = self._gateway.upstreams.values()
         known = [(one.entry.policy, one.profile) for one in upstreams]
         return build_routes([(policy, profile) for policy, profile in known if profile is not None])
 
-    async def list_kind(self, caller: Caller, kind: str) -> list[JsonObject]:
+    async def list_kind(self, caller: Caller, kind: Kind) -> list[JsonObject]:
         """The ``prompts``, ``resources`` or ``templates`` of all servers. Those that are connected
         are asked, of the others stands what is known.
         """
@@ -183,7 +181,7 @@ class Forwarding:
             state=resumed.server,
         )
         conversation = Conversation(self._gateway, caller, resumed, responses)
-        told = await conversation.lead(_lead(first))
+        told = await conversation.lead(exchange_rounds(first))
         return told if isinstance(told, dict) else _read_told(told)
 
 
@@ -192,10 +190,6 @@ _SENT = {
     "resources/read": ("uri",),
     "completion/complete": ("ref", "argument", "context"),
 }
-
-
-def _lead(first: Dispatch) -> Generator[Command, Event, Told | Unanswered]:
-    return (yield from exchange(first))
 
 
 def _read_told(told: Told | Unanswered) -> JsonObject | Rejected:

@@ -43,7 +43,7 @@ ConsentMode = Literal["ask", "client"]
 
 @dataclass(frozen=True, kw_only=True)
 class GatewaySetup:
-    """How a gateway works. ``consent``: "ask" has calls that may write approved by the client's
+    """The settings of a gateway. ``consent``: "ask" has calls that may write approved by the client's
     user, "client" leaves that to the client itself. ``allow``: patterns of tools that need no
     approval. ``record`` is given every call that has ended, with its end where it had one.
     """
@@ -134,7 +134,7 @@ class Gateway:
         return offer.definition.get("inputSchema") if offer is not None else None
 
     def describe(self) -> str:
-        """What models are told of the gateway: its servers, what is not listed, and what the
+        """Return what models are told of the gateway: its servers, what is not listed, and what the
         servers that are trusted tell.
         """
         policies = [one.entry.policy for one in self.upstreams.values()]
@@ -248,7 +248,7 @@ class Gateway:
         return McpLink(entry.server, key, self, self._group, capabilities)
 
     def _note_change(self, what: str) -> None:
-        """What a server offers has changed."""
+        """Take note that what a server offers has changed."""
         if what == "tools":
             self._is_stale = True
         self._group.create_task(self.sessions.announce(what))

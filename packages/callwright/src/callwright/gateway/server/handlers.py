@@ -20,6 +20,7 @@ from callwright.gateway.server.gateway import Gateway
 from callwright.gateway.server.sessions import LEVELS
 from callwright.gateway.session.commands import Rejected
 from callwright.gateway.session.eras import adapt_result, adapt_tool
+from callwright.gateway.session.profile import Kind
 from callwright.nouns.types import JsonObject, to_canonical_json
 
 NAME = "callwright-gateway"
@@ -148,7 +149,7 @@ class _Handlers:
             responses=_dump_responses(params),
             state=params.request_state,
         )
-        return _answer(end if isinstance(end, dict) else end.answer, caller)
+        return _build_answer(end if isinstance(end, dict) else end.answer, caller)
 
     async def list_prompts(self, ctx: Any, params: Any) -> Any:
         return await self._list(ctx, params, "prompts", "prompts")
@@ -159,7 +160,7 @@ class _Handlers:
     async def list_templates(self, ctx: Any, params: Any) -> Any:
         return await self._list(ctx, params, "templates", "resourceTemplates")
 
-    async def _list(self, ctx: Any, params: Any, kind: str, field: str) -> Any:
+    async def _list(self, ctx: Any, params: Any, kind: Kind, field: str) -> Any:
         caller = self._meet(ctx)
         page, following = take_page(await self._gateway.forwarding.list_kind(caller, kind), params)
         return adapt_result({field: [*page], **following}, caller.is_modern)
@@ -167,27 +168,30 @@ class _Handlers:
     async def get_prompt(self, ctx: Any, params: types.GetPromptRequestParams) -> Any:
         caller = self._meet(ctx)
         forwarding = self._gateway.forwarding
-        return _answer(
-            await forwarding.get_prompt(caller, _dump(params), params.request_state), caller
+        return _build_answer(
+            await forwarding.get_prompt(caller, _dump_model(params), params.request_state), caller
         )
 
     async def read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> Any:
         caller = self._meet(ctx)
         forwarding = self._gateway.forwarding
-        return _answer(
-            await forwarding.read_resource(caller, _dump(params), params.request_state), caller
+        return _build_answer(
+            await forwarding.read_resource(caller, _dump_model(params), params.request_state),
+            caller,
         )
 
     async def complete(self, ctx: Any, params: types.CompleteRequestParams) -> Any:
         caller = self._meet(ctx)
-        return _answer(await self._gateway.forwarding.complete(caller, _dump(params)), caller)
+        return _build_answer(
+            await self._gateway.forwarding.complete(caller, _dump_model(params)), caller
+        )
 
     async def subscribe(self, ctx: Any, params: types.SubscribeRequestParams) -> Any:
         caller = self._meet(ctx)
         session = self._gateway.sessions.note(caller)
         refused = await self._gateway.forwarding.watch(caller, [params.uri])
         if refused is not None:
-            return _answer(refused, caller)
+            return _build_answer(refused, caller)
         if session is not None:
             session.uris.add(params.uri)
         return types.EmptyResult()
@@ -205,7 +209,7 @@ class _Handlers:
         uris = params.notifications.resource_subscriptions or ()
         refused = await self._gateway.forwarding.watch(caller, uris)
         if refused is not None:
-            return _answer(refused, caller)
+            return _build_answer(refused, caller)
         return await self._gateway.sessions.listen(ctx, params, caller.principal)
 
     async def set_level(self, ctx: Any, params: types.SetLevelRequestParams) -> Any:
@@ -221,16 +225,16 @@ class _Handlers:
         await self._gateway.forwarding.announce_roots(self._meet(ctx))
 
 
-def _dump(params: Any) -> JsonObject:
+def _dump_model(params: Any) -> JsonObject:
     told: JsonObject = params.model_dump(by_alias=True, mode="json", exclude_none=True)
     return told
 
 
 def _dump_responses(params: types.CallToolRequestParams) -> dict[str, JsonObject]:
-    return {key: _dump(answer) for key, answer in (params.input_responses or {}).items()}
+    return {key: _dump_model(answer) for key, answer in (params.input_responses or {}).items()}
 
 
-def _answer(answer: JsonObject | Rejected, caller: Caller) -> JsonObject:
+def _build_answer(answer: JsonObject | Rejected, caller: Caller) -> JsonObject:
     if isinstance(answer, Rejected):
         raise MCPError(answer.code, answer.message, answer.data)
     return adapt_result(answer, caller.is_modern)

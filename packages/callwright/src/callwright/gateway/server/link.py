@@ -15,6 +15,7 @@ from callwright import __version__
 from callwright.gateway.server.caller import ConnectionKey
 from callwright.gateway.server.notice_limit import NoticeLimit
 from callwright.gateway.session.commands import Failed, Rejected, Returned, Told
+from callwright.gateway.session.profile import Kind
 from callwright.nouns.errors import CatalogError, Failure
 from callwright.nouns.redaction import redact_secrets, select_redactable
 from callwright.nouns.types import JsonObject
@@ -40,14 +41,12 @@ _BARE_STATUS = (
 INVALID_REQUEST = -32600  # JSON-RPC 2.0, 5.1
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _MOST_LISTED = 10_000
-_METHODS = {
-    "tools": "tools/list",
+_METHODS: Mapping[Kind, str] = {
     "prompts": "prompts/list",
     "resources": "resources/list",
     "templates": "resources/templates/list",
 }
-_FIELDS = {
-    "tools": "tools",
+_FIELDS: Mapping[Kind, str] = {
     "prompts": "prompts",
     "resources": "resources",
     "templates": "resourceTemplates",
@@ -100,7 +99,7 @@ class Link(Protocol):
 
     async def list_again(self) -> Sequence[JsonObject]: ...
 
-    async def list_all(self, kind: str) -> list[JsonObject]: ...
+    async def list_all(self, kind: Kind) -> list[JsonObject]: ...
 
     async def send(
         self, method: str, params: JsonObject, flight: Flight, progress: Progress | None = None
@@ -166,7 +165,7 @@ class McpLink:
 
     @property
     def problems(self) -> Sequence[str]:
-        """What of the server's list was left out."""
+        """Return what of the server's list was left out."""
         return self._held.pages.problems
 
     def has(self, capability: str) -> bool:
@@ -198,7 +197,7 @@ class McpLink:
             )
             raise CatalogError(said) from None
 
-    async def list_all(self, kind: str) -> list[JsonObject]:
+    async def list_all(self, kind: Kind) -> list[JsonObject]:
         """Every page of ``prompts``, ``resources`` or ``templates``; what a server lists before it
         fails.
         """
@@ -237,7 +236,7 @@ class McpLink:
 
     @property
     def instructions(self) -> str:
-        """What the server tells models."""
+        """Return what the server tells models."""
         client = self._held.client
         return (client.session.instructions or "") if client is not None else ""
 
@@ -322,7 +321,7 @@ class McpLink:
         return Returned(_drop_server_info(self._redact(result) if self._secrets else result))
 
     def _read_error(self, client: Any, error: Any, flight: Flight) -> Told:
-        """What an error means: the server's own, one of the SDK in its place, or no answer."""
+        """Return what an error means: the server's own, one of the SDK in its place, or no answer."""
         said, code = self._redact(error.message), error.code
         if is_not_sent(error.error.data):
             return Failed(Failure("unavailable", said, retryable=True, not_done=True))
