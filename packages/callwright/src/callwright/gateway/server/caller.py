@@ -54,16 +54,19 @@ class Caller:
         return said.model_dump(by_alias=True, mode="json", exclude_none=True) if said else {}
 
     @cached_property
+    def declared(self) -> JsonObject:
+        """The part of the client's capabilities that servers are told: what lets them ask, and the
+        extensions of a client of 2026-07-28.
+        """
+        told = (*_ASKABLE, "extensions") if self.is_modern else _ASKABLE
+        return {name: self.capabilities[name] for name in told if name in self.capabilities}
+
+    @cached_property
     def key(self) -> ConnectionKey:
         """The connections that this client's calls go over."""
-        told = {
-            name: self.capabilities[name]
-            for name in (*_ASKABLE, "extensions")
-            if name in self.capabilities
-        }
-        may_be_asked = any(name in told for name in _ASKABLE)
+        may_be_asked = any(name in self.declared for name in _ASKABLE)
         return ConnectionKey(
-            self.principal, self.session if may_be_asked else "", to_canonical_json(told)
+            self.principal, self.session if may_be_asked else "", to_canonical_json(self.declared)
         )
 
     @property

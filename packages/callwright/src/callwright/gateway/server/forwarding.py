@@ -20,6 +20,7 @@ from callwright.gateway.session.exchange import Unanswered, exchange_rounds
 from callwright.gateway.session.profile import CAPABILITY, Kind
 from callwright.gateway.session.round_state import read_round_state
 from callwright.gateway.session.routes import Routes, build_routes
+from callwright.gateway.session.tasks import name_tasks, split_task
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import JsonObject
 
@@ -100,6 +101,16 @@ class Forwarding:
         sent = {**params, "ref": own}
         return await self._exchange(caller, server, "completion/complete", sent, None)
 
+    async def ask_task(
+        self, caller: Caller, method: str, params: JsonObject
+    ) -> JsonObject | Rejected:
+        """Answer ``tasks/get`` and its like: the server that has the task does."""
+        server, own = split_task(str(params.get("taskId")), list(self._gateway.upstreams))
+        if not server:
+            return Rejected(INVALID_PARAMS, f"there is no task {params.get('taskId')!r}")
+        told = await self._exchange(caller, server, method, {**params, "taskId": own}, None)
+        return told if isinstance(told, Rejected) else name_tasks(server, told)
+
     async def watch(self, caller: Caller, uris: Sequence[str]) -> Rejected | None:
         """Have the servers say when these resources change; the reason where one cannot."""
         for uri in uris:
@@ -108,7 +119,7 @@ class Forwarding:
                 return self._refuse_resource(caller, uri)
             upstream = self._gateway.upstreams[server]
             link = await upstream.connect(
-                caller.key, caller.capabilities, upstream.entry.policy.seconds
+                caller.key, caller.declared, upstream.entry.policy.seconds
             )
             if isinstance(link, Failure):
                 return Rejected(INTERNAL_ERROR, link.message)
@@ -168,7 +179,7 @@ class Forwarding:
     ) -> JsonObject | Rejected:
         resumed = read_round_state(state)
         responses = params.get("inputResponses") or {}
-        sent = {k: v for k, v in params.items() if k in _SENT[method]}
+        sent = {k: v for k, v in params.items() if k in _SENT.get(method, params) and k != "_meta"}
         seconds = self._gateway.upstreams[server].entry.policy.seconds
         is_resumed = resumed.server is not None
         first = Dispatch(
@@ -176,7 +187,7 @@ class Forwarding:
             method,
             sent,
             seconds,
-            may_repeat=True,
+            may_repeat=method in _SENT or method == "tasks/get",
             responses=responses if is_resumed else None,
             state=resumed.server,
         )

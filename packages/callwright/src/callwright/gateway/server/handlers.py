@@ -13,6 +13,7 @@ from mcp import MCPError
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from pydantic import ConfigDict
 
 from callwright import __version__
 from callwright.gateway.server.caller import Caller
@@ -21,6 +22,7 @@ from callwright.gateway.server.sessions import LEVELS
 from callwright.gateway.session.commands import Rejected
 from callwright.gateway.session.eras import adapt_result, adapt_tool
 from callwright.gateway.session.profile import Kind
+from callwright.gateway.session.tasks import METHODS, TASKS
 from callwright.nouns.types import JsonObject, to_canonical_json
 
 NAME = "callwright-gateway"
@@ -40,10 +42,22 @@ repair them.
 """
 
 
+class AnyParams(types.RequestParams):
+    """Parameters of a method of an extension, as they came."""
+
+    model_config = ConfigDict(extra="allow")
+
+
 class GatewayServer(Server[Any]):
     """The SDK's low-level server; what it tells clients at the beginning is the gateway's."""
 
     gateway: Gateway
+
+    def get_capabilities(self, *given: Any, **named: Any) -> Any:
+        made = super().get_capabilities(*given, **named)
+        return made.model_copy(
+            update={"extensions": {TASKS: {}} if self.gateway.has_tasks else None}
+        )
 
     def create_initialization_options(self, *given: Any, **named: Any) -> Any:
         if not given and not named:
@@ -84,6 +98,8 @@ def build_server(gateway: Gateway) -> GatewayServer:
     server.add_notification_handler(
         "notifications/roots/list_changed", types.NotificationParams, handlers.change_roots
     )
+    for method in METHODS:
+        server.add_request_handler(method, AnyParams, handlers.ask_task)
     handlers.server = server
     server.middleware.append(set_arguments_aside)
     security = RequestStateSecurity.ephemeral(ttl=_STATE_SECONDS)
@@ -184,6 +200,13 @@ class _Handlers:
         caller = self._meet(ctx)
         return _build_answer(
             await self._gateway.forwarding.complete(caller, _dump_model(params)), caller
+        )
+
+    async def ask_task(self, ctx: Any, params: AnyParams) -> Any:
+        caller = self._meet(ctx)
+        forwarding = self._gateway.forwarding
+        return _build_answer(
+            await forwarding.ask_task(caller, ctx.method, _dump_model(params)), caller
         )
 
     async def subscribe(self, ctx: Any, params: types.SubscribeRequestParams) -> Any:

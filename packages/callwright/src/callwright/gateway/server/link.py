@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Protocol, TypeAlias
 
 from callwright import __version__
@@ -16,6 +17,7 @@ from callwright.gateway.server.caller import ConnectionKey
 from callwright.gateway.server.notice_limit import NoticeLimit
 from callwright.gateway.session.commands import Failed, Rejected, Returned, Told
 from callwright.gateway.session.profile import Kind
+from callwright.gateway.session.tasks import METHODS
 from callwright.nouns.errors import CatalogError, Failure
 from callwright.nouns.redaction import redact_secrets, select_redactable
 from callwright.nouns.types import JsonObject
@@ -169,9 +171,11 @@ class McpLink:
         return self._held.pages.problems
 
     def has(self, capability: str) -> bool:
-        """Return True if the server has declared a capability."""
+        """Return True if the server has declared a capability, or an extension of this name."""
         client = self._held.client
         said = client.session.server_capabilities if client is not None else None
+        if "/" in capability:
+            return capability in (getattr(said, "extensions", None) or {})
         return getattr(said, capability, None) is not None
 
     async def open(self) -> Sequence[JsonObject]:
@@ -443,20 +447,29 @@ async def refuse_ask(request: Any) -> Any:
     return build_error(f"{request.method} cannot be answered: no call of a client is under way")
 
 
+@cache
 def _any_object() -> Any:
-    global _ANY
-    if _ANY is None:
-        from pydantic import TypeAdapter
+    """The model of a result that is handed on as it is."""
+    from pydantic import TypeAdapter
 
-        _ANY = TypeAdapter(dict[str, Any])
-    return _ANY
+    return TypeAdapter(dict[str, Any])
 
 
-_ANY: Any = None
+@cache
+def _build_task_model() -> Any:
+    """The model of a request about a task. The SDK has none; over HTTP its id is a header."""
+    from mcp_types import Request
+    from pydantic import ConfigDict
+
+    class TaskRequest(Request[dict[str, Any], str]):
+        model_config = ConfigDict(extra="allow")
+        name_param = "taskId"
+
+    return TaskRequest
 
 
 def _build_request(method: str, params: JsonObject) -> Any:
     from mcp_types.methods import MONOLITH_REQUESTS
 
-    model = MONOLITH_REQUESTS[method]
+    model = _build_task_model() if method in METHODS else MONOLITH_REQUESTS[method]
     return model.model_validate({"method": method, "params": params}, by_name=False)

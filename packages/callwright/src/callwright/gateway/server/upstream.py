@@ -18,6 +18,7 @@ from callwright.gateway.session.catalog import Listing, read_listing
 from callwright.gateway.session.commands import Consulted
 from callwright.gateway.session.pins import Pins, Reviewed
 from callwright.gateway.session.profile import CAPABILITY, KINDS, Kind, Profile, Profiles
+from callwright.gateway.session.tasks import TASKS
 from callwright.nouns.errors import CallwrightError, CatalogError, Failure
 from callwright.nouns.types import JsonObject
 from callwright.serving.health import Health
@@ -298,7 +299,7 @@ class Upstream:
             self.changed("tools")
 
     async def _take_profile(self, link: Link) -> None:
-        names = (*CAPABILITY.values(), "completions", "logging")
+        names = (*CAPABILITY.values(), "completions", "logging", TASKS)
         found = frozenset(name for name in names if link.has(name))
         lists: dict[Kind, list[JsonObject]] = {}
         for kind in KINDS:

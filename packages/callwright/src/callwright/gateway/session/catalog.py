@@ -51,6 +51,7 @@ class GatewayTool:
     def to_wire(self) -> JsonObject:
         """The definition for clients."""
         made = {**self.definition, "name": self.exposed}
+        made.pop("execution", None)  # the tasks of 2025-11-25, which cannot be handed on
         if self.policy.trusted and not self.policy.effects.rules:
             return made
         title = made.get("annotations", {}).get("title")
