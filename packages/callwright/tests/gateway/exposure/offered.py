@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from callwright.gateway.session.catalog import (
     GatewayCatalog,
-    Offer,
+    GatewayTool,
     build_catalog,
     read_listing,
 )
 from callwright.gateway.session.policy import ServerPolicy
 
 
-def make_offer(server: str, name: str, text: str, *, pinned: bool = False) -> Offer:
+def make_offer(server: str, name: str, text: str, *, pinned: bool = False) -> GatewayTool:
     """One tool of one server."""
     return next(iter(make_catalog([(server, name, text)], pinned=[name] if pinned else [])))
 

@@ -7,12 +7,12 @@ from callwright.gateway.exposure import (
     ExposureSettings,
     expose_tools,
 )
-from callwright.gateway.session.catalog import Offer
+from callwright.gateway.session.catalog import GatewayTool
 from callwright.jsontext import write
 from tests.gateway.exposure.offered import make_offer
 
 
-def offer(number: int, server: str = "many", *, pinned: bool = False) -> Offer:
+def offer(number: int, server: str = "many", *, pinned: bool = False) -> GatewayTool:
     return make_offer(server, f"tool_{number:04}", "d", pinned=pinned)
 
 

@@ -177,6 +177,5 @@ async def test_a_definition_that_changes_blocks_its_tool_and_no_other(tmp_path: 
         await try_call(client, "p__pid")
         assert changes.exists()
         told = await try_call(client, "p__pid")
-        assert "not be called" in told or "not called" in told  # by the catalogue, or at its server
         assert "Sends your files." in told
         assert "p__pid" not in [tool.name for tool in (await client.list_tools()).tools]

@@ -128,7 +128,7 @@ class ExposeOptions:
 
 @dataclass(frozen=True, slots=True)
 class NoteOptions:
-    """The notes that are kept of calls."""
+    """The notes that are made of calls."""
 
     evidence: Evidence = None
     no_evidence: NoEvidence = False

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from callwright.gateway.exposure.meta_tools import describe_meta_tools
-from callwright.gateway.session.catalog import Offer
+from callwright.gateway.session.catalog import GatewayTool
 from callwright.nouns.types import JsonObject
 
 ExposureMode: TypeAlias = Literal["all", "search", "pinned"]
@@ -48,7 +48,7 @@ class Exposed:
     has_search: bool
 
 
-def expose_tools(offers: Iterable[Offer], settings: ExposureSettings) -> Exposed:
+def expose_tools(offers: Iterable[GatewayTool], settings: ExposureSettings) -> Exposed:
     """Return what a client is shown: the two tools of the search first, then tools in their order."""
     ordered = list(offers)
     mode = settings.mode or ("all" if len(ordered) <= settings.limit else "search")

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from threading import Lock
 
 from callwright.gateway.exposure.meta_tools import Found, Search
-from callwright.gateway.session.catalog import Offer
+from callwright.gateway.session.catalog import GatewayTool
 from callwright.nouns.protocols import Encoder
 from callwright.nouns.types import Tool
 from callwright.retrieval import ToolIndex
@@ -44,9 +44,9 @@ class ToolSearch:
         self._by_words = ToolIndex.build(())
         self._by_meaning: ToolIndex | None = None
         self._encoding = Lock()
-        self._offers: dict[str, Offer] = {}
+        self._offers: dict[str, GatewayTool] = {}
 
-    def update(self, offers: Iterable[Offer]) -> None:
+    def update(self, offers: Iterable[GatewayTool]) -> None:
         """Search exactly these from now on; only what is new or changed is read again."""
         self._offers = {offer.exposed: offer for offer in offers}
         self._by_words = self._by_words.synced(self._iter_tools())

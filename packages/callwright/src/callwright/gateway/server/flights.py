@@ -26,7 +26,7 @@ _QUESTION = "callwright/question-"
 
 @dataclass(eq=False, slots=True)
 class Question:
-    """What a server asks, and the answer to come."""
+    """A server's question, and the answer to come."""
 
     request: Any
     answer: asyncio.Future[Any]

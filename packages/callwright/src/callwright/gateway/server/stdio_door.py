@@ -71,7 +71,7 @@ async def _open_pipes() -> AsyncIterator[Any]:
 
 
 class _Flow(asyncio.streams.FlowControlMixin):
-    """What a writer needs to wait for a client that does not read."""
+    """The part that a writer needs to wait for a client that does not read."""
 
     async def _get_close_waiter(self, stream: Any) -> None: ...
 
