@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,7 @@ async def serve_http(
     """The gateway over HTTP; yields its address."""
     allowed = access or Access(what="gateway", variable="CALLWRIGHT_GATEWAY_KEY")
     counters = GatewayCounters()
+    gateway.setup = replace(gateway.setup, record=lambda record, _: counters.add(record))
     door = HttpDoor(gateway, allowed, authorizer or KeyAuthorizer(allowed), counters)
     async with run_app(door) as address:
         yield address
@@ -110,13 +112,14 @@ async def run_app(app: Any) -> AsyncIterator[str]:
             started.set()
 
     server = Started(config)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(server.serve(sockets=[listening]))
-        await started.wait()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
+    with listening:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(server.serve(sockets=[listening]))
+            await started.wait()
+            try:
+                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            finally:
+                server.should_exit = True
 
 
 @asynccontextmanager

@@ -46,15 +46,21 @@ class CallRecord:
         """Keep the beginning of what came back."""
         self.is_error = result.get("isError") is True
         said = result.get("structuredContent")
-        if said is None:
-            blocks = result.get("content")
-            texts = [one.get("text", f"[{one.get('type')}]") for one in blocks or ()]
-            said = "\n".join(map(str, texts))
-        self.reply = _shorten(said, _REPLY)
+        self.reply = _shorten(_read_blocks(result) if said is None else said, _REPLY)
 
     def shorten(self, most: int) -> JsonObject:
         """The record as JSON, each value of at most ``most`` characters."""
         return {key: _shorten_value(value, most) for key, value in to_json(self).items()}
+
+
+def _read_blocks(result: JsonObject) -> str:
+    """The beginning of the texts of a result; of another block its type."""
+    blocks, texts, size = result.get("content"), [], 0
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, dict) and size <= _REPLY:
+            texts.append(str(block.get("text", f"[{block.get('type')}]"))[: _REPLY + 1])
+            size += len(texts[-1])
+    return "\n".join(texts)
 
 
 def _shorten(value: Json, most: int) -> str:

@@ -22,7 +22,6 @@ from callwright.tools.servers import Server
 if TYPE_CHECKING:
     from mcp import Client
 
-_STDERR_CHARS = 1_500
 _NOWHERE = logging.NullHandler()
 _DEFINING = ("title", "description", "inputSchema", "outputSchema", "annotations")
 
@@ -147,10 +146,10 @@ def definitions_of(listed: Sequence[JsonObject]) -> dict[str, JsonObject]:
 
 
 def build_open_error(
-    server: Server, error: BaseException, stderr: IO[bytes], status: int | None
+    server: Server, error: BaseException, stderr: str, status: int | None
 ) -> CallwrightError:
     """Return the error that says why a server cannot be used; ``status``: of its last HTTP error.
-    ``stderr`` is what a program of ours wrote; secrets are taken out.
+    ``stderr`` is the end of what a program of ours wrote; secrets are taken out.
     """
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -174,7 +173,7 @@ def build_open_error(
         why = f"it answered HTTP {status}" + (
             ": give it credentials in headers" if status in (401, 403) else ""
         )
-    tail = _redact_secrets(_read_stderr_tail(stderr), server)
+    tail = _redact_secrets(stderr, server)
     return CatalogError(
         f"MCP server {server.name!r} cannot be used: {why}"
         + (f"\n  it wrote: {tail}" if tail else ""),
@@ -189,9 +188,3 @@ def build_open_error(
 def _redact_secrets(text: str, server: Server) -> str:
     values = (*server.secrets, *server.env.values(), *server.headers.values())
     return str(redact_secrets(text, [value for value in values if len(value) >= 6]))
-
-
-def _read_stderr_tail(stderr: IO[bytes]) -> str:
-    size = stderr.seek(0, 2)
-    stderr.seek(max(0, size - _STDERR_CHARS))
-    return stderr.read().decode("utf-8", "replace").strip()

@@ -5,7 +5,6 @@ code.
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from callwright.tools.mcp.connection import (
 )
 from callwright.tools.mcp.lost import EXTENSION
 from callwright.tools.mcp.pages import ToolPages
+from callwright.tools.mcp.stderr import keep_stderr
 from callwright.tools.mcp.streams import is_unread
 from callwright.tools.servers import Server
 
@@ -104,11 +104,11 @@ class HeldClient:
 
         self.pages = pages = ToolPages()
         watch = Watch(end, pages, self._note_status, self._is_dropped)
-        with tempfile.TemporaryFile() as stderr:
+        async with keep_stderr() as stderr:
             try:
                 async with (
                     asyncio.timeout(self._server.seconds) as limit,
-                    open_client(self._server, stderr, watch, self._answering) as client,
+                    open_client(self._server, stderr.file, watch, self._answering) as client,
                 ):
                     listed = await list_tools(client)
                     limit.reschedule(None)
@@ -118,7 +118,9 @@ class HeldClient:
                     await closing.wait()
             except Exception as error:
                 if not ready.done():
-                    ready.set_exception(build_open_error(self._server, error, stderr, self.status))
+                    ready.set_exception(
+                        build_open_error(self._server, error, stderr.read(), self.status)
+                    )
             finally:
                 if client is not None:
                     self._forget(client)
