@@ -44,8 +44,6 @@ from gateway_relay import relay_to
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from callwright.jsontext import parse
-
 HERE = Path(__file__).resolve().parent
 SECONDS, SPARE = 3.0, 0.5  # a call's deadline, and what it may take beyond it
 MODERN = "2026-07-28"
