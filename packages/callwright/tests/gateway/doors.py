@@ -100,9 +100,9 @@ async def serve_http(
 
 
 @asynccontextmanager
-async def run_app(app: Any) -> AsyncIterator[str]:
-    """An ASGI application on a free port of loopback."""
-    listening = open_socket("127.0.0.1", 0)
+async def run_app(app: Any, port: int = 0) -> AsyncIterator[str]:
+    """An ASGI application on a port of loopback; 0: a free one."""
+    listening = open_socket("127.0.0.1", port)
     config = uvicorn.Config(app, log_level="error", ws="none", lifespan="on")
     started = asyncio.Event()
 

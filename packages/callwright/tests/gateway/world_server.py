@@ -42,6 +42,7 @@ TOOLS = [
     types.Tool(name="touch", description="Change the watched resource.", input_schema=OBJECT),
     types.Tool(name="whoami", description="Tell the process and the key.", input_schema=OBJECT),
 ]
+TASKS = "io.modelcontextprotocol/tasks"
 LEGACY = "--legacy" in sys.argv
 NOTE = "note://one"
 NAME = types.ElicitRequest(
@@ -120,12 +121,16 @@ async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
             if isinstance(answer, types.InputRequiredResult):
                 return answer
             return say(" ".join(str(root.uri) for root in answer.roots))
+        case "work" if given.get("as_task"):
+            declared = ctx.session.client_capabilities
+            assert TASKS in (declared.extensions or {})
+            return {"resultType": "task", "taskId": "t-1", "status": "working"}
         case "work":
             for done in (1, 2, 3):
                 await ctx.session.report_progress(done, 3, f"step {done}")
             await log(ctx, "info", "half way")
             await log(ctx, "error", "nearly failed")
-            return say("worked")
+            return say("w" * int(given.get("size", 0)) or "worked")
         case "wait":
             note("WORLD_WAITING")
             try:
@@ -144,6 +149,16 @@ async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
         case "whoami":
             return say(f"{os.getpid()} {os.environ.get('WORLD_KEY', '')}")
     raise ValueError(params.name)
+
+
+class TaskParams(types.RequestParams):
+    task_id: str
+
+
+async def ask_task(ctx: Any, params: TaskParams) -> dict[str, Any]:
+    assert params.task_id == "t-1"
+    status = "cancelled" if ctx.method == "tasks/cancel" else "completed"
+    return {"taskId": "t-1", "status": status, "result": {"content": []}}
 
 
 async def log(ctx: Any, level: Any, text: str) -> None:
@@ -225,8 +240,27 @@ def build() -> Server[Any]:
         on_unsubscribe_resource=unsubscribe,
         on_subscriptions_listen=ListenHandler(bus),
     )
+    server.extensions = {TASKS: {}}
+    for method in ("tasks/get", "tasks/cancel"):
+        server.add_request_handler(method, TaskParams, ask_task)
     server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, set_level)
     return server
+
+
+def build_app(*, is_legacy: bool = False) -> Any:
+    """The server over HTTP, as an ASGI application."""
+    app = build().streamable_http_app()
+    if not is_legacy:
+        return app
+
+    async def refuse_newer(scope: Any, receive: Any, send: Any) -> None:
+        if (b"mcp-protocol-version", b"2026-07-28") not in scope.get("headers", ()):
+            return await app(scope, receive, send)
+        await send({"type": "http.response.start", "status": 400, "headers": []})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        return None
+
+    return refuse_newer
 
 
 async def serve() -> None:

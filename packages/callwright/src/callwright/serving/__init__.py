@@ -1,1 +1,3 @@
-"""What every server of ours has in common: who may use it, its log, its listening socket."""
+"""The parts that every server of ours has: who may use it, its log, its own pages, the rest of a
+peer that failed.
+"""

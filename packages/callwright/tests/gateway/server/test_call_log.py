@@ -8,11 +8,12 @@ from callwright.gateway.server.call_log import CallLines, JsonLines, TextLines
 from callwright.gateway.session.record import CallRecord
 from callwright.nouns.types import Edit
 from callwright.nouns.wire_names import EditRules
+from tests.gateway.session.offers import refuse_with
 
 
 def build_record() -> CallRecord:
     record = CallRecord("call-1", "a__x\x1b[2J", {"to": "secret"}, "a", "x", outcome="edited")
-    record.note_edits([Edit("/n", "secret", 3, EditRules.TEXT_TO_NUMBER)] * 2)
+    record.verdict = refuse_with([Edit("/n", "secret", 3, EditRules.TEXT_TO_NUMBER)] * 2)
     record.reply, record.seconds = "secret", 0.0123
     return record
 
@@ -31,7 +32,7 @@ def test_the_forms_of_a_line() -> None:
     record = build_record()
     record.name = "a__x"
     assert TextLines().render_call(record) == "a__x 12 ms edited: text_to_number 2"
-    record.outcome, record.is_error, record.edits = "passed", True, ()
+    record.outcome, record.is_error, record.verdict = "passed", True, None
     assert TextLines().render_call(record) == "a__x 12 ms passed, the tool failed"
     record.outcome, record.is_error, record.reason = "unknown", True, "timeout"
     assert TextLines().render_call(record) == "a__x 12 ms unknown: timeout"

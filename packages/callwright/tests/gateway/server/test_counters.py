@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 from callwright.gateway.server.counters import GatewayCounters
-from callwright.gateway.session.record import CallRecord, Outcome
+from callwright.gateway.session.record import CallOutcome, CallRecord
 from callwright.nouns.types import Edit
 from callwright.nouns.wire_names import EditRules
+from tests.gateway.session.offers import refuse_with
 
 SERVER = {"name": 'a"b', "connections": 2, "tools": 5}
 
 
-def record(outcome: Outcome, reason: str = "", text: str = "") -> CallRecord:
+def record(outcome: CallOutcome, reason: str = "", text: str = "") -> CallRecord:
     made = CallRecord("1", "a__x", {"text": text}, "a", "x", outcome=outcome, reason=reason)
     made.seconds = 0.5
     return made
@@ -17,7 +18,7 @@ def record(outcome: Outcome, reason: str = "", text: str = "") -> CallRecord:
 def test_calls_edits_refusals_and_servers_are_counted() -> None:
     counters = GatewayCounters()
     edited = record("edited")
-    edited.note_edits([Edit("/a", "1", 1, EditRules.TEXT_TO_NUMBER)] * 2)
+    edited.verdict = refuse_with([Edit("/a", "1", 1, EditRules.TEXT_TO_NUMBER)] * 2)
     for one in (record("passed"), edited, record("refused", "arguments"), record("unknown")):
         counters.add(one)
     failed = record("passed")

@@ -5,8 +5,10 @@ from typing import Any
 import mcp_types as types
 import pytest
 from mcp import MCPError
+from pydantic import TypeAdapter
 
-from tests.gateway.doors import build_gateway, connect, peer, world
+from tests.gateway.doors import build_gateway, connect, peer, run_app, world
+from tests.gateway.world_server import build_app
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -59,3 +61,33 @@ async def test_the_lists_of_servers_that_are_not_connected_are_those_that_are_kn
             await upstream.sweep(float("inf"))
         assert len((await client.list_resources()).resources) == 1
         assert [one for one in gateway.upstreams.values() if one.links] == []
+
+
+class AskTask(types.Request[dict[str, Any], str]):
+    name_param = "taskId"
+
+
+@pytest.mark.parametrize("is_http", [False, True])
+async def test_a_task_of_a_server_is_asked_for_and_cancelled_there(is_http: bool) -> None:
+    from mcp.client.extension import advertise
+
+    any_object: Any = TypeAdapter(dict[str, Any])
+    extensions = [advertise("io.modelcontextprotocol/tasks", {})]
+    async with run_app(build_app()) as address:
+        entry = {"url": f"{address}/mcp"} if is_http else world()
+        gateway = build_gateway({"w": entry}, consent="client")
+        async with gateway.running(), connect(gateway, extensions=extensions) as client:
+            await client.list_tools()
+            assert gateway.has_tasks
+            call = types.CallToolRequest(
+                params=types.CallToolRequestParams(name="w__work", arguments={"as_task": True})
+            )
+            made = await client.session.send_request(call, any_object)
+            assert (made["resultType"], made["taskId"]) == ("task", "w~t-1")
+            for method, status in (("tasks/get", "completed"), ("tasks/cancel", "cancelled")):
+                asked = AskTask(method=method, params={"taskId": made["taskId"]})
+                told = await client.session.send_request(asked, any_object)
+                assert (told["taskId"], told["status"]) == ("w~t-1", status)
+            unknown = AskTask(method="tasks/get", params={"taskId": "t-1"})
+            with pytest.raises(MCPError, match="there is no task"):
+                await client.session.send_request(unknown, any_object)

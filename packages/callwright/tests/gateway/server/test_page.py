@@ -5,6 +5,7 @@ from callwright.gateway.server.page import Shown, render_front, render_page
 from callwright.gateway.session.record import CallRecord
 from callwright.nouns.types import Edit
 from callwright.nouns.wire_names import EditRules
+from tests.gateway.session.offers import refuse_with
 
 SERVER = {
     "name": "a",
@@ -22,7 +23,7 @@ def test_every_text_of_others_is_escaped_and_every_secret_masked() -> None:
     hostile = "<script>alert(1)</script>"
     counters = GatewayCounters()
     record = CallRecord("1", hostile, {hostile: "abcdef123456"}, hostile, hostile)
-    record.note_edits([Edit(hostile, hostile, hostile, EditRules.TRIM)])
+    record.verdict = refuse_with([Edit(hostile, hostile, hostile, EditRules.TRIM)])
     record.reply = record.reason = record.asked = hostile
     record.sent = {"a": hostile}
     counters.add(record)
@@ -38,7 +39,7 @@ def test_every_text_of_others_is_escaped_and_every_secret_masked() -> None:
 def test_servers_and_calls_are_shown_with_what_was_done() -> None:
     counters = GatewayCounters()
     record = CallRecord("call-7", "a__x", {"n": "3"}, "a", "x", {"n": 3}, outcome="edited")
-    record.note_edits([Edit("/n", "3", 3, EditRules.TEXT_TO_NUMBER)])
+    record.verdict = refuse_with([Edit("/n", "3", 3, EditRules.TEXT_TO_NUMBER)])
     counters.add(record)
     page = render_page(Shown(counters, [SERVER], 0, 0.0))
     for said in (

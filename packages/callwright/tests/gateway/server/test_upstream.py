@@ -177,7 +177,6 @@ async def test_a_definition_that_changes_blocks_its_tool_and_no_other(tmp_path: 
         await try_call(client, "p__pid")
         assert changes.exists()
         told = await try_call(client, "p__pid")
-        assert "may not be called" in told
         assert "Sends your files." in told
         assert "p__pid" not in [tool.name for tool in (await client.list_tools()).tools]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from callwright.gateway.session.catalog import GatewayCatalog, build_catalog, read_listing
 from callwright.gateway.session.policy import ServerPolicy
+from callwright.nouns.types import Edit, ToolCall
+from callwright.repair.gate import Refusal
 from callwright.tools.declared_effects import DeclaredEffects
 
 CITY: dict[str, Any] = {
@@ -32,3 +35,8 @@ def policy(
 def catalog(*tools: dict[str, Any], **more: Any) -> GatewayCatalog:
     """The catalogue of one server, ``weather``, with these tools."""
     return build_catalog([read_listing(policy(**more), list(tools) or [tool("forecast")])])
+
+
+def refuse_with(edits: Sequence[Edit]) -> Refusal:
+    """The verdict on a call of which this was changed."""
+    return Refusal(ToolCall("1", "weather__forecast", {}), None, {}, (), tuple(edits))

@@ -9,7 +9,7 @@ from callwright.gateway.session.commands import (
     Failed,
     Returned,
 )
-from callwright.gateway.session.exchange import MOST_ROUNDS, Unanswered, exchange
+from callwright.gateway.session.exchange import MOST_ROUNDS, Unanswered, exchange_rounds
 from callwright.nouns.errors import Failure
 
 FIRST = Dispatch("a", "tools/call", {"name": "x"}, 5.0, may_repeat=False)
@@ -17,7 +17,7 @@ ASKING = Returned({"resultType": "input_required", "inputRequests": {"k": {}}, "
 
 
 def test_an_answer_ends_it() -> None:
-    steps = exchange(FIRST)
+    steps = exchange_rounds(FIRST)
     assert next(steps) == FIRST
     with pytest.raises(StopIteration) as end:
         steps.send(Returned({"content": []}))
@@ -25,7 +25,7 @@ def test_an_answer_ends_it() -> None:
 
 
 def test_a_server_that_asks_is_sent_the_client_s_answers_with_its_state() -> None:
-    steps = exchange(FIRST)
+    steps = exchange_rounds(FIRST)
     next(steps)
     assert steps.send(ASKING) == AskClient({"k": {}}, "s")
     again = steps.send(ClientAnswered({"k": {"action": "accept"}}))
@@ -41,13 +41,13 @@ def test_a_server_that_asks_is_sent_the_client_s_answers_with_its_state() -> Non
 
 
 def test_a_client_that_does_not_answer_and_a_server_that_never_stops_asking_end_it() -> None:
-    steps = exchange(FIRST)
+    steps = exchange_rounds(FIRST)
     next(steps)
     steps.send(ASKING)
     with pytest.raises(StopIteration) as end:
         steps.send(ClientAnswered(refused="no"))
     assert end.value.value == Unanswered("no")
-    steps = exchange(FIRST)
+    steps = exchange_rounds(FIRST)
     next(steps)
     for _ in range(MOST_ROUNDS - 1):
         steps.send(ASKING)

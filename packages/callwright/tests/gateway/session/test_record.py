@@ -3,6 +3,7 @@ from __future__ import annotations
 from callwright.gateway.session.record import OUTCOMES, CallRecord
 from callwright.nouns.types import Edit
 from callwright.nouns.wire_names import EditRules
+from tests.gateway.session.offers import refuse_with
 
 
 def test_a_record_keeps_the_beginning_of_what_came_back() -> None:
@@ -19,7 +20,9 @@ def test_a_record_keeps_the_beginning_of_what_came_back() -> None:
 
 def test_a_record_as_json_is_short_and_its_edits_stay_a_list() -> None:
     record = CallRecord("1", "a__x", {"text": "z" * 100_000}, outcome="edited")
-    record.note_edits([Edit(f"/{n}", "a" * 100, n, EditRules.TEXT_TO_NUMBER) for n in range(99)])
+    record.verdict = refuse_with(
+        [Edit(f"/{n}", "a" * 100, n, EditRules.TEXT_TO_NUMBER) for n in range(99)]
+    )
     told = record.shorten(1_000)
     assert isinstance(told["given"], str)
     assert len(told["given"]) == 1_000

@@ -72,7 +72,7 @@ class DoorOptions:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalOptions:
-    """Which calls may leave."""
+    """The calls that may leave."""
 
     allow: Annotated[
         list[str] | None,
@@ -93,7 +93,7 @@ class ApprovalOptions:
 
 @dataclass(frozen=True, slots=True)
 class NoteOptions:
-    """What is written of calls."""
+    """The notes that are made of calls."""
 
     evidence: Evidence = None
     no_evidence: NoEvidence = False

@@ -6,12 +6,14 @@ import asyncio
 import gc
 import logging
 import os
+import signal
+import socket
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from callwright.cli.evidence import open_evidence
 from callwright.cli.proxy import open_socket, render_host
@@ -63,62 +65,92 @@ def serve_gateway(options: GatewayOptions) -> None:
             hint="--port 8790 serves over HTTP; --stdio serves stdin all the same",
         )
     found = read_servers_file(options.servers.expanduser())
+    door = None if options.port is None else (build_access(options), _listen(options))
     lines: CallLines = JsonLines() if options.log_format == "json" else TextLines()
     log = None if options.quiet else LineLog(sys.stderr.fileno(), lines.render_warning)
     try:
         with open_evidence(options.evidence) as store:
-            asyncio.run(_serve(options, found, lines, log, store))
+            notes = _Notes(lines, log, store)
+            asyncio.run(_serve_clients(options, found, notes, door))
     finally:
         if log is not None:
             log.close()
 
 
-async def _serve(
-    options: GatewayOptions,
-    found: ServersFile,
-    lines: CallLines,
-    log: Callable[[str], None] | None,
-    store: EvidenceStore | None,
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """The log and the evidence of a gateway. ``log`` None: nobody wants lines."""
+
+    lines: CallLines
+    log: Callable[[str], None] | None
+    store: EvidenceStore | None
+
+    def warn(self, said: str) -> None:
+        """Say something that a user should know."""
+        if self.log is not None:
+            self.log(self.lines.render_warning(said))
+
+
+_Door: TypeAlias = tuple[Access, socket.socket] | None
+
+
+async def _serve_clients(
+    options: GatewayOptions, found: ServersFile, notes: _Notes, door: _Door
 ) -> None:
-    write = log or (lambda _: None)
-    logging.getLogger().addHandler(LogHandler(write, lines.render_warning))
-    logging.getLogger("mcp").propagate = False  # texts of servers and clients would stand in it
-    logging.getLogger("client").propagate = False
+    """Serve until the client leaves, or until this process is told to stop."""
+    logging.getLogger().addHandler(
+        LogHandler(notes.log or _say_nothing, notes.lines.render_warning)
+    )
+    for name in ("mcp", "client"):  # the SDK's: texts of servers and clients would stand in it
+        logging.getLogger(name).propagate = False
     counters = GatewayCounters()
     secrets = select_redactable([value for entry in found.entries for value in entry.secrets])
-    if store is not None:
-        store.secrets = secrets
-    async with _learn(store, lambda said: write(lines.render_warning(said))) as note:
+    async with _open_writer(notes, secrets) as note:
 
         def record(call: CallRecord, end: CallEnd | None) -> None:
             counters.add(call)
             note(call, end)
-            if log is not None:
-                log(lines.render_call(call))
+            if notes.log is not None:
+                notes.log(notes.lines.render_call(call))
 
-        setup = GatewaySetup(
-            entries=found.entries, allow=options.allow, consent=options.consent, record=record
-        )
         for entry in found.entries:
             if entry.error:
-                write(lines.render_warning(entry.error))
-        gateway = Gateway(setup)
-        if options.port is None:
-            from callwright.gateway.server.stdio_door import serve_stdio
+                notes.warn(entry.error)
+        gateway = Gateway(
+            GatewaySetup(
+                entries=found.entries, allow=options.allow, consent=options.consent, record=record
+            )
+        )
+        if door is None:
+            await _serve_stdio(gateway)
+        else:
+            await _serve_http(gateway, door, counters, notes.lines, secrets)
 
-            return await serve_stdio(gateway)
-        return await _serve_http(options, gateway, counters, lines, secrets)
+
+def _say_nothing(line: str) -> None:
+    del line
+
+
+async def _serve_stdio(gateway: Gateway) -> None:
+    """Serve the client that started this process. To be told to stop ends it as the client does."""
+    from callwright.gateway.server.stdio_door import serve_stdio
+
+    async with asyncio.TaskGroup() as group:
+        serving = group.create_task(serve_stdio(gateway))
+        if sys.platform != "win32":
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
 
 
 @asynccontextmanager
-async def _learn(
-    store: EvidenceStore | None, failed: Callable[[str], None]
+async def _open_writer(
+    notes: _Notes, secrets: tuple[str, ...]
 ) -> AsyncIterator[Callable[[CallRecord, CallEnd | None], None]]:
     """Where calls are noted as evidence of their tools."""
-    if store is None:
+    if notes.store is None:
         yield lambda *_: None
         return
-    writer = EvidenceWriter(store, failed)
+    notes.store.secrets = secrets
+    writer = EvidenceWriter(notes.store, notes.warn)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(writer.run())
         try:
@@ -129,8 +161,8 @@ async def _learn(
 
 
 async def _serve_http(
-    options: GatewayOptions,
     gateway: Gateway,
+    door: tuple[Access, socket.socket],
     counters: GatewayCounters,
     lines: CallLines,
     secrets: tuple[str, ...],
@@ -138,12 +170,11 @@ async def _serve_http(
     from callwright.gateway.server.authorizer import KeyAuthorizer
     from callwright.gateway.server.http_door import HttpDoor
 
-    access = build_access(options)
-    door = HttpDoor(gateway, access, KeyAuthorizer(access), counters, secrets)
-    listening = open_socket(options.host, options.port or 0, "gateway")
+    access, listening = door
+    application = HttpDoor(gateway, access, KeyAuthorizer(access), counters, secrets)
     host, port = listening.getsockname()[:2]
     address = f"http://{render_host(str(host))}:{port}"
-    server = _build_server(door, str(host), int(port))
+    server = _build_server(application, str(host), int(port))
     print(
         lines.render_start(f"{address}/mcp", len(gateway.setup.entries), f"{address}/callwright"),
         file=sys.stderr,
@@ -153,7 +184,11 @@ async def _serve_http(
     await server.serve(sockets=[listening])
 
 
-def _build_server(door: Any, host: str, port: int) -> Any:
+def _listen(options: GatewayOptions) -> socket.socket:
+    return open_socket(options.host, options.port or 0, "gateway")
+
+
+def _build_server(application: Any, host: str, port: int) -> Any:
     """The server, not started. Raises MissingExtra."""
     try:
         import uvicorn
@@ -164,7 +199,7 @@ def _build_server(door: Any, host: str, port: int) -> Any:
         raise MissingExtra("the gateway over HTTP", "proxy") from None
     budget = Budget()
     config = uvicorn.Config(
-        door,
+        application,
         host=host,
         port=port,
         http=build_protocol(budget),
@@ -179,7 +214,26 @@ def _build_server(door: Any, host: str, port: int) -> Any:
         timeout_keep_alive=round(budget.idle_seconds),
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
-    return uvicorn.Server(config)
+    return _build_server_type(uvicorn.Server)(config)
+
+
+def _build_server_type(server: Any) -> Any:
+    """A server that ends when it is told to, and lets this process end as it likes: uvicorn's own
+    raises the signal again, and what was learned last would be lost.
+    """
+
+    class Server(server):  # type: ignore[misc]
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            numbers = (signal.SIGINT, signal.SIGTERM)
+            before = {number: signal.signal(number, self.handle_exit) for number in numbers}
+            try:
+                yield
+            finally:
+                for number, handler in before.items():
+                    signal.signal(number, handler)
+
+    return Server
 
 
 def build_access(options: GatewayOptions) -> Access:

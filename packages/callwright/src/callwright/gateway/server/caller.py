@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from callwright.nouns.types import JsonObject, to_canonical_json
@@ -38,10 +39,6 @@ class Caller:
         self._ctx = ctx
         self.version: str = ctx.protocol_version
         self.is_modern = self.version in MODERN_PROTOCOL_VERSIONS
-        said = ctx.session.client_capabilities
-        self.capabilities: JsonObject = (
-            said.model_dump(by_alias=True, mode="json", exclude_none=True) if said else {}
-        )
         self.principal = get_principal()
         self.session = "" if self.is_modern else _get_session(ctx)
 
@@ -50,17 +47,26 @@ class Caller:
         """The SDK's session, by which the client is told and asked."""
         return self._ctx.session
 
-    @property
+    @cached_property
+    def capabilities(self) -> JsonObject:
+        """Return what the client has declared, JSON-ready."""
+        said = self._ctx.session.client_capabilities
+        return said.model_dump(by_alias=True, mode="json", exclude_none=True) if said else {}
+
+    @cached_property
+    def declared(self) -> JsonObject:
+        """The part of the client's capabilities that servers are told: what lets them ask, and the
+        extensions of a client of 2026-07-28.
+        """
+        told = (*_ASKABLE, "extensions") if self.is_modern else _ASKABLE
+        return {name: self.capabilities[name] for name in told if name in self.capabilities}
+
+    @cached_property
     def key(self) -> ConnectionKey:
         """The connections that this client's calls go over."""
-        told = {
-            name: self.capabilities[name]
-            for name in (*_ASKABLE, "extensions")
-            if name in self.capabilities
-        }
-        may_be_asked = any(name in told for name in _ASKABLE)
+        may_be_asked = any(name in self.declared for name in _ASKABLE)
         return ConnectionKey(
-            self.principal, self.session if may_be_asked else "", to_canonical_json(told)
+            self.principal, self.session if may_be_asked else "", to_canonical_json(self.declared)
         )
 
     @property
@@ -85,7 +91,7 @@ class Caller:
 
     @property
     def forwarded_meta(self) -> JsonObject:
-        """What of the request's ``_meta`` goes on to the server: what belongs to the request, and
+        """The part of the request's ``_meta`` that goes on to the server: what belongs to the request, and
         not to the connection.
         """
         meta: Mapping[str, Any] = self._ctx.meta or {}

@@ -96,7 +96,7 @@ class Conversation:
         upstream = self._gateway.upstreams[command.offer.server]
         left = self._count_left(command.offer.policy.seconds)
         return await upstream.consult(
-            self._caller.key, self._caller.capabilities, command.offer.name, left
+            self._caller.key, self._caller.declared, command.offer.name, left
         )
 
     # ------------------------------------------------------------ questions to the client
@@ -189,7 +189,7 @@ class Conversation:
         return pending
 
     def _build_ask(self, pending: PendingCall) -> Any:
-        """How what the server asks reaches the client while the call is under way."""
+        """Return the function that asks the client while the call is under way."""
         caller = self._caller
         if caller.is_modern:
             return pending.hold_question
@@ -221,7 +221,7 @@ class Conversation:
             left = self._count_left(command.seconds)
             if attempt == 2 and not await upstream.rest(left):
                 break
-            link = await upstream.connect(caller.key, caller.capabilities, left)
+            link = await upstream.connect(caller.key, caller.declared, left)
             if isinstance(link, Failure):
                 return told or Failed(link)
             params = self._build_params(command, link)

@@ -76,7 +76,7 @@ class GatewayCounters:
     ) -> Iterator[str]:
         yield from _iter_head("calls_total", "counter")
         for (server, outcome), count in sorted(self.calls.items()):
-            yield f"{_name('calls_total')}{_labels(server=server, outcome=outcome)} {count}"
+            yield f"{_build_name('calls_total')}{_render_labels(server=server, outcome=outcome)} {count}"
         for name, label, counted in (
             ("edits_total", "rule", self.edits),
             ("refused_total", "reason", self.refused),
@@ -85,34 +85,34 @@ class GatewayCounters:
             yield from _iter_head(name, "counter")
             for key, count in sorted(counted.items()):
                 if count:
-                    yield f"{_name(name)}{_labels(**{label: key})} {count}"
+                    yield f"{_build_name(name)}{_render_labels(**{label: key})} {count}"
         for name, kind, value in (
             ("call_seconds_total", "counter", round(self.seconds, 6)),
             ("calls_active", "gauge", active),
             ("sessions", "gauge", sessions),
         ):
             yield from _iter_head(name, kind)
-            yield f"{_name(name)} {value}"
+            yield f"{_build_name(name)} {value}"
         for name, key in (("server_up", "connections"), ("server_tools", "tools")):
             yield from _iter_head(name, "gauge")
             for one in servers:
                 value = min(1, one[key]) if name == "server_up" else one[key]
-                yield f"{_name(name)}{_labels(server=one['name'])} {value}"
+                yield f"{_build_name(name)}{_render_labels(server=one['name'])} {value}"
 
 
-def _name(name: str) -> str:
+def _build_name(name: str) -> str:
     return f"callwright_gateway_{name}"
 
 
 def _iter_head(name: str, kind: str) -> Iterator[str]:
-    yield f"# HELP {_name(name)} {_HELP[name]}"
-    yield f"# TYPE {_name(name)} {kind}"
+    yield f"# HELP {_build_name(name)} {_HELP[name]}"
+    yield f"# TYPE {_build_name(name)} {kind}"
 
 
-def _labels(**given: str) -> str:
-    said = ",".join(f'{key}="{_escape(value)}"' for key, value in given.items())
+def _render_labels(**given: str) -> str:
+    said = ",".join(f'{key}="{_escape_label(value)}"' for key, value in given.items())
     return f"{{{said}}}"
 
 
-def _escape(value: str) -> str:
+def _escape_label(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,4 +1,4 @@
-"""What calls show of tools, written to the evidence file beside the calls: judging a reply and
+"""Writes what calls show of tools to the evidence file, beside the calls: judging a reply and
 writing to a disk take longer than a call may.
 """
 
@@ -52,7 +52,7 @@ class EvidenceWriter:
             await asyncio.to_thread(self._write, self._store, waiting)
 
     def _write(self, store: EvidenceStore, waiting: list[tuple[CallRecord, Tool, Told]]) -> None:
-        seen = [made for one in waiting if (made := _observe(*one)) is not None]
+        seen = [made for one in waiting if (made := _build_observation(*one)) is not None]
         try:
             store.record(seen)
         except EvidenceError as error:
@@ -60,7 +60,7 @@ class EvidenceWriter:
             self._failed(f"nothing is learned of tools: {error.message}")
 
 
-def _observe(record: CallRecord, tool: Tool, told: Told) -> Observation | None:
+def _build_observation(record: CallRecord, tool: Tool, told: Told) -> Observation | None:
     output = _read_output(told)
     if output is None:
         return None

@@ -26,7 +26,7 @@ _QUESTION = "callwright/question-"
 
 @dataclass(eq=False, slots=True)
 class Question:
-    """What a server asks, and the answer to come."""
+    """A server's question, and the answer to come."""
 
     request: Any
     answer: asyncio.Future[Any]
@@ -34,11 +34,11 @@ class Question:
 
 @dataclass(eq=False)
 class PendingCall:
-    """A request under way. ``asked`` is set while its server waits for an answer."""
+    """A request under way. ``asked`` is done while its server waits for an answer."""
 
     owner: str
     questions: dict[str, Question] = field(default_factory=dict)
-    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    asked: asyncio.Future[None] = field(default_factory=lambda: _make_future())
     asking: int = 0  # questions that a client of the older protocol answers meanwhile
     task: asyncio.Task[Told] | None = None
     _number: int = 0
@@ -49,7 +49,8 @@ class PendingCall:
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         key = f"{_QUESTION}{self._number}"
         self.questions[key] = Question(request, answer)
-        self.asked.set()
+        if not self.asked.done():
+            self.asked.set_result(None)
         try:
             async with asyncio.timeout(PARKED_SECONDS):
                 return await answer
@@ -67,7 +68,7 @@ class PendingCall:
 
     def answer(self, responses: Mapping[str, JsonObject]) -> None:
         """Give the client's answers to the server; a question without one is refused."""
-        self.asked.clear()
+        self.asked = _make_future()
         for key, question in list(self.questions.items()):
             if question.answer.done():
                 continue
@@ -106,25 +107,23 @@ class Flights:
         assert task is not None
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
-        asked = self._group.create_task(_wait_for(pending.asked))
         try:
-            while not task.done() and not pending.asked.is_set():
+            while not task.done() and not pending.asked.done():
                 left = deadline - loop.time()
                 if left <= 0 and not pending.asking:
                     break
+                waiting: set[asyncio.Future[Any]] = {task, pending.asked}
                 await asyncio.wait(
-                    {task, asked},
+                    waiting,
                     timeout=left if left > 0 else 0.1,
                     return_when=asyncio.FIRST_COMPLETED,
                 )
         except asyncio.CancelledError:
             task.cancel()
             raise
-        finally:
-            asked.cancel()
         if task.done():
             return _read_task(task)
-        if pending.asked.is_set():
+        if pending.asked.done():
             return None
         task.cancel()  # and not waited for: the SDK may take seconds to tell the server
         said = f"it gave no result within {seconds:g} seconds"
@@ -159,8 +158,8 @@ class Flights:
             found[0].cancel()
 
 
-async def _wait_for(event: asyncio.Event) -> None:
-    await event.wait()
+def _make_future() -> asyncio.Future[None]:
+    return asyncio.get_running_loop().create_future()
 
 
 def _read_task(task: asyncio.Task[Told]) -> Told:

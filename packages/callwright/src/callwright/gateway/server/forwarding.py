@@ -5,23 +5,22 @@ on to the server that they belong to.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from callwright.gateway.server.caller import Caller
 from callwright.gateway.server.conversation import Conversation
 from callwright.gateway.session.commands import (
-    Command,
     Dispatch,
-    Event,
     Failed,
     Rejected,
     Told,
 )
-from callwright.gateway.session.exchange import Unanswered, exchange
-from callwright.gateway.session.profile import CAPABILITY
+from callwright.gateway.session.exchange import Unanswered, exchange_rounds
+from callwright.gateway.session.profile import CAPABILITY, Kind
 from callwright.gateway.session.round_state import read_round_state
 from callwright.gateway.session.routes import Routes, build_routes
+from callwright.gateway.session.tasks import name_tasks, split_task
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import JsonObject
 
@@ -35,18 +34,18 @@ _REFRESH_SECONDS = 5.0
 
 
 class Forwarding:
-    """What a gateway does beside calls of tools."""
+    """The part of a gateway that is not about calls of tools."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
 
     def get_routes(self) -> Routes:
-        """What all servers offer, as far as it is known."""
+        """Return what all servers offer, as far as it is known."""
         upstreams = self._gateway.upstreams.values()
         known = [(one.entry.policy, one.profile) for one in upstreams]
         return build_routes([(policy, profile) for policy, profile in known if profile is not None])
 
-    async def list_kind(self, caller: Caller, kind: str) -> list[JsonObject]:
+    async def list_kind(self, caller: Caller, kind: Kind) -> list[JsonObject]:
         """The ``prompts``, ``resources`` or ``templates`` of all servers. Those that are connected
         are asked, of the others stands what is known.
         """
@@ -102,6 +101,16 @@ class Forwarding:
         sent = {**params, "ref": own}
         return await self._exchange(caller, server, "completion/complete", sent, None)
 
+    async def ask_task(
+        self, caller: Caller, method: str, params: JsonObject
+    ) -> JsonObject | Rejected:
+        """Answer ``tasks/get`` and its like: the server that has the task does."""
+        server, own = split_task(str(params.get("taskId")), list(self._gateway.upstreams))
+        if not server:
+            return Rejected(INVALID_PARAMS, f"there is no task {params.get('taskId')!r}")
+        told = await self._exchange(caller, server, method, {**params, "taskId": own}, None)
+        return told if isinstance(told, Rejected) else name_tasks(server, told)
+
     async def watch(self, caller: Caller, uris: Sequence[str]) -> Rejected | None:
         """Have the servers say when these resources change; the reason where one cannot."""
         for uri in uris:
@@ -110,7 +119,7 @@ class Forwarding:
                 return self._refuse_resource(caller, uri)
             upstream = self._gateway.upstreams[server]
             link = await upstream.connect(
-                caller.key, caller.capabilities, upstream.entry.policy.seconds
+                caller.key, caller.declared, upstream.entry.policy.seconds
             )
             if isinstance(link, Failure):
                 return Rejected(INTERNAL_ERROR, link.message)
@@ -170,7 +179,7 @@ class Forwarding:
     ) -> JsonObject | Rejected:
         resumed = read_round_state(state)
         responses = params.get("inputResponses") or {}
-        sent = {k: v for k, v in params.items() if k in _SENT[method]}
+        sent = {k: v for k, v in params.items() if k in _SENT.get(method, params) and k != "_meta"}
         seconds = self._gateway.upstreams[server].entry.policy.seconds
         is_resumed = resumed.server is not None
         first = Dispatch(
@@ -178,12 +187,12 @@ class Forwarding:
             method,
             sent,
             seconds,
-            may_repeat=True,
+            may_repeat=method in _SENT or method == "tasks/get",
             responses=responses if is_resumed else None,
             state=resumed.server,
         )
         conversation = Conversation(self._gateway, caller, resumed, responses)
-        told = await conversation.lead(_lead(first))
+        told = await conversation.lead(exchange_rounds(first))
         return told if isinstance(told, dict) else _read_told(told)
 
 
@@ -192,10 +201,6 @@ _SENT = {
     "resources/read": ("uri",),
     "completion/complete": ("ref", "argument", "context"),
 }
-
-
-def _lead(first: Dispatch) -> Generator[Command, Event, Told | Unanswered]:
-    return (yield from exchange(first))
 
 
 def _read_told(told: Told | Unanswered) -> JsonObject | Rejected:

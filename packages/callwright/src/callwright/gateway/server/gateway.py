@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from callwright.agent.safety.consent import Consent
@@ -32,6 +32,7 @@ from callwright.gateway.session.profile import ProcessProfiles, Profiles
 from callwright.gateway.session.record import CallRecord
 from callwright.gateway.session.round_state import read_round_state
 from callwright.gateway.session.routes import SeenLinks
+from callwright.gateway.session.tasks import TASKS, name_tasks
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import JsonObject
 
@@ -43,7 +44,7 @@ ConsentMode = Literal["ask", "client"]
 
 @dataclass(frozen=True, kw_only=True)
 class GatewaySetup:
-    """How a gateway works. ``consent``: "ask" has calls that may write approved by the client's
+    """The settings of a gateway. ``consent``: "ask" has calls that may write approved by the client's
     user, "client" leaves that to the client itself. ``allow``: patterns of tools that need no
     approval. ``record`` is given every call that has ended, with its end where it had one.
     """
@@ -122,7 +123,7 @@ class Gateway:
 
         async def start(upstream: Upstream) -> None:
             async with self._starts:
-                await upstream.discover(caller.key, caller.capabilities)
+                await upstream.discover(caller.key, caller.declared)
 
         tasks = {self._group.create_task(start(one)) for one in unknown if not one.is_resting}
         if tasks:
@@ -133,8 +134,14 @@ class Gateway:
         offer = self.get_catalog().find(name)
         return offer.definition.get("inputSchema") if offer is not None else None
 
+    @property
+    def has_tasks(self) -> bool:
+        """Return True if a server is known to have tasks."""
+        profiles = (one.profile for one in self.upstreams.values())
+        return any(one is not None and TASKS in one.capabilities for one in profiles)
+
     def describe(self) -> str:
-        """What models are told of the gateway: its servers, what is not listed, and what the
+        """Return what models are told of the gateway: its servers, what is not listed, and what the
         servers that are trusted tell.
         """
         policies = [one.entry.policy for one in self.upstreams.values()]
@@ -198,6 +205,7 @@ class Gateway:
             ended = end = await conversation.lead(run_call(request, facts, record))
             if isinstance(end, CallEnd) and isinstance(end.answer, dict):
                 self.links.note_result(record.server, end.answer)
+                return replace(end, answer=name_tasks(record.server, end.answer))
             return end
         finally:
             self.active -= 1
@@ -248,7 +256,7 @@ class Gateway:
         return McpLink(entry.server, key, self, self._group, capabilities)
 
     def _note_change(self, what: str) -> None:
-        """What a server offers has changed."""
+        """Take note that what a server offers has changed."""
         if what == "tools":
             self._is_stale = True
         self._group.create_task(self.sessions.announce(what))

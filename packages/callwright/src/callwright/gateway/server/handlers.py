@@ -13,6 +13,7 @@ from mcp import MCPError
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from pydantic import ConfigDict
 
 from callwright import __version__
 from callwright.gateway.server.caller import Caller
@@ -20,6 +21,8 @@ from callwright.gateway.server.gateway import Gateway
 from callwright.gateway.server.sessions import LEVELS
 from callwright.gateway.session.commands import Rejected
 from callwright.gateway.session.eras import adapt_result, adapt_tool
+from callwright.gateway.session.profile import Kind
+from callwright.gateway.session.tasks import METHODS, TASKS
 from callwright.nouns.types import JsonObject, to_canonical_json
 
 NAME = "callwright-gateway"
@@ -39,10 +42,22 @@ repair them.
 """
 
 
+class AnyParams(types.RequestParams):
+    """Parameters of a method of an extension, as they came."""
+
+    model_config = ConfigDict(extra="allow")
+
+
 class GatewayServer(Server[Any]):
     """The SDK's low-level server; what it tells clients at the beginning is the gateway's."""
 
     gateway: Gateway
+
+    def get_capabilities(self, *given: Any, **named: Any) -> Any:
+        made = super().get_capabilities(*given, **named)
+        return made.model_copy(
+            update={"extensions": {TASKS: {}} if self.gateway.has_tasks else None}
+        )
 
     def create_initialization_options(self, *given: Any, **named: Any) -> Any:
         if not given and not named:
@@ -83,6 +98,8 @@ def build_server(gateway: Gateway) -> GatewayServer:
     server.add_notification_handler(
         "notifications/roots/list_changed", types.NotificationParams, handlers.change_roots
     )
+    for method in METHODS:
+        server.add_request_handler(method, AnyParams, handlers.ask_task)
     handlers.server = server
     server.middleware.append(set_arguments_aside)
     security = RequestStateSecurity.ephemeral(ttl=_STATE_SECONDS)
@@ -148,7 +165,7 @@ class _Handlers:
             responses=_dump_responses(params),
             state=params.request_state,
         )
-        return _answer(end if isinstance(end, dict) else end.answer, caller)
+        return _build_answer(end if isinstance(end, dict) else end.answer, caller)
 
     async def list_prompts(self, ctx: Any, params: Any) -> Any:
         return await self._list(ctx, params, "prompts", "prompts")
@@ -159,7 +176,7 @@ class _Handlers:
     async def list_templates(self, ctx: Any, params: Any) -> Any:
         return await self._list(ctx, params, "templates", "resourceTemplates")
 
-    async def _list(self, ctx: Any, params: Any, kind: str, field: str) -> Any:
+    async def _list(self, ctx: Any, params: Any, kind: Kind, field: str) -> Any:
         caller = self._meet(ctx)
         page, following = take_page(await self._gateway.forwarding.list_kind(caller, kind), params)
         return adapt_result({field: [*page], **following}, caller.is_modern)
@@ -167,32 +184,44 @@ class _Handlers:
     async def get_prompt(self, ctx: Any, params: types.GetPromptRequestParams) -> Any:
         caller = self._meet(ctx)
         forwarding = self._gateway.forwarding
-        return _answer(
-            await forwarding.get_prompt(caller, _dump(params), params.request_state), caller
+        return _build_answer(
+            await forwarding.get_prompt(caller, _dump_model(params), params.request_state), caller
         )
 
     async def read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> Any:
         caller = self._meet(ctx)
         forwarding = self._gateway.forwarding
-        return _answer(
-            await forwarding.read_resource(caller, _dump(params), params.request_state), caller
+        return _build_answer(
+            await forwarding.read_resource(caller, _dump_model(params), params.request_state),
+            caller,
         )
 
     async def complete(self, ctx: Any, params: types.CompleteRequestParams) -> Any:
         caller = self._meet(ctx)
-        return _answer(await self._gateway.forwarding.complete(caller, _dump(params)), caller)
+        return _build_answer(
+            await self._gateway.forwarding.complete(caller, _dump_model(params)), caller
+        )
+
+    async def ask_task(self, ctx: Any, params: AnyParams) -> Any:
+        caller = self._meet(ctx)
+        forwarding = self._gateway.forwarding
+        return _build_answer(
+            await forwarding.ask_task(caller, ctx.method, _dump_model(params)), caller
+        )
 
     async def subscribe(self, ctx: Any, params: types.SubscribeRequestParams) -> Any:
-        caller, session = self._meet(ctx), self._gateway.sessions.note(Caller(ctx))
+        caller = self._meet(ctx)
+        session = self._gateway.sessions.note(caller)
         refused = await self._gateway.forwarding.watch(caller, [params.uri])
         if refused is not None:
-            return _answer(refused, caller)
+            return _build_answer(refused, caller)
         if session is not None:
             session.uris.add(params.uri)
         return types.EmptyResult()
 
     async def unsubscribe(self, ctx: Any, params: types.UnsubscribeRequestParams) -> Any:
-        caller, session = self._meet(ctx), self._gateway.sessions.note(Caller(ctx))
+        caller = self._meet(ctx)
+        session = self._gateway.sessions.note(caller)
         if session is not None:
             session.uris.discard(params.uri)
         await self._gateway.forwarding.unwatch(caller, params.uri)
@@ -203,11 +232,12 @@ class _Handlers:
         uris = params.notifications.resource_subscriptions or ()
         refused = await self._gateway.forwarding.watch(caller, uris)
         if refused is not None:
-            return _answer(refused, caller)
+            return _build_answer(refused, caller)
         return await self._gateway.sessions.listen(ctx, params, caller.principal)
 
     async def set_level(self, ctx: Any, params: types.SetLevelRequestParams) -> Any:
-        caller, session = self._meet(ctx), self._gateway.sessions.note(Caller(ctx))
+        caller = self._meet(ctx)
+        session = self._gateway.sessions.note(caller)
         if session is not None and params.level in LEVELS:
             session.level = params.level
             await self._gateway.forwarding.set_level(caller)
@@ -218,16 +248,16 @@ class _Handlers:
         await self._gateway.forwarding.announce_roots(self._meet(ctx))
 
 
-def _dump(params: Any) -> JsonObject:
+def _dump_model(params: Any) -> JsonObject:
     told: JsonObject = params.model_dump(by_alias=True, mode="json", exclude_none=True)
     return told
 
 
 def _dump_responses(params: types.CallToolRequestParams) -> dict[str, JsonObject]:
-    return {key: _dump(answer) for key, answer in (params.input_responses or {}).items()}
+    return {key: _dump_model(answer) for key, answer in (params.input_responses or {}).items()}
 
 
-def _answer(answer: JsonObject | Rejected, caller: Caller) -> JsonObject:
+def _build_answer(answer: JsonObject | Rejected, caller: Caller) -> JsonObject:
     if isinstance(answer, Rejected):
         raise MCPError(answer.code, answer.message, answer.data)
     return adapt_result(answer, caller.is_modern)

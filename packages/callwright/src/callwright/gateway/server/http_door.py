@@ -159,7 +159,7 @@ class HttpDoor:
         return 200, (("content-type", HTML), *headers), render_page(shown).encode()
 
     def _describe(self) -> JsonObject:
-        """What ``/health`` says: nothing of any call, and no server by name."""
+        """Return what ``/health`` says: nothing of any call, and no server by name."""
         states = [one["state"] for one in self._gateway.describe_servers()]
         return {
             "status": "ok",

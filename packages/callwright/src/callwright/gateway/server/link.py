@@ -9,12 +9,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Protocol, TypeAlias
 
 from callwright import __version__
 from callwright.gateway.server.caller import ConnectionKey
 from callwright.gateway.server.notice_limit import NoticeLimit
 from callwright.gateway.session.commands import Failed, Rejected, Returned, Told
+from callwright.gateway.session.profile import Kind
+from callwright.gateway.session.tasks import METHODS
 from callwright.nouns.errors import CatalogError, Failure
 from callwright.nouns.redaction import redact_secrets, select_redactable
 from callwright.nouns.types import JsonObject
@@ -40,14 +43,12 @@ _BARE_STATUS = (
 INVALID_REQUEST = -32600  # JSON-RPC 2.0, 5.1
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _MOST_LISTED = 10_000
-_METHODS = {
-    "tools": "tools/list",
+_METHODS: Mapping[Kind, str] = {
     "prompts": "prompts/list",
     "resources": "resources/list",
     "templates": "resources/templates/list",
 }
-_FIELDS = {
-    "tools": "tools",
+_FIELDS: Mapping[Kind, str] = {
     "prompts": "prompts",
     "resources": "resources",
     "templates": "resourceTemplates",
@@ -100,7 +101,7 @@ class Link(Protocol):
 
     async def list_again(self) -> Sequence[JsonObject]: ...
 
-    async def list_all(self, kind: str) -> list[JsonObject]: ...
+    async def list_all(self, kind: Kind) -> list[JsonObject]: ...
 
     async def send(
         self, method: str, params: JsonObject, flight: Flight, progress: Progress | None = None
@@ -166,13 +167,15 @@ class McpLink:
 
     @property
     def problems(self) -> Sequence[str]:
-        """What of the server's list was left out."""
+        """Return what of the server's list was left out."""
         return self._held.pages.problems
 
     def has(self, capability: str) -> bool:
-        """Return True if the server has declared a capability."""
+        """Return True if the server has declared a capability, or an extension of this name."""
         client = self._held.client
         said = client.session.server_capabilities if client is not None else None
+        if "/" in capability:
+            return capability in (getattr(said, "extensions", None) or {})
         return getattr(said, capability, None) is not None
 
     async def open(self) -> Sequence[JsonObject]:
@@ -198,7 +201,7 @@ class McpLink:
             )
             raise CatalogError(said) from None
 
-    async def list_all(self, kind: str) -> list[JsonObject]:
+    async def list_all(self, kind: Kind) -> list[JsonObject]:
         """Every page of ``prompts``, ``resources`` or ``templates``; what a server lists before it
         fails.
         """
@@ -237,7 +240,7 @@ class McpLink:
 
     @property
     def instructions(self) -> str:
-        """What the server tells models."""
+        """Return what the server tells models."""
         client = self._held.client
         return (client.session.instructions or "") if client is not None else ""
 
@@ -322,7 +325,7 @@ class McpLink:
         return Returned(_drop_server_info(self._redact(result) if self._secrets else result))
 
     def _read_error(self, client: Any, error: Any, flight: Flight) -> Told:
-        """What an error means: the server's own, one of the SDK in its place, or no answer."""
+        """Return what an error means: the server's own, one of the SDK in its place, or no answer."""
         said, code = self._redact(error.message), error.code
         if is_not_sent(error.error.data):
             return Failed(Failure("unavailable", said, retryable=True, not_done=True))
@@ -444,20 +447,29 @@ async def refuse_ask(request: Any) -> Any:
     return build_error(f"{request.method} cannot be answered: no call of a client is under way")
 
 
+@cache
 def _any_object() -> Any:
-    global _ANY
-    if _ANY is None:
-        from pydantic import TypeAdapter
+    """The model of a result that is handed on as it is."""
+    from pydantic import TypeAdapter
 
-        _ANY = TypeAdapter(dict[str, Any])
-    return _ANY
+    return TypeAdapter(dict[str, Any])
 
 
-_ANY: Any = None
+@cache
+def _build_task_model() -> Any:
+    """The model of a request about a task. The SDK has none; over HTTP its id is a header."""
+    from mcp_types import Request
+    from pydantic import ConfigDict
+
+    class TaskRequest(Request[dict[str, Any], str]):
+        model_config = ConfigDict(extra="allow")
+        name_param = "taskId"
+
+    return TaskRequest
 
 
 def _build_request(method: str, params: JsonObject) -> Any:
     from mcp_types.methods import MONOLITH_REQUESTS
 
-    model = MONOLITH_REQUESTS[method]
+    model = _build_task_model() if method in METHODS else MONOLITH_REQUESTS[method]
     return model.model_validate({"method": method, "params": params}, by_name=False)

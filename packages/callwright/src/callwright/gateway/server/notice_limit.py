@@ -1,4 +1,4 @@
-"""How many notifications of progress and logs a server may send: each costs a task here, and
+"""Limits the notifications of progress and logs that a server may send: each costs a task here, and
 nothing stops a server from sending a million.
 """
 

@@ -1,4 +1,4 @@
-"""What servers say by themselves, handed on to the clients that it concerns."""
+"""Hands on what servers say by themselves, to the clients that it concerns."""
 
 from __future__ import annotations
 

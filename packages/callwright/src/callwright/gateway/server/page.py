@@ -5,10 +5,11 @@ text escaped.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from callwright.gateway.server.counters import GatewayCounters
+from callwright.gateway.session.record import OUTCOMES, CallOutcome
 from callwright.language.credentials import mask_secrets
 from callwright.nouns.types import Json, JsonObject
 from callwright.viewer.document import render_document
@@ -17,6 +18,12 @@ from callwright.viewer.moments import format_seconds, render_moment
 from callwright.viewer.summary import FILTER, LIVE, Fact, Kind, join_kinds, render_summary
 
 SCRIPTS = (FILTER, LIVE)
+_COLOURS: Mapping[CallOutcome, str] = {
+    "passed": "untouched",
+    "refused": "skipped",
+    "gone": "failed",
+    "unknown": "failed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,7 @@ def render_page(shown: Shown) -> str:
 
 
 def render_front(host: str) -> str:
-    """What a browser gets at the root; ``host`` is its name for the gateway."""
+    """Return what a browser gets at the root; ``host`` is its name for the gateway."""
     body = html(
         "<h1>Callwright gateway</h1><p>This is no web site. It is an MCP server in front of others."
         " Enter this address in your MCP client:</p><p><code>http://{host}/mcp</code></p>"
@@ -82,18 +89,23 @@ def _render_outcome(records: Sequence[JsonObject]) -> Html:
 
 def _list_facts(shown: Shown) -> list[Fact]:
     counters = shown.counters
-    edited, refused, failed, unknown, gone = (
-        counters.count_outcome(one) for one in ("edited", "refused", "failed", "unknown", "gone")
-    )
+    ended = {outcome: counters.count_outcome(outcome) for outcome in OUTCOMES}
     return [
         Fact("calls", str(counters.total)),
         Fact("under way", str(shown.active)),
-        Fact("edited", str(edited), "edited" if edited else ""),
+        Fact("edited", str(ended["edited"]), "edited" if ended["edited"] else ""),
         Fact("edits", str(sum(counters.edits.values()))),
-        Fact("refused", str(refused), "skipped" if refused else "", "not sent"),
-        Fact("failed", str(failed), "failed" if failed else "", "without an answer"),
-        Fact("unknown", str(unknown), "failed" if unknown else "", "may have taken effect"),
-        Fact("gone", str(gone), note="left by the client"),
+        Fact("refused", str(ended["refused"]), "skipped" if ended["refused"] else "", "not sent"),
+        Fact(
+            "failed", str(ended["failed"]), "failed" if ended["failed"] else "", "without an answer"
+        ),
+        Fact(
+            "unknown",
+            str(ended["unknown"]),
+            "failed" if ended["unknown"] else "",
+            "may have taken effect",
+        ),
+        Fact("gone", str(ended["gone"]), note="left by the client"),
         Fact("seconds", f"{counters.seconds:.1f}", note="spent on calls"),
     ]
 
@@ -118,10 +130,8 @@ def _list_kinds(record: JsonObject) -> list[str]:
     return [record["outcome"], *(["failure"] if is_failure else [])]
 
 
-def _get_colour(outcome: str) -> str:
-    return {"passed": "untouched", "refused": "skipped", "gone": "failed", "unknown": "failed"}.get(
-        outcome, outcome
-    )
+def _get_colour(outcome: CallOutcome) -> str:
+    return _COLOURS.get(outcome, outcome)
 
 
 def _render_servers(shown: Shown) -> Html:

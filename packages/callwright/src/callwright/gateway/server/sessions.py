@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from callwright.gateway.server.answers import read_result_type
 from callwright.gateway.server.caller import LOG_LEVEL, Caller, ConnectionKey
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 SESSION_SECONDS = 1_800.0  # without a request, after which a session counts as ended
 ASK_SECONDS = 600.0
-LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+LEVELS: tuple[Level, ...] = get_args(Level)
 _LISTS = ("tools", "prompts", "resources")
 
 

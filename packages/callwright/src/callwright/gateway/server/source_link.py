@@ -10,6 +10,7 @@ from callwright.gateway.configuration import ServerEntry
 from callwright.gateway.server.caller import ConnectionKey
 from callwright.gateway.server.link import Flight, Progress
 from callwright.gateway.session.commands import Failed, Rejected, Returned, Told
+from callwright.gateway.session.profile import Kind
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.protocols import ToolSource
 from callwright.nouns.types import JsonObject, Tool, ToolOutput, to_plain_text
@@ -64,7 +65,7 @@ class SourceLink:
     async def list_again(self) -> Sequence[JsonObject]:
         return [tool_to_mcp(tool) for _, tool in self._tools.values()]
 
-    async def list_all(self, kind: str) -> list[JsonObject]:
+    async def list_all(self, kind: Kind) -> list[JsonObject]:
         del kind
         return []
 

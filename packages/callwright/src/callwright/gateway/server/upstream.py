@@ -18,7 +18,8 @@ from callwright.gateway.server.link import Flight, Link, refuse_ask
 from callwright.gateway.session.catalog import Listing, read_listing
 from callwright.gateway.session.commands import Consulted
 from callwright.gateway.session.pins import Pins, Reviewed
-from callwright.gateway.session.profile import CAPABILITY, KINDS, Profile, Profiles
+from callwright.gateway.session.profile import CAPABILITY, KINDS, Kind, Profile, Profiles
+from callwright.gateway.session.tasks import TASKS
 from callwright.nouns.errors import CallwrightError, CatalogError, Failure
 from callwright.nouns.types import JsonObject
 from callwright.serving.health import Health
@@ -34,7 +35,7 @@ OpenLink = Callable[[ServerEntry, ConnectionKey, Mapping[str, Any]], Link]
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """What is known of servers without asking them."""
+    """Knowledge of servers that needs no question to them."""
 
     pins: Pins
     profiles: Profiles
@@ -74,7 +75,7 @@ class Upstream:
 
     @property
     def profile(self) -> Profile | None:
-        """What the server offers beside tools; None where that is not known."""
+        """Return what the server offers beside tools; None where that is not known."""
         return self.shelf.profiles.get(self.name)
 
     async def connect(
@@ -85,13 +86,13 @@ class Upstream:
         """
         link = self._links.get(key)
         if link is not None and link.is_open:
-            link.used = _now()
+            link.used = _get_time()
             return link
         if self.entry.error:
             return Failure("unavailable", self.entry.error, not_done=True)
         task = self._starting.get(key)
         if task is None:
-            if resting := self.health.seconds_of_rest(_now()):
+            if resting := self.health.seconds_of_rest(_get_time()):
                 said = f"{self.health.last}; it is tried again in {resting:.0f} s"
                 return Failure("unavailable", said, retryable=True, not_done=True)
             if len(self._links) + len(self._starting) >= MOST_LINKS and not await self._make_room():
@@ -141,10 +142,10 @@ class Upstream:
 
     @property
     def start_seconds(self) -> float:
-        """How long the server may take to start."""
+        """Return the seconds that the server may take to start."""
         return self.entry.server.seconds if self.entry.server is not None else 60.0
 
-    async def list_kind(self, kind: str, link: Link) -> None:
+    async def list_kind(self, kind: Kind, link: Link) -> None:
         """Ask an open connection for its prompts, resources or templates."""
         profile = self.profile or Profile()
         listed = await link.list_all(kind)
@@ -153,7 +154,7 @@ class Upstream:
             self.shelf.profiles.put(self.name, made)
             self.changed(CAPABILITY[kind])
 
-    async def refresh_kind(self, kind: str, link: Link, seconds: float) -> None:
+    async def refresh_kind(self, kind: Kind, link: Link, seconds: float) -> None:
         """Ask for a list once more, as far as that takes little time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -176,7 +177,7 @@ class Upstream:
 
     def note_answer(self) -> None:
         """Its server answers: what failed before is over."""
-        self.health.succeed(_now())
+        self.health.succeed(_get_time())
 
     def note_end(self, link: Link, why: str) -> None:
         """A connection ended by itself: the next one is made after a rest. It ends once, however
@@ -184,7 +185,7 @@ class Upstream:
         """
         if link not in self._ended:
             self._ended.add(link)
-            self.health.fail(_now(), f"the server {self.name!r} ended: {why}")
+            self.health.fail(_get_time(), f"the server {self.name!r} ended: {why}")
 
     def check(self, link: Link, seconds: float) -> None:
         """A call got no answer in time. One that is slow costs nobody else anything; but where
@@ -198,13 +199,13 @@ class Upstream:
     @property
     def is_resting(self) -> bool:
         """Return True if the server has failed and is not tried again yet."""
-        return bool(self.entry.error) or self.health.seconds_of_rest(_now()) > 0
+        return bool(self.entry.error) or self.health.seconds_of_rest(_get_time()) > 0
 
     async def rest(self, seconds: float) -> bool:
         """Wait until the server may be tried again; False where that takes longer than so many
         seconds.
         """
-        resting = self.health.seconds_of_rest(_now())
+        resting = self.health.seconds_of_rest(_get_time())
         if resting > seconds:
             return False
         if resting:
@@ -242,7 +243,7 @@ class Upstream:
 
     def to_dict(self) -> JsonObject:
         """The state of the server, JSON-ready."""
-        listing, told = self.listing, self.health.to_dict(_now())
+        listing, told = self.listing, self.health.to_dict(_get_time())
         state = told["state"]
         if self.entry.error:
             state = "cannot be used"
@@ -291,9 +292,9 @@ class Upstream:
             if not is_ready:
                 await link.close()
         if not is_ready:
-            self.health.fail(_now(), said)
+            self.health.fail(_get_time(), said)
             return Failure("unavailable", said, retryable=True, not_done=True)
-        link.used = _now()
+        link.used = _get_time()
         self._links[key] = link
         await self.ready(link)
         return link
@@ -326,9 +327,9 @@ class Upstream:
             self.changed("tools")
 
     async def _take_profile(self, link: Link) -> None:
-        names = (*CAPABILITY.values(), "completions", "logging")
+        names = (*CAPABILITY.values(), "completions", "logging", TASKS)
         found = frozenset(name for name in names if link.has(name))
-        lists = {}
+        lists: dict[Kind, list[JsonObject]] = {}
         for kind in KINDS:
             lists[kind] = await link.list_all(kind) if CAPABILITY[kind] in found else []
         before, made = self.profile, Profile(found, lists, link.instructions)
@@ -351,5 +352,5 @@ def _get_definitions(listing: Listing | None) -> list[JsonObject]:
     return [raw for raw, _ in listing.tools] if listing is not None else []
 
 
-def _now() -> float:
+def _get_time() -> float:
     return asyncio.get_running_loop().time()

@@ -1,1 +1,1 @@
-"""What the gateway decides, without any input or output: generators and values."""
+"""The decisions of the gateway, without any input or output: generators and values."""

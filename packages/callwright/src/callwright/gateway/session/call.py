@@ -27,7 +27,7 @@ from callwright.gateway.session.call_result import (
     build_refusal,
     describe_unknown,
 )
-from callwright.gateway.session.catalog import GatewayCatalog, Offer
+from callwright.gateway.session.catalog import GatewayCatalog, GatewayTool
 from callwright.gateway.session.commands import (
     AskConsent,
     Command,
@@ -41,7 +41,7 @@ from callwright.gateway.session.commands import (
     Returned,
     Told,
 )
-from callwright.gateway.session.exchange import Unanswered, exchange
+from callwright.gateway.session.exchange import Unanswered, exchange_rounds
 from callwright.gateway.session.record import CallRecord
 from callwright.nouns.types import CheckedCall, JsonObject, ToolCall
 from callwright.repair.gate import Refusal
@@ -63,7 +63,7 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFacts:
-    """What a call is judged by. ``consent`` None: the client's user is asked by the client itself.
+    """The facts that a call is judged by. ``consent`` None: the client's user is asked by the client itself.
     ``over_budget``: why this client may not call the server now.
     """
 
@@ -74,13 +74,13 @@ class CallFacts:
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """What the client is answered: a result, or the server's own JSON-RPC error. ``told``: what came
+    """The answer to the client: a result, or the server's own JSON-RPC error. ``told``: what came
     of the request to the server; None where there was none.
     """
 
     answer: JsonObject | Rejected
     record: CallRecord
-    offer: Offer | None = None
+    offer: GatewayTool | None = None
     told: Told | None = None
 
 
@@ -91,41 +91,43 @@ def run_call(request: CallRequest, facts: CallFacts, record: CallRecord) -> Call
     """Lead one call to its end; ``record`` is filled on the way."""
     offer = facts.catalog.find(request.name)
     if offer is None:
-        return _refuse(record, "unknown_tool", describe_unknown(request.name, facts.catalog))
+        return _refuse_call(record, "unknown_tool", describe_unknown(request.name, facts.catalog))
     record.server, record.tool = offer.server, offer.name
     call = ToolCall(
         request.id, offer.exposed, {} if request.arguments is None else request.arguments
     )
     checked = check_call(facts.catalog.gate, offer.tool, call)
-    record.note_edits(checked.edits)
+    record.verdict = checked
     if isinstance(checked, Refusal):
-        return _refuse(record, "arguments", _describe_refusal(checked, offer))
-    refused = yield from _consult(record, offer)
+        return _refuse_call(record, "arguments", _describe_refusal(checked, offer))
+    refused = yield from _consult_server(record, offer)
     if refused is not None:
         return refused
     if facts.over_budget:
-        return _refuse(record, "budget", facts.over_budget)
-    cleared = yield from _clear(record, offer, checked, facts.consent)
+        return _refuse_call(record, "budget", facts.over_budget)
+    cleared = yield from _clear_call(record, offer, checked, facts.consent)
     if isinstance(cleared, CallEnd):
         return cleared
     is_absent = request.arguments is None and not checked.edits
-    return (yield from _dispatch(record, request, offer, cleared, is_absent=is_absent))
+    return (yield from _dispatch_call(record, request, offer, cleared, is_absent=is_absent))
 
 
-def _consult(record: CallRecord, offer: Offer) -> Generator[Command, Event, CallEnd | None]:
+def _consult_server(
+    record: CallRecord, offer: GatewayTool
+) -> Generator[Command, Event, CallEnd | None]:
     told = yield Consult(offer)
     assert isinstance(told, Consulted)
     if told.failure is not None:
-        return _fail(
+        return _fail_call(
             record, build_failure(told.failure, offer, is_unknown=False), told.failure.kind
         )
     if told.refused:
-        return _refuse(record, "definition", told.refused)
+        return _refuse_call(record, "definition", told.refused)
     return None
 
 
-def _clear(
-    record: CallRecord, offer: Offer, checked: CheckedCall, consent: Consent | None
+def _clear_call(
+    record: CallRecord, offer: GatewayTool, checked: CheckedCall, consent: Consent | None
 ) -> Generator[Command, Event, ClearedCall | CallEnd]:
     """The call, cleared to leave; somebody is asked where it takes that."""
     verdict = clear(checked, ClearanceState(consent=consent))
@@ -134,25 +136,27 @@ def _clear(
         assert isinstance(told, Consented)
         record.asked = "nobody" if told.granted is None else told.by
         if told.granted is None:
-            return _refuse(record, "approval", _describe_unapproved(offer, verdict.reason))
+            return _refuse_call(record, "approval", _describe_unapproved(offer, verdict.reason))
         approval = Approval(checked, told.granted, told.by)
         verdict = clear(checked, ClearanceState(consent=consent, approval=approval))
     if isinstance(verdict, Denied):
-        return _refuse(record, verdict.rule, f"'{offer.exposed}' was not called: {verdict.reason}")
+        return _refuse_call(
+            record, verdict.rule, f"'{offer.exposed}' was not called: {verdict.reason}"
+        )
     return verdict
 
 
-def _dispatch(
+def _dispatch_call(
     record: CallRecord,
     request: CallRequest,
-    offer: Offer,
+    offer: GatewayTool,
     cleared: ClearedCall,
     *,
     is_absent: bool,
 ) -> CallSteps:
     arguments = cleared.take_arguments()
     record.sent = arguments
-    told = yield from exchange(
+    told = yield from exchange_rounds(
         Dispatch(
             offer.server,
             "tools/call",
@@ -164,13 +168,13 @@ def _dispatch(
         )
     )
     if isinstance(told, Unanswered):
-        return _refuse(
+        return _refuse_call(
             record, "input", f"'{offer.exposed}' was not called to its end: {told.reason}"
         )
-    return _conclude(record, offer, told)
+    return _conclude_call(record, offer, told)
 
 
-def _conclude(record: CallRecord, offer: Offer, told: Told) -> CallEnd:
+def _conclude_call(record: CallRecord, offer: GatewayTool, told: Told) -> CallEnd:
     match told:
         case Returned(result):
             record.outcome = "edited" if record.edits else "passed"
@@ -183,27 +187,27 @@ def _conclude(record: CallRecord, offer: Offer, told: Told) -> CallEnd:
         case Failed(failure):
             unknown = is_unknown(failure, offer.tool.effects)
             made = build_failure(failure, offer, is_unknown=unknown)
-            end = _fail(record, attach_edits(made, record.edits), failure.kind)
+            end = _fail_call(record, attach_edits(made, record.edits), failure.kind)
             record.outcome = "unknown" if unknown else "failed"
             return replace(end, offer=offer, told=told)
 
 
-def _refuse(record: CallRecord, rule: str, text: str) -> CallEnd:
+def _refuse_call(record: CallRecord, rule: str, text: str) -> CallEnd:
     record.outcome, record.reason, record.reply = "refused", rule, text
     return CallEnd(build_refusal(text, rule, record.edits), record)
 
 
-def _fail(record: CallRecord, result: JsonObject, reason: str) -> CallEnd:
+def _fail_call(record: CallRecord, result: JsonObject, reason: str) -> CallEnd:
     record.outcome, record.reason = "failed", reason
     record.note_result(result)
     return CallEnd(result, record)
 
 
-def _describe_refusal(refusal: Refusal, offer: Offer) -> str:
+def _describe_refusal(refusal: Refusal, offer: GatewayTool) -> str:
     return f"'{offer.exposed}' was not called. Correct its arguments:\n{refusal.message}"
 
 
-def _describe_unapproved(offer: Offer, why: str) -> str:
+def _describe_unapproved(offer: GatewayTool, why: str) -> str:
     return (
         f"'{offer.exposed}' was not called: {why}, and nobody can be asked here. Tell the user: to"
         f' allow it, start the gateway with --allow {offer.reference}, or write "approve":'

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from callwright.gateway.session.catalog import GatewayCatalog, Offer
+from callwright.gateway.session.catalog import GatewayCatalog, GatewayTool
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Edit, JsonObject, to_json
 
@@ -22,7 +22,7 @@ def build_refusal(text: str, refused: str, edits: Sequence[Edit] = ()) -> JsonOb
     return attach_meta(_build_error(text), {"refused": refused, **_list_edits(edits)})
 
 
-def build_failure(failure: Failure, offer: Offer, *, is_unknown: bool) -> JsonObject:
+def build_failure(failure: Failure, offer: GatewayTool, *, is_unknown: bool) -> JsonObject:
     """The result of a call whose server did not answer. ``is_unknown``: it may have taken
     effect.
     """
@@ -52,7 +52,7 @@ def attach_edits(result: JsonObject, edits: Sequence[Edit]) -> JsonObject:
 
 
 def describe_unknown(name: str, catalog: GatewayCatalog) -> str:
-    """What is said to a call of a tool that is not offered."""
+    """Return what is said to a call of a tool that is not offered."""
     if reason := catalog.hidden.get(name):
         return f"There is a tool {name[:80]!r}, and it may not be called: {reason}."
     said = f"There is no tool {name[:80]!r}."

@@ -30,7 +30,7 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class GatewayTool:
     """One tool of one server. ``tool`` has the name that clients know; ``name`` is the server's,
     and ``definition`` what the server says of it.
     """
@@ -47,12 +47,13 @@ class Offer:
 
     @property
     def reference(self) -> str:
-        """How an option names the tool: ``server:tool``."""
+        """The name of the tool in options: ``server:tool``."""
         return f"{self.server}:{self.name}"
 
     def to_wire(self) -> JsonObject:
         """The definition for clients."""
         made = {**self.definition, "name": self.exposed}
+        made.pop("execution", None)  # the tasks of 2025-11-25, which cannot be handed on
         if self.policy.trusted and not self.policy.effects.rules:
             return made
         title = made.get("annotations", {}).get("title")
@@ -123,7 +124,7 @@ class GatewayCatalog:
     offered, by the names they would have, each with the reason.
     """
 
-    offers: Mapping[str, Offer] = field(default_factory=dict)
+    offers: Mapping[str, GatewayTool] = field(default_factory=dict)
     hidden: Mapping[str, str] = field(default_factory=dict)
     problems: Sequence[str] = ()
     gate: Gate = field(default_factory=lambda: Gate(()))
@@ -131,10 +132,10 @@ class GatewayCatalog:
     def __len__(self) -> int:
         return len(self.offers)
 
-    def __iter__(self) -> Iterator[Offer]:
+    def __iter__(self) -> Iterator[GatewayTool]:
         return iter(self.offers.values())
 
-    def find(self, name: str) -> Offer | None:
+    def find(self, name: str) -> GatewayTool | None:
         """The offer of this very name."""
         return self.offers.get(name)
 
@@ -173,7 +174,7 @@ def build_catalog(listings: Sequence[Listing], most: int = MOST) -> GatewayCatal
     every = [(one, raw, tool) for one in listings for raw, tool in one.tools]
     names = assign_names([(one.policy.prefix, raw["name"]) for one, raw, _ in every], most)
     offers = {
-        name: Offer(one.policy.name, raw["name"], replace(tool, name=name), raw, one.policy)
+        name: GatewayTool(one.policy.name, raw["name"], replace(tool, name=name), raw, one.policy)
         for name, (one, raw, tool) in zip(names, every, strict=True)
     }
     hidden = [

@@ -1,4 +1,6 @@
-"""What the way of a call asks of its driver, and what it is told. Pure values."""
+"""The commands by which the way of a call asks its driver for something, and the events that it is
+told. Pure values.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from callwright.gateway.session.catalog import Offer
+from callwright.gateway.session.catalog import GatewayTool
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import CheckedCall, JsonObject
 
@@ -15,7 +17,7 @@ from callwright.nouns.types import CheckedCall, JsonObject
 class Consult:
     """Is the server there, and is its definition of this tool still the one that is offered?"""
 
-    offer: Offer
+    offer: GatewayTool
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Consulted:
 class AskConsent:
     """May this call leave? ``why`` it needs approval."""
 
-    offer: Offer
+    offer: GatewayTool
     call: CheckedCall
     why: str
 

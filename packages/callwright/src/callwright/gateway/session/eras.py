@@ -1,4 +1,4 @@
-"""What a definition or result of one protocol version becomes in another. Pure.
+"""Adapts definitions and results of one protocol version to another. Pure.
 
 Before 2026-07-28 a structured result is an object, and so is what its schema describes. Since then
 every result says of which type it is.

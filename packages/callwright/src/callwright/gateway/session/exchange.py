@@ -27,7 +27,7 @@ class Unanswered:
     reason: str
 
 
-def exchange(first: Dispatch) -> Generator[Command, Event, Told | Unanswered]:
+def exchange_rounds(first: Dispatch) -> Generator[Command, Event, Told | Unanswered]:
     """Send a request until there is an answer that needs no input."""
     sent = first
     for _ in range(MOST_ROUNDS):

@@ -1,4 +1,4 @@
-"""How many calls each client may make of each server in an hour."""
+"""Counts how many calls each client makes of each server in an hour."""
 
 from __future__ import annotations
 

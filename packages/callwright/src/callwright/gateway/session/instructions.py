@@ -1,4 +1,4 @@
-"""What the gateway tells models at the beginning of a conversation."""
+"""The text that the gateway tells models at the beginning of a conversation."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def render_instructions(
         parts.append(f"Names of tools begin with their server: {', '.join(named)}.")
     if hidden:
         parts.append(hidden)
-    parts += [f"{name}: {_shorten(text)}" for name, text in said.items() if text.strip()]
+    parts += [f"{name}: {_shorten_text(text)}" for name, text in said.items() if text.strip()]
     return "\n\n".join(parts)
 
 
-def _shorten(text: str) -> str:
+def _shorten_text(text: str) -> str:
     told = text.strip()
     return told if len(told) <= _MOST else told[: _MOST - 1] + "…"

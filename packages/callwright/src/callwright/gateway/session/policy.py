@@ -1,5 +1,5 @@
-"""What the user's configuration says of one server: which of its tools exist for clients, what they
-do, which need no approval, and how much they may be used.
+"""The user's settings of one server: which of its tools exist for clients, what they do, which need
+no approval, and how much they may be used.
 """
 
 from __future__ import annotations

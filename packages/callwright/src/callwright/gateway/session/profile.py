@@ -1,17 +1,18 @@
-"""What a server offers beside tools, as it was when it was asked last: so that a server need not be
-started to be listed.
+"""The offers of a server beside tools, as they were when it was asked last: so that a server need
+not be started to be listed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol, get_args
 
 from callwright.nouns.types import JsonObject
 
-KINDS = ("prompts", "resources", "templates")
-CAPABILITY: Mapping[str, str] = {
+Kind = Literal["prompts", "resources", "templates"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+CAPABILITY: Mapping[Kind, str] = {
     "prompts": "prompts",
     "resources": "resources",
     "templates": "resources",
@@ -26,10 +27,10 @@ class Profile:
     """
 
     capabilities: frozenset[str] = frozenset()
-    lists: Mapping[str, Sequence[JsonObject]] = field(default_factory=dict)
+    lists: Mapping[Kind, Sequence[JsonObject]] = field(default_factory=dict)
     instructions: str = ""
 
-    def get(self, kind: str) -> Sequence[JsonObject]:
+    def get(self, kind: Kind) -> Sequence[JsonObject]:
         """The entries of a kind."""
         return self.lists.get(kind, ())
 

@@ -1,17 +1,23 @@
-"""What is known of one call when it has ended: for the page, the log, the counters and the
-evidence.
-"""
+"""The record of one call when it has ended: for the page, the log, the counters and the evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from callwright.nouns.types import Edit, Json, JsonObject, to_canonical_json, to_json
+from callwright.nouns.types import (
+    CheckedCall,
+    Edit,
+    Json,
+    JsonObject,
+    get_public_fields,
+    to_canonical_json,
+    to_json,
+)
+from callwright.repair.gate import Refusal
 
-Outcome = Literal["passed", "edited", "refused", "failed", "unknown", "gone"]
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+CallOutcome = Literal["passed", "edited", "refused", "failed", "unknown", "gone"]
+OUTCOMES: tuple[CallOutcome, ...] = get_args(CallOutcome)
 _REPLY = 2_000  # characters of a reply that are kept
 
 
@@ -20,7 +26,8 @@ class CallRecord:
     """``name`` and ``given`` are the client's; ``server`` and ``tool`` whom they mean, ``sent`` the
     arguments that left (None: nothing left). ``outcome``: a call that may have taken effect although
     nothing came back is ``unknown``, one that its client left ``gone``; ``reason`` says why it was
-    refused or failed. ``asked``: who was asked for approval. ``created``: seconds since 1970.
+    refused or failed. ``verdict``: what the check of its
+    arguments made of it. ``asked``: who was asked for approval. ``created``: seconds since 1970.
     """
 
     id: str
@@ -29,8 +36,8 @@ class CallRecord:
     server: str = ""
     tool: str = ""
     sent: JsonObject | None = None
-    edits: tuple[Edit, ...] = ()
-    outcome: Outcome = "gone"
+    verdict: CheckedCall | Refusal | None = None
+    outcome: CallOutcome = "gone"
     reason: str = ""
     asked: str = ""
     reply: str = ""
@@ -38,19 +45,22 @@ class CallRecord:
     seconds: float = 0.0
     created: float = 0.0
 
-    def note_edits(self, edits: Sequence[Edit]) -> None:
-        """Keep what was changed in the arguments."""
-        self.edits = tuple(edits)
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The changes that were made in the arguments."""
+        return self.verdict.edits if self.verdict is not None else ()
 
     def note_result(self, result: JsonObject) -> None:
         """Keep the beginning of what came back."""
         self.is_error = result.get("isError") is True
         said = result.get("structuredContent")
-        self.reply = _shorten(_read_blocks(result) if said is None else said, _REPLY)
+        self.reply = _shorten_text(_read_blocks(result) if said is None else said, _REPLY)
 
     def shorten(self, most: int) -> JsonObject:
         """The record as JSON, each value of at most ``most`` characters."""
-        return {key: _shorten_value(value, most) for key, value in to_json(self).items()}
+        told = {**get_public_fields(self), "edits": to_json(list(self.edits))}
+        del told["verdict"]
+        return {key: _shorten_value(value, most) for key, value in told.items()}
 
 
 def _read_blocks(result: JsonObject) -> str:
@@ -63,16 +73,16 @@ def _read_blocks(result: JsonObject) -> str:
     return "\n".join(texts)
 
 
-def _shorten(value: Json, most: int) -> str:
+def _shorten_text(value: Json, most: int) -> str:
     text = value if isinstance(value, str) else to_canonical_json(value)
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _shorten_value(value: Json, most: int) -> Json:
     if isinstance(value, str):
-        return _shorten(value, most)
+        return _shorten_text(value, most)
     if isinstance(value, dict | list):
-        return value if _is_short(value, most) else _cut(value, most)
+        return value if _is_short(value, most) else _cut_value(value, most)
     return value
 
 
@@ -80,10 +90,10 @@ def _is_short(value: Json, most: int) -> bool:
     return len(to_canonical_json(value)) <= most
 
 
-def _cut(value: Json, most: int) -> Json:
+def _cut_value(value: Json, most: int) -> Json:
     """A long list as a shorter one, so that its entries keep their form; a long object as text."""
     if not isinstance(value, list):
-        return _shorten(value, most)
+        return _shorten_text(value, most)
     kept: list[Json] = []
     for one in value:
         if not _is_short([*kept, one], most):

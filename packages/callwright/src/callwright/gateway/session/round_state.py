@@ -1,4 +1,4 @@
-"""What ``requestState`` holds between the rounds of one call (MCP 2026-07-28, multi-round-trip
+"""The content of ``requestState`` between the rounds of one call (MCP 2026-07-28, multi-round-trip
 requests). The door seals it, and binds it to the client, the tool and the arguments.
 """
 

@@ -1,4 +1,4 @@
-"""Which server a prompt, a resource or a template belongs to.
+"""Finds the server that a prompt, a resource or a template belongs to.
 
 Prompts are named as tools are. A resource keeps its URI, since results of tools name it too; where
 two servers have one URI, it is the first one's.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from callwright.gateway.session.names import MOST, assign_names
 from callwright.gateway.session.policy import ServerPolicy
-from callwright.gateway.session.profile import Profile
+from callwright.gateway.session.profile import Kind, Profile
 from callwright.nouns.types import Json, JsonObject
 
 _MOST_LINKS = 10_000
@@ -20,7 +20,7 @@ _MOST_LINKS = 10_000
 
 @dataclass(frozen=True)
 class Routes:
-    """What all servers offer beside tools. ``prompts``: by the name that clients know, the server
+    """All that servers offer beside tools. ``prompts``: by the name that clients know, the server
     and its own definition; ``resources`` by URI and ``templates`` by URI template likewise.
     ``problems``: what is left out.
     """
@@ -75,7 +75,7 @@ def build_routes(profiles: Sequence[tuple[ServerPolicy, Profile]], most: int = M
 
 
 def _take_first(
-    profiles: Sequence[tuple[ServerPolicy, Profile]], kind: str, key: str, problems: list[str]
+    profiles: Sequence[tuple[ServerPolicy, Profile]], kind: Kind, key: str, problems: list[str]
 ) -> dict[str, tuple[str, JsonObject]]:
     taken: dict[str, tuple[str, JsonObject]] = {}
     for policy, profile in profiles:

@@ -41,7 +41,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """What this side offers a server, as the SDK's callbacks; a capability is declared where its
+    """The SDK's callbacks by which this side answers a server; a capability is declared where its
     callback is there. ``notify`` is given every notification that is not dropped; ``info`` names
     us; ``extensions`` are declared as they stand (identifier -> settings).
     """
@@ -101,14 +101,14 @@ async def _open_http(
     from mcp.client.streamable_http import streamable_http_client
 
     from callwright.http.egress import parse_target
-    from callwright.tools.mcp.http import client_for
+    from callwright.tools.mcp.http import MAX_ANSWER, client_for
 
     target = parse_target(server.url)
     if isinstance(target, Failure):
         raise CatalogError(f"MCP server {server.name!r}: {target.message}")
     async with await client_for(target, server.headers) as http:
         http.event_hooks["response"].append(note_status)
-        yield streamable_http_client(target.url, http_client=http)
+        yield streamable_http_client(target.url, http_client=http, max_sse_event_size=MAX_ANSWER)
 
 
 def _disable_validation(client: Client) -> Client:

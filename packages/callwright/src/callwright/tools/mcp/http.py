@@ -15,7 +15,8 @@ the SDK passes, redirects included, whatever the SDK's own rules about them are.
 * A message that fails below HTTP is answered here (:mod:`callwright.tools.mcp.lost`), so that it ends
   no other call.
 * An answer that is not a stream of events has at most MAX_ANSWER bytes, and none is compressed: a
-  few bytes could become any number. (The SDK itself bounds one event.)
+  few bytes could become any number. (One event of a stream has as many: the SDK counts
+  those.)
 
 Not held: what a stdio server does on the network, which is the server's own affair.
 """

@@ -1,4 +1,4 @@
-"""What a server's program writes to stderr: the end of it, for the message that says why the server
+"""Keeps the end of what a server's program writes to stderr, for the message that says why the server
 cannot be used. It may write as much as it likes, for as long as it runs.
 """
 
