@@ -25,11 +25,12 @@ REACHED: dict[str, float] = {
     # and a run's page that is followed: 435; several upstreams, media, Swagger, JSON logs: 900;
     # instructions, outputs of a type, events of a run: 800; a chat and earlier turns in a run: 360
     # options that the conversation implies, thanks, answers that only repeat: 260
-    "statements, core": 53_760,
-    "statements, all": 81_030,  # three boards of whole jobs are 4,300 of them
+    # the MCP gateway, its doors, pins, search, logins and clients: 5,000
+    "statements, core": 58_800,
+    "statements, all": 86_400,  # three boards of whole jobs are 4,300 of them
     "largest room of the core, %": 18.3,  # the agent; 18.1 before its runs were told as events
     "files in the fullest folder": 25,
-    "folders at the top": 22,
+    "folders at the top": 24,  # the gateway, and what it shares with the proxy
     "modules at the top": 0,
     "one-word function names, %": 3.0,
     "lines over 100 columns, %": 0.3,

@@ -97,6 +97,14 @@ def bench_makespan(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("gateway", context_settings=_PASS)
+def bench_gateway(context: typer.Context) -> None:
+    """Right and spoiled calls on the MCP gateway's way of a call: repaired, harmed, refused."""
+    from callwright_lab.benchmarks.gateway.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("agentdojo", context_settings=_PASS)
 def bench_agentdojo(context: typer.Context) -> None:
     """Frozen plans and late-bound arguments against injected instructions, on AgentDojo."""

@@ -179,3 +179,56 @@ async def test_a_definition_that_changes_blocks_its_tool_and_no_other(tmp_path: 
         told = await try_call(client, "p__pid")
         assert "Sends your files." in told
         assert "p__pid" not in [tool.name for tool in (await client.list_tools()).tools]
+
+
+async def test_a_server_that_answers_nothing_any_more_is_started_again(tmp_path: Path) -> None:
+    gateway = build_gateway({"h": hostile(seconds=1.0)}, consent="client")
+    async with gateway.running(), connect(gateway) as client:
+        await client.list_tools()
+        assert "gave no result" in await try_call(client, "h__slow")
+        async with asyncio.timeout(30):
+            while await try_call(client, "h__fine") != "fine":
+                await gateway.upstreams["h"].rest(10.0)
+        assert "answered nothing for 1 seconds" in gateway.describe_servers()[0]["last_failure"]
+
+
+async def test_a_server_that_is_slow_in_one_call_and_answers_others_is_kept() -> None:
+    gateway = build_gateway({"h": hostile(seconds=0.5)}, consent="client")
+    async with gateway.running(), connect(gateway) as client:
+        await client.list_tools()
+        upstream = gateway.upstreams["h"]
+        (link,) = upstream.links
+        assert "gave no result" in await try_call(client, "h__silent")
+        assert await try_call(client, "h__fine") == "fine"
+        assert upstream.links == (link,)
+        assert upstream.health.failed == 0
+
+
+async def test_a_server_that_dies_under_many_calls_has_failed_once() -> None:
+    gateway = build_gateway({"h": hostile(seconds=20)}, consent="client")
+    async with gateway.running(), connect(gateway) as client:
+        await client.list_tools()
+        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+            for name in ("silent",) * 8 + ("die",):
+                group.create_task(try_call(client, f"h__{name}"))
+        assert gateway.upstreams["h"].health.failed == 1
+        assert await gateway.upstreams["h"].rest(1.5)
+        assert await try_call(client, "h__fine") == "fine"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_call_whose_connection_is_closed_under_it_is_of_unknown_outcome(
+    mode: str, tmp_path: Path
+) -> None:
+    waiting = tmp_path / "WORLD_WAITING"
+    os.mkfifo(waiting)
+    env = {"WORLD_WAITING": str(waiting), "WORLD_CANCELLED": os.devnull}
+    gateway = build_gateway({"w": world(env=env)}, consent="client")
+    async with gateway.running(), connect(gateway, mode) as client:
+        await client.list_tools()
+        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+            call = group.create_task(client.call_tool("w__wait", {}))
+            await asyncio.to_thread(waiting.read_text)
+            for link in gateway.upstreams["w"].links:
+                await link.close()
+        assert (call.result().meta or {})["callwright/gateway"] == {"outcome": "unknown"}

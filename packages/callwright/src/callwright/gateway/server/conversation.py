@@ -226,12 +226,17 @@ class Conversation:
                 return told or Failed(link)
             params = self._build_params(command, link)
             progress = caller.report_progress if caller.wants_progress else None
-            told = await link.send(command.method, params, flight, progress)
+            try:
+                told = await link.send(command.method, params, flight, progress)
+            except asyncio.CancelledError:
+                if self._count_left(command.seconds) < _EARLY:
+                    upstream.check(link, command.seconds)
+                raise
             if not isinstance(told, Failed):
                 upstream.note_answer()
                 return told
             if not link.is_open:
-                upstream.note_end(told.failure.message)
+                upstream.note_end(link, told.failure.message)
             if not _may_send_again(told.failure, command):
                 return told
         assert told is not None
@@ -251,6 +256,7 @@ class Conversation:
         return params
 
 
+_EARLY = 0.1  # seconds by which a timer may be early
 _EXPIRED = Failure(
     "timeout",
     "the question was answered too late, or the gateway was started again in between",

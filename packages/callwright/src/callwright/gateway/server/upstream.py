@@ -10,10 +10,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakSet
 
 from callwright.gateway.configuration import ServerEntry
 from callwright.gateway.server.caller import ConnectionKey
-from callwright.gateway.server.link import Link, LoginNeeded
+from callwright.gateway.server.link import Flight, Link, LoginNeeded, refuse_ask
 from callwright.gateway.session.catalog import Listing, read_listing
 from callwright.gateway.session.commands import Consulted
 from callwright.gateway.session.pins import Pins, Reviewed
@@ -58,6 +59,8 @@ class Upstream:
     def __post_init__(self) -> None:
         self._links: dict[ConnectionKey, Link] = {}
         self._starting: dict[ConnectionKey, asyncio.Task[Link | Failure]] = {}
+        self._checked: set[Link] = set()  # that are being asked whether anything is answered there
+        self._ended: WeakSet[Link] = WeakSet()  # that have ended by themselves
         self.listing: Listing | None = None
         self._blocked: set[str] = set()  # by their pins, not by the configuration
         self._read_known()
@@ -177,9 +180,22 @@ class Upstream:
         """Its server answers: what failed before is over."""
         self.health.succeed(_get_time())
 
-    def note_end(self, why: str) -> None:
-        """A connection ended by itself: the next one is made after a rest."""
-        self.health.fail(_get_time(), f"the server {self.name!r} ended: {why}")
+    def note_end(self, link: Link, why: str) -> None:
+        """A connection ended by itself: the next one is made after a rest. It ends once, however
+        many calls were under way there.
+        """
+        if link not in self._ended:
+            self._ended.add(link)
+            self.health.fail(_get_time(), f"the server {self.name!r} ended: {why}")
+
+    def check(self, link: Link, seconds: float) -> None:
+        """A call got no answer in time. One that is slow costs nobody else anything; but where
+        nothing else is answered either, for so many seconds more, the connection is ended, and with
+        it the server's process: else it would be in the way until the gateway is stopped.
+        """
+        if link.is_open and link not in self._checked:
+            self._checked.add(link)
+            self.group.create_task(self._check(link, seconds))
 
     @property
     def is_resting(self) -> bool:
@@ -306,6 +322,18 @@ class Upstream:
         if task.cancelled():
             return Failure("cancelled", "the gateway is being stopped", not_done=True)
         return task.result()
+
+    async def _check(self, link: Link, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await link.send("ping", {}, Flight(refuse_ask))  # an error is an answer too
+        except TimeoutError:
+            if self._links.get(link.key) is link:
+                del self._links[link.key]
+            self.note_end(link, f"it answered nothing for {seconds:g} seconds")
+            await link.close()
+        finally:
+            self._checked.discard(link)
 
     async def _take_list(self, listed: Any) -> None:
         before = self.listing

@@ -16,6 +16,7 @@ from callwright.repair.refinement import repair_calls
 from callwright.repair.result import Settings
 
 _SETTINGS = Settings()
+_RENAMING = (EditRules.RENAME_KEY, EditRules.ASSIGN_KEY)
 _PLACE = "/0/arguments"  # of the one call in a list of calls
 
 
@@ -23,26 +24,30 @@ def check_call(gate: Gate, tool: Tool, call: ToolCall) -> CheckedCall | Refusal:
     """Let the call through as it is, or repaired, or say why not. It stays one call of its tool."""
     right = gate.as_written(call)
     if isinstance(right, CheckedCall):
-        return _rename_surplus(gate, call, right)
+        return right if gate.accepts(call) else _rename_surplus(gate, tool, call, right)
+    made = _repair(gate, tool, call)
+    return made if made is not None else gate.check(call)
+
+
+def _repair(gate: Gate, tool: Tool, call: ToolCall) -> CheckedCall | None:
     drafts = repair_calls([call], (tool,), "", (), _SETTINGS)
     repaired = drafts.calls
     if len(repaired) != 1 or repaired[0].tool != call.tool:
-        return gate.check(call)
+        return None
     made = gate.judge(Draft(0, repaired[0]), edits=_list_edits(drafts))
-    return made if isinstance(made, CheckedCall) else gate.check(call)
+    return made if isinstance(made, CheckedCall) else None
 
 
-def _rename_surplus(gate: Gate, call: ToolCall, right: CheckedCall) -> CheckedCall:
+def _rename_surplus(gate: Gate, tool: Tool, call: ToolCall, right: CheckedCall) -> CheckedCall:
     """A schema that is open takes any key. One that the tool does not know is left to its server,
     unless it is another spelling of one that the tool knows and the call lacks.
     """
-    if gate.accepts(call):
-        return right
-    found = gate.check(call)
-    if isinstance(found, Refusal) or not found.edits:
-        return right
-    is_renamed = all(edit.rule != EditRules.DROP_UNKNOWN for edit in found.edits)
-    return found if is_renamed else right
+    for made in (gate.check(call), _repair(gate, tool, call)):
+        if not isinstance(made, CheckedCall) or not made.edits:
+            continue
+        if all(edit.rule in _RENAMING for edit in made.edits):
+            return made
+    return right
 
 
 def _list_edits(drafts: Drafts) -> tuple[Edit, ...]:

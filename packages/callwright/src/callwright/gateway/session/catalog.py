@@ -17,7 +17,9 @@ from callwright.gateway.session.names import MOST, assign_names
 from callwright.gateway.session.policy import ServerPolicy
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import DESTRUCTIVE, JsonObject, Tool
+from callwright.nouns.wire_names import EditRules
 from callwright.repair.gate import Gate
+from callwright.repair.rules.names import match_name
 from callwright.schema.untrusted import SchemaLimits, admit_tool
 from callwright.tools.lists.tools import annotations_of, tool_from_wire
 
@@ -139,11 +141,25 @@ class GatewayCatalog:
 
     def list_near(self, name: str) -> list[str]:
         """The names that somebody may have meant by this one, the nearest first. A name without its
-        prefix counts as near.
+        prefix counts as near, and one that is the same but for its form.
         """
         own = [offer.exposed for offer in self if offer.name == name]
+        own += self._match_name(name)
         near = difflib.get_close_matches(name, self.offers, n=_NEAR, cutoff=0.75)
         return list(dict.fromkeys([*own, *near]))[:_NEAR]
+
+    def _match_name(self, name: str) -> Iterator[str]:
+        """The names that the rules of repair would take this one for: with another prefix, letter
+        case or ending.
+        """
+        for tools in (
+            {offer.exposed: offer.tool for offer in self},
+            {offer.exposed: replace(offer.tool, name=offer.name) for offer in self},
+        ):
+            exposed = {tool.name: known for known, tool in tools.items()}
+            for found in match_name(name, {}, tuple(tools.values())):
+                if found is not None and found.rule != EditRules.TOOL_MEANING:
+                    yield exposed[found.tool.name]
 
     def as_offered(self) -> dict[str, OfferedTool]:
         """The tools as approvals name them: by server and the server's own name."""

@@ -76,8 +76,10 @@ class HeldClient:
         """End the connection and the server process."""
         self._closing.set()
         task, self._task = self._task, None
-        if task is not None and self.client is None:
-            task.cancel()  # still connecting
+        if self.client is not None:
+            self._forget(self.client)  # before the SDK ends what is under way there: it is lost
+        elif task is not None:
+            task.cancel()  # still connecting, or lost already
         if task is not None and not self._owns_group:
             await asyncio.wait({task})
         elif self._group is not None:
