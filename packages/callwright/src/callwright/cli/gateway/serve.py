@@ -77,7 +77,8 @@ def serve_gateway(options: GatewayOptions) -> None:
     try:
         with open_evidence(options.evidence) as store:
             notes = _Notes(lines, log, store)
-            asyncio.run(_serve_clients(options, found, notes, door))
+            with asyncio.Runner(loop_factory=_find_loop()) as runner:
+                runner.run(_serve_clients(options, found, notes, door))
     finally:
         if log is not None:
             log.close()
@@ -98,6 +99,16 @@ class _Notes:
 
 
 _Door: TypeAlias = tuple[Access, socket.socket] | None
+
+
+def _find_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """The faster event loop, where it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    made: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return made
 
 
 async def _serve_clients(
