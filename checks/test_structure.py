@@ -34,7 +34,7 @@ REACHED: dict[str, float] = {
     "modules at the top": 0,
     "one-word function names, %": 3.0,
     "lines over 100 columns, %": 0.3,
-    "classes that list edits, changes or diagnostics": 12,
+    "classes that list edits, changes or diagnostics": 13,  # definitions that wait for approval
     "functions of more than 10 parameters": 0,
     "options as a Mapping or **kwargs": 0,
     "classes of more than 14 fields": 0,

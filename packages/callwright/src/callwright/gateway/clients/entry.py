@@ -57,7 +57,7 @@ def _make_url_entry(client: ClientName, door: Door) -> JsonObject:
 
 
 def _spell_key(client: ClientName) -> str:
-    """How a client refers to the key without holding it. Cline has no way: a placeholder says
+    """The reference of a client to the key, which it does not hold. Cline has no way: a placeholder says
     so.
     """
     spelled: dict[ClientName, str] = {

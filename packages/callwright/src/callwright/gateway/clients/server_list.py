@@ -45,7 +45,7 @@ class ServerList:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What an entry is read with. ``notes`` are added to."""
+    """The surroundings in which an entry is read. ``notes`` are added to."""
 
     client: ClientName
     home: Path

@@ -1,4 +1,4 @@
-"""What a client of the gateway sees of its tools: all of them, or two that search and call, and
+"""The tools that a client of the gateway sees: all of them, or two that search and call, and
 those that the user pinned.
 
 Pure but for :mod:`.tool_search`, which needs the extra ``retrieval``.

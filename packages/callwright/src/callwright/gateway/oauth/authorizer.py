@@ -65,7 +65,7 @@ class OAuthAuthorizer:
 
 
 def open_verifier(resource: OAuthResource) -> TokenVerifier:
-    """What checks tokens for this resource: by introspection where that is configured, else by the
+    """The check of tokens for this resource: by introspection where that is configured, else by the
     issuers' keys.
     """
     if resource.introspection is not None:

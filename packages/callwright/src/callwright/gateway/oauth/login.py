@@ -144,7 +144,7 @@ class _Comeback:
         self._found: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
 
     async def wait(self) -> Any:
-        """What the authorization server says. Raises the SDK's error where it says no."""
+        """The answer of the authorization server. Raises the SDK's error where it says no."""
         from mcp.client.auth import OAuthFlowError
         from mcp.shared.auth import AuthorizationCodeResult
 

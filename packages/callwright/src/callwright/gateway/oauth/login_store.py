@@ -105,7 +105,7 @@ class Login:
         self._write(client=client_info.model_dump(mode="json", exclude_none=True))
 
     def _read(self) -> JsonObject:
-        """What is kept; {} where there is nothing, or where it is another's."""
+        """The content that is kept; {} where there is nothing, or where it is another's."""
         try:
             said = parse(self.path.read_bytes())
         except (OSError, JsonError):

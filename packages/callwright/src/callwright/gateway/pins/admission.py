@@ -52,7 +52,7 @@ def definition_of(raw: JsonObject) -> JsonObject:
 
 
 def build_review(server: str, admission: Admission, *problems: str) -> Reviewed:
-    """What the catalogue is told: what may be offered, and why the rest may not be called."""
+    """The review for the catalogue: what may be offered, and why the rest may not be called."""
     blocked = {tool: explain_blocked(server, tool) for tool in admission.changed}
     told = [f"{server}: {tool} is blocked: its definition changed" for tool in admission.changed]
     return Reviewed(admission.approved, blocked, (*told, *problems))

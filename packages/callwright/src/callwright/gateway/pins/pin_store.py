@@ -38,7 +38,7 @@ class PinStore:
         self._trust = trust or TrustStore()
 
     def get_known(self, server: str) -> Reviewed | None:
-        """What the server listed last, held against the pins of this moment. Where these cannot be
+        """The last list of the server, held against the pins of this moment. Where these cannot be
         read nothing is known.
         """
         source = self._source(server)

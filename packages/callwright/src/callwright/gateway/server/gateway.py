@@ -218,7 +218,7 @@ class Gateway:
                 self._record(record, ended, began)
 
     async def _resolve(self, name: str, arguments: Any, catalog: GatewayCatalog) -> Resolved:
-        """What a call means. A search may take longer than others should wait."""
+        """The meaning of a call. A search may take longer than others should wait."""
         resolve = self.setup.exposure.resolve
         if catalog.find(name) is not None:
             return resolve(name, arguments, catalog)

@@ -115,7 +115,7 @@ class TrustStore:
             self._put(source, {**self.pinned(source), **plain_json(definitions)})
 
     def offered(self, source: str) -> JsonObject:
-        """What a source listed when it was asked last, as :meth:`keep_offered` kept it; {} where it
+        """The list of a source when it was asked last, as :meth:`keep_offered` kept it; {} where it
         never was.
         """
         found: JsonObject = self._read(self._offered(source)).get("listed", {})
