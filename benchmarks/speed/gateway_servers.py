@@ -67,7 +67,11 @@ class Upstream(asyncio.Protocol):
             whole = end + 4 + (int(found[1]) if found else 0)
             if len(self._kept) < whole:
                 return
-            head, body, self._kept = self._kept[:end], self._kept[end + 4 : whole], self._kept[whole:]
+            head, body, self._kept = (
+                self._kept[:end],
+                self._kept[end + 4 : whole],
+                self._kept[whole:],
+            )
             self._answer(head, body)
 
     def _answer(self, head: bytes, body: bytes) -> None:

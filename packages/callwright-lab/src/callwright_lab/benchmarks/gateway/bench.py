@@ -262,7 +262,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "callwright bench gateway", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument("--bfcl", type=Path, help="bfcl_eval/data, for more right calls")
-    parser.add_argument("--count", type=int, default=300, help="spoiled calls a class [%(default)s]")
+    parser.add_argument(
+        "--count", type=int, default=300, help="spoiled calls a class [%(default)s]"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the spoiling [%(default)s]")
     parser.add_argument("--kinds", default=",".join(CLASSES), help="classes, with commas")
     parser.add_argument(
