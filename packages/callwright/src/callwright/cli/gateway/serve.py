@@ -71,7 +71,7 @@ def serve_gateway(options: GatewayOptions) -> None:
     try:
         with open_evidence(options.evidence) as store:
             notes = _Notes(lines, log, store)
-            with asyncio.Runner(loop_factory=find_loop_factory()) as runner:
+            with asyncio.Runner(loop_factory=_find_loop()) as runner:
                 runner.run(_serve_clients(options, found, notes, door))
     finally:
         if log is not None:
@@ -95,15 +95,14 @@ class _Notes:
 _Door: TypeAlias = tuple[Access, socket.socket] | None
 
 
-def find_loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """uvloop's event loop where it is installed (the extra ``proxy``), which takes less of the
-    processor for every message; None for the standard one.
-    """
+def _find_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """The faster event loop, where it is installed."""
     try:
-        from uvloop import new_event_loop
+        import uvloop
     except ImportError:
         return None
-    return new_event_loop
+    made: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return made
 
 
 async def _serve_clients(

@@ -19,6 +19,7 @@ from callwright.gateway.server.handlers import build_server
 from callwright.tools.mcp.stdio import Lines, LongLine
 
 _CHUNK = 65_536
+_WAITING = 4  # messages that may wait to be read: a hand-over of each costs a turn of the loop
 
 
 async def serve_stdio(gateway: Gateway) -> None:
@@ -44,8 +45,8 @@ async def _open_pipes() -> AsyncIterator[Any]:
     import anyio
 
     source, sink = _divert_streams()
-    to_server, read_stream = anyio.create_memory_object_stream[Any](0)
-    write_stream, from_server = anyio.create_memory_object_stream[Any](0)
+    to_server, read_stream = anyio.create_memory_object_stream[Any](_WAITING)
+    write_stream, from_server = anyio.create_memory_object_stream[Any](_WAITING)
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader()
     with source, sink:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_LINE = 32_000_000
 _CHUNK = 65_536
+_WAITING = 4  # messages that may wait to be read: a hand-over of each costs a turn of the loop
 _HEAD = 1_000  # bytes in which an answer names its request, at either end of its line
 _GRACE = 2.0
 _POLL = 0.01
@@ -120,8 +121,8 @@ async def open_stdio(
 
     process = await _start_process(server, stderr)
     try:
-        to_session, read_stream = anyio.create_memory_object_stream[Any](0)
-        write_stream, from_session = anyio.create_memory_object_stream[Any](0)
+        to_session, read_stream = anyio.create_memory_object_stream[Any](_WAITING)
+        write_stream, from_session = anyio.create_memory_object_stream[Any](_WAITING)
         async with (
             asyncio.TaskGroup() as group,
             to_session,
