@@ -15,7 +15,8 @@ Counted afterwards in the servers' own files. ``twice``: writes that were done m
 say that the outcome is unknown; ``invented``: a result of a write that was not done; ``late``: calls
 that ended later than their deadline and half a second. All four have to be 0. A machine that others
 use delays everybody: a call of a server that is never cut is made all the time, and what it waits
-while a late call ends is taken off; ``delayed`` counts the calls that were late before that.
+while a late call begins and while it ends is taken off; ``delayed`` counts the calls that were late
+before that.
 """
 
 from __future__ import annotations
@@ -456,7 +457,11 @@ def judge(world: World) -> list[Verdict]:
                     lambda one: writes[one.id] > 0 and one.told not in ("done", "unknown", "gone")
                 ),
                 pick(lambda one: one.told == "done" and not writes[one.id]),
-                pick(lambda one: is_late(one, world.count_delay(one.at))),
+                pick(
+                    lambda one: is_late(
+                        one, world.count_delay(one.at - one.seconds) + world.count_delay(one.at)
+                    )
+                ),
                 sum(is_late(one, 0.0) for one in calls),
                 max(one.seconds for one in calls),
             )

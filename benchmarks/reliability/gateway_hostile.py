@@ -16,10 +16,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
-from contextlib import AsyncExitStack
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from mcp import Client, MCPError
 ROOT = Path(__file__).resolve().parents[2]
 BAD = ROOT / "packages" / "callwright" / "tests" / "gateway" / "hostile_server.py"
 PACE = 0.02  # seconds between two calls of a good client
+ATTACKED_FIRST = 3.0  # seconds, in which the attacker connects
 SECONDS = 2.0  # a call's deadline at the bad servers
 CALLED = ("flood", "garbage", "die", "silent", "slow", "progress", "fine")
 
@@ -81,25 +84,42 @@ async def call_steadily(client: Client, calls: int, waits: list[float]) -> int:
     return failed
 
 
+async def attack_all(address: str) -> None:
+    """What the attacking process does until it is ended."""
+    stop = asyncio.Event()
+    async with clients(address) as (bad, _), asyncio.TaskGroup() as group:
+        for name in CALLED[:-1]:
+            group.create_task(attack(bad, name, name, stop))
+        group.create_task(attack(bad, "endless", "t0", stop))
+        group.create_task(attack_lists(bad, stop))
+
+
+@contextmanager
+def attacking(address: str) -> Iterator[None]:
+    """An attacker in a process of its own: what it costs itself is not measured."""
+    process = subprocess.Popen([sys.executable, __file__, "--attack", address])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
 async def measure_round(
-    good: tuple[Client, Client], bad: Client | None, calls: int
+    good: tuple[Client, Client], attacked: str, calls: int
 ) -> tuple[list[float], int]:
-    """One round; returns the seconds of every good call, and how many failed."""
-    stop, waits = asyncio.Event(), list[float]()
-    failed = 0
-    async with asyncio.TaskGroup() as group:
-        if bad is not None:
-            for name in CALLED[:-1]:
-                group.create_task(attack(bad, name, name, stop))
-            group.create_task(attack(bad, "endless", "t0", stop))
-            group.create_task(attack_lists(bad, stop))
+    """One round; returns the seconds of every good call, and how many failed. ``attacked``: the
+    address that is attacked meanwhile.
+    """
+    waits: list[float] = []
+    with attacking(attacked) if attacked else nullcontext():
+        if attacked:
+            await asyncio.sleep(ATTACKED_FIRST)
         async with asyncio.TaskGroup() as calling:
             tasks = [
                 calling.create_task(call_steadily(one, calls, waits)) for one in (*good, *good)
             ]
-        failed = sum(task.result() for task in tasks)
-        stop.set()
-    return waits, failed
+    return waits, sum(task.result() for task in tasks)
 
 
 def render(name: str, waits: list[float], failed: int) -> str:
@@ -118,11 +138,10 @@ async def measure(rounds: int, calls: int) -> dict[str, tuple[list[float], int]]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         address = stack.enter_context(gateway_over_http(folder, build_entries(folder)))
         good = await stack.enter_async_context(clients(address))
-        bad, _ = await stack.enter_async_context(clients(address))
         await good[0].list_tools()
-        await measure_round(good, None, 5)
+        await measure_round(good, "", 5)
         for _ in range(rounds):
-            for name, attacker in (("alone", None), ("attacked", bad)):
+            for name, attacker in (("alone", ""), ("attacked", address)):
                 waits, failed = await measure_round(good, attacker, calls)
                 found[name] = found[name][0] + waits, found[name][1] + failed
     return found
@@ -132,7 +151,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--calls", type=int, default=150, help="of each of four clients in a round")
+    parser.add_argument("--attack", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.attack:
+        asyncio.run(attack_all(given.attack))
     found = asyncio.run(measure(given.rounds, given.calls))
     for name, (waits, failed) in found.items():
         print(render(name, waits, failed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -290,3 +291,25 @@ async def test_the_state_of_a_call_that_asks_is_of_no_use_to_another_user() -> N
         )
         assert isinstance(done, types.CallToolResult)
         assert read_text(done) == "3"
+
+
+@pytest.mark.parametrize("version", ["2026-07-28", "2025-11-25"])
+async def test_a_client_that_leaves_within_its_request_is_no_error(
+    version: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    gateway = build_gateway({"w": world(trusted=True)})
+    head = (
+        "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+        "accept: application/json, text/event-stream\r\n"
+        f"mcp-protocol-version: {version}\r\ncontent-length: 1000\r\n\r\n"
+    )
+    async with serve_http(gateway) as address:
+        port = int(address.rpartition(":")[2])
+        for _ in range(5):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(head.encode() + b'{"jsonrpc"')
+            await writer.drain()
+            writer.transport.abort()
+        async with connect_http(address) as client:
+            assert await try_call(client, "w__add", {"a": 1, "b": 2}) == "3"
+    assert capfd.readouterr().err == ""

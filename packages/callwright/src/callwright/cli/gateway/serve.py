@@ -222,6 +222,7 @@ def _build_server(application: Any, host: str, port: int) -> Any:
         http=build_protocol(budget),
         access_log=False,
         log_level="error",
+        log_config=None,  # by our own log: it waits for nobody who does not read our stderr
         ws="none",
         proxy_headers=False,
         lifespan="on",

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import ClientDisconnect
 
 from callwright import __version__
 from callwright.gateway.server.authorizer import Authorizer, Principal, Unauthorized
@@ -98,7 +99,8 @@ class HttpDoor:
         given = {**scope, "user": user} if user is not None else scope
         token = auth_context_var.set(user)
         try:
-            await self._manager.handle_request(given, receive, send)
+            with suppress(ClientDisconnect):  # it left within its request: nobody waits
+                await self._manager.handle_request(given, receive, send)
         finally:
             auth_context_var.reset(token)
         if scope["method"] == "DELETE":

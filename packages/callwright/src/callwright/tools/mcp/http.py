@@ -26,6 +26,7 @@ Not held: what a stdio server does on the network, which is the server's own aff
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -45,6 +46,14 @@ LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 IDLE_SECONDS = 300.0  # between two pieces of an answer: a server may hold a stream open
 
 
+@cache
+def get_default_context() -> ssl.SSLContext:
+    """The settings of TLS for all connections. Reading the certificates that are trusted takes the
+    event loop tens of milliseconds, so it is done once.
+    """
+    return httpx2.create_ssl_context()
+
+
 class CheckedTransport(httpx2.AsyncBaseTransport):
     """Sends to one origin, to addresses that were judged. Anything else is an
     ``httpx2.ConnectError``.
@@ -59,7 +68,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         host = f"[{target.host}]" if ":" in target.host else target.host
         self._target = target
         self._resolver = CheckedResolver(Egress.allow([f"{host}:{target.port}"]), lookup)
-        self._inner = httpx2.AsyncHTTPTransport(verify=True if ssl_context is None else ssl_context)
+        self._inner = httpx2.AsyncHTTPTransport(verify=ssl_context or get_default_context())
 
     async def addresses(self, target: Target) -> list[str]:
         """Return the addresses of the host of ``target``. Raises Refused, or OSError where it has
