@@ -1,1 +1,1 @@
-"""What the MCP gateway makes of calls that are right, and of calls that are spoiled."""
+"""The ends of calls at the MCP gateway: calls that are right, and of calls that are spoiled."""
