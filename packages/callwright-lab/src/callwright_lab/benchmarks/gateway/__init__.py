@@ -1,1 +1,1 @@
-"""The ends of calls at the MCP gateway: calls that are right, and of calls that are spoiled."""
+"""Ends of calls at the MCP gateway: of right ones, and of spoiled ones."""
