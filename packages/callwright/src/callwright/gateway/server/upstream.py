@@ -20,12 +20,15 @@ from callwright.gateway.session.commands import Consulted
 from callwright.gateway.session.pins import Pins, Reviewed
 from callwright.gateway.session.profile import CAPABILITY, KINDS, Kind, Profile, Profiles
 from callwright.gateway.session.tasks import TASKS
+from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import CallwrightError, CatalogError, Failure
+from callwright.nouns.redaction import redact_secrets, select_redactable
 from callwright.nouns.types import JsonObject
 from callwright.serving.health import Health
 
 _LOG = logging.getLogger("callwright.gateway")
 IDLE_SECONDS = 600.0
+_SHOWN = 300  # characters of an error
 MOST_LINKS = 64  # connections to one server
 
 LinkReady = Callable[[Link], Awaitable[None]]
@@ -300,8 +303,8 @@ class Upstream:
         except CallwrightError as error:
             said, is_login = error.message, isinstance(error, LoginNeeded)
         except Exception as error:
-            _LOG.exception("the server %r cannot be started", self.name)
-            said = f"the server {self.name!r} cannot be started: {type(error).__name__}"
+            said = f"the server {self.name!r} cannot be started: {self._describe(error)}"
+            _LOG.exception("%s", said)
         finally:
             if not is_ready:
                 await link.close()
@@ -314,6 +317,12 @@ class Upstream:
         self._links[key] = link
         await self.ready(link)
         return link
+
+    def _describe(self, error: Exception) -> str:
+        server = self.entry.server
+        secrets = select_redactable(server.secrets) if server is not None else ()
+        told = str(redact_secrets(str(error), secrets))
+        return one_line(f"{type(error).__name__}: {told}")[:_SHOWN]
 
     def _read_start(self, task: asyncio.Task[Link | Failure]) -> Link | Failure:
         if not task.done():
