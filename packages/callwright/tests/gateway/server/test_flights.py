@@ -108,3 +108,13 @@ async def test_parked_requests_are_given_up_at_the_end() -> None:
         flights.cancel_all()
     assert pending.task is not None
     assert pending.task.cancelled()
+
+
+async def test_a_server_may_ask_so_many_questions_at_once_and_no_more() -> None:
+    pending = PendingCall("ann")
+    async with asyncio.TaskGroup() as group:
+        held = [group.create_task(pending.hold_question(ROOTS)) for _ in range(20)]
+        refused = group.create_task(pending.hold_question(ROOTS))
+        assert isinstance(await refused, types.ErrorData)
+        pending.answer({})
+    assert all(isinstance(one.result(), types.ErrorData) for one in held)

@@ -21,6 +21,7 @@ from callwright.nouns.types import JsonObject
 
 PARKED_SECONDS = 600.0  # a person may take to answer
 _MOST_PARKED = 1_000
+_MOST_QUESTIONS = 20  # of one call
 _QUESTION = "callwright/question-"
 
 
@@ -45,6 +46,8 @@ class PendingCall:
 
     async def hold_question(self, request: Any) -> Any:
         """Keep a question until the client comes back with its answer."""
+        if len(self.questions) >= _MOST_QUESTIONS:
+            return build_error(f"{_MOST_QUESTIONS} questions wait for an answer already")
         self._number += 1
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         key = f"{_QUESTION}{self._number}"

@@ -5,8 +5,9 @@ clients what has changed.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -36,6 +37,7 @@ from callwright.gateway.session.tasks import TASKS, name_tasks
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import JsonObject
 
+_LOG = logging.getLogger("callwright.gateway")
 LIST_SECONDS = 10.0  # for servers whose tools are not known yet; the others' come later
 _SWEEP_SECONDS = 15.0
 _MOST_STARTS = 16  # servers that are started at once to be listed
@@ -124,7 +126,7 @@ class Gateway:
 
         async def start(upstream: Upstream) -> None:
             async with self._starts:
-                await upstream.discover(caller.key, caller.declared)
+                await self._guard(upstream.discover(caller.key, caller.declared))
 
         tasks = {self._group.create_task(start(one)) for one in unknown if not one.is_resting}
         if tasks:
@@ -272,7 +274,7 @@ class Gateway:
         """Take note that what a server offers has changed."""
         if what == "tools":
             self._is_stale = True
-        self._group.create_task(self.sessions.announce(what))
+        self._group.create_task(self._guard(self.sessions.announce(what)))
 
     async def _prepare_link(self, link: Link) -> None:
         """A connection was made: what its clients have asked for holds for it too."""
@@ -292,15 +294,22 @@ class Gateway:
             )
         return await channel.ask(request)
 
+    async def _guard(self, work: Awaitable[None]) -> None:
+        """Do something that nobody waits for: what goes wrong with it ends nothing else."""
+        try:
+            await work
+        except Exception:
+            _LOG.exception("the gateway goes on")
+
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
             now = asyncio.get_running_loop().time()
             for upstream in self.upstreams.values():
-                await upstream.sweep(now)
-            await self._review_blocked()
+                await self._guard(upstream.sweep(now))
+            await self._guard(self._review_blocked())
             for session in self.sessions.list_ended(now):
-                await self.end_session(session)
+                await self._guard(self.end_session(session))
 
     async def _review_blocked(self) -> None:
         """Take up what the user has approved since."""

@@ -43,6 +43,7 @@ _BARE_STATUS = (
 INVALID_REQUEST = -32600  # JSON-RPC 2.0, 5.1
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _MOST_LISTED = 10_000
+_LOOK_SECONDS = 1.0
 _METHODS: Mapping[Kind, str] = {
     "prompts": "prompts/list",
     "resources": "resources/list",
@@ -159,6 +160,7 @@ class McpLink:
     def __post_init__(self) -> None:
         self._flights: set[Flight] = set()
         self._watched: set[str] = set()
+        self._looked: dict[str, float] = {}
         self._listening: asyncio.Task[None] | None = None
         self._notices = NoticeLimit()
         self._held = HeldClient(
@@ -304,6 +306,16 @@ class McpLink:
         client = self._held.client
         if client is not None and not self.is_modern and "roots" in self.capabilities:
             await client.session.send_notification(RootsListChangedNotification())
+
+    def may_look_again(self, method: str) -> bool:
+        """Return True if a server's word that a list has changed is a reason to ask for it: a
+        server may say so a thousand times a second.
+        """
+        now = asyncio.get_running_loop().time()
+        if now - self._looked.get(method, -_LOOK_SECONDS) < _LOOK_SECONDS:
+            return False
+        self._looked[method] = now
+        return True
 
     async def close(self) -> None:
         """End the connection, and the server's process."""

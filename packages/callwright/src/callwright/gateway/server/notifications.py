@@ -17,6 +17,8 @@ async def take_notification(gateway: Gateway, link: McpLink, notification: Any) 
     upstream = gateway.upstreams.get(link.server.name)
     if upstream is None:
         return
+    if "list_changed" in notification.method and not link.may_look_again(notification.method):
+        return  # the next call or list looks
     match notification.method:
         case "notifications/tools/list_changed":
             await upstream.refresh(link)
