@@ -120,11 +120,3 @@ async def test_a_list_that_a_server_does_not_give_again_is_an_error() -> None:
         with pytest.raises(CatalogError):
             await gone.open()
         await gone.close()
-
-
-async def test_a_server_that_says_all_the_time_that_it_has_changed_is_asked_once_a_second() -> None:
-    async with asyncio.TaskGroup() as group:
-        link = build_link(group, str(PEER))
-        tools, prompts = (f"notifications/{kind}/list_changed" for kind in ("tools", "prompts"))
-        assert [link.may_look_again(tools) for _ in range(1_000)].count(True) == 1
-        assert link.may_look_again(prompts)

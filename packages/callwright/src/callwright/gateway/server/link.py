@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeAlias
 
 from callwright import __version__
 from callwright.gateway.server.caller import ConnectionKey
+from callwright.gateway.server.changed_lists import ChangedLists
 from callwright.gateway.server.notice_limit import NoticeLimit
 from callwright.gateway.session.commands import Failed, Rejected, Returned, Told
 from callwright.gateway.session.profile import Kind
@@ -43,7 +44,6 @@ _BARE_STATUS = (
 INVALID_REQUEST = -32600  # JSON-RPC 2.0, 5.1
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _MOST_LISTED = 10_000
-_LOOK_SECONDS = 1.0
 _METHODS: Mapping[Kind, str] = {
     "prompts": "prompts/list",
     "resources": "resources/list",
@@ -160,7 +160,7 @@ class McpLink:
     def __post_init__(self) -> None:
         self._flights: set[Flight] = set()
         self._watched: set[str] = set()
-        self._looked: dict[str, float] = {}
+        self.changes = ChangedLists(self.group)
         self._listening: asyncio.Task[None] | None = None
         self._notices = NoticeLimit()
         self._held = HeldClient(
@@ -307,18 +307,9 @@ class McpLink:
         if client is not None and not self.is_modern and "roots" in self.capabilities:
             await client.session.send_notification(RootsListChangedNotification())
 
-    def may_look_again(self, method: str) -> bool:
-        """Return True if a server's word that a list has changed is a reason to ask for it: a
-        server may say so a thousand times a second.
-        """
-        now = asyncio.get_running_loop().time()
-        if now - self._looked.get(method, -_LOOK_SECONDS) < _LOOK_SECONDS:
-            return False
-        self._looked[method] = now
-        return True
-
     async def close(self) -> None:
         """End the connection, and the server's process."""
+        self.changes.cancel()
         if self._listening is not None:
             self._listening.cancel()
         await self._held.stop()

@@ -17,16 +17,14 @@ async def take_notification(gateway: Gateway, link: McpLink, notification: Any) 
     upstream = gateway.upstreams.get(link.server.name)
     if upstream is None:
         return
-    if "list_changed" in notification.method and not link.may_look_again(notification.method):
-        return  # the next call or list looks
     match notification.method:
         case "notifications/tools/list_changed":
-            await upstream.refresh(link)
+            link.changes.note("tools", lambda: upstream.refresh(link))
         case "notifications/prompts/list_changed":
-            await upstream.list_kind("prompts", link)
+            link.changes.note("prompts", lambda: upstream.list_kind("prompts", link))
         case "notifications/resources/list_changed":
-            await upstream.list_kind("resources", link)
-            await upstream.list_kind("templates", link)
+            link.changes.note("resources", lambda: upstream.list_kind("resources", link))
+            link.changes.note("templates", lambda: upstream.list_kind("templates", link))
         case "notifications/resources/updated":
             await gateway.sessions.announce_update(link.key, str(notification.params.uri))
         case "notifications/message":
