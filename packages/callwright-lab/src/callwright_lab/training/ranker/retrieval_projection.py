@@ -60,12 +60,9 @@ def fit_projection(
         order = rng.permutation(len(lessons))
         for start in range(0, len(order), settings.batch):
             batch = [lessons[i] for i in order[start : start + settings.batch]]
-            gradient = 2 * settings.penalty / len(identity) * change
-            for lesson in batch:
-                needed = place[list(lesson.needed)]
-                gradient += _find_gradient(
-                    identity + change, lesson.asked, needed, kept, settings.temperature
-                ) / len(batch)
+            moved = [Lesson(one.asked, tuple(place[list(one.needed)])) for one in batch]
+            gradient = _find_gradient(identity + change, moved, kept, settings.temperature)
+            gradient += 2 * settings.penalty / len(identity) * change
             step += 1
             first = 0.9 * first + 0.1 * gradient
             second = 0.999 * second + 0.001 * gradient**2
@@ -76,19 +73,24 @@ def fit_projection(
 
 
 def _find_gradient(
-    matrix: Array, asked: Array, needed: Array, tools: Array, temperature: float
+    matrix: Array, lessons: Sequence[Lesson], tools: Array, temperature: float
 ) -> Array:
-    """The gradient of one lesson's loss by the matrix, (D, D)."""
+    """The gradient of the lessons' mean loss by the matrix, (D, D)."""
+    asked = np.concatenate([lesson.asked for lesson in lessons])
     turned = asked @ matrix
     norms = np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-9)
     unit = turned / norms
     cosines = unit @ tools.T
-    nearest = cosines.argmax(axis=0)
-    by_score = _find_score_gradient(cosines.max(axis=0) / temperature, needed) / temperature
-    by_unit = np.zeros_like(unit)
-    for row in range(len(unit)):
-        looked_at = nearest == row
-        by_unit[row] = by_score[looked_at] @ tools[looked_at]
+    by_cosine = np.zeros_like(cosines)
+    start = 0
+    for lesson in lessons:
+        rows = slice(start, start := start + len(lesson.asked))
+        by_score = _find_score_gradient(
+            cosines[rows].max(axis=0) / temperature, np.array(lesson.needed)
+        )
+        nearest = cosines[rows].argmax(axis=0)
+        by_cosine[rows][nearest, np.arange(len(tools))] = by_score / temperature / len(lessons)
+    by_unit = by_cosine @ tools
     by_turned = (by_unit - unit * (unit * by_unit).sum(axis=1, keepdims=True)) / norms
     found: Array = asked.T @ by_turned
     return found

@@ -33,7 +33,7 @@ from callwright.retrieval.candidates import DIGEST, NAMES, Candidates, candidate
 from callwright.retrieval.projection import Projection, build_identity
 from callwright.retrieval.ranker import SHIPPED, Ranker, save_ranker
 from callwright.weights import cache_dir
-from callwright.weights.trees import Array, Forest, average_forests
+from callwright.weights.trees import Array, Forest
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.metrics import all_at, ndcg_at, recall_at
 from callwright_lab.training.boosting import build_parameters, export_forest, import_lightgbm
@@ -59,11 +59,11 @@ class Settings:
     rounds: int = 200
     leaves: int = 15
     rate: float = 0.05
-    least: int = 30  # candidates in a leaf
+    least: int = 60  # candidates in a leaf
     ridge: float = 5.0
     truncation: int = 15  # places that count: pairs below are not compared
     seed: int = 1
-    forests: int = 1  # of different seeds, averaged
+    share: float = 0.25  # of the columns, for each tree
     projection: ProjectionSettings = field(default_factory=ProjectionSettings)
 
 
@@ -122,7 +122,7 @@ def check_apart(rows: Sequence[Rows], apart: Collection[str], parent: Mapping[st
 
 def fit_forest(rows: Sequence[Rows], settings: Settings) -> Forest:
     """Trees learned from the queries of which a needed tool is among the candidates. Deterministic;
-    one thread. The mean of ``settings.forests`` of them, each of another seed.
+    one thread.
     """
     boosting = import_lightgbm("training the ranker")
     kept = [r for r in rows if r.needed.any()]
@@ -130,21 +130,19 @@ def fit_forest(rows: Sequence[Rows], settings: Settings) -> Forest:
         raise ConfigError(
             "no query has a tool that it needs among its candidates: there is nothing to learn"
         )
-    made = []
-    for seed in range(settings.seed, settings.seed + settings.forests):
-        data = boosting.Dataset(
-            np.concatenate([r.features for r in kept]),
-            np.concatenate([r.needed for r in kept]).astype(np.int32),
-            group=[len(r.needed) for r in kept],
-            feature_name=list(NAMES),
-        )
-        params = build_parameters(
-            replace(settings, seed=seed),
-            objective="lambdarank",
-            lambdarank_truncation_level=settings.truncation,
-        )
-        made.append(export_forest(boosting.train(params, data, settings.rounds)))
-    return average_forests(made)
+    data = boosting.Dataset(
+        np.concatenate([r.features for r in kept]),
+        np.concatenate([r.needed for r in kept]).astype(np.int32),
+        group=[len(r.needed) for r in kept],
+        feature_name=list(NAMES),
+    )
+    params = build_parameters(
+        settings,
+        objective="lambdarank",
+        lambdarank_truncation_level=settings.truncation,
+        feature_fraction=settings.share,
+    )
+    return export_forest(boosting.train(params, data, settings.rounds))
 
 
 class Course:
@@ -154,10 +152,11 @@ class Course:
     """
 
     def __init__(
-        self, task: Task, index: ToolIndex, found: Sequence[Found], settings: Settings
+        self, task: Task, index: ToolIndex, settings: Settings, folds: Sequence[int] | None = None
     ) -> None:
-        self.found = found
-        self.folds = assign_folds(task)
+        """``folds`` numbers each query's; without, they are assigned by tool."""
+        self.found = find_candidates(index, task.queries)
+        self.folds = assign_folds(task) if folds is None else list(folds)
         self.settings = settings
         self._parent = find_parents(task)
         self._index = index
@@ -183,22 +182,21 @@ class Course:
         fold nor from those left out.
         """
         apart = self.find_apart(left_out)
-        rows = []
-        for found, fold in zip(self.found, self.folds, strict=True):
-            if fold in left_out:
-                continue
-            features = candidate_features(found.candidates, self.learn_projection(*left_out, fold))
-            parents = [self._parent[name] for name in found.candidates.names]
-            kept = np.array([parent not in apart for parent in parents], bool)
-            rows.append(
-                Rows(
-                    found.query,
-                    tuple(parent for parent in parents if parent not in apart),
-                    features[kept],
-                    found.needed[kept],
-                )
-            )
-        return rows
+        return [
+            self._build_row(found, apart, self.learn_projection(*left_out, fold))
+            for found, fold in zip(self.found, self.folds, strict=True)
+            if fold not in left_out
+        ]
+
+    def _build_row(self, found: Found, apart: Collection[str], projection: Projection) -> Rows:
+        parents = [self._parent[name] for name in found.candidates.names]
+        kept = np.array([parent not in apart for parent in parents], bool)
+        return Rows(
+            found.query,
+            tuple(parent for parent in parents if parent not in apart),
+            candidate_features(found.candidates, projection)[kept],
+            found.needed[kept],
+        )
 
     def find_apart(self, left_out: Collection[int]) -> frozenset[str]:
         """The parents of all tools that queries of these folds need."""
@@ -263,8 +261,7 @@ def train_ranker(
     tasks = {name: SOURCES[name].read(root or data_root()) for name in names}
     task = join_tasks(list(tasks.values()))
     index = ToolIndex.build(task.tools, encoder)
-    found = find_candidates(index, task.queries)
-    course = Course(task, index, found, settings)
+    course = Course(task, index, settings)
     card: JsonObject = {
         "what": (
             "how well a tool answers beside other candidates, LambdaMART over"
