@@ -18,7 +18,7 @@ from callwright.retrieval import ToolIndex
 from callwright_lab.training.ranker import retrieval_ranker
 from callwright_lab.training.ranker.retrieval_data import Query, Task
 from callwright_lab.training.ranker.retrieval_ranker import (
-    Course,
+    RankerTraining,
     Settings,
     check_apart,
     find_candidates,
@@ -61,9 +61,9 @@ def _task() -> Task:
     return Task(tuple(tools), tuple(queries))
 
 
-def _course(settings: Settings = SMALL, folds: Sequence[int] | None = None) -> Course:
+def _training(settings: Settings = SMALL, folds: Sequence[int] | None = None) -> RankerTraining:
     task = _task()
-    return Course(task, ToolIndex.build(task.tools, Letters()), settings, folds)
+    return RankerTraining(task, ToolIndex.build(task.tools, Letters()), settings, folds)
 
 
 def test_what_a_query_needs_is_marked() -> None:
@@ -74,17 +74,17 @@ def test_what_a_query_needs_is_marked() -> None:
 
 
 def test_no_fold_teaches_about_an_api_that_it_is_measured_on() -> None:
-    course = _course()
+    training = _training()
     source = {tool.name: tool.source for tool in _task().tools}
-    for fold in set(course.folds):
+    for fold in set(training.folds):
         measured = {
             source[name]
-            for found, k in zip(course.found, course.folds, strict=True)
+            for found, k in zip(training.found, training.folds, strict=True)
             if k == fold
             for name in found.query.relevant
         }
-        rows = course.build_rows(fold)
-        assert measured == course.find_apart([fold])
+        rows = training.build_rows(fold)
+        assert measured == training.find_apart([fold])
         assert not measured & {parent for row in rows for parent in row.parents}
         assert not measured & {source[name] for row in rows for name in row.query.relevant}
 
@@ -93,21 +93,21 @@ def test_folds_that_share_an_api_are_refused() -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
     mixed = [i % 2 for i in range(len(_task().queries))]  # the two queries of a thing fall apart
     with pytest.raises(ValueError, match="kept apart"):
-        _course(folds=mixed).learn_ranker(0)
-    course = _course()
-    row = course.build_rows()[0]
+        _training(folds=mixed).learn_ranker(0)
+    training = _training()
+    row = training.build_rows()[0]
     with pytest.raises(ValueError, match=r"would teach about .* kept apart"):
         check_apart([row], {row.parents[0]}, {tool.name: tool.source for tool in _task().tools})
 
 
 def test_a_query_is_ranked_by_the_ranker_of_its_fold() -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
-    course = _course()
-    rankers = course.learn_fold_rankers()
-    for fold in set(course.folds):
-        alone = _course().learn_ranker(fold)
+    training = _training()
+    rankers = training.learn_fold_rankers()
+    for fold in set(training.folds):
+        alone = _training().learn_ranker(fold)
         assert not np.array_equal(alone.projection.matrix, np.eye(Letters.width))
-        for found, ranker, k in zip(course.found, rankers, course.folds, strict=True):
+        for found, ranker, k in zip(training.found, rankers, training.folds, strict=True):
             if k == fold:
                 candidates = found.candidates
                 assert np.array_equal(ranker(candidates), alone(candidates))
@@ -116,7 +116,7 @@ def test_a_query_is_ranked_by_the_ranker_of_its_fold() -> None:
 
 def test_training_twice_gives_the_same_trees() -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
-    rows = _course().build_rows()
+    rows = _training().build_rows()
     first, second = fit_forest(rows, SMALL).arrays(), fit_forest(rows, SMALL).arrays()
     assert all(np.array_equal(first[name], second[name]) for name in first)
     assert len(first["root"]) == SMALL.rounds

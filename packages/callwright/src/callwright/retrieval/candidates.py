@@ -287,7 +287,7 @@ def _build_naming_columns(found: Candidates) -> dict[str, Array]:
 
 
 def _find_behind_sibling(column: Array, source_of: Array) -> Array:
-    """How far each is behind the best tool of its source: at most 0."""
+    """Return how far each is behind the best tool of its source: at most 0."""
     import numpy as np
 
     best = np.full(int(source_of.max(initial=0)) + 1, -1.0)

@@ -101,7 +101,7 @@ def build_document(tool: Tool) -> Document:
 
 
 def _iter_input_texts(schema: Json, depth: int = 0) -> Iterator[str]:
-    """What a schema says of its fields: their descriptions and the values that it lists, and the names
+    """The texts that a schema holds about its fields: their descriptions and the values that it lists, and the names
     of nested ones. A request that holds a listed value ("the genre horror") is likely about it.
     """
     if not isinstance(schema, dict) or depth >= _MOST_DEPTH:

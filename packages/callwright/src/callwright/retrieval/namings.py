@@ -53,8 +53,8 @@ def name_sources(
 
     own = _drop_common([split_name(parent) for parent in parents])
     whole = np.array([weigh(terms) for terms in own])
-    said = np.array([weigh(t for t in terms if t in request) for terms in own])
-    of_clause = np.array([[weigh(t for t in terms if t in c) for terms in own] for c in clauses])
+    said = np.array(_weigh_said(own, request, weigh))
+    of_clause = np.array([_weigh_said(own, clause, weigh) for clause in clauses])
     runs = np.array([_longest_run(terms, clauses) / max(len(terms), 1) for terms in own])
     safe = np.where(whole > 0, whole, 1.0)
     columns = {
@@ -105,6 +105,11 @@ def _drop_common(names: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Names without the terms that all of them have, if there are several."""
     common = frozenset.intersection(*map(frozenset, names)) if len(names) > 1 else frozenset()
     return [tuple(t for t in terms if t not in common) for terms in names]
+
+
+def _weigh_said(names: Sequence[Sequence[str]], text: Collection[str], weigh: Weigh) -> list[float]:
+    """The weight of those terms of each name that a text has."""
+    return [weigh(term for term in terms if term in text) for terms in names]
 
 
 def _longest_run(terms: Sequence[str], clauses: Sequence[Sequence[str]]) -> int:

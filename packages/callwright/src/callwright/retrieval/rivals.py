@@ -65,7 +65,7 @@ def place_in_source(scores: Array, parent_of: Array) -> Array:
 
 
 def find_lead(scores: Array) -> Array:
-    """How far each is ahead of the best of the others of its row (negative: behind the row's best).
+    """Return how far each is ahead of the best of the others of its row (negative: behind the row's best).
 
     ``scores`` are (R, C). A row of one is ahead of nothing: 0.
     """

@@ -34,7 +34,7 @@ from callwright_lab.training.ranker.retrieval_data import (
     join_queries,
     read_stabletoolbench,
 )
-from callwright_lab.training.ranker.retrieval_ranker import Course, Settings
+from callwright_lab.training.ranker.retrieval_ranker import RankerTraining, Settings
 
 Groups = dict[str, dict[str, float]]  # group -> measure -> percent
 Rankings = Sequence[tuple[Query, Sequence[str], Collection[str]]]  # names, and those brought along
@@ -146,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _open_rankers(index: ToolIndex, task: Task, options: Any) -> Sequence[Ranker]:
     """The ranker of each query: never one that saw a tool of a parent which the query needs."""
     if options.ranker is None and _is_trained_on(options):
-        return Course(task, index, Settings()).learn_fold_rankers()
+        return RankerTraining(task, index, Settings()).learn_fold_rankers()
     ranker = open_ranker(options.ranker) if options.ranker else shipped_ranker()
     return [ranker] * len(task.queries)
 

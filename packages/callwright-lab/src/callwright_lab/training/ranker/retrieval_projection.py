@@ -53,23 +53,36 @@ def fit_projection(
     place = np.cumsum(~apart) - 1
     kept = np.ascontiguousarray(tools[~apart], dtype=np.float32)
     identity = np.eye(tools.shape[1], dtype=np.float32)
-    change = np.zeros_like(identity)
-    first, second, step = np.zeros_like(identity), np.zeros_like(identity), 0
+    adam = _Adam(np.zeros_like(identity))
     for epoch in range(settings.epochs):
         rate = settings.rate * (1 - epoch / settings.epochs)
         order = rng.permutation(len(lessons))
         for start in range(0, len(order), settings.batch):
             batch = [lessons[i] for i in order[start : start + settings.batch]]
             moved = [Lesson(one.asked, tuple(place[list(one.needed)])) for one in batch]
-            gradient = _find_gradient(identity + change, moved, kept, settings.temperature)
-            gradient += 2 * settings.penalty / len(identity) * change
-            step += 1
-            first = 0.9 * first + 0.1 * gradient
-            second = 0.999 * second + 0.001 * gradient**2
-            change -= (rate * (first / (1 - 0.9**step))) / (
-                np.sqrt(second / (1 - 0.999**step)) + 1e-8
-            )
-    return np.asarray(identity + change, np.float32)
+            gradient = _find_gradient(identity + adam.value, moved, kept, settings.temperature)
+            gradient += 2 * settings.penalty / len(identity) * adam.value
+            adam.descend(gradient, rate)
+    return np.asarray(identity + adam.value, np.float32)
+
+
+class _Adam:
+    """A value that follows its gradient (Kingma and Ba 2015; 0.9, 0.999, 1e-8)."""
+
+    def __init__(self, value: Array) -> None:
+        self.value = value
+        self._first: Array = np.zeros_like(value)
+        self._second: Array = np.zeros_like(value)
+        self._step = 0
+
+    def descend(self, gradient: Array, rate: float) -> None:
+        """Take one step against the gradient."""
+        self._step += 1
+        self._first = 0.9 * self._first + 0.1 * gradient
+        self._second = 0.999 * self._second + 0.001 * gradient**2
+        first = self._first / (1 - 0.9**self._step)
+        second = self._second / (1 - 0.999**self._step)
+        self.value = self.value - rate * first / (np.sqrt(second) + 1e-8)
 
 
 def _find_gradient(

@@ -79,7 +79,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What trees learn of one query: a row a candidate (C, F), whether it is needed (C,), and the
+    """The lesson of one query for trees: a row a candidate (C, F), whether it is needed (C,), and the
     parent of each.
     """
 
@@ -145,7 +145,7 @@ def fit_forest(rows: Sequence[Rows], settings: Settings) -> Forest:
     return export_forest(boosting.train(params, data, settings.rounds))
 
 
-class Course:
+class RankerTraining:
     """Learns rankers from the queries of one task, with some folds of them left out.
 
     A projection depends only on which folds are left out, so each is learned once.
@@ -178,7 +178,7 @@ class Course:
         return [made[fold] for fold in self.folds]
 
     def build_rows(self, *left_out: int) -> list[Rows]:
-        """What trees learn from: each query seen through a projection that learned neither from its
+        """Build the rows that trees learn from: each query seen through a projection that learned neither from its
         fold nor from those left out.
         """
         apart = self.find_apart(left_out)
@@ -261,7 +261,7 @@ def train_ranker(
     tasks = {name: SOURCES[name].read(root or data_root()) for name in names}
     task = join_tasks(list(tasks.values()))
     index = ToolIndex.build(task.tools, encoder)
-    course = Course(task, index, settings)
+    training = RankerTraining(task, index, settings)
     card: JsonObject = {
         "what": (
             "how well a tool answers beside other candidates, LambdaMART over"
@@ -282,22 +282,22 @@ def train_ranker(
         "settings": asdict(settings),
         "scores": {
             "five folds, no tool of an API that a query of the fold needs was seen": _measure_folds(
-                course, tasks
+                training, tasks
             )
         },
     }
-    return replace(course.learn_ranker(), card=card)
+    return replace(training.learn_ranker(), card=card)
 
 
-def _measure_folds(course: Course, tasks: Mapping[str, Task]) -> JsonObject:
+def _measure_folds(training: RankerTraining, tasks: Mapping[str, Task]) -> JsonObject:
     """Source -> hybrid and ranked -> measure, each query by the ranker of its fold."""
-    by_fold = course.learn_fold_rankers()
+    by_fold = training.learn_fold_rankers()
     measured: JsonObject = {}
     for name, task in tasks.items():
         asked = set(task.queries)
         pairs = [
             (found, ranker)
-            for found, ranker in zip(course.found, by_fold, strict=True)
+            for found, ranker in zip(training.found, by_fold, strict=True)
             if found.query in asked
         ]
         measured[name] = {
