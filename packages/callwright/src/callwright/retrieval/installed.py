@@ -1,4 +1,4 @@
-"""What of retrieval is installed here: the best mode that can be had, and where vectors are kept."""
+"""The best mode of retrieval that is installed here, and the file that keeps its vectors."""
 
 from __future__ import annotations
 

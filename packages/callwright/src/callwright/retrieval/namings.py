@@ -1,4 +1,4 @@
-"""How far a request names a source or a tool: "using the bitly tool", "the 'Projects' endpoint".
+"""Measures how far a request names a source or a tool: "using the bitly tool", "the 'Projects' endpoint".
 
 Terms are compared as stems and in their order. What many sources say ("api", "search") names none
 of them, so each term counts by how few sources of the catalogue use it.
