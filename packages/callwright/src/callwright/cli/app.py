@@ -13,6 +13,7 @@ import typer
 
 from callwright import __version__
 from callwright.cli.completion import Shell, prepare_completion, print_script
+from callwright.cli.gateway.command import gateway
 from callwright.cli.lab import add_lab_commands
 from callwright.cli.renamed_options import replace_old_options
 from callwright.cli.settings.options import (
@@ -60,6 +61,7 @@ app = new_app(
     first="proxy doctor run chat refine check tools",
 )
 app.add_typer(catalogue, name="tools")
+app.add_typer(gateway, name="gateway")
 app.command("simulate")(simulate_command)
 app.command("proxy")(proxy_command)
 add_lab_commands(app)
