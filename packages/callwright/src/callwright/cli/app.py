@@ -422,12 +422,14 @@ def retrieve_command(
     ] = None,
     k: Annotated[int, typer.Option("--k", "-k", help="Maximum number of tools.", min=1)] = 10,
     mode: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="lexical (no encoder), hybrid, ranked (hybrid, put in order by a learned ranker), "
-            "single (hybrid with one encoding); baselines: bm25, dense."
+            help="ranked (hybrid, put in order by a learned ranker), hybrid, single (hybrid with one"
+            " encoding), lexical (no encoder); baselines: bm25, dense. Default: ranked where an"
+            " encoder is installed, else lexical.",
+            show_default=False,
         ),
-    ] = "lexical",
+    ] = None,
     jsonl: Jsonl = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the tools as JSON.")] = False,
     *,
