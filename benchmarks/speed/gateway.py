@@ -171,10 +171,12 @@ def contextforge(binaries: Path, folder: Path, up: str) -> Iterator[Peer]:
 
 async def _register(base: str, headers: Mapping[str, str], up: str) -> None:
     told = {"name": "weather", "url": up, "transport": "STREAMABLEHTTP"}
-    async with aiohttp.ClientSession(headers=headers) as session:
-        async with session.post(f"{base}/gateways", json=told) as given:
-            if given.status >= 300:
-                raise RuntimeError(f"ContextForge: {(await given.text())[:300]}")
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.post(f"{base}/gateways", json=told) as given,
+    ):
+        if given.status >= 300:
+            raise RuntimeError(f"ContextForge: {(await given.text())[:300]}")
 
 
 @contextmanager

@@ -279,11 +279,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             kind: measure_class(spoil_calls(tasks, kind, given.count, given.seed), kind)
             for kind in kinds
         }
-        print(render_classes(found))
+        sys.stdout.write(render_classes(found) + "\n")
         if not given.no_right_calls:
             cases = all_cases(data_root(), given.bfcl)
-            print(render_right_calls(measure_right_calls(cases)))
+            sys.stdout.write(render_right_calls(measure_right_calls(cases)) + "\n")
     except CallwrightError as error:
-        print(error, file=sys.stderr)
+        sys.stderr.write(f"{error}\n")
         return 1
     return 0
