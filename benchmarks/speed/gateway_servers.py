@@ -100,7 +100,7 @@ async def serve_upstream(port: int) -> None:
 
 def serve_fastmcp(port: int, url: str) -> None:
     """FastMCP's proxy, stateless, as its documentation starts it."""
-    from fastmcp.server import create_proxy
+    from fastmcp.server import create_proxy  # type: ignore[import-not-found, unused-ignore]
 
     proxy = create_proxy({"mcpServers": {"weather": {"url": url, "transport": "http"}}})
     proxy.run(

@@ -95,3 +95,14 @@ def test_a_file_is_read_and_what_is_none_is_said_to_be(tmp_path: Path) -> None:
             read_servers_file(path)
     with pytest.raises(ConfigError, match="cannot be read"):
         read_servers_file(tmp_path / "none.json")
+
+
+def test_a_module_of_ones_own_is_trusted_and_a_server_is_not(tmp_path: Path) -> None:
+    entries = {
+        "own": {"python": "tools.py"},
+        "doubted": {"python": "tools.py", "trusted": False},
+        "described": {"openapi": "api.yaml"},
+        "foreign": {"command": "server"},
+    }
+    found = read_servers(entries, tmp_path).entries
+    assert [entry.policy.trusted for entry in found] == [True, False, False, False]

@@ -140,7 +140,7 @@ def test_the_question_said_again_is_put_anew_and_otherwise_replaced_by_what_the_
     assert not any(m.role == "assistant" for m in asked[1].messages), "the echo would be echoed"
     for again in (question, "NOT KNOWN", "Paris has 9 inhabitants."):
         quoted, _ = drive(finish(question, [PARIS, LONDON], mode="schema"), [echo, again])
-        assert quoted.text.startswith(f"The tools' results do not answer this: {question}\n")
+        assert quoted.text.startswith(f"There is no answer in words to this: {question}\n")
         assert 'city_info("city":"Paris") returned: ' in quoted.text
         assert "2102650" in quoted.text
         assert "London" not in quoted.text, "only the cited result is quoted"
@@ -327,3 +327,53 @@ def test_of_a_run_every_question_of_the_answer_stands_behind_what_all_questions_
             head = request.messages[1].content
             assert head.startswith(f"User request: {QUERY}\n\nTools:\n- population(city: string)")
             assert "EXECUTION SUMMARY" not in head
+
+
+def test_a_list_that_a_restated_answer_announces_comes_with_it() -> None:
+    question = "Which cities are there?"
+    listed = "The cities are:\n\n- Paris: 2,102,650\n- London: 8,866,180"
+    good, asked = drive(
+        finish(question, [PARIS, LONDON], mode="schema"),
+        [statements((question, ["r1", "r2"])), listed],
+    )
+    assert good.text == "The cities are:\n- Paris: 2,102,650\n- London: 8,866,180"
+    assert good.statements[0].support == "mended"
+    assert asked[1].stop == (), "a blank line stands before many a list"
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "先查巴黎的人口，然后查伦敦的人口，再比较两者。",
+            ("查巴黎的人口", "查伦敦的人口", "比较两者", "再比较两者", "先查巴黎的人口"),
+        ),
+        (
+            "Look up Paris, then London.",
+            ("Look up Paris", "London", "Look up Paris", "then London"),
+        ),
+    ],
+)
+def test_statements_that_together_only_repeat_the_request_are_no_answer(
+    question: str, parts: tuple[str, ...]
+) -> None:
+    said = "Paris has 2,102,650 inhabitants."
+    reply = statements(*((part, ["r1"]) for part in parts))
+    good, asked = drive(finish(question, [PARIS], mode="schema"), [reply, said])
+    assert good.text == said
+    assert len(asked) == 2
+
+
+def test_a_short_answer_out_of_the_request_stays() -> None:
+    question = "Is it Paris, or is it London, that has 2,102,650 inhabitants?"
+    reply = statements(("Paris", ["r1"]), ("2,102,650 inhabitants", ["r1"]))
+    good, asked = drive(finish(question, [PARIS], mode="schema"), [reply])
+    assert good.text.startswith("Paris")
+    assert len(asked) == 1
+
+
+def test_a_statement_that_begins_as_a_call_says_nothing_of_what_came_of_it() -> None:
+    reply = statements(('city_info("city":"Paris") -> {', ["r1"]))
+    said = "Paris has 2,102,650 inhabitants."
+    good, _ = drive(finish("How big is Paris?", [PARIS], mode="schema"), [reply, said])
+    assert good.text == said

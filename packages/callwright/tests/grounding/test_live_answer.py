@@ -28,6 +28,8 @@ TEXTS = [
     "Paris has 2,102,651 inhabitants.",
     "The mayor is Anne.",
     QUERY,
+    "How many people live in Paris",
+    "and in London",
     "",
 ]
 _SAID = st.lists(

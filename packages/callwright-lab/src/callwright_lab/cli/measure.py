@@ -193,6 +193,14 @@ def bench_statements(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("options", context_settings=_PASS)
+def bench_options(context: typer.Context) -> None:
+    """Asked and unasked optional values, told apart by a model's probabilities."""
+    from callwright_lab.benchmarks.options.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("judge", context_settings=_PASS)
 def bench_judge(context: typer.Context) -> None:
     """Measure a judge's reliability: repeats, position swap, agreement with gold on desk runs."""

@@ -102,6 +102,22 @@ class ForClient:
         if calls:
             yield from execute(calls, (tool.name for tool in self.tools))
 
+    def intend(
+        self, held: Sequence[tuple[ToolCall, tuple[str, ...]]], leaving: Sequence[ToolCall]
+    ) -> None:
+        """Keep calls that were held back because nothing states the values of the named arguments:
+        the results of the calls that leave may state them.
+        """
+        writes = {tool.name for tool in self.tools if _is_known_writer(tool)}
+        givers = tuple(dict.fromkeys(call.tool for call in leaving if call.tool not in writes))
+        known = {one.call.tool for one in self.intended}
+        for call, missing in held:
+            if givers and missing and call.tool not in {*known, *givers}:
+                self.intended += (EarlyCall(call, missing, self._pick(givers)).build_intended(),)
+
+    def _pick(self, names: Sequence[str]) -> tuple[Tool, ...]:
+        return tuple(tool for tool in self.tools if tool.name in names)
+
     def _offer(
         self, context: StepContext, offered: tuple[Tool, ...], step: BindStep
     ) -> Steps[None]:

@@ -4,16 +4,19 @@ settings beside each server's.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from callwright.gateway.oauth.resource import OAuthResource, read_oauth
 from callwright.gateway.session.policy import SECONDS, ServerPolicy
 from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.tools.declared_effects import DeclaredEffects
 from callwright.tools.lists.json_document import json_value, read_bytes
 from callwright.tools.servers import Server, list_enabled, servers_from_config
+from callwright.tools.trust import normalize_location
 
 HINT = (
     'a server is {"command": …}, {"url": …}, {"openapi": "document.yaml"} or {"python":'
@@ -48,9 +51,21 @@ class ServerEntry:
 
 @dataclass(frozen=True, slots=True)
 class ServersFile:
-    """All entries that are not disabled, in order."""
+    """All entries that are not disabled, in order. ``place`` is the file; ``oauth``: what clients
+    have to prove where the gateway is a protected resource.
+    """
 
     entries: Sequence[ServerEntry] = field(default_factory=tuple)
+    place: str = ""
+    oauth: OAuthResource | None = None
+
+    def find(self, name: str) -> ServerEntry:
+        """The entry of this name. Raises ConfigError."""
+        for entry in self.entries:
+            if entry.name == name:
+                return entry
+        names = ", ".join(entry.name for entry in self.entries)
+        raise ConfigError(f"the servers file has no server {name!r}", hint=f"it has: {names}")
 
 
 def read_servers_file(path: Path, environ: Mapping[str, str] | None = None) -> ServersFile:
@@ -62,7 +77,10 @@ def read_servers_file(path: Path, environ: Mapping[str, str] | None = None) -> S
     servers = raw.get("mcpServers", raw.get("servers")) if isinstance(raw, Mapping) else None
     if not isinstance(servers, Mapping):
         raise ConfigError(f'{path} has no object "mcpServers"', hint=HINT)
-    return read_servers(servers, path.parent, environ)
+    known = os.environ if environ is None else environ
+    oauth = read_oauth(raw["oauth"], known) if raw.get("oauth") is not None else None
+    found = read_servers(servers, path.parent, environ)
+    return replace(found, place=normalize_location(path), oauth=oauth)
 
 
 def read_servers(
@@ -113,7 +131,8 @@ def _read_policy(name: str, raw: Mapping[str, Any]) -> ServerPolicy:
         deny=_read_texts(name, "deny", raw.get("deny")),
         approve=_read_texts(name, "approve", raw.get("approve")),
         effects=_read_effects(name, raw.get("effects")),
-        trusted=raw.get("trusted") is True,
+        # a module runs in this process: what it declares is as good as its code
+        trusted=raw.get("trusted", isinstance(raw.get("python"), str)) is True,
         calls=_read_count(name, raw.get("calls")),
         seconds=_read_seconds(name, raw.get("seconds", SECONDS)),
         pinned=_read_texts(name, "pinned", raw.get("pinned")),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from rapidfuzz.fuzz import ratio
@@ -53,6 +54,7 @@ _FORMATS = {
     ),
 }
 _MAX_TOKENS = 400
+_MAX_PLAIN_TOKENS = 200
 _QUOTED = 200  # characters of a result, or of a reply, that are shown as they stand
 _REASONS = 5  # that an answer gives for its having none
 _NAMED = 3  # tools that were left out for one reason
@@ -60,10 +62,11 @@ _PLAIN = 3_000  # characters of the summary when the question is put again
 _WITHDRAWN = EditRules.ANSWER_WITHDRAWN
 _OPEN = ENGLISH.words("statements.open_questions")
 _TELLING_NOTHING = ENGLISH.words("statements.telling_nothing")
-_A_CALL = re.compile(r"([\w.\-]+) ?\(.*\)\.?", re.DOTALL)
+_A_CALL = re.compile(r"([\w.\-]+) ?\(.*\)\.?\Z|([\w.\-]+)\([\"{]", re.DOTALL)
 # a statement so like the question, in percent, answers nothing
 _ECHO = threshold("callwright.grounding", "echo")
 _ECHO_PART = threshold("callwright.grounding", "echo_part")
+_ANNOUNCING = (":", "：")  # signs at the end of a line that a list follows
 _PART = 24  # letters of a part of a question that is no name or value
 
 
@@ -138,6 +141,7 @@ def write_answer(
         drafts = read_drafts(reply, ids) if not _is_not_known(reply) else Drafts()
     if _is_empty_reply(drafts):
         return WrittenAnswer(build_abstention(results, skips, "the model gave no answer"))
+    drafts = _join_echoes(drafts, facts)
     statements, edits, texts, rules = [], [], [], []
     for position, draft in enumerate(drafts.statements):
         place = (position, len(drafts.statements))
@@ -330,7 +334,7 @@ def _withdraw_statement(
         text = f"Statement {position + 1} of the answer was withdrawn: no result confirms it."
     if echo:
         quoted, _ = _quote_cited_results(draft, facts, position, verdict.problems[0])
-        text = f"{text}\n{quoted.text}"
+        text = f"There is no answer in words to this: {facts.query.strip()}\n{quoted.text}"
     statement = Statement(text, "limitation", (), tuple(verdict.problems))
     return statement, [Edit(f"/statements/{position}/text", draft.text, text, _WITHDRAWN)]
 
@@ -411,7 +415,7 @@ def _build_plain_request(facts: Facts, prompt: RunPrompt | None) -> ChatRequest:
     else:
         skipped = _render_skipped(facts)
         messages = prompt.ask("ask_plain", skipped=skipped, query=facts.query)
-    return ChatRequest(messages, "answer.restate", max_tokens=120, stop=("\n\n",))
+    return ChatRequest(messages, "answer.restate", max_tokens=_MAX_PLAIN_TOKENS)
 
 
 def _build_retry_request(
@@ -448,19 +452,28 @@ def _render_evidence(verdict: GroundingResult, facts: Facts) -> str:
 def _parse_restatement(
     reply: Reply, draft: Draft, facts: Facts
 ) -> tuple[str, GroundingResult] | None:
-    text = " ".join(reply.text.strip().strip('"').split("\n")[0].split())
+    text = _take_statement(reply.text.strip().strip('"'))
     if not text or _is_not_known(reply) or _explain_non_answer(text, facts):
         return None
     verdict = check_statement(text, facts, draft.results)
     return (text, verdict) if verdict.support in ("supported", "limitation") else None
 
 
+def _take_statement(text: str) -> str:
+    """Return the first line of a reply. A line that announces a list has the list with it."""
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    said = [line for line in lines if line]
+    if not said or not said[0].endswith(_ANNOUNCING):
+        return lines[0]
+    return "\n".join(said)
+
+
 def _explain_non_answer(text: str, facts: Facts) -> str:
     """Return the reason why a statement states nothing, whatever supports its values; "" if it
     states something.
     """
-    called = _A_CALL.fullmatch(text.strip())
-    if called is not None and called[1] in {r.tool for r in facts.results}:
+    called = _A_CALL.match(text.strip())
+    if called is not None and (called[1] or called[2]) in {r.tool for r in facts.results}:
         return "this is a call, and says nothing of what came of it"
     return "this only repeats the question" if _is_question_echo(text, facts) else ""
 
@@ -478,6 +491,23 @@ def _is_question_echo(text: str, facts: Facts) -> bool:
         return True  # the request, with a word or a comma less
     asked = set(split_tokens(facts.query))
     return bool(_OPEN & asked) and not set(split_tokens(text)) - asked - _TELLING_NOTHING
+
+
+def _join_echoes(drafts: Drafts, facts: Facts) -> Drafts:
+    """Return the statements as one where together they only repeat parts of the request."""
+    texts = [draft.text for draft in drafts.statements]
+    if len(texts) < 2 or not repeats_parts(texts, facts):
+        return drafts
+    if sum(len(squash_text(text)) for text in texts) < _PART:
+        return drafts
+    cited = dict.fromkeys(result for draft in drafts.statements for result in draft.results)
+    return replace(drafts, statements=(Draft(facts.query, (*cited,)),))
+
+
+def repeats_parts(texts: Sequence[str], facts: Facts) -> bool:
+    """Return True if each of these statements stands in the request, word for word."""
+    asked = squash_text(facts.query)
+    return all(squash_text(text) in asked for text in texts)
 
 
 def _is_subsequence(part: str, whole: str) -> bool:

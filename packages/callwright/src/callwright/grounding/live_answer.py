@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from callwright.grounding.facts import Facts
-from callwright.grounding.finish import decide_statement
+from callwright.grounding.finish import decide_statement, repeats_parts
 from callwright.grounding.index import facts_of
 from callwright.grounding.reply import read_begun_drafts
 from callwright.nouns.types import Skip, ToolResult
@@ -16,7 +16,7 @@ class LiveAnswer:
     it comes. All that it gives is the beginning of that answer's text.
 
     It gives nothing from the first statement on that the model would be asked about: only the whole
-    reply can be sent back.
+    reply can be sent back. Statements that only repeat the request wait for one that says more.
     """
 
     def __init__(
@@ -25,7 +25,8 @@ class LiveAnswer:
         self._asked = (query, tuple(results), tuple(skips))
         self._ids = [result.id for result in results]
         self._facts: Facts | None = None
-        self._statements = 0
+        self._texts: list[str] = []  # of the statements that were decided on
+        self._unsaid = ""
         self._is_held = False
 
     @property
@@ -42,11 +43,13 @@ class LiveAnswer:
         if self._is_held:
             return ""
         said = ""
-        for draft in read_begun_drafts(reply, self._ids)[self._statements :]:
-            statement = decide_statement(draft, self.facts, self._statements)
+        for draft in read_begun_drafts(reply, self._ids)[len(self._texts) :]:
+            statement = decide_statement(draft, self.facts, len(self._texts))
             if statement is None:
                 self._is_held = True
                 break
-            said += draft.glue + statement.text if self._statements else statement.text
-            self._statements += 1
+            self._unsaid += draft.glue + statement.text if self._texts else statement.text
+            self._texts.append(draft.text)
+            if not repeats_parts(self._texts, self.facts):
+                said, self._unsaid = said + self._unsaid, ""
         return said

@@ -1,4 +1,4 @@
-"""What is not made again: by keys, effects and outcomes, and by no word."""
+"""What is not made again: by keys, effects and outcomes, and by words of thanks alone."""
 
 from __future__ import annotations
 
@@ -44,3 +44,19 @@ def test_a_write_is_made_once_a_turn_in_every_language(request_: str) -> None:
 )
 def test_effects_and_outcomes_decide(tool: str, returned: str, expected: list[str]) -> None:
     assert [*made(Spoke("go"), *call(tool, returned)).values()] == expected
+
+
+THANKS = ("Thank you!", "Vielen Dank!", "Perfecto, muchas gracias.", "谢谢!", "شكرا جزيلا")
+
+
+@pytest.mark.parametrize("thanks", THANKS)
+def test_a_message_that_only_thanks_asks_for_no_write_again(thanks: str) -> None:
+    done = made(Spoke("Pay Ann."), *call("pay", "{}"), Said("Done."), Spoke(thanks))
+    assert [*done.values()] == ["thanked"]
+    assert not made(Spoke("Look."), *call("look", "{}"), Said("Here."), Spoke(thanks))
+    assert not made(Spoke("Pay Ann."), *call("pay", "Error: no"), Said("No."), Spoke(thanks))
+
+
+def test_what_asks_for_more_opens_the_write_again() -> None:
+    for text in ("Thanks, pay her again.", "Gracias, otra vez.", "Again!", "Tack!"):
+        assert not made(Spoke("Pay Ann."), *call("pay", "{}"), Said("Done."), Spoke(text))

@@ -91,6 +91,9 @@ async def test_a_pattern_that_names_tools_of_two_servers_allows_neither_and_is_s
 class FindFirst:
     """A search and a call instead of all tools; the seam's second implementation."""
 
+    def prepare(self, catalog: GatewayCatalog) -> None:
+        pass
+
     def list_tools(self, catalog: GatewayCatalog) -> Sequence[JsonObject]:
         return [{"name": name, "inputSchema": {"type": "object"}} for name in ("find", "call")]
 

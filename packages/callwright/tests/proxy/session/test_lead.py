@@ -221,3 +221,84 @@ def test_a_reply_that_only_lists_what_was_done_calls_nothing() -> None:
     assert found.decision is not None
     assert (found.decision.calls, found.decision.text) == ([], ["The code is HB-8."])
     assert not found.held
+
+
+def test_a_write_held_for_want_of_a_value_is_asked_for_again_once_something_was_looked_up() -> None:
+    """A lookup without a declared result may give the value: its result tells."""
+    found_customer = tool("find_customer", "Finds a customer.", None, name=TEXT)
+    mail = tool("send_mail", "Sends a mail.", None, to=TEXT, body=TEXT)
+    more = {"tools": [found_customer, mail]}
+    asked_for = user("Mail Lena Hoff that I-9007 is due.")
+    made_up = {"to": "lena@mail.example", "body": "I-9007 is due."}
+    found, _ = run(
+        context(asked_for, **more),
+        calls(("find_customer", {"name": "Lena Hoff"}), ("send_mail", made_up)),
+    )
+    assert found.decision is not None
+    assert [sent.call.tool for sent in found.decision.calls] == ["find_customer"]
+    result = '{"email": "lena@hoff.example"}'
+    begun = [asked_for, *made("find_customer", {"name": "Lena Hoff"}, result)]
+    known = {"to": "lena@hoff.example", "body": "I-9007 is due."}
+    found, questions = run(context(*begun, **more), calls(("send_mail", known)))
+    assert found.decision is not None
+    assert [sent.call.arguments for sent in found.decision.calls] == [known]
+    assert "lena@mail.example" not in json.dumps(questions[0].body["messages"]), "not shown again"
+
+
+THANKS = ("Thank you!", "Danke!", "Gracias", "谢谢", "شكرا")
+
+
+@pytest.mark.parametrize("thanks", THANKS)
+def test_where_the_user_only_thanks_the_model_is_asked_for_no_call(thanks: str) -> None:
+    mailed = made("send_mail", {"to": "a@b.example", "body": "Hi"}, '{"mail_id": "M-1"}')
+    before = [user("Mail Hi to a@b.example."), *mailed]
+    said = {"role": "assistant", "content": "It is sent."}
+    found, questions = run(context(*before, said, user(thanks)))
+    assert (found.decision, questions) == (None, [])
+    offer = {"role": "assistant", "content": "Shall I send it once more?"}
+    _, questions = run(context(*before, offer, user(thanks)), NO_CALL, NO_CALL)
+    assert questions, "thanks may accept an offer"
+
+
+SHIP = tool("ship", "Ships a parcel.", None, parcel=TEXT, express={"type": "boolean"})
+SHIP["function"]["parameters"]["required"] = ["parcel"]
+EXPRESS = calls(("ship", {"parcel": "P-1", "express": True}))
+
+
+def odds(yes: float) -> Reply:
+    return Reply("A", first_token={"A": yes, "B": 0.9 - yes, "C": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("told", "untold", "kept"), [(0.3, 0.6, False), (0.8, 0.3, True), (0.3, None, False)]
+)
+@pytest.mark.parametrize(
+    "text", ["Ship P-1.", "Verschicke P-1.", "Envía P-1.", "寄出P-1。", "أرسل P-1."]
+)
+def test_an_optional_yes_that_no_word_states_stays_where_the_conversation_makes_it_likelier(
+    text: str, told: float, untold: float | None, kept: bool
+) -> None:
+    found = context(user(text), tools=[SHIP])
+    found.toolset.shares.clear()
+    found.toolset.silent.clear()
+    steps = lead(found)
+    assert next(steps).kind == "guided"
+    assert steps.send(Reply(EXPRESS)).kind == "option"
+    silent = untold is None  # without probabilities it is not judged, and not asked for again
+    replies = [Reply("A")] if silent else [odds(told), odds(untold or 0.0)]
+    for reply in replies[:-1]:
+        steps.send(reply)
+    with pytest.raises(StopIteration) as end:
+        steps.send(replies[-1])
+    (sent,) = end.value.value.decision.calls
+    assert sent.call.arguments == {"parcel": "P-1"} | ({"express": True} if kept else {})
+    assert ("m" in found.toolset.silent) == silent
+
+
+def test_without_its_part_no_option_is_asked_about() -> None:
+    found, asked = run(
+        context(user("Ship P-1."), tools=[SHIP], without=frozenset({"options"})), EXPRESS
+    )
+    assert found.decision is not None
+    assert found.decision.calls[0].call.arguments == {"parcel": "P-1"}
+    assert [question.kind for question in asked] == ["guided"]

@@ -1,1 +1,1 @@
-"""What the MCP gateway makes of calls that are right, and of calls that are spoiled."""
+"""Ends of calls at the MCP gateway: of right ones, and of spoiled ones."""

@@ -167,7 +167,7 @@ def _hash_seed(text: str) -> int:
 
 
 def measure_class(spoiled: Iterable[Spoiled], kind: str) -> tuple[Tally, Tally]:
-    """What became of the calls of a class: of those that tell what was meant, and of the others."""
+    """Count the ends of a class's calls: of those that tell what was meant, and of the others."""
     told, lost = Tally(), Tally()
     for one in spoiled:
         catalog, gate = offer_tools(one.task.tools), Gate(one.task.tools)

@@ -18,7 +18,7 @@ _SERVER = "s"
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What became of a call. ``tool`` and ``arguments`` are what its server was sent, None where
+    """The end of a call. ``tool`` and ``arguments`` are what its server was sent, None where
     nothing was; ``refused`` is the reason then, and ``text`` what the client was told.
     """
 

@@ -178,6 +178,8 @@ _REPEATED: Mapping[Before, str] = {
     " user's last message.",
     "unknown": "'{}' was not called again: it was called with the same arguments since the user's"
     " last message, and whether that was done is not known.",
+    "thanked": "'{}' was not called again: it has already succeeded with the same arguments, and the"
+    " user's last message only thanks.",
 }
 
 

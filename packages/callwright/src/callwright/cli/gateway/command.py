@@ -41,6 +41,24 @@ gateway = typer.Typer(
 )
 
 
+class Expose(StrEnum):
+    all = "all"
+    search = "search"
+    pinned = "pinned"
+
+
+class ClientChoice(StrEnum):
+    claude_code = "claude-code"
+    cline = "cline"
+    vscode = "vscode"
+    cursor = "cursor"
+
+
+class ClientAuth(StrEnum):
+    basic = "basic"
+    post = "post"
+
+
 class Asking(StrEnum):
     ask = "ask"
     client = "client"
@@ -92,6 +110,23 @@ class ApprovalOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class ExposeOptions:
+    """The part of the tools that clients see."""
+
+    expose: Annotated[
+        Expose | None,
+        typer.Option(
+            "--expose",
+            help="List all tools; search_tools and call_tool beside the pinned ones; or the pinned"
+            " ones alone [all, and a search above --expose-limit].",
+        ),
+    ] = None
+    expose_limit: Annotated[
+        int, typer.Option("--expose-limit", min=0, help="Tools that are listed without a search.")
+    ] = 40
+
+
+@dataclass(frozen=True, slots=True)
 class NoteOptions:
     """The notes that are made of calls."""
 
@@ -109,10 +144,12 @@ def serve_command(
     ],
     door: DoorOptions,
     approval: ApprovalOptions,
+    exposure: ExposeOptions,
     notes: NoteOptions,
 ) -> None:
     """Serve one MCP endpoint in front of all servers of a file."""
     from callwright.cli.gateway.serve import GatewayOptions, serve_gateway
+    from callwright.gateway.exposure import ExposureSettings
 
     serve_gateway(
         GatewayOptions(
@@ -126,5 +163,94 @@ def serve_command(
             quiet=notes.quiet,
             log_format=choose_log_format(notes.log_format),
             evidence=False if notes.no_evidence else notes.evidence or True,
+            exposure=ExposureSettings(
+                exposure.expose.value if exposure.expose else None, exposure.expose_limit
+            ),
         )
     )
+
+
+@gateway.command("approve")
+def approve_command(
+    named: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SERVER[/TOOL]]...", help="What to approve [none: show what waits]."
+        ),
+    ] = None,
+) -> None:
+    """Show definitions that have changed since they were first seen, and approve those named."""
+    from callwright.cli.gateway.approve import approve_named
+
+    raise typer.Exit(approve_named(named or []))
+
+
+@gateway.command("login")
+def login_command(
+    server: Annotated[str, typer.Argument(help="A server of the servers file.")],
+    servers: Annotated[
+        Path, typer.Option("--servers", help="The servers: a file with an mcpServers object.")
+    ],
+    user: Annotated[
+        str,
+        typer.Option(help='Who logs in, of a gateway with users: "ISSUER SUBJECT" [this machine].'),
+    ] = "",
+    scope: Annotated[str, typer.Option(help="Scopes beside those that the server wants.")] = "",
+    client_id: Annotated[
+        str, typer.Option(help="Of a client registered by hand [it registers itself].")
+    ] = "",
+    client_auth: Annotated[
+        ClientAuth,
+        typer.Option(help="How the secret in CALLWRIGHT_CLIENT_SECRET is sent."),
+    ] = ClientAuth.basic,
+    client_document: Annotated[
+        str, typer.Option(help="The https:// URL of a client ID metadata document.")
+    ] = "",
+    redirect_port: Annotated[
+        int, typer.Option(help="The port of the registered http://127.0.0.1:PORT/callback.")
+    ] = 0,
+    forget: Annotated[bool, typer.Option("--forget", help="Forget the login.")] = False,
+) -> None:
+    """Log in at a server by a browser on this machine; the tokens are kept for this user alone."""
+    from callwright.cli.gateway.login import LoginRequest, log_in_at
+
+    asked = LoginRequest(
+        server=server,
+        servers=servers,
+        user=user,
+        scope=scope,
+        client_id=client_id,
+        client_auth=client_auth.value,
+        client_document=client_document,
+        redirect_port=redirect_port,
+    )
+    raise typer.Exit(log_in_at(asked, forget=forget))
+
+
+@gateway.command("import")
+def import_command(
+    clients: Annotated[
+        list[ClientChoice] | None, typer.Argument(help="Whose lists to read [all].")
+    ] = None,
+    project: Annotated[
+        Path, typer.Option("--project", help="The folder whose own lists are read too.")
+    ] = Path(),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The servers file to write, or - for stdout.")
+    ] = Path("mcp.json"),
+    print_config: Annotated[
+        ClientChoice | None,
+        typer.Option(
+            "--print-config", help="Print the entry that puts the gateway into a client, no more."
+        ),
+    ] = None,
+    url: Annotated[
+        str, typer.Option("--url", help="For --print-config: the gateway's address over HTTP.")
+    ] = "",
+) -> None:
+    """Read the server lists of Claude Code, Cline, VS Code and Cursor into a servers file."""
+    from callwright.cli.gateway.importing import import_lists, print_entry
+
+    if print_config is not None:
+        raise typer.Exit(print_entry(print_config.value, output, url))
+    raise typer.Exit(import_lists([one.value for one in clients or ClientChoice], project, output))

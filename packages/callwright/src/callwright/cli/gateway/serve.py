@@ -11,17 +11,22 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 from callwright.cli.evidence import open_evidence
+from callwright.cli.gateway.assembly import build_authorizer, build_exposure, build_setup
 from callwright.cli.proxy import open_socket, render_host
 from callwright.gateway.configuration import ServersFile, read_servers_file
+from callwright.gateway.exposure import ExposureSettings
+from callwright.gateway.oauth.resource import OAuthResource
+from callwright.gateway.server.authorizer import Authorizer
 from callwright.gateway.server.call_log import CallLines, JsonLines, TextLines
 from callwright.gateway.server.counters import GatewayCounters
 from callwright.gateway.server.evidence_writer import EvidenceWriter
-from callwright.gateway.server.gateway import ConsentMode, Gateway, GatewaySetup
+from callwright.gateway.server.gateway import ConsentMode, Gateway
 from callwright.gateway.session.call import CallEnd
 from callwright.gateway.session.record import CallRecord
 from callwright.models.secret import Secret
@@ -53,6 +58,7 @@ class GatewayOptions:
     quiet: bool = False
     log_format: LogFormat = "text"
     evidence: bool | Path = True
+    exposure: ExposureSettings = field(default_factory=ExposureSettings)
 
 
 def serve_gateway(options: GatewayOptions) -> None:
@@ -65,7 +71,7 @@ def serve_gateway(options: GatewayOptions) -> None:
             hint="--port 8790 serves over HTTP; --stdio serves stdin all the same",
         )
     found = read_servers_file(options.servers.expanduser())
-    door = None if options.port is None else (build_access(options), _listen(options))
+    door = None if options.port is None else (build_access(options, found.oauth), _listen(options))
     lines: CallLines = JsonLines() if options.log_format == "json" else TextLines()
     log = None if options.quiet else LineLog(sys.stderr.fileno(), lines.render_warning)
     try:
@@ -127,15 +133,15 @@ async def _serve_clients(
         for entry in found.entries:
             if entry.error:
                 notes.warn(entry.error)
+        exposure = build_exposure(options.exposure, notes.store)
         gateway = Gateway(
-            GatewaySetup(
-                entries=found.entries, allow=options.allow, consent=options.consent, record=record
-            )
+            build_setup(found, exposure, record, allow=options.allow, consent=options.consent)
         )
         if door is None:
             await _serve_stdio(gateway)
-        else:
-            await _serve_http(gateway, door, counters, notes.lines, secrets)
+            return
+        authorizer = build_authorizer(door[0], found.oauth)
+        await _serve_http(gateway, door, authorizer, counters, notes.lines, secrets)
 
 
 def _say_nothing(line: str) -> None:
@@ -174,15 +180,15 @@ async def _open_writer(
 async def _serve_http(
     gateway: Gateway,
     door: tuple[Access, socket.socket],
+    authorizer: Authorizer,
     counters: GatewayCounters,
     lines: CallLines,
     secrets: tuple[str, ...],
 ) -> None:
-    from callwright.gateway.server.authorizer import KeyAuthorizer
     from callwright.gateway.server.http_door import HttpDoor
 
     access, listening = door
-    application = HttpDoor(gateway, access, KeyAuthorizer(access), counters, secrets)
+    application = HttpDoor(gateway, access, authorizer, counters, secrets)
     host, port = listening.getsockname()[:2]
     address = f"http://{render_host(str(host))}:{port}"
     server = _build_server(application, str(host), int(port))
@@ -248,15 +254,16 @@ def _build_server_type(server: Any) -> Any:
     return Server
 
 
-def build_access(options: GatewayOptions) -> Access:
-    """Who may use the door. Raises ConfigError where others could use it without a key."""
+def build_access(options: GatewayOptions, oauth: OAuthResource | None = None) -> Access:
+    """Who may use the door. Raises ConfigError where others could use it without a key or token."""
     unreadable = next((name for name in options.allow_host if host_name(name) is None), None)
     if unreadable is not None:
         raise ConfigError(
             f"--allow-host {unreadable} is no name of a host",
             hint="a name alone, as in my-server.lan",
         )
-    names = (options.host, *options.allow_host)
+    named = urlsplit(oauth.resource).hostname if oauth is not None else None
+    names = (options.host, *options.allow_host, *([named] if named else []))
     hosts = frozenset(found for name in names if (found := host_name(name)))
-    key = Secret(os.environ.get(KEY, ""))
-    return Access(key, hosts=hosts, what="gateway", variable=KEY).checked(options.host)
+    made = Access(Secret(os.environ.get(KEY, "")), hosts=hosts, what="gateway", variable=KEY)
+    return made if oauth is not None else made.checked(options.host)

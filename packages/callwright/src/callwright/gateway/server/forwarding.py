@@ -189,7 +189,7 @@ class Forwarding:
             seconds,
             may_repeat=method in _SENT or method == "tasks/get",
             responses=responses if is_resumed else None,
-            state=resumed.server,
+            state=resumed.server or None,  # a server may ask without a state of its own
         )
         conversation = Conversation(self._gateway, caller, resumed, responses)
         told = await conversation.lead(exchange_rounds(first))

@@ -17,14 +17,14 @@ from callwright.gateway.server.caller import Caller, ConnectionKey
 from callwright.gateway.server.conversation import Conversation
 from callwright.gateway.server.flights import Flights
 from callwright.gateway.server.forwarding import Forwarding
-from callwright.gateway.server.link import Link, McpLink, build_error
+from callwright.gateway.server.link import Link, Logins, McpLink, NoLogins, build_error
 from callwright.gateway.server.notifications import take_notification
 from callwright.gateway.server.sessions import Sessions
 from callwright.gateway.server.source_link import SourceLink
 from callwright.gateway.server.upstream import IDLE_SECONDS, Shelf, Upstream
 from callwright.gateway.session.call import CallEnd, CallFacts, CallRequest, run_call
 from callwright.gateway.session.catalog import GatewayCatalog, build_catalog
-from callwright.gateway.session.exposure import Answer, ExposeAll, Exposure
+from callwright.gateway.session.exposure import Answer, ExposeAll, Exposure, Resolved
 from callwright.gateway.session.hourly_budget import HourlyBudget
 from callwright.gateway.session.instructions import render_instructions
 from callwright.gateway.session.pins import Pins, ProcessPins
@@ -55,6 +55,7 @@ class GatewaySetup:
     pins: Pins = field(default_factory=ProcessPins)
     profiles: Profiles = field(default_factory=ProcessProfiles)
     exposure: Exposure = field(default_factory=ExposeAll)
+    logins: Logins = field(default_factory=NoLogins)
     record: Callable[[CallRecord, CallEnd | None], None] = lambda *_: None
     idle_seconds: float = IDLE_SECONDS
     list_seconds: float = LIST_SECONDS
@@ -159,6 +160,9 @@ class Gateway:
             self.catalog = build_catalog(listings)
             self._consent = self._build_consent(self.catalog)
             self._is_stale = False
+            if self.upstreams:  # it runs
+                prepare = self.setup.exposure.prepare
+                self._group.create_task(asyncio.to_thread(prepare, self.catalog))
         return self.catalog
 
     async def call_tool(
@@ -173,13 +177,14 @@ class Gateway:
         """Lead a call to its end, or to the question that its client has to answer first."""
         began = time.monotonic()
         catalog = self.get_catalog()
-        if catalog.find(name) is None:  # perhaps a server that nobody has listed yet
+        if catalog.find(name) is None:  # perhaps of a server that nobody has listed yet
             await self.discover(caller)
+            await self._review_blocked()
             catalog = self.get_catalog()
         resumed = read_round_state(state)
         self._number += 1
         record = CallRecord(f"call-{self._number}", name, arguments)
-        meant = self.setup.exposure.resolve(name, arguments, catalog)
+        meant = await self._resolve(name, arguments, catalog)
         if isinstance(meant, Answer):
             record.outcome = "passed"
             record.note_result(meant.result)
@@ -191,7 +196,7 @@ class Gateway:
             name=meant.name,
             arguments=meant.arguments,
             responses=responses if resumed.server is not None else None,
-            state=resumed.server,
+            state=resumed.server or None,  # a server may ask without a state of its own
         )
         facts = CallFacts(
             catalog=catalog,
@@ -211,6 +216,13 @@ class Gateway:
             self.active -= 1
             if not isinstance(ended, dict):  # else the call goes on when its client comes back
                 self._record(record, ended, began)
+
+    async def _resolve(self, name: str, arguments: Any, catalog: GatewayCatalog) -> Resolved:
+        """The meaning of a call. A search may take longer than others should wait."""
+        resolve = self.setup.exposure.resolve
+        if catalog.find(name) is not None:
+            return resolve(name, arguments, catalog)
+        return await asyncio.to_thread(resolve, name, arguments, catalog)
 
     def _spend(self, caller: Caller, catalog: GatewayCatalog, name: str) -> str:
         """Take one call from the client's budget; returns why there is none left."""
@@ -253,7 +265,8 @@ class Gateway:
     def _open_link(self, entry: ServerEntry, key: ConnectionKey, capabilities: Any) -> Link:
         if entry.server is None:
             return SourceLink(entry, key)
-        return McpLink(entry.server, key, self, self._group, capabilities)
+        auth = self.setup.logins.find_auth(entry.server, key.principal)
+        return McpLink(entry.server, key, self, self._group, capabilities, auth)
 
     def _note_change(self, what: str) -> None:
         """Take note that what a server offers has changed."""
@@ -285,8 +298,15 @@ class Gateway:
             now = asyncio.get_running_loop().time()
             for upstream in self.upstreams.values():
                 await upstream.sweep(now)
+            await self._review_blocked()
             for session in self.sessions.list_ended(now):
                 await self.end_session(session)
+
+    async def _review_blocked(self) -> None:
+        """Take up what the user has approved since."""
+        for upstream in self.upstreams.values():
+            if upstream.waits:
+                await upstream.review_again()
 
     async def end_session(self, session: str) -> None:
         """Close what a client's session has open."""

@@ -76,6 +76,28 @@ class LinkListener(Protocol):
         ...
 
 
+class LoginNeeded(CatalogError):
+    """A server refuses the user for whom it was asked; others may be let in."""
+
+
+class Logins(Protocol):
+    """Protocol of the users' logins at servers."""
+
+    def find_auth(self, server: Server, principal: str) -> Any | None:
+        """Return the ``httpx2.Auth`` for what is sent to a server on behalf of a principal, and of
+        nobody else; None where there is no login.
+        """
+        ...
+
+
+class NoLogins:
+    """Nobody logs in: servers are sent what the configuration says."""
+
+    def find_auth(self, server: Server, principal: str) -> Any | None:
+        del server, principal
+        return None
+
+
 class Link(Protocol):
     """Protocol of a connection: to an MCP server, or to tools of another kind."""
 
@@ -130,6 +152,7 @@ class McpLink:
     listener: LinkListener
     group: asyncio.TaskGroup
     capabilities: Mapping[str, Any] = field(default_factory=dict)  # the client's
+    auth: Any = None  # of the user of ``key``
     used: float = 0.0
     listing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -144,6 +167,7 @@ class McpLink:
             is_dropped=self._notices.is_dropped,
             group=self.group,
             refused=self._note_status,
+            auth=self.auth,
         )
         self._secrets = select_redactable(self.server.secrets)
 
@@ -179,8 +203,14 @@ class McpLink:
         return getattr(said, capability, None) is not None
 
     async def open(self) -> Sequence[JsonObject]:
-        """Connect and list the tools. Raises CatalogError."""
-        listed = await self._held.start()
+        """Connect and list the tools. Raises CatalogError, LoginNeeded."""
+        try:
+            listed = await self._held.start()
+        except CatalogError as error:
+            if self._held.status != 401:
+                raise
+            need = f"callwright gateway login {self.server.name}"
+            raise LoginNeeded(f"{error.message}; log in with: {need}", hint=error.hint) from None
         if any(self._changing().values()):
             self._listen()
         return listed
@@ -339,6 +369,9 @@ class McpLink:
             or is_cut(error.error.data)
         )
         is_bare_status = error.message == _BARE_STATUS and flight.status is not None
+        if flight.status in (401, 403) and (need := getattr(self.auth, "need", "")):
+            said = f"the server {self.server.name!r} wants another login: {need}"
+            return Failed(Failure("auth", said, not_done=True))
         if is_lost or code == UNREADABLE or is_bare_status:
             return Failed(failure_of(code, said, status=flight.status, lost=is_lost))
         return Rejected(code, said, self._redact(error.error.data))

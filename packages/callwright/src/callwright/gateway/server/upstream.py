@@ -14,18 +14,21 @@ from weakref import WeakSet
 
 from callwright.gateway.configuration import ServerEntry
 from callwright.gateway.server.caller import ConnectionKey
-from callwright.gateway.server.link import Flight, Link, refuse_ask
+from callwright.gateway.server.link import Flight, Link, LoginNeeded, refuse_ask
 from callwright.gateway.session.catalog import Listing, read_listing
 from callwright.gateway.session.commands import Consulted
 from callwright.gateway.session.pins import Pins, Reviewed
 from callwright.gateway.session.profile import CAPABILITY, KINDS, Kind, Profile, Profiles
 from callwright.gateway.session.tasks import TASKS
+from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import CallwrightError, CatalogError, Failure
+from callwright.nouns.redaction import redact_secrets, select_redactable
 from callwright.nouns.types import JsonObject
 from callwright.serving.health import Health
 
 _LOG = logging.getLogger("callwright.gateway")
 IDLE_SECONDS = 600.0
+_SHOWN = 300  # characters of an error
 MOST_LINKS = 64  # connections to one server
 
 LinkReady = Callable[[Link], Awaitable[None]]
@@ -62,6 +65,7 @@ class Upstream:
         self._checked: set[Link] = set()  # that are being asked whether anything is answered there
         self._ended: WeakSet[Link] = WeakSet()  # that have ended by themselves
         self.listing: Listing | None = None
+        self._blocked: set[str] = set()  # by their pins, not by the configuration
         self._read_known()
 
     @property
@@ -269,7 +273,20 @@ class Upstream:
         if known is not None:
             self._keep_listing(known)
 
+    async def review_again(self) -> None:
+        """Take up what was approved by another process since the tools were listed."""
+        known = await asyncio.to_thread(self.shelf.pins.get_known, self.name)
+        if known is not None and set(known.blocked) != self._blocked:
+            self._keep_listing(known)
+            self.changed("tools")
+
+    @property
+    def waits(self) -> bool:
+        """Return True if a definition waits for approval."""
+        return bool(self._blocked)
+
     def _keep_listing(self, reviewed: Reviewed) -> None:
+        self._blocked = set(reviewed.blocked)
         made = read_listing(self.entry.policy, reviewed.approved, reviewed.blocked)
         problems = (*made.problems, *reviewed.problems)
         self.listing = Listing(made.policy, made.tools, problems, made.blocked)
@@ -277,20 +294,22 @@ class Upstream:
     async def _start(self, key: ConnectionKey, capabilities: Mapping[str, Any]) -> Link | Failure:
         """Open a connection, and review what it lists. Never raises: its task is everybody's."""
         link = self.open_link(self.entry, key, capabilities)
-        is_ready = False
+        is_ready, is_login = False, False
         try:
             await self._take_list(await link.open())
             await self._take_profile(link)
             is_ready = link.is_open
             said = "" if is_ready else f"the server {self.name!r} ended as soon as it was started"
         except CallwrightError as error:
-            said = error.message
+            said, is_login = error.message, isinstance(error, LoginNeeded)
         except Exception as error:
-            _LOG.exception("the server %r cannot be started", self.name)
-            said = f"the server {self.name!r} cannot be started: {type(error).__name__}"
+            said = f"the server {self.name!r} cannot be started: {self._describe(error)}"
+            _LOG.exception("%s", said)
         finally:
             if not is_ready:
                 await link.close()
+        if is_login:  # of one user: the server works, and others go on
+            return Failure("auth", said, not_done=True)
         if not is_ready:
             self.health.fail(_get_time(), said)
             return Failure("unavailable", said, retryable=True, not_done=True)
@@ -298,6 +317,12 @@ class Upstream:
         self._links[key] = link
         await self.ready(link)
         return link
+
+    def _describe(self, error: Exception) -> str:
+        server = self.entry.server
+        secrets = select_redactable(server.secrets) if server is not None else ()
+        told = str(redact_secrets(str(error), secrets))
+        return one_line(f"{type(error).__name__}: {told}")[:_SHOWN]
 
     def _read_start(self, task: asyncio.Task[Link | Failure]) -> Link | Failure:
         if not task.done():

@@ -29,7 +29,13 @@ Resolved: TypeAlias = Answer | Meant
 
 
 class Exposure(Protocol):
-    """Protocol of what clients see. Both methods are pure."""
+    """Protocol of what clients see. Methods but :meth:`prepare` are pure."""
+
+    def prepare(self, catalog: GatewayCatalog) -> None:
+        """Make what a search of this catalogue will need. May take seconds: it is called in a
+        thread, whenever there is another catalogue.
+        """
+        ...
 
     def list_tools(self, catalog: GatewayCatalog) -> Sequence[JsonObject]:
         """Return the definitions that ``tools/list`` has."""
@@ -50,6 +56,9 @@ class Exposure(Protocol):
 
 class ExposeAll:
     """Every tool is listed."""
+
+    def prepare(self, catalog: GatewayCatalog) -> None:
+        del catalog
 
     def list_tools(self, catalog: GatewayCatalog) -> Sequence[JsonObject]:
         return [offer.to_wire() for offer in catalog]

@@ -9,6 +9,7 @@ request it all begins again from there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -29,6 +30,7 @@ from callwright.agent.step import (
     Steps,
     ask,
 )
+from callwright.language.thanks import is_only_thanks
 from callwright.models.grammar import build_grammar
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest, ReplyMode
@@ -50,6 +52,7 @@ from callwright.proxy.session.decide import Decision, Found, Question, decide_ca
 from callwright.proxy.session.guarding import HeldCall
 
 C = TypeVar("C", bound=StepContext)
+_QUESTION = re.compile(r"[?？؟]")
 _REMEMBERED = 256  # requests for each list of tools
 
 
@@ -106,6 +109,9 @@ class _Unplanned:
 def lead(context: Context) -> Generator[Question, Reply, Lead]:
     """Take the engine's next step for this request of a client."""
     made = Lead()
+    if _asks_for_nothing(context):
+        made.notes.append("the message only thanks")
+        return made
     context.leave_out = True  # a reply that is held to a schema of calls calls too readily
     policy = ForClient(read_parts(context), *recall_decided(context))
     step_context = build_context(context, _ClientContext)
@@ -120,6 +126,13 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     if made.is_readable and made.decision is None:
         yield from _speak(context, step_context, policy, made)
     return made
+
+
+def _asks_for_nothing(context: Context) -> bool:
+    """Return True if the user only thanks, and not for the offer in a question."""
+    asked = context.state.asked
+    said = [message.content for message in asked.conversation if message.role == "assistant"]
+    return is_only_thanks(asked.query) and not (said and _QUESTION.search(said[-1]))
 
 
 def _ask_for_meant(
@@ -287,12 +300,20 @@ def _carry_out(
             decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
             if decision.calls:
                 made.decision, made.parsed = decision, calls
+                _keep_held(policy, [*made.held, *decision.held], decision)
             else:
                 made.held += decision.held
             made.problems += decision.problems
             return Returned([])
         case _:
             return Returned([])  # plans, streams, calls that wait: a client's request has none
+
+
+def _keep_held(policy: ForClient, held: Sequence[HeldCall], decision: Decision) -> None:
+    """Have the policy go on with writes that were held for want of a value, once it may be known."""
+    lacking = [one for one in held if one.rule == "unstated_write" and not one.meant]
+    leaving = [sent.call for sent in decision.calls]
+    policy.intend([(one.call, one.missing) for one in lacking], leaving)
 
 
 def _drop_equal_reads(calls: Sequence[ToolCall], context: Context) -> list[ToolCall]:

@@ -61,9 +61,15 @@ SILENT = Answering()
 
 @asynccontextmanager
 async def open_client(
-    server: Server, stderr: IO[bytes], watch: Watch, answering: Answering = SILENT
+    server: Server,
+    stderr: IO[bytes],
+    watch: Watch,
+    answering: Answering = SILENT,
+    *,
+    auth: Any = None,
 ) -> AsyncIterator[Client]:
-    """The SDK's client, connected: the newest protocol that both sides speak is agreed. Raises
+    """The SDK's client, connected: the newest protocol that both sides speak is agreed. ``auth``: an
+    ``httpx2.Auth`` by which requests over HTTP are authorized. Raises
     MissingExtra, CatalogError, or whatever the SDK raises (:func:`build_open_error`).
     """
     try:
@@ -76,7 +82,7 @@ async def open_client(
     )  # else Python prints the SDK's log, and a server's text in it
     async with AsyncExitStack() as stack:
         transport = (
-            await stack.enter_async_context(_open_http(server, watch.note_status))
+            await stack.enter_async_context(_open_http(server, watch.note_status, auth))
             if server.url
             else open_stdio(server, stderr, is_dropped=watch.is_dropped)
         )
@@ -96,7 +102,7 @@ async def open_client(
 
 @asynccontextmanager
 async def _open_http(
-    server: Server, note_status: Callable[[Any], Awaitable[None]]
+    server: Server, note_status: Callable[[Any], Awaitable[None]], auth: Any
 ) -> AsyncIterator[Any]:
     from mcp.client.streamable_http import streamable_http_client
 
@@ -106,7 +112,7 @@ async def _open_http(
     target = parse_target(server.url)
     if isinstance(target, Failure):
         raise CatalogError(f"MCP server {server.name!r}: {target.message}")
-    async with await client_for(target, server.headers) as http:
+    async with await client_for(target, server.headers, auth=auth) as http:
         http.event_hooks["response"].append(note_status)
         yield streamable_http_client(target.url, http_client=http, max_sse_event_size=MAX_ANSWER)
 

@@ -33,7 +33,7 @@ class HeldClient:
 
     ``group``: where its task lives; without one it has its own, from the first start to
     :meth:`stop`. ``status`` is that of the last HTTP error, which the SDK does not hand on;
-    ``refused`` is told it in the context of the request.
+    ``refused`` is told it in the context of the request. ``auth``: see :func:`open_client`.
     """
 
     def __init__(
@@ -45,9 +45,10 @@ class HeldClient:
         group: asyncio.TaskGroup | None = None,
         ended: Callable[[], None] = lambda: None,
         refused: Callable[[int], None] = lambda _: None,
+        auth: Any = None,
     ) -> None:
         self._server, self._answering, self._is_dropped = server, answering, is_dropped
-        self._ended, self._refused = ended, refused
+        self._ended, self._refused, self._auth = ended, refused, auth
         self._group, self._owns_group = group, group is None
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -110,7 +111,9 @@ class HeldClient:
             try:
                 async with (
                     asyncio.timeout(self._server.seconds) as limit,
-                    open_client(self._server, stderr.file, watch, self._answering) as client,
+                    open_client(
+                        self._server, stderr.file, watch, self._answering, auth=self._auth
+                    ) as client,
                 ):
                     listed = await list_tools(client)
                     limit.reschedule(None)

@@ -5,7 +5,9 @@ The SDK (``mcp``) takes an ``httpx2.AsyncClient``; its transport is the last pla
 the SDK passes, redirects included, whatever the SDK's own rules about them are. Held there:
 
 * Requests go to the origin of the server's URL alone (its https upgrade on the default ports
-  included). A redirect elsewhere is not followed.
+  included). A redirect elsewhere is not followed. Only a login goes to other origins too: to the
+  authorization servers that the server names, which are public ones over TLS, or on loopback where
+  the server itself is.
 * The host is resolved and judged by the code of :mod:`callwright.http` before every request, and
   the connection goes to the very address that was judged. A host that was typed may be private or
   loopback, as that of a typed OpenAPI URL; a *name* never leads to a metadata, link-local,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 SECONDS = 30.0  # to connect and to send
 MAX_ANSWER = 32_000_000
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 IDLE_SECONDS = 300.0  # between two pieces of an answer: a server may hold a stream open
 
 
@@ -115,6 +118,67 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
+class LoginTransport(CheckedTransport):
+    """Sends to the server's origin, and what an OAuth login asks of other origins to these."""
+
+    def __init__(
+        self,
+        target: Target,
+        lookup: Lookup = system_lookup,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        super().__init__(target, lookup, ssl_context)
+        self._lookup, self._ssl_context = lookup, ssl_context
+        self._others: dict[str, _IssuerTransport] = {}
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        going = parse_target(str(request.url))
+        if isinstance(going, Failure) or same_origin(self._target, going):
+            return await super().handle_async_request(request)
+        other = self._others.get(going.origin)
+        if other is None:
+            is_near = self._target.host in LOOPBACK_HOSTS
+            other = _IssuerTransport(going, self._lookup, self._ssl_context, is_near=is_near)
+            self._others[going.origin] = other
+        return await other.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        await super().aclose()
+        for other in self._others.values():
+            await other.aclose()
+
+
+class _IssuerTransport(CheckedTransport):
+    """Sends to one authorization server, which nobody typed. ``is_near``: it may be on loopback."""
+
+    def __init__(
+        self,
+        target: Target,
+        lookup: Lookup,
+        ssl_context: ssl.SSLContext | None,
+        *,
+        is_near: bool,
+    ) -> None:
+        super().__init__(target, lookup, ssl_context)
+        self._egress = Egress.allow(LOOPBACK_HOSTS if is_near else ())
+        self._resolver = CheckedResolver(self._egress, lookup)
+        self._is_near = is_near
+
+    async def addresses(self, target: Target) -> list[str]:
+        if target.address is None:
+            return await super().addresses(target)
+        problem = self._egress.problem(target.host, target.port, target.address)
+        if problem:
+            raise OSError(f"not allowed: {problem}")
+        return [str(target.address)]
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if self._target.scheme != "https" and not self._is_near:
+            said = f"a login at {self._target.origin} would not be encrypted"
+            raise httpx2.ConnectError(said, request=request)
+        return await self._send(request)
+
+
 class _BoundedStream(httpx2.AsyncByteStream):
     """The bytes of an answer, at most ``most`` of them. What cannot be read on is an
     ``httpx2.StreamError``, which ends this answer only: other errors end the SDK's connection, and
@@ -185,11 +249,14 @@ async def client_for(
     headers: Mapping[str, str],
     lookup: Lookup = system_lookup,
     ssl_context: ssl.SSLContext | None = None,
+    *,
+    auth: httpx2.Auth | None = None,
 ) -> httpx2.AsyncClient:
-    """A client for the MCP server at ``target``. Raises CatalogError where its host may not be
-    reached.
+    """A client for the MCP server at ``target``; with ``auth`` it logs in. Raises CatalogError where
+    its host may not be reached.
     """
-    transport = CheckedTransport(target, lookup, ssl_context)
+    kind = CheckedTransport if auth is None else LoginTransport
+    transport = kind(target, lookup, ssl_context)
     try:
         await transport.addresses(target)
     except Refused as refused:
@@ -203,4 +270,5 @@ async def client_for(
         timeout=httpx2.Timeout(SECONDS, read=IDLE_SECONDS),
         transport=transport,
         trust_env=False,
+        auth=auth,
     )

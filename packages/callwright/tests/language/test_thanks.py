@@ -1,0 +1,56 @@
+"""Messages that only thank, in five languages, and messages that also ask for something."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.language.thanks import is_only_thanks
+
+THANKS = [
+    "Thank you!",
+    "Great, thanks a lot 🙂",
+    "Vielen Dank!",
+    "Super, danke dir.",
+    "Perfecto, muchas gracias.",
+    "¡Mil gracias!",
+    "谢谢!",
+    "太好了,非常感谢您的帮助。",
+    "شكرًا جزيلاً لك.",
+    "ممتاز، شكرا",
+]
+MORE = [
+    "",
+    "ok",
+    "Perfect.",
+    "Thanks, send it again.",
+    "Thanks. And the other one?",
+    "Thank you 2 times",
+    "Danke, und jetzt noch die Mail an Anna.",
+    "Gracias, mándalo otra vez.",
+    "谢谢,再发一次",
+    "شكرا، أرسلها مرة أخرى",
+    "Thanks?",
+    "Tack så mycket",
+]
+
+
+@pytest.mark.parametrize("text", THANKS)
+def test_thanks_alone_ask_for_nothing(text: str) -> None:
+    assert is_only_thanks(text)
+
+
+@pytest.mark.parametrize("text", MORE)
+def test_what_says_more_or_cannot_be_read_is_no_mere_thanks(text: str) -> None:
+    assert not is_only_thanks(text)
+
+
+@given(st.sampled_from(THANKS), st.from_regex(r"[a-z]{12}", fullmatch=True))
+def test_one_word_that_is_not_known_is_enough_to_abstain(text: str, word: str) -> None:
+    assert not is_only_thanks(f"{text} {word}")
+
+
+@given(st.text())
+def test_any_text_can_be_asked_about(text: str) -> None:
+    assert isinstance(is_only_thanks(text), bool)
