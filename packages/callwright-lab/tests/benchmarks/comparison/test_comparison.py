@@ -233,11 +233,11 @@ async def test_a_model_on_its_own_is_asked_about_no_failed_call_and_stands_apart
 
 async def test_a_planner_belongs_to_row_and_configuration() -> None:
     usual = bench(player(5))
-    none = replace(usual, planner=open_compared_planner("none"), planned_by="none")
-    assert none.config != usual.config
-    rows = [await run_task(one, FIVE, "layered") for one in (usual, none)]
-    assert [row.get("planner") for row in rows] == [None, "none"]
-    assert name_system(rows[1]) == "layered, scripted (planner none)"
+    edges = replace(usual, planner=open_compared_planner("edges"), planned_by="edges")
+    assert edges.config != usual.config
+    rows = [await run_task(one, FIVE, "layered") for one in (usual, edges)]
+    assert [row.get("planner") for row in rows] == [None, "edges"]
+    assert name_system(rows[1]) == "layered, scripted (planner edges)"
 
 
 @pytest.mark.parametrize(
