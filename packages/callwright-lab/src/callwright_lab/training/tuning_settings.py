@@ -11,6 +11,8 @@ from callwright.nouns.errors import ConfigError
 
 T = TypeVar("T", bound="Tuning")
 Loss = Literal["dapo", "grpo"]
+Adapter = Literal["none", "lora", "qlora"]
+Optimiser = Literal["adamw", "adamw-8bit", "paged-adamw-8bit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +34,38 @@ class Optimisation:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuning(Optimisation):
+class Fitting(Optimisation):
+    """Settings by which a run fits into the memory there is; none changes what a step learns from.
+
+    ``adapter``: ``lora`` learns low-rank updates of all linear layers (Hu et al., 2021) on a base
+    that is not changed, in bfloat16 with ``bf16``; ``qlora`` keeps that base in 4 bits (Dettmers et
+    al., 2023) and needs CUDA. The 8-bit optimisers need CUDA too; elsewhere AdamW is taken.
+    ``micro`` and ``sft_micro`` are how many replies and rows are in one pass of one process: the
+    rest of a batch is accumulated.
+    """
+
+    adapter: Adapter = "none"
+    rank: int = 16
+    alpha: int = 32
+    optimiser: Optimiser = "adamw"
+    micro: int = 2
+    sft_micro: int = 1
+    recompute: bool = True  # activations in the backward pass, rather than keep them
+    vllm_share: float = 0.3  # of the GPU's memory; vLLM sleeps while the model learns
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning(Fitting):
     """Supervised warm start and reinforcement by groups of replies. Lengths are in tokens.
 
     ``batch`` counts prompts an optimiser step, ``group`` replies a prompt, ``attempts`` prompts
     sampled at most for one step; with as many attempts as prompts nothing is sampled again, which
-    is GRPO. ``micro`` is how many replies are in one forward pass.
+    is GRPO. ``sft_batch`` counts rows an optimiser step, over all processes.
     """
 
     longest: int = 4096  # a reply ends here
     context: int = 4096  # longer prompts are left out
     temperature: float = 1.0
-    micro: int = 8
     sft_steps: int = 0
     sft_rate: float = 1e-5
     sft_batch: int = 16
@@ -62,6 +84,17 @@ class Tuning(Optimisation):
         if self.batch * self.group % self.micro and not self.shared:
             raise ConfigError(
                 f"{self.batch} x {self.group} replies cannot be cut into passes of {self.micro}"
+            )
+        for name, kind in (("adapter", Adapter), ("optimiser", Optimiser)):
+            if getattr(self, name) not in get_args(kind):
+                raise ConfigError(
+                    f"there is no {name} {getattr(self, name)!r}",
+                    hint=f"there are: {', '.join(get_args(kind))}",
+                )
+        if self.adapter != "none" and self.top:
+            raise ConfigError(
+                "an adapter learns beside all layers, --top learns the last of them",
+                hint="leave one of --adapter and --top out",
             )
         if self.attempts < self.batch:
             raise ConfigError(f"{self.attempts} attempts cannot fill a batch of {self.batch}")

@@ -103,7 +103,7 @@ def test_the_dry_run_says_what_would_be_and_writes_nothing(
     )
     shown = capsys.readouterr().out
     assert "| group | 4 |" in shown
-    assert "A100 hours" in shown
+    assert "on an A100" in shown
     assert not (tmp_path / "x").exists()
 
 

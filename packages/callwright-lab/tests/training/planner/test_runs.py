@@ -12,10 +12,11 @@ import pytest
 if find_spec("trl") is None or find_spec("torch") is None:
     pytest.skip("extra 'train' is not installed", allow_module_level=True)
 
+from callwright_lab.training.checkpoints import open_model
 from callwright_lab.training.planner.data import render_gold
 from callwright_lab.training.planner.runs import PlanRewards, run_grpo, run_sft, select_fitting
 from callwright_lab.training.planner.settings import QWEN3_0_6B
-from callwright_lab.training.tuning import group_config, open_model
+from callwright_lab.training.tuning import group_config
 from tests.training.planner_case import TOY, task, tasks
 from tests.training.refiner_case import tiny_model, tiny_tokenizer
 

@@ -68,4 +68,6 @@ def test_data_sets_are_counted_on_both_sides_of_the_split(tmp_path: Path) -> Non
     assert all(a and b for a, b in counts)
     assert "2 models x 3 errors x 1 sets x 50" in text
     assert "| erroneous | 300 |" in text
+    assert "DAPO: " in text
+    assert "GB at the peak" in text
     assert ("Nothing is missing." in text) == (find_spec("trl") is not None)

@@ -25,9 +25,9 @@ SOURCES = [
 def test_the_papers_run_in_rows_tokens_hours_and_memory() -> None:
     text = "\n".join(estimate_cost(QWEN, None))
     assert "11765 + 1176 rows an epoch (of 3625 R rows; ratio 10)" in text
-    assert "A100 hours" in text
-    assert "122 GB" in text
-    assert "sharding: zero3" in text
+    assert "for V and R on an A100" in text
+    assert "No single card of 80 GB holds it" in text
+    assert "sharding: none, processes: 1" in text
     assert "11765 + 3625 rows" in "\n".join(estimate_cost(replace(QWEN, ratio=0.0), None))
     assert "No rows are here yet, so the counts are the paper's" in text
 

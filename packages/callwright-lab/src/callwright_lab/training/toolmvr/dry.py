@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from callwright_lab.training.planner.dry import A100
+from callwright_lab.training.cost import LEARN, render_hours
+from callwright_lab.training.memory import find_shape, render_memory
 from callwright_lab.training.toolmvr.data import Row
-from callwright_lab.training.toolmvr.settings import GOES_BY, PARAMETERS, Settings
+from callwright_lab.training.toolmvr.settings import GOES_BY, Settings
 
 PAPER = (
     11_765,
     3_625,
     1_500,
 )  # V rows, R rows, tokens a row (about: those of the published samples)
-_BYTES = 16  # of weights, gradients and Adam's two moments a parameter, in mixed precision
 _FIELDS = ("learning_rate", "lr_scheduler_type", "warmup_steps", "per_device_train_batch_size",
            "gradient_accumulation_steps", "num_train_epochs", "max_steps", "max_length", "bf16")  # fmt: skip
 
@@ -48,21 +50,18 @@ def estimate_cost(settings: Settings, rows: Sequence[Row] | None) -> list[str]:
             f" {verified * mean * settings.epochs / 1e6:.2f} M tokens."
         ),
     ]
-    size = PARAMETERS.get(settings.model)
-    if size is None:
-        return [*told, f"The size of {settings.model} is not known here: no hours."]
-    hours = 6 * size * seen / A100 / 3600
-    memory = size * _BYTES / 1e9
+    shape = find_shape(settings.model)
+    if shape is None:
+        return [*told, f"The shape of {settings.model} is not known here: no hours, no memory."]
+    shared = settings.sharding != "none"
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    # a pass has ``micro`` rows here, and a row's reply is within its ``context``
+    passes = replace(settings, sft_micro=settings.micro, longest=0)
     return [
         *told,
-        (
-            f"At least {hours:.2f} A100 hours: 6 operations a parameter and token, 35 % of the"
-            " peak; loading and saving come on top."
-        ),
-        (
-            f"{memory:.0f} GB for weights, gradients and Adam, before activations; sharding:"
-            f" {settings.sharding}."
-        ),
+        render_hours({"V and R": (seen, LEARN)}, shape.parameters),
+        render_memory(passes, "sft", shards=processes if shared else 1),
+        f"sharding: {settings.sharding}, processes: {processes}.",
     ]
 
 
@@ -90,8 +89,6 @@ def _count_rows(rows: Sequence[Row], context: int) -> tuple[int, int, int]:
 def _render_trainer_table(settings: Settings, out: Path) -> list[str]:
     if any(find_spec(name) is None for name in ("torch", "trl", "datasets", "accelerate")):
         return ["TRL is not installed: its configuration was not made."]
-    from dataclasses import replace
-
     from callwright_lab.training.toolmvr.runs import build_sft_config
 
     made = build_sft_config(replace(settings, bf16=False), out)

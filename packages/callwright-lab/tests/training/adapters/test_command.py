@@ -1,0 +1,37 @@
+"""The command ``callwright train adapter``."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+if any(find_spec(name) is None for name in ("torch", "transformers", "peft", "gguf", "xllamacpp")):
+    pytest.skip("extra 'train' is not installed", allow_module_level=True)
+
+from callwright.nouns.errors import ConfigError
+from callwright_lab.training.adapters.command import main
+from callwright_lab.training.checkpoints import open_model
+from tests.training.gguf_case import make_adapter, qwen_model, qwen_tokenizer, write_gguf
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
+
+
+def test_a_trained_folder_becomes_a_file_that_agrees(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokenizer = qwen_tokenizer()
+    base = write_gguf(qwen_model(tokenizer), tokenizer, tmp_path / "base.gguf")
+    model, _ = open_model(str(base))
+    make_adapter(model).save_pretrained(tmp_path / "trained")
+    text = tmp_path / "text.txt"
+    text.write_text("Which calls were meant, and in which order? " * 4)
+    given = [str(tmp_path / "trained"), "--check", "--text", str(text), "--positions", "130"]
+    assert main(given) == 0
+    shown = capsys.readouterr().out
+    assert "trained.gguf: " in shown
+    assert "| base | 130 |" in shown
+    assert "| base + adapter | 130 |" in shown
+    with pytest.raises(ConfigError, match="there is no adapter in"):
+        main([str(tmp_path)])
