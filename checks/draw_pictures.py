@@ -4,13 +4,14 @@
     python checks/draw_pictures.py --check    list the pictures that are not what it would draw
 
 ``proxy.svg`` is one request through ``callwright proxy`` before ``examples/proxy/small_model.py``,
-as the proxy's own page has it. ``run.svg`` is what ``callwright run`` prints before a scripted
-endpoint. Ids and durations differ from run to run, tokens with every word of a prompt: they are left
-out.
+as the proxy's own page has it. ``gateway.svg`` is one call of the official MCP client through
+``callwright gateway``. ``run.svg`` is what ``callwright run`` prints before a scripted endpoint. Ids and
+durations differ from run to run, tokens with every word of a prompt: they are left out.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -45,6 +46,16 @@ ASKED = {
         }
     ],
 }
+ROOMS = '''from callwright import tool
+from callwright.nouns.types import READ
+
+
+@tool(effects=READ)
+def find_room(day: str, seats: int) -> str:
+    """Find a free room."""
+    return f"Fjord is free on {day} and seats {seats + 4}."
+'''
+WRONG = {"Seats": "8", "day": "2026-12-01"}
 QUESTION = "How many hammers are there?"
 MY_TOOLS = re.compile(r"```python\n(from callwright import ToolError, tool\n.*?)```", re.DOTALL)
 
@@ -73,6 +84,7 @@ def draw_pictures() -> dict[str, str]:
     """File name -> SVG of every picture."""
     return {
         "proxy.svg": draw_request(record_request()),
+        "gateway.svg": draw_boxes(record_gateway_call(), "One call through the MCP gateway"),
         "run.svg": draw_lines(record_run(), "In a terminal: a run with one tool of your own"),
     }
 
@@ -129,6 +141,34 @@ def record_request() -> dict[str, Any]:
     return dict(record)
 
 
+def record_gateway_call() -> list[tuple[str, list[str], str]]:
+    """The boxes of one call: what the client sends, what the gateway changes, what it returns."""
+    from mcp import Client, StdioServerParameters
+
+    async def call(folder: Path) -> Any:
+        started = StdioServerParameters(
+            command=sys.executable,
+            args=["-P", "-m", "callwright", "gateway", "--servers", str(folder / "mcp.json")],
+            env=own_environment(folder),
+        )
+        async with Client(started) as client:
+            (tool,) = (await client.list_tools()).tools
+            return tool.name, await client.call_tool(tool.name, WRONG)
+
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "rooms.py").write_text(ROOMS, encoding="utf-8")
+        servers = {"mcpServers": {"rooms": {"python": str(folder / "rooms.py")}}}
+        (folder / "mcp.json").write_text(json.dumps(servers), encoding="utf-8")
+        tool, result = asyncio.run(call(folder))
+    edits = result.meta["callwright/gateway"]["edits"]
+    return [
+        ("called: what the agent's model sends", [write_call({"tool": tool, "arguments": WRONG})], "wrong"),
+        ("edits: each with its rule, also in _meta", [write_edit(edit) for edit in edits], "dim"),
+        ("returned: what the tool says", [part.text for part in result.content], "right"),
+    ]  # fmt: skip
+
+
 def record_run() -> list[str]:
     """The lines that a run with the tutorial's tool prints, without durations."""
     tutorial = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
@@ -174,9 +214,14 @@ def draw_request(record: dict[str, Any]) -> str:
         ("edits: each with its rule", [write_edit(edit) for edit in record["edits"]], "dim"),
         ("sent: what the client gets", [write_call(sent)], "right"),
     ]
+    return draw_boxes(boxes, "One request through the proxy")
+
+
+def draw_boxes(boxes: Sequence[tuple[str, list[str], str]], title: str) -> str:
+    """Boxes of lines, one above the other, each with its title and the kind of its lines."""
     wide = max(len(line) for _, lines, _ in boxes for line in lines) * CHARACTER + 4 * MARGIN
     parts, top = [], float(MARGIN)
-    for title, lines, kind in boxes:
+    for name, lines, kind in boxes:
         if parts:
             parts.append(f'<text x="{2.5 * MARGIN:g}" y="{top - 3:g}" class="title">↓</text>')
         tall = (len(lines) + 1) * LINE + MARGIN
@@ -184,9 +229,9 @@ def draw_request(record: dict[str, Any]) -> str:
             f'<rect class="box" x="{MARGIN}" y="{top:g}" width="{wide - 2 * MARGIN:g}"'
             f' height="{tall}" rx="8"/>'
         )
-        parts += write_lines([(title, "title"), *((line, kind) for line in lines)], top)
+        parts += write_lines([(name, "title"), *((line, kind) for line in lines)], top)
         top += tall + LINE
-    return frame(parts, wide, top - LINE + MARGIN, "One request through the proxy")
+    return frame(parts, wide, top - LINE + MARGIN, title)
 
 
 def draw_lines(lines: Sequence[str], title: str) -> str:

@@ -174,7 +174,7 @@ GUIDES = [
 ]
 RULES = re.compile(r"<!-- rules: begin -->.*<!-- rules: end -->", re.DOTALL)  # of the registry
 MOST_WORDS = 25
-README_WORDS, GUIDE_WORDS = 700, 25_000
+README_WORDS, GUIDE_WORDS = 700, 26_450  # 1,430 of them are the gateway's three pages
 
 
 def list_sentences(page: str) -> list[str]:

@@ -24,15 +24,17 @@ REACHED: dict[str, float] = {
     # runs, and shell completion: 205; one growing prompt: 270; the pages' timeline, summary and filter,
     # and a run's page that is followed: 435; several upstreams, media, Swagger, JSON logs: 900;
     # instructions, outputs of a type, events of a run: 800; a chat and earlier turns in a run: 360
-    "statements, core": 53_490,
-    "statements, all": 80_620,  # three boards of whole jobs are 4,300 of them
+    # options that the conversation implies, thanks, answers that only repeat: 260
+    # the MCP gateway, its doors, pins, search, logins and clients: 5,000
+    "statements, core": 59_470,
+    "statements, all": 87_170,  # three boards of whole jobs are 4,300 of them
     "largest room of the core, %": 18.3,  # the agent; 18.1 before its runs were told as events
     "files in the fullest folder": 25,
-    "folders at the top": 22,
+    "folders at the top": 24,  # the gateway, and what it shares with the proxy
     "modules at the top": 0,
     "one-word function names, %": 3.0,
     "lines over 100 columns, %": 0.3,
-    "classes that list edits, changes or diagnostics": 12,
+    "classes that list edits, changes or diagnostics": 13,  # definitions that wait for approval
     "functions of more than 10 parameters": 0,
     "options as a Mapping or **kwargs": 0,
     "classes of more than 14 fields": 0,

@@ -31,6 +31,7 @@ GROUPS = {  # page: its title, what it is about, and its commands; others get a 
     ),
     "calls": ("Calls", "Check and repair calls without running them.", ("check", "refine")),
     "proxy": ("Proxy", "Repair the calls of any client.", ("proxy", "doctor")),
+    "gateway": ("Gateway", "Put many MCP servers behind one.", ("gateway",)),
     "settings": (
         "Settings",
         "See the settings, confirm files and servers, fetch weights.",

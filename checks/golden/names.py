@@ -756,9 +756,14 @@ def prompt_files() -> dict[str, bytes]:
 
 # Rooms whose texts models read: in skips, refusals, tool messages and the parts of prompts.
 READ_BY_MODELS = ("agent", "grounding", "parsing", "planning", "repair", "schema", "simulation")
-READ_BY_CLIENTS = tuple(
-    f"callwright/proxy/session/{name}"
-    for name in ("decide", "guard", "guided", "hallucinated_calls", "history", "lead")
+READ_BY_CLIENTS = (
+    *(
+        f"callwright/proxy/session/{name}"
+        for name in ("decide", "guard", "guided", "hallucinated_calls", "history", "lead")
+    ),
+    "callwright/gateway/exposure/exposure",
+    "callwright/gateway/exposure/meta_tools",
+    "callwright/gateway/pins/admission",
 )
 
 

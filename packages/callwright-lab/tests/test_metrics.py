@@ -151,3 +151,15 @@ def test_a_graph_is_exact_just_where_every_f1_is_full(
     score = metrics.graph_score(*found, *gold)
     assert (score.exact == 1) == (score.nodes.f1 == 1 and score.edges.f1 == 1)
     assert metrics.average_scores([score]) == score
+
+
+def test_values_of_one_cluster_are_drawn_together() -> None:
+    values = [1.0] * 5 + [0.0] * 5
+    apart = metrics.clustered_bootstrap(values, [str(i) for i in range(10)])
+    together = metrics.clustered_bootstrap(values, ["a"] * 5 + ["b"] * 5)
+    assert apart.value == together.value == 0.5
+    assert (together.low, together.high) == (0.0, 1.0)
+    assert together.high - together.low > apart.high - apart.low
+    assert metrics.clustered_bootstrap([2.0], ["a"]) == metrics.Interval(2.0, 2.0, 2.0)
+    with pytest.raises(ValueError, match="do not match"):
+        metrics.clustered_bootstrap([1.0], [])

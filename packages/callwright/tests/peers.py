@@ -74,6 +74,13 @@ def node() -> tuple[str, list[str]]:
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and not os.environ.get("CALLWRIGHT_TEST_NODE_FROM_PYPI"):
         return node, [npm]
+    return node_from_pypi()
+
+
+def node_from_pypi() -> tuple[str, list[str]]:
+    """Node of a known version and the npm command, for programs that need it newer than a machine's
+    own may be.
+    """
     pip = [sys.executable, "-P", "-m", "pip", "install", "--quiet", "--no-deps", "--target"]
     wheel = (
         installed("node", NODE_WHEEL, lambda folder: run(*pip, str(folder), NODE_WHEEL))

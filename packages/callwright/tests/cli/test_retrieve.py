@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from callwright.retrieval import MODES
+from callwright.retrieval.installed import best_mode
 from tests.cli.program import callwright
 
 
@@ -43,6 +44,8 @@ def test_lines_of_queries_are_answered_with_ranked_tools_and_bad_lines_with_erro
     out = callwright(
         "retrieve",
         "--jsonl",
+        "--mode",
+        "lexical",
         "--tools",
         listed,
         "--k",
@@ -64,7 +67,8 @@ def test_one_query_gives_a_table_or_json(listed: Path) -> None:
         "retrieve", "flights to Oslo", "--tools", listed, "--json", "--mode", "bm25"
     ).stdout
     assert [t["name"] for t in json.loads(out)["tools"]] == ["find_flights"]
-    assert "Nothing speaks" in callwright("retrieve", "xyzzy", "--tools", listed).stdout
+    nothing = callwright("retrieve", "xyzzy", "--tools", listed, "--mode", "lexical")
+    assert "Nothing speaks" in nothing.stdout
 
 
 def test_an_index_is_kept_and_used_without_its_sources(listed: Path, tmp_path: Path) -> None:
@@ -76,6 +80,24 @@ def test_an_index_is_kept_and_used_without_its_sources(listed: Path, tmp_path: P
     assert (
         "holds no index" in callwright("retrieve", "flights", "--index", tmp_path / "none").stderr
     )
+
+
+def test_without_a_mode_the_best_one_that_is_installed_is_used(
+    listed: Path, tmp_path: Path
+) -> None:
+    def find(*more: str, **environment: str) -> list[dict[str, object]]:
+        out = callwright(
+            "retrieve", "a place to sleep", "--tools", listed, "--json", *more, **environment
+        )
+        assert out.returncode == 0, out.stderr
+        return list(json.loads(out.stdout)["tools"])
+
+    if best_mode() == "ranked":
+        assert find()[0]["name"] == "book_hotel"  # no word of the request is a word of the tool
+        assert find() == find("--mode", "ranked")
+    nothing_fetched = {"CALLWRIGHT_CACHE": str(tmp_path / "cache")}
+    assert find(**nothing_fetched) == find("--mode", "lexical") == []
+    assert not (tmp_path / "cache").exists()
 
 
 def test_the_help_names_every_mode() -> None:

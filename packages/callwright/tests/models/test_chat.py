@@ -76,3 +76,16 @@ def test_without_a_count_the_usage_is_estimated_and_says_so() -> None:
     got, _ = gathered(["x" * 40])
     reply = got.reply(prompt="y" * 80)
     assert (reply.usage, reply.estimated) == (Usage(20, 10), True)
+
+
+def test_the_likeliest_first_tokens_are_read_where_the_server_states_them() -> None:
+    likely = [{"token": "A", "logprob": -0.1}, {"token": "B", "logprob": -3.0}, {"token": 1}]
+    choice = {"message": {"content": "A"}, "logprobs": {"content": [{"top_logprobs": likely}]}}
+    got = Gathered()
+    got.feed({"choices": [choice]})
+    found = got.reply(prompt="").first_token
+    assert {token: round(p, 3) for token, p in found.items()} == {"A": 0.905, "B": 0.05}
+    for odd in (None, {}, {"content": []}, {"content": [{"top_logprobs": 3}]}, {"content": [7]}):
+        got = Gathered()
+        got.feed({"choices": [{"message": {"content": "A"}, "logprobs": odd}]})
+        assert got.reply(prompt="").first_token == {}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from callwright.nouns.types import Tool
 from callwright.retrieval.candidates import MOST, NAMES, candidate_features
 from callwright.retrieval.index import ToolIndex
+from callwright.retrieval.projection import Projection, build_identity
 from tests.retrieval.conftest import WordEncoder, tool
 
 REQUEST = (
@@ -21,9 +22,11 @@ REQUEST = (
 )
 
 
-def _rows(tools: list[Tool], request: str = REQUEST) -> dict[str, dict[str, float]]:
+def _rows(
+    tools: list[Tool], request: str = REQUEST, projection: Projection | None = None
+) -> dict[str, dict[str, float]]:
     found = ToolIndex.build(tools, WordEncoder()).candidates(request)
-    rows = candidate_features(found)
+    rows = candidate_features(found, projection or build_identity())
     return {
         name: dict(zip(NAMES, row.tolist(), strict=True))
         for name, row in zip(found.names, rows, strict=True)
@@ -67,7 +70,7 @@ def test_at_most_so_many_are_looked_at() -> None:
     tools = [tool(f"hotel_{i}", "A hotel room.", source=f"s{i % 7}") for i in range(MOST + 20)]
     found = ToolIndex.build(tools, WordEncoder()).candidates("hotel room")
     assert len(found.names) == MOST
-    assert candidate_features(found).shape == (MOST, len(NAMES))
+    assert candidate_features(found, build_identity()).shape == (MOST, len(NAMES))
 
 
 def test_names_of_sources_say_nothing_but_by_their_words(tools: list[Tool]) -> None:
@@ -90,3 +93,48 @@ def test_rows_are_finite_and_do_not_depend_on_the_order_of_tools(
     rows = _rows(tools, request_)
     assert all(np.isfinite(list(row.values())).all() for row in rows.values())
     assert _rows([tools[i] for i in order], request_) == rows
+
+
+def test_vectors_that_are_not_turned_say_what_meaning_says(tools: list[Tool]) -> None:
+    for row in _rows(tools).values():
+        assert row["turned_request"] == pytest.approx(row["dense"])
+        assert row["turned_clause"] == pytest.approx(row["dense_clause"])
+        assert row["turned_parent_clause"] == pytest.approx(row["dense_parent_clause"])
+
+
+def test_a_projection_turns_requests_and_not_tools(tools: list[Tool]) -> None:
+    width = WordEncoder.width
+    away = Projection(-np.eye(width, dtype=np.float32), WordEncoder.name)
+    rows = _rows(tools, projection=away)
+    assert rows["search_flights"]["dense"] > 0.2
+    assert rows["search_flights"]["turned_request"] == 0.0
+
+
+def test_a_source_that_the_request_names_leads_in_its_clause() -> None:
+    tools = [
+        tool("shorten", "Make an address short.", source="shop bitly"),
+        tool("create", "Make a new address.", source="shop rebrand"),
+        tool("domains", "List addresses.", source="shop rebrand"),
+    ]
+    rows = _rows(tools, "Make my long address short with the bitly tool, please.")
+    assert rows["shorten"]["source_named"] == 1.0
+    assert rows["shorten"]["source_run"] == 1.0
+    assert rows["shorten"]["source_lead"] > 0 > rows["create"]["source_lead"]
+    assert rows["create"]["source_named"] == 0.0
+
+
+def test_inputs_that_the_request_speaks_of_count() -> None:
+    needs = Tool(
+        "track",
+        "Where a parcel is.",
+        {
+            "type": "object",
+            "properties": {"colis": {"type": "string", "description": "number of the parcel"}},
+            "required": ["colis"],
+        },
+    )
+    with_id = _rows([needs], "Track the parcel with colis 17.")["track"]
+    without = _rows([needs], "Track the thing.")["track"]
+    assert (with_id["required"], with_id["required_in_request"]) == (1.0, 1.0)
+    assert without["required_in_request"] == 0.0
+    assert with_id["described_in_request"] > without["described_in_request"]

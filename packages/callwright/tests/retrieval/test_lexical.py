@@ -121,3 +121,8 @@ def test_a_group_is_what_its_texts_say_together(texts: list[tuple[str, int]]) ->
     assert _same(
         grouped, Lexical.build([" ".join(text for text, of in texts if of == g) for g in range(3)])
     )
+
+
+def test_the_texts_that_hold_a_term_are_counted() -> None:
+    index = Lexical.build(TEXTS)
+    assert [index.count_texts(term) for term in ("dog", "cat", "fish")] == [2, 1, 0]

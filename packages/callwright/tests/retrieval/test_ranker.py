@@ -13,7 +13,8 @@ from callwright.nouns.errors import WeightsError
 from callwright.nouns.types import Tool
 from callwright.retrieval.candidates import DIGEST, NAMES
 from callwright.retrieval.index import ToolIndex
-from callwright.retrieval.ranker import Ranker, open_ranker, shipped_ranker
+from callwright.retrieval.projection import Projection
+from callwright.retrieval.ranker import Ranker, open_ranker, save_ranker, shipped_ranker
 from callwright.weights.trees import Forest, write
 from tests.retrieval.conftest import WordEncoder, tool
 
@@ -74,3 +75,24 @@ def test_trees_for_other_features_are_refused(tmp_path: Path) -> None:
         open_ranker(tmp_path / "ranker.npz")
     write(tmp_path, "ranker", by("mean").forest, {"features": DIGEST})
     assert open_ranker(tmp_path / "ranker.npz").card["features"] == DIGEST
+
+
+def test_a_ranker_is_read_as_it_was_saved(tmp_path: Path, tools: list[Tool]) -> None:
+    width = WordEncoder.width
+    turned = np.eye(width, dtype=np.float32)[::-1] / 2
+    about = {"features": DIGEST, "encoder": WordEncoder.name}
+    made = Ranker(by("turned_request", 0.3).forest, about, Projection(turned, WordEncoder.name))
+    card = save_ranker(tmp_path, made)
+    found = open_ranker(tmp_path / "ranker.npz")
+    assert found.card == card
+    assert found.projection.encoder == WordEncoder.name
+    assert np.array_equal(found.projection.matrix, turned)
+    candidates = ToolIndex.build(tools, WordEncoder()).candidates("hotel room")
+    assert np.array_equal(found(candidates), made(candidates))
+
+
+def test_what_is_shipped_turns_the_vectors_of_the_default_encoder() -> None:
+    projection = shipped_ranker().projection
+    assert projection.encoder == shipped_ranker().card["encoder"] == "minilm-int8"
+    assert projection.matrix.shape == (384, 384)
+    assert not np.array_equal(projection.matrix, np.eye(384))

@@ -105,6 +105,14 @@ def bench_makespan(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("gateway", context_settings=_PASS)
+def bench_gateway(context: typer.Context) -> None:
+    """Right and spoiled calls on the MCP gateway's way of a call: repaired, harmed, refused."""
+    from callwright_lab.benchmarks.gateway.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("agentdojo", context_settings=_PASS)
 def bench_agentdojo(context: typer.Context) -> None:
     """Frozen plans and late-bound arguments against injected instructions, on AgentDojo."""
@@ -189,6 +197,14 @@ def bench_confidence(context: typer.Context) -> None:
 def bench_statements(context: typer.Context) -> None:
     """Planted true and false statements against the answer check."""
     from callwright_lab.benchmarks.statements.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
+@bench.command("options", context_settings=_PASS)
+def bench_options(context: typer.Context) -> None:
+    """Asked and unasked optional values, told apart by a model's probabilities."""
+    from callwright_lab.benchmarks.options.bench import main
 
     raise typer.Exit(main(context.args))
 

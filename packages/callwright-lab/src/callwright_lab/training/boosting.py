@@ -34,11 +34,10 @@ class Settings(Protocol):
 
 
 def build_parameters(settings: Settings, **objective: Any) -> dict[str, Any]:
-    """LightGBM's parameters: an objective's own, and what all our trees share. Deterministic; one
+    """LightGBM's parameters: what all our trees share, and an objective's own, which win. Deterministic; one
     thread.
     """
     return {
-        **objective,
         "num_leaves": settings.leaves,
         "learning_rate": settings.rate,
         "min_data_in_leaf": settings.least,
@@ -51,6 +50,7 @@ def build_parameters(settings: Settings, **objective: Any) -> dict[str, Any]:
         "deterministic": True,
         "force_row_wise": True,
         "verbose": -1,
+        **objective,
     }
 
 

@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from callwright_lab.benchmarks.retrieval.bench import main, measure_search, score_rankings
-from callwright_lab.training.ranker.retrieval_data import read_stabletoolbench
+from callwright.nouns.types import Tool
+from callwright_lab.benchmarks.retrieval.bench import (
+    main,
+    measure_search,
+    render_intervals,
+    score_rankings,
+)
+from callwright_lab.training.ranker.retrieval_data import Query, Task, read_stabletoolbench
 from tests.training.stabletoolbench_case import write
 
 
@@ -37,9 +43,11 @@ def test_the_table_has_a_row_for_each_mode_and_group(
     assert main(["--data", str(data), "--modes", "lexical,bm25"]) == 0
     out = capsys.readouterr().out
     assert "2 queries over 3 tools" in out
-    assert [line.split(" | ")[:2] for line in out.splitlines()[4:]] == [
-        [f"| {mode}", group] for mode in ("lexical", "bm25") for group in ("G1", "G2", "all")
-    ]
+    table, intervals = out.split("\n\n")[1:]
+    for part in (table, intervals):
+        assert [line.split(" | ")[:2] for line in part.splitlines()[2:]] == [
+            [f"| {mode}", group] for mode in ("lexical", "bm25") for group in ("G1", "G2", "all")
+        ]
 
 
 def test_no_data_and_no_such_mode_are_said(
@@ -68,3 +76,13 @@ def test_a_set_that_is_not_there_says_where_to_get_it(
     ):
         assert main(["--set", name, "--modes", "lexical"]) == 1
         assert where in capsys.readouterr().err
+
+
+def test_queries_that_share_an_api_are_drawn_together() -> None:
+    tools = tuple(Tool(f"t{i}", source=f"s{i // 3}") for i in range(6))
+    queries = tuple(Query("g", f"q{i}", frozenset({f"t{i}"})) for i in range(6))
+    right = [(query, sorted(query.relevant), ()) for query in queries[:3]]
+    wrong = [(query, ["t9"], ()) for query in queries[3:]]
+    shown = render_intervals({"lexical": [*right, *wrong]}, Task(tools, queries))
+    row = shown.splitlines()[-1].split(" | ")
+    assert row[:5] == ["| lexical", "all", "6", "2", "50.0 (0.0 to 100.0)"]

@@ -17,6 +17,8 @@ from callwright_lab.training.ranker.retrieval_data import (
     Query,
     Task,
     assign_folds,
+    join_tasks,
+    read_all_groups,
     read_stabletoolbench,
     seal_tools,
 )
@@ -94,3 +96,24 @@ def test_folds_of_unrelated_queries_are_of_one_size() -> None:
     tools = tuple(Tool(f"t{i}", source=f"parent {i}") for i in range(50))
     task = Task(tools, tuple(Query("", "", frozenset({f"t{i}"})) for i in range(50)))
     assert Counter(assign_folds(task)) == dict.fromkeys(range(FOLDS), 10)
+
+
+def test_tasks_are_joined_and_what_would_be_confused_is_left_out() -> None:
+    first = Task((Tool("a"), Tool("b")), (Query("", "one", frozenset("a")),))
+    second = Task(
+        (Tool("b", "another"), Tool("c")),
+        (Query("", "two", frozenset("b")), Query("", "three", frozenset("c"))),
+    )
+    joined = join_tasks([first, second])
+    assert [tool.name for tool in joined.tools] == ["a", "b", "c"]
+    assert [query.text for query in joined.queries] == ["one", "three"]
+
+
+def test_groups_that_are_kept_beside_the_others_are_read_with_them(data: Path) -> None:
+    main, rest = (data / name / "queries" for name in ("stabletoolbench", "stabletoolbench_rest"))
+    main.mkdir(parents=True)
+    (data / "G1.json").rename(main / "G1.json")
+    assert {query.group for query in read_all_groups(data).queries} == {"G1"}
+    rest.mkdir(parents=True)
+    (data / "G2.json").rename(rest / "G2.json")
+    assert [query.group for query in read_all_groups(data).queries] == ["G1", "G2"]

@@ -16,12 +16,13 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Tool
 from callwright.retrieval import ToolIndex
 from callwright_lab.training.ranker import retrieval_ranker
-from callwright_lab.training.ranker.retrieval_data import Query, Task, assign_folds
+from callwright_lab.training.ranker.retrieval_data import Query, Task
 from callwright_lab.training.ranker.retrieval_ranker import (
+    RankerTraining,
     Settings,
-    build_rows,
+    check_apart,
+    find_candidates,
     fit_forest,
-    fold_rankers,
     rank_candidates,
     score_rankings,
 )
@@ -60,33 +61,65 @@ def _task() -> Task:
     return Task(tuple(tools), tuple(queries))
 
 
-def test_rows_mark_what_a_query_needs() -> None:
+def _training(settings: Settings = SMALL, folds: Sequence[int] | None = None) -> RankerTraining:
     task = _task()
-    row = build_rows(ToolIndex.build(task.tools, Letters()), task.queries[:1])[0]
-    assert row.features.shape[0] == len(row.names)
-    assert [n for n, needed in zip(row.names, row.needed, strict=True) if needed] == ["find_parcel"]
+    return RankerTraining(task, ToolIndex.build(task.tools, Letters()), settings, folds)
 
 
-def test_no_query_is_ranked_by_trees_that_saw_its_sources() -> None:
+def test_what_a_query_needs_is_marked() -> None:
+    task = _task()
+    found = find_candidates(ToolIndex.build(task.tools, Letters()), task.queries[:1])[0]
+    names = found.candidates.names
+    assert [n for n, needed in zip(names, found.needed, strict=True) if needed] == ["find_parcel"]
+
+
+def test_no_fold_teaches_about_an_api_that_it_is_measured_on() -> None:
+    training = _training()
+    source = {tool.name: tool.source for tool in _task().tools}
+    for fold in set(training.folds):
+        measured = {
+            source[name]
+            for found, k in zip(training.found, training.folds, strict=True)
+            if k == fold
+            for name in found.query.relevant
+        }
+        rows = training.build_rows(fold)
+        assert measured == training.find_apart([fold])
+        assert not measured & {parent for row in rows for parent in row.parents}
+        assert not measured & {source[name] for row in rows for name in row.query.relevant}
+
+
+def test_folds_that_share_an_api_are_refused() -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
-    task = _task()
-    rows = build_rows(ToolIndex.build(task.tools, Letters()), task.queries)
-    of = assign_folds(task)
-    rankers = fold_rankers(task, rows, SMALL)
-    for fold in set(of):
-        alone = fit_forest([r for r, k in zip(rows, of, strict=True) if k != fold], SMALL)
-        for row, ranker, k in zip(rows, rankers, of, strict=True):
+    mixed = [i % 2 for i in range(len(_task().queries))]  # the two queries of a thing fall apart
+    with pytest.raises(ValueError, match="kept apart"):
+        _training(folds=mixed).learn_ranker(0)
+    training = _training()
+    row = training.build_rows()[0]
+    with pytest.raises(ValueError, match=r"would teach about .* kept apart"):
+        check_apart([row], {row.parents[0]}, {tool.name: tool.source for tool in _task().tools})
+
+
+def test_a_query_is_ranked_by_the_ranker_of_its_fold() -> None:
+    pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
+    training = _training()
+    rankers = training.learn_fold_rankers()
+    for fold in set(training.folds):
+        alone = _training().learn_ranker(fold)
+        assert not np.array_equal(alone.projection.matrix, np.eye(Letters.width))
+        for found, ranker, k in zip(training.found, rankers, training.folds, strict=True):
             if k == fold:
-                assert np.array_equal(ranker.forest(row.features), alone(row.features))
-                assert sorted(rank_candidates(ranker, row)) == sorted(row.names)
+                candidates = found.candidates
+                assert np.array_equal(ranker(candidates), alone(candidates))
+                assert sorted(rank_candidates(ranker, candidates)) == sorted(candidates.names)
 
 
 def test_training_twice_gives_the_same_trees() -> None:
     pytest.importorskip("lightgbm", reason="extra 'train' is not installed")
-    task = _task()
-    rows = build_rows(ToolIndex.build(task.tools, Letters()), task.queries)
+    rows = _training().build_rows()
     first, second = fit_forest(rows, SMALL).arrays(), fit_forest(rows, SMALL).arrays()
     assert all(np.array_equal(first[name], second[name]) for name in first)
+    assert len(first["root"]) == SMALL.rounds
 
 
 def test_nothing_to_learn_is_said() -> None:
@@ -124,10 +157,11 @@ def test_the_card_says_data_settings_scores_and_command(tmp_path: Path) -> None:
     (folder / "tool.jsonl").write_text("\n".join(map(json.dumps, specs)))
     for part in ("dev", "test_in_domain"):
         (folder / f"{part}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    forest, card = retrieval_ranker.train_ranker(
+    ranker = retrieval_ranker.train_ranker(
         ["seal_tools"], replace(SMALL, rounds=3), Letters(), tmp_path
     )
-    assert len(forest.root) == 3
+    card = ranker.card
+    assert len(ranker.forest.root) == 3
     assert card["data"]["seal_tools"]["queries"] == 2 * len(task.queries)
     assert card["data"]["seal_tools"]["licence"] == "Apache-2.0"
     assert card["settings"]["rounds"] == 3

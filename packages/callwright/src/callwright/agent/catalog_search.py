@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
 
 from callwright.agent.execution.invoke import Caller
@@ -24,6 +23,7 @@ from callwright.nouns.thresholds import threshold
 from callwright.nouns.trace import Event, Trace
 from callwright.nouns.types import Message, Tool
 from callwright.retrieval import Hit, Mode, ToolIndex, needs_encoder
+from callwright.retrieval.installed import VECTORS
 from callwright.storage.database import state_dir
 from callwright.tools.evidence import EvidenceStore, Known
 
@@ -35,7 +35,6 @@ NEAR = threshold("callwright.agent", "near_best")
 is not needed.
 """
 _POOL, _LEAST_POOL = 2, 10  # candidates for each place, where trials decide; of how many at least
-VECTORS = "vectors.db"  # what was encoded once is not encoded again by the next run
 _MOST_TRIALS = 20  # calls, and at most half of those that the run may make
 
 
@@ -119,18 +118,6 @@ def choose_shortlist(query: str, tools: Sequence[Tool], size: int | None, mode: 
         fit = [hit for hit in fit if hit.score >= NEAR * best]
     names = dict.fromkeys(hit.name for hit in (*fit, *index.needed(query, fit)))
     return Choice(tuple(by_name[name] for name in names), mode)
-
-
-def best_mode() -> Mode:
-    """``ranked`` where vectors can be made without fetching anything, else ``lexical``."""
-    from callwright import weights
-
-    here = all(find_spec(library) for library in ("onnxruntime", "tokenizers"))
-    return (
-        "ranked"
-        if here and all(weights.find(name) for name in ("minilm-int8", "minilm-tokenizer"))
-        else "lexical"
-    )
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ import typer
 
 from callwright import __version__
 from callwright.cli.completion import Shell, prepare_completion, print_script
+from callwright.cli.gateway.command import gateway
 from callwright.cli.lab import add_lab_commands
 from callwright.cli.renamed_options import replace_old_options
 from callwright.cli.settings.options import (
@@ -60,6 +61,7 @@ app = new_app(
     first="proxy doctor run chat refine check tools",
 )
 app.add_typer(catalogue, name="tools")
+app.add_typer(gateway, name="gateway")
 app.command("simulate")(simulate_command)
 app.command("proxy")(proxy_command)
 add_lab_commands(app)
@@ -420,12 +422,14 @@ def retrieve_command(
     ] = None,
     k: Annotated[int, typer.Option("--k", "-k", help="Maximum number of tools.", min=1)] = 10,
     mode: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="lexical (no encoder), hybrid, ranked (hybrid, put in order by a learned ranker), "
-            "single (hybrid with one encoding); baselines: bm25, dense."
+            help="ranked (hybrid, put in order by a learned ranker), hybrid, single (hybrid with one"
+            " encoding), lexical (no encoder); baselines: bm25, dense. Default: ranked where an"
+            " encoder is installed, else lexical.",
+            show_default=False,
         ),
-    ] = "lexical",
+    ] = None,
     jsonl: Jsonl = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the tools as JSON.")] = False,
     *,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from callwright.cli.view import draw_page
 from callwright.nouns.errors import ConfigError, TraceError
-from callwright.proxy.server.access import LOOPBACK, host_name
+from callwright.serving.access import LOOPBACK, host_name
 from callwright.viewer.document import build_policy
 from callwright.viewer.summary import FILTER, LIVE
 

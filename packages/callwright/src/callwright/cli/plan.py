@@ -13,7 +13,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from callwright.agent.catalog_search import best_mode, choose_shortlist
+from callwright.agent.catalog_search import choose_shortlist
 from callwright.agent.render import render_signatures
 from callwright.cli.opened import open_sources
 from callwright.cli.run import fetch_model
@@ -31,6 +31,7 @@ from callwright.planning import open_planner
 from callwright.planning.dag import Asked, plan_dialogue
 from callwright.planning.notation import serialize_plan
 from callwright.retrieval import mode_named
+from callwright.retrieval.installed import best_mode
 from callwright.tools.lists.tools import tools_from_wire
 from callwright.viewer import render_plan_page
 

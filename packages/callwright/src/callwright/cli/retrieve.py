@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from callwright.agent.catalog_search import VECTORS
 from callwright.cli.terminal.console import print_table, shorten_text
 from callwright.cli.terminal.jsonl import BadLine, answer_stream
 from callwright.models.encoders import open_encoder
@@ -13,6 +12,7 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import Encoder
 from callwright.nouns.types import JsonObject, Tool
 from callwright.retrieval import Hit, Mode, ToolIndex, mode_named, needs_encoder
+from callwright.retrieval.installed import VECTORS, best_mode
 from callwright.retrieval.store import is_index, load, save
 from callwright.storage.database import state_dir
 
@@ -21,7 +21,7 @@ def run_retrieve(
     query: str | None,
     sources: Sequence[str],
     k: int,
-    mode: str,
+    mode: str | None,
     *,
     encoder: str | None = None,
     cache: Path | None = None,
@@ -30,14 +30,14 @@ def run_retrieve(
     as_json: bool = False,
 ) -> int:
     """Answer one query, or a stream of them: ``{"id", "query"}`` -> ``{"id", "tools": [{"name",
-    "score"}]}``.
+    "score"}]}``. Without a ``mode``, the best one that is installed.
 
     A line may bring its own ``k``. ``cache`` is a file of vectors, else one in the user's folder
     for state: what was encoded once is not encoded again. ``saved`` is the folder of an index:
     brought up to date with the sources and kept; without sources, used as it is. Returns the exit
     code. Raises ConfigError without sources or query.
     """
-    chosen = mode_named(mode)
+    chosen = best_mode(encoder) if mode is None else mode_named(mode)
     if not sources and not saved:
         raise ConfigError(
             "retrieve needs tools to choose from", hint="callwright retrieve QUERY --tools SOURCE"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import exp
 from typing import Any
 
 from callwright.jsontext import parse_object
@@ -66,6 +67,19 @@ def body_out(request: ChatRequest) -> JsonObject:
     return body
 
 
+def _read_likely(logprobs: Mapping[str, Any]) -> dict[str, float]:
+    """The likeliest first tokens of ``choices[0].logprobs`` with their probabilities."""
+    content = logprobs.get("content")
+    first = content[0] if isinstance(content, list) and content else None
+    listed = first.get("top_logprobs") if isinstance(first, Mapping) else None
+    found: dict[str, float] = {}
+    for one in listed if isinstance(listed, list) else ():
+        if isinstance(one, Mapping) and isinstance(one.get("logprob"), int | float):
+            token = str(one.get("token"))
+            found[token] = found.get(token, 0.0) + exp(min(0.0, one["logprob"]))
+    return found
+
+
 def estimate_tokens(text: str) -> int:
     """Tokens of a text nobody counted: four characters each, at least one."""
     return max(1, len(text) // 4)
@@ -83,6 +97,7 @@ class Gathered:
     finish: str = ""
     model: str = ""
     usage: Usage | None = None
+    first_token: dict[str, float] = field(default_factory=dict)
     _calls: dict[int, dict[str, str]] = field(default_factory=dict)
     _held: str = ""  # the beginning of the text while it may still turn out to be <think>
     _state: str = "start"  # start | thinking | answer
@@ -97,6 +112,8 @@ class Gathered:
             return ""
         if choice.get("finish_reason"):
             self.finish = FINISH.get(str(choice["finish_reason"]), "stop")
+        if not self.first_token and isinstance(choice.get("logprobs"), Mapping):
+            self.first_token = _read_likely(choice["logprobs"])
         delta = choice.get("delta") or choice.get("message") or {}
         self.reasoning += str(delta.get("reasoning_content") or delta.get("reasoning") or "")
         for index, call in enumerate(delta.get("tool_calls") or ()):
@@ -137,6 +154,7 @@ class Gathered:
             seconds=seconds,
             reasoning=self.reasoning.strip(),
             estimated=self.usage is None,
+            first_token=self.first_token,
         )
 
     def calls(self) -> tuple[ToolCall, ...]:

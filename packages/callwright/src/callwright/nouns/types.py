@@ -337,6 +337,7 @@ class Reply:
 
     ``reasoning`` is the model's reasoning before its answer (``reasoning_content``, ``<think>``),
     kept apart. ``estimated``: the server counted no tokens, and ``usage`` is our estimate.
+    ``first_token``: the likeliest first tokens with their probabilities, where they were asked for.
     """
 
     text: str
@@ -347,6 +348,7 @@ class Reply:
     seconds: float = 0.0
     reasoning: str = ""
     estimated: bool = False
+    first_token: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,21 @@ from functools import cached_property
 from math import fsum, log
 from typing import TYPE_CHECKING, Any
 
-from callwright.nouns.memo import cache_by_text
 from callwright.nouns.types import compute_digest
 from callwright.retrieval.document import Document
 from callwright.retrieval.features import FEATURES, Asked
-from callwright.retrieval.terms import extract_terms
+from callwright.retrieval.inputs import INPUTS, compare_inputs
+from callwright.retrieval.namings import (
+    NAME_NAMINGS,
+    SOURCE_NAMINGS,
+    count_holding,
+    name_sources,
+    name_tools,
+    split_name,
+)
+from callwright.retrieval.projection import Projection
+from callwright.retrieval.ranking import compute_places
+from callwright.retrieval.rivals import RIVALS, compare_rivals, find_lead, place_in_source
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -27,12 +37,13 @@ if TYPE_CHECKING:
     Array = ndarray[Any, Any]
 
 MOST = 100  # candidates that are looked at beside each other
-_FORM = 1  # goes up whenever a feature of the same name would come out otherwise
+_FORM = 2  # goes up whenever a feature of the same name would come out otherwise
 
 _SCORES = (*FEATURES, "mean")
 _OF_CLAUSES = ("place", "first", "lead", "mean", "places")
 _OWN = ("bm25", "bm25_clause", "dense", "dense_clause", "mean")
 _AMONG = (5, 10, 30)  # of the first so many candidates, those of one parent
+_TURNED = ("request", "clause", "parent", "parent_clause", "mean", "all")
 
 NAMES = (
     *_SCORES,
@@ -44,7 +55,17 @@ NAMES = (
     *("own_name_in_request", "own_name_in_clause", "name_terms", "tool_terms"),
     *("parent_size", "parent_place", *(f"parent_in_{k}" for k in _AMONG), "parent_in_request"),
     *(f"behind_sibling_{name}" for name in _OWN),
-    *("request_terms", "clauses"),
+    *("request_terms", "clauses", "place_in_source"),
+    *(f"both_{name}" for name in RIVALS),
+    *(f"turned_{name}" for name in _TURNED),
+    *(f"place_turned_{name}" for name in _TURNED),
+    *(f"behind_sibling_turned_{name}" for name in ("request", "clause", "all")),
+    *("behind_turned", *(f"clause_turned_{name}" for name in _OF_CLAUSES)),
+    *(f"rival_turned_{name}" for name in RIVALS),
+    *(f"rival_turned_both_{name}" for name in RIVALS),
+    *SOURCE_NAMINGS,
+    *NAME_NAMINGS,
+    *INPUTS,
 )
 """The columns of :func:`candidate_features`, in order."""
 
@@ -64,6 +85,7 @@ class Candidates:
     names: Sequence[str]
     tool_terms: Sequence[str]  # as documents hold them, parted by spaces
     parents: Sequence[str]
+    shapes: Sequence[str]  # as documents hold them
 
     @classmethod
     def of(
@@ -83,6 +105,7 @@ class Candidates:
             [d.name for d in found],
             [d.terms for d in found],
             [d.parent for d in found],
+            [d.shape for d in found],
         )
 
     @cached_property
@@ -101,6 +124,14 @@ class Candidates:
         )
 
     @cached_property
+    def source_of(self) -> Array:
+        """Each candidate's parent, numbered from 0 as they appear."""
+        import numpy as np
+
+        found: dict[str, int] = {}
+        return np.array([found.setdefault(p, len(found)) for p in self.parents], np.int64)
+
+    @cached_property
     def term_sets(self) -> Sequence[frozenset[str]]:
         """All terms of each tool."""
         return [frozenset(text.split()) for text in self.tool_terms]
@@ -108,12 +139,34 @@ class Candidates:
     @cached_property
     def called(self) -> Sequence[frozenset[str]]:
         """The terms of each tool's name."""
-        return [_split_terms(name) for name in self.names]
+        return [frozenset(split_name(name)) for name in self.names]
 
     @cached_property
     def clauses(self) -> Sequence[frozenset[str]]:
         """The terms of each clause; of a request without any, one empty clause."""
         return [frozenset(found) for found in self.asked.clause_terms] or [frozenset()]
+
+    @cached_property
+    def clause_words(self) -> Array:
+        """Each clause's BM25 of the candidates, (clauses, C); of a request without clauses 0."""
+        import numpy as np
+
+        rows = [scores[self.places] for scores in self.asked.clause_scores]
+        return np.stack(rows) if rows else np.zeros((1, len(self.names)))
+
+    def compare_clauses(self, projection: Projection | None = None) -> Array:
+        """Each encoded clause's cosine with the candidates, (clauses, C) in [0, 1]; of a request
+        without clauses 0. Clauses are turned by a projection if one is given.
+        """
+        import numpy as np
+
+        vectors, clauses = self.asked.fields.tool_vectors, self.asked.clause_vectors
+        if vectors is None or clauses is None or not len(clauses):
+            return np.zeros((1, len(self.names)))
+        if projection is not None:
+            clauses = projection(clauses, self.asked.encoder)
+        found: Array = np.clip(clauses @ vectors.vectors[self.places].T, 0.0, 1.0)
+        return found
 
     @cached_property
     def weight(self) -> Mapping[str, float]:
@@ -124,7 +177,7 @@ class Candidates:
         }
 
 
-def candidate_features(found: Candidates) -> Array:
+def candidate_features(found: Candidates, projection: Projection) -> Array:
     """The rows that trees read: (C, len(NAMES)) of float64. One candidate's depend on all the
     others.
     """
@@ -138,8 +191,11 @@ def candidate_features(found: Candidates) -> Array:
         _build_clause_columns,
         _build_word_columns,
         _build_parent_columns,
+        _build_naming_columns,
     ):
         columns |= part(found)
+    columns |= _build_turned_columns(found, projection)
+    columns |= compare_inputs(found.shapes, frozenset(found.asked.terms))
     return np.stack([columns[name] for name in NAMES], axis=1).astype(np.float64)
 
 
@@ -154,52 +210,101 @@ def _build_score_columns(found: Candidates) -> dict[str, Array]:
     return {
         **columns,
         "behind": found.mean - found.mean.max(initial=0.0),
-        **{f"place_{name}": _compute_place(column) for name, column in columns.items()},
+        **{f"place_{name}": compute_places(column) for name, column in columns.items()},
         "request_terms": np.full(count, len(found.asked.terms)),
         "clauses": np.full(count, len(found.clauses)),
     }
 
 
-def _compute_place(scores: Array) -> Array:
-    """1 for the highest, 1/2 for the next, and so on; of equal ones the first is ahead."""
-    import numpy as np
-
-    place = np.empty(len(scores))
-    place[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    return 1.0 / place
-
-
 def _build_clause_columns(found: Candidates) -> dict[str, Array]:
-    """Return the features of the candidates for each clause alone, by words and by meaning."""
-    import numpy as np
-
-    asked, count = found.asked, len(found.names)
-    words = [scores[found.places] for scores in asked.clause_scores]
-    vectors = asked.fields.tool_vectors
-    meaning: list[Array] = []
-    if vectors is not None and asked.clause_vectors is not None:
-        meaning = list(np.clip(asked.clause_vectors @ vectors.vectors[found.places].T, 0.0, 1.0))
+    """Return the features of the candidates for each clause alone, by words, by meaning and by
+    both.
+    """
+    words, meaning = found.clause_words, found.compare_clauses()
     columns: dict[str, Array] = {}
     for kind, rows in (("words", words), ("meaning", meaning)):
-        made = _summarize_clause_scores(np.stack(rows) if rows else np.zeros((1, count)))
+        made = _summarize_clause_scores(rows)
         columns |= {f"clause_{kind}_{name}": column for name, column in made.items()}
-    return columns
+    both = compare_rivals(_join_scores(words, meaning), found.source_of)
+    return columns | {f"both_{name}": column for name, column in both.items()}
+
+
+def _join_scores(words: Array, meaning: Array) -> Array:
+    """The mean of both, by clause; meaning alone where some clause has no words."""
+    return (words + meaning) / 2 if len(words) == len(meaning) else meaning
+
+
+def _build_turned_columns(found: Candidates, projection: Projection) -> dict[str, Array]:
+    """Return the features of meaning once more, of vectors that the projection has turned."""
+    import numpy as np
+
+    asked, fields = found.asked, found.asked.fields
+    request, parent = found.mean * 0.0, found.mean * 0.0
+    parent_clause = parent
+    if fields.tool_vectors is not None and asked.vectors is not None:
+        of_parents = fields.parent_vectors or fields.tool_vectors
+        parents = of_parents.vectors[fields.parent_of[found.places]]
+        turned = projection(asked.vectors, asked.encoder)
+        request = np.clip(turned @ fields.tool_vectors.vectors[found.places].T, 0.0, 1.0)[0]
+        parent = np.clip(turned @ parents.T, 0.0, 1.0)[0]
+        parent_clause = parent
+        if asked.clause_vectors is not None and len(asked.clause_vectors):
+            clauses = projection(asked.clause_vectors, asked.encoder)
+            parent_clause = np.clip(clauses @ parents.T, 0.0, 1.0).max(axis=0)
+    scores = found.compare_clauses(projection)
+    clause = scores.max(axis=0)
+    mean = (request + clause + parent + parent_clause) / 4
+    values = (request, clause, parent, parent_clause, mean, found.mean + mean)
+    columns = dict(zip(_TURNED, values, strict=True))
+    rivals = compare_rivals(scores, found.source_of)
+    both = compare_rivals(_join_scores(found.clause_words, scores), found.source_of)
+    return {
+        **{f"turned_{name}": column for name, column in columns.items()},
+        **{f"place_turned_{name}": compute_places(column) for name, column in columns.items()},
+        **{
+            f"behind_sibling_turned_{name}": _find_behind_sibling(columns[name], found.source_of)
+            for name in ("request", "clause", "all")
+        },
+        "behind_turned": mean - mean.max(initial=0.0),
+        **{f"clause_turned_{k}": v for k, v in _summarize_clause_scores(scores).items()},
+        **{f"rival_turned_{name}": column for name, column in rivals.items()},
+        **{f"rival_turned_both_{name}": column for name, column in both.items()},
+    }
+
+
+def _build_naming_columns(found: Candidates) -> dict[str, Array]:
+    """Return how far the request names each source and each tool."""
+    parents = found.asked.fields.parents
+    weigh = count_holding(parents.size, parents.count_texts)
+    clauses = found.asked.clause_terms or [()]
+    request = frozenset(found.asked.terms)
+    sources = list(dict.fromkeys(found.parents))
+    return {
+        **name_sources(sources, found.source_of, request, clauses, weigh),
+        **name_tools(found.names, found.parents, clauses, found.weight),
+        "place_in_source": place_in_source(found.mean, found.source_of),
+    }
+
+
+def _find_behind_sibling(column: Array, source_of: Array) -> Array:
+    """Return how far each is behind the best tool of its source: at most 0."""
+    import numpy as np
+
+    best = np.full(int(source_of.max(initial=0)) + 1, -1.0)
+    np.maximum.at(best, source_of, column)
+    found: Array = column - best[source_of]
+    return found
 
 
 def _summarize_clause_scores(scores: Array) -> dict[str, Array]:
     """``scores`` are (clauses, C). ``lead`` is over the next best for the same clause, in the
     clause where most.
     """
-    import numpy as np
-
-    places = np.stack([_compute_place(row) for row in scores])
-    best = scores.max(axis=1, keepdims=True, initial=0.0)
-    ordered = np.sort(scores, axis=1)
-    second = ordered[:, -2:-1] if scores.shape[1] > 1 else np.zeros_like(best)
+    places = compute_places(scores)
     return {
         "place": places.max(axis=0),
         "first": (places == 1.0).sum(axis=0),
-        "lead": (scores - np.where(scores >= best, second, best)).max(axis=0),
+        "lead": find_lead(scores).max(axis=0),
         "mean": scores.mean(axis=0),
         "places": places.sum(axis=0),
     }
@@ -275,7 +380,7 @@ def _build_parent_columns(found: Candidates) -> dict[str, Array]:
         behind[f"behind_sibling_{name}"] = columns[name] - most[parent_of]
     return {
         "parent_size": np.log1p(size),
-        "parent_place": _compute_place(best)[parent_of] if len(best) else best,
+        "parent_place": compute_places(best)[parent_of] if len(best) else best,
         **among,
         **behind,
         "parent_in_request": _parent_in_request(found),
@@ -294,17 +399,12 @@ def _parent_in_request(found: Candidates) -> Array:
     """The share of the source's own words that the request says; words of every source's name say
     nothing.
     """
-    named = {parent: _split_terms(parent) for parent in set(found.parents)}
+    named = {parent: frozenset(split_name(parent)) for parent in set(found.parents)}
     common = frozenset.intersection(*named.values()) if len(named) > 1 else frozenset()
     request = frozenset(found.asked.terms)
     return _map_to_array(
         found.parents, lambda parent: _weigh_share(named[parent] - common, request, {})
     )
-
-
-@cache_by_text(most=16_384, longest=200)
-def _split_terms(name: str) -> frozenset[str]:
-    return frozenset(extract_terms(name))
 
 
 def _weigh_share(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +21,15 @@ from callwright.nouns.types import (
 from callwright.retrieval.terms import extract_terms, humanize_name
 
 # goes up whenever a tool's document would come out otherwise: old indexes are then made again
-FORM = 2
+FORM = 3
 
 _MOST_DESCRIPTION = 2_000  # characters: some descriptions are whole manuals
 _MOST_ABOUT = 160  # characters of one field's description
 _MOST_DEPTH = 6  # of a schema
 _MOST_FIELDS = 40  # of one object
+_MOST_VALUES = 12  # of one field: options and examples
+_MOST_VALUE = 60  # characters of one of them
+_MOST_TERMS = 200  # of all that is said of a tool's inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +67,26 @@ def document_digest(tool: Tool) -> str:
 
 
 def build_document(tool: Tool) -> Document:
-    """A tool's document: its name counts twice, its description and its parameters' names once."""
+    """A tool's document: its name counts twice, its description and its parameters' names once, and
+    once each term of what is said of its inputs: descriptions, options, examples and defaults.
+    """
     description = " ".join(tool.description.split())[:_MOST_DESCRIPTION]
     name = extract_terms(tool.name)
     named = [w for key in tool.properties for w in extract_terms(key)]
+    said = [w for text in _iter_input_texts(tool.input_schema) for w in extract_terms(text)]
     return Document(
         name=tool.name,
         digest=document_digest(tool),
         parent=tool.source,
-        terms=" ".join([*name, *name, *extract_terms(description), *named]),
+        terms=" ".join(
+            [
+                *name,
+                *name,
+                *extract_terms(description),
+                *named,
+                *list(dict.fromkeys(said))[:_MOST_TERMS],
+            ]
+        ),
         text=_render_text(tool.name, description, tool.properties),
         shape=to_canonical_json(
             join_surrogates(
@@ -83,6 +98,29 @@ def build_document(tool: Tool) -> Document:
             )[0]
         ),
     )
+
+
+def _iter_input_texts(schema: Json, depth: int = 0) -> Iterator[str]:
+    """The texts that a schema holds about its fields: their descriptions and the values that it lists, and the names
+    of nested ones. A request that holds a listed value ("the genre horror") is likely about it.
+    """
+    if not isinstance(schema, dict) or depth >= _MOST_DEPTH:
+        return
+    inner = schema.get("properties")
+    for key, field in list(inner.items())[:_MOST_FIELDS] if isinstance(inner, dict) else ():
+        if not isinstance(field, dict):
+            continue
+        if depth:
+            yield key
+        if isinstance(about := field.get("description"), str):
+            yield about[:_MOST_ABOUT]
+        for word in ("enum", "examples"):
+            if isinstance(values := field.get(word), list):
+                yield from (str(value)[:_MOST_VALUE] for value in values[:_MOST_VALUES])
+        if (usual := field.get("default")) not in (None, ""):
+            yield str(usual)[:_MOST_VALUE]
+        yield from _iter_input_texts(field, depth + 1)
+    yield from _iter_input_texts(schema.get("items"), depth)
 
 
 def outline_schema(schema: Json, depth: int = 0) -> Json:

@@ -117,6 +117,7 @@ class Asked:
     vectors: Scores | None = None  # (1, D): of the request
     clause_vectors: Scores | None = None  # (C, D)
     only: Scores | None = None  # the tools whose vectors are looked at; None: all
+    encoder: str = ""  # the name of the one that made the vectors
 
     @classmethod
     def of(
@@ -131,7 +132,8 @@ class Asked:
             return cls(fields, query_terms(request), clause_terms)
         texts = (request, *parts) if any(name in _OF_CLAUSES for name in wanted) else (request,)
         vectors = encoder.encode(texts)
-        return cls(fields, query_terms(request), clause_terms, vectors[:1], vectors[1:])
+        terms = query_terms(request)
+        return cls(fields, terms, clause_terms, vectors[:1], vectors[1:], encoder=encoder.name)
 
     @cached_property
     def clause_scores(self) -> Sequence[Scores]:

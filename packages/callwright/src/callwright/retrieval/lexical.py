@@ -77,6 +77,11 @@ class Lexical:
                 np.add.at(found, self.texts[postings], self.scored[postings])
         return found
 
+    def count_texts(self, term: str) -> int:
+        """The number of texts that hold a term."""
+        at = self._number.get(term)
+        return 0 if at is None else int(self.starts[at + 1] - self.starts[at])
+
     def updated(self, moved: Array | Sequence[int], fresh: Mapping[int, str], size: int) -> Lexical:
         """The index of ``size`` texts: kept ones, renumbered, and fresh ones by their new number.
 

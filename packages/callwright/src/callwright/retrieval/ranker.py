@@ -2,12 +2,14 @@
 
 The trees were learned by LambdaMART (Burges 2010, "From RankNet to LambdaRank to LambdaMART";
 LightGBM's ``lambdarank``) over :mod:`callwright.retrieval.candidates`, and are read here with numpy
-alone. ``callwright train ranker`` makes them again; their card says from which data.
+alone. With them goes a projection of requests' vectors. ``callwright train ranker`` makes both
+again; their card says from which data.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ from callwright.language.frozen import knows_vocabulary
 from callwright.nouns.errors import WeightsError
 from callwright.nouns.types import JsonObject
 from callwright.retrieval.candidates import DIGEST, Candidates, candidate_features
+from callwright.retrieval.projection import Projection, build_identity
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     Array = ndarray[Any, Any]
 
+_PROJECTION = "projection"  # its array in the file of the trees
 SHIPPED = Path(__file__).parent / "data" / "ranker.npz"
 
 
@@ -35,6 +39,7 @@ class Ranker:
 
     forest: Forest
     card: JsonObject
+    projection: Projection = field(default_factory=build_identity)
 
     def __call__(self, found: Candidates) -> Array:
         """Return the relevance of each candidate, (C,) in (0, 1); comparable within one request
@@ -43,7 +48,8 @@ class Ranker:
         import numpy as np
 
         judged: Array = 1.0 / (
-            1.0 + np.exp(-np.clip(self.forest(candidate_features(found)), -30.0, 30.0))
+            1.0
+            + np.exp(-np.clip(self.forest(candidate_features(found, self.projection)), -30.0, 30.0))
         )
         return judged
 
@@ -52,15 +58,35 @@ def open_ranker(path: Path = SHIPPED) -> Ranker:
     """The ranker at ``path``. Raises WeightsError if it is missing, changed, or made for other
     features.
     """
-    from callwright.weights.trees import read
+    from callwright.weights.trees import Forest, read_arrays
 
-    forest, card = read(path)
+    arrays, card = read_arrays(path)
     if card.get("features") != DIGEST or not knows_vocabulary(card):
         raise WeightsError(
             f"the weights {path} were trained on other features than this version computes",
             hint=f"train them again: callwright train ranker --out {path.parent}",
         )
-    return Ranker(forest, card)
+    return Ranker(Forest.from_arrays(arrays), card, _read_projection(arrays, card))
+
+
+def save_ranker(folder: Path, ranker: Ranker) -> JsonObject:
+    """Store a ranker as ``ranker.npz`` and its card beside it; returns the card as it was written."""
+    import numpy as np
+
+    from callwright.weights.trees import write
+
+    beside = {_PROJECTION: ranker.projection.matrix.astype(np.float16)}
+    return write(folder, SHIPPED.stem, ranker.forest, ranker.card, beside)
+
+
+def _read_projection(arrays: Mapping[str, Array], card: JsonObject) -> Projection:
+    """The projection that is stored beside the trees; without one vectors stay as they are."""
+    import numpy as np
+
+    matrix = arrays.get(_PROJECTION)
+    if matrix is None:
+        return build_identity()
+    return Projection(matrix.astype(np.float32), str(card.get("encoder", "")))
 
 
 @cache

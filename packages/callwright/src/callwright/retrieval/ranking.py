@@ -1,4 +1,4 @@
-"""The highest of many scores."""
+"""The highest of many scores, and the place of each."""
 
 from __future__ import annotations
 
@@ -32,6 +32,19 @@ def select_highest(scores: Scores, k: int) -> list[int]:
         places = places[found >= _find_kth_highest(found, k)]
     ordered: list[int] = places[np.argsort(-scores[places], kind="stable")][:k].tolist()
     return ordered
+
+
+def compute_places(scores: Scores) -> Scores:
+    """1 for the highest, 1/2 for the next, and so on; of equal ones the first is ahead. Along the
+    last axis.
+    """
+    import numpy as np
+
+    order = np.argsort(-scores, axis=-1, kind="stable")
+    places = np.empty(scores.shape)
+    shares = 1.0 / np.arange(1, scores.shape[-1] + 1)
+    np.put_along_axis(places, order, np.broadcast_to(shares, scores.shape), axis=-1)
+    return places
 
 
 def _find_kth_highest(scores: Scores, k: int) -> float:

@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -114,11 +115,17 @@ def _measure_depth(arrays: Mapping[str, Array]) -> int:
     raise WeightsError("the trees have a loop")
 
 
-def write(folder: Path, name: str, forest: Forest, about: JsonObject) -> JsonObject:
+def write(
+    folder: Path,
+    name: str,
+    forest: Forest,
+    about: JsonObject,
+    beside: Mapping[str, Array] = MappingProxyType({}),
+) -> JsonObject:
     """Store ``name.npz`` and its card ``name.json``, whose ``sha256`` pins the arrays. Same trees,
-    same bytes.
+    same bytes. ``beside`` are other arrays of the same file, under names of their own.
     """
-    data = _encode_npz(forest.arrays())
+    data = _encode_npz({**beside, **forest.arrays()})
     card = {"format": FORMAT, "name": name, "sha256": hashlib.sha256(data).hexdigest(), **about}
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.npz").write_bytes(data)
@@ -131,6 +138,12 @@ def read(path: Path) -> tuple[Forest, JsonObject]:
     """The forest at ``path`` (the ``.npz``) and its card. Raises WeightsError if either is missing
     or changed.
     """
+    found, card = read_arrays(path)
+    return Forest.from_arrays(found), card
+
+
+def read_arrays(path: Path) -> tuple[Mapping[str, Array], JsonObject]:
+    """As :func:`read`, with all arrays of the file by their names."""
     try:
         card = parse(path.with_suffix(".json").read_bytes())
         data = path.read_bytes()
@@ -147,7 +160,7 @@ def read(path: Path) -> tuple[Forest, JsonObject]:
         )
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            return Forest.from_arrays(dict(found)), card
+            return dict(found), card
     except (ValueError, OSError, zipfile.BadZipFile) as exc:
         raise WeightsError(f"{path} holds no arrays: {exc}") from exc
 

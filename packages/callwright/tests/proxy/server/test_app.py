@@ -20,10 +20,10 @@ from callwright.cli.proxy import build_server
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.models.secret import Secret
 from callwright.nouns.errors import Failure
-from callwright.proxy.server.access import Access
 from callwright.proxy.server.app import Observers, Proxy, UpstreamFacts
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session.settings import Settings
+from callwright.serving.access import Access
 from tests.proxy.playbook import JSON, SSE, body, chunk, cut_at, native_stream, text_stream, whole
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
 

@@ -15,10 +15,10 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from callwright.models.secret import Secret
-from callwright.proxy.server.access import Access
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.server.connection import Connection, build_protocol
 from callwright.proxy.session.settings import Settings
+from callwright.serving.access import Access
 from tests.proxy.playbook import JSON
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
 

@@ -13,12 +13,13 @@ from callwright.proxy.server.counters import Counters
 from callwright.proxy.server.page import (
     Shown,
     render_front,
-    render_login,
     render_page,
     render_row,
 )
 from callwright.proxy.session.guarding import Guarding, HeldCall
 from callwright.proxy.session.record import Led, Record
+from callwright.serving.access import Access
+from callwright.serving.own_pages import render_login
 from tests.browser import (
     CHOOSE,
     CONTRAST,
@@ -84,7 +85,7 @@ def test_nothing_of_a_request_becomes_markup_wherever_it_stands() -> None:
     for made in (
         render_page([render_row(record, NOW)], shown(record, upstream=hostile, more=hostile)),
         render_front(hostile, hostile),
-        render_login(hostile, hostile),
+        render_login(hostile, hostile, Access()),
     ):
         assert made.count("<meta") == 4, "ours"
         assert made.count("<script") == ("<main>" in made), "ours, where there are requests"

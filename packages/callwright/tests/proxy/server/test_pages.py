@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 from callwright.models.secret import Secret
-from callwright.proxy.server.access import COOKIE, LOGIN, Access
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.server.counters import Counters
 from callwright.proxy.server.destination import read_destinations
 from callwright.proxy.server.pages import (
-    LOGIN_BYTES,
     Asked,
     answer_request,
     ask_for_key,
@@ -21,6 +19,8 @@ from callwright.proxy.server.pages import (
 )
 from callwright.proxy.server.route import Routes
 from callwright.proxy.session.record import Record
+from callwright.serving.access import COOKIE, LOGIN, Access
+from callwright.serving.own_pages import LOGIN_BYTES
 
 SHOWN = [
     ("/", b"http://localhost:8787/v1", "text/html; charset=utf-8"),
@@ -143,11 +143,11 @@ def test_a_request_that_is_no_longer_there_has_none_before_it() -> None:
 
 
 def test_who_has_no_key_gets_a_form_or_an_error() -> None:
-    status, headers, body = ask_for_key(asked("/callwright"))
+    status, headers, body = ask_for_key(asked("/callwright"), Access())
     assert (status, dict(headers)["content-type"]) == (401, "text/html; charset=utf-8")
     assert f'action="{LOGIN}"'.encode() in body
     assert b"form-action 'self'" in body
-    status, headers, body = ask_for_key(asked("/callwright", html=False))
+    status, headers, body = ask_for_key(asked("/callwright", html=False), Access())
     assert status == 401
     assert "key" in json.loads(body)["error"]["message"]
 

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import logging
-import os
 from typing import Any
 
 import pytest
@@ -15,8 +13,6 @@ from callwright.proxy.server.app import Observers
 from callwright.proxy.server.request_log import (
     Exchanged,
     JsonLines,
-    LogHandler,
-    RequestLog,
     TextLines,
     line_of,
     read_tokens,
@@ -42,31 +38,6 @@ def test_nothing_in_a_path_steers_a_terminal_or_fills_it() -> None:
     line = line_of("GET", "/\x1b]0;title\x07\u202e\n" + "x" * 100_000, 400, 0.0)
     assert line.isprintable()
     assert len(line) < 300
-
-
-def test_lines_are_written_in_order() -> None:
-    ours, theirs = os.pipe()
-    log = RequestLog(theirs)
-    for number in range(50):
-        log(str(number))
-    log.close()
-    os.close(theirs)
-    with open(ours) as reading:
-        assert reading.read().split() == [str(number) for number in range(50)]
-
-
-def test_who_does_not_read_holds_nothing_up_and_hears_what_is_missing() -> None:
-    ours, theirs = os.pipe()
-    log = RequestLog(theirs)
-    for _ in range(5_000):
-        log("x" * 200)
-    read = b""
-    while b"lines were left out" not in read:
-        log("more")
-        read += os.read(ours, 65_536)
-    os.close(ours)
-    log.close()
-    os.close(theirs)
 
 
 def test_what_the_guard_only_reports_stands_in_the_line_by_its_rule_alone() -> None:
@@ -168,16 +139,6 @@ def test_each_form_has_each_line(lines: Any) -> None:
         assert said in line
         if isinstance(lines, JsonLines):
             assert json.loads(line)["time"]
-
-
-def test_what_loggers_say_is_a_line_too() -> None:
-    written: list[str] = []
-    logger = logging.Logger("callwright.proxy")
-    logger.addHandler(LogHandler(written.append, JsonLines()))
-    logger.info("quiet")
-    logger.warning("request %s passed", "r-1")
-    (line,) = written
-    assert json.loads(line)["message"] == "callwright.proxy: request r-1 passed"
 
 
 @given(st.text(), st.integers(0, 10**12 - 1), st.integers(0, 10**12 - 1))

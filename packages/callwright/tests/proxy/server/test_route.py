@@ -19,12 +19,12 @@ from callwright.models.probe import Memory
 from callwright.models.secret import Secret
 from callwright.models.write_record import WriteRecord, WriteRecords
 from callwright.nouns.errors import Failure
-from callwright.proxy.server.access import Access
 from callwright.proxy.server.app import Proxy, UpstreamFacts
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.server.destination import read_destinations
 from callwright.proxy.server.route import Routes
 from callwright.proxy.session.settings import Settings
+from callwright.serving.access import Access
 from tests.proxy.playbook import JSON, body, chunk, text_stream, whole
 from tests.proxy.upstream import Answer, Asked, Reply, Upstream, proxy, upstream
 

@@ -258,3 +258,47 @@ def test_where_the_user_only_thanks_the_model_is_asked_for_no_call(thanks: str) 
     offer = {"role": "assistant", "content": "Shall I send it once more?"}
     _, questions = run(context(*before, offer, user(thanks)), NO_CALL, NO_CALL)
     assert questions, "thanks may accept an offer"
+
+
+SHIP = tool("ship", "Ships a parcel.", None, parcel=TEXT, express={"type": "boolean"})
+SHIP["function"]["parameters"]["required"] = ["parcel"]
+EXPRESS = calls(("ship", {"parcel": "P-1", "express": True}))
+
+
+def odds(yes: float) -> Reply:
+    return Reply("A", first_token={"A": yes, "B": 0.9 - yes, "C": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("told", "untold", "kept"), [(0.3, 0.6, False), (0.8, 0.3, True), (0.3, None, False)]
+)
+@pytest.mark.parametrize(
+    "text", ["Ship P-1.", "Verschicke P-1.", "Envía P-1.", "寄出P-1。", "أرسل P-1."]
+)
+def test_an_optional_yes_that_no_word_states_stays_where_the_conversation_makes_it_likelier(
+    text: str, told: float, untold: float | None, kept: bool
+) -> None:
+    found = context(user(text), tools=[SHIP])
+    found.toolset.shares.clear()
+    found.toolset.silent.clear()
+    steps = lead(found)
+    assert next(steps).kind == "guided"
+    assert steps.send(Reply(EXPRESS)).kind == "option"
+    silent = untold is None  # without probabilities it is not judged, and not asked for again
+    replies = [Reply("A")] if silent else [odds(told), odds(untold or 0.0)]
+    for reply in replies[:-1]:
+        steps.send(reply)
+    with pytest.raises(StopIteration) as end:
+        steps.send(replies[-1])
+    (sent,) = end.value.value.decision.calls
+    assert sent.call.arguments == {"parcel": "P-1"} | ({"express": True} if kept else {})
+    assert ("m" in found.toolset.silent) == silent
+
+
+def test_without_its_part_no_option_is_asked_about() -> None:
+    found, asked = run(
+        context(user("Ship P-1."), tools=[SHIP], without=frozenset({"options"})), EXPRESS
+    )
+    assert found.decision is not None
+    assert found.decision.calls[0].call.arguments == {"parcel": "P-1"}
+    assert [question.kind for question in asked] == ["guided"]

@@ -190,3 +190,43 @@ async def test_tls_checks_the_name_and_not_the_address(tmp_path: Path) -> None:
                     with pytest.raises(httpx2.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
                         await http.get(url)
             assert len(server.seen) == asked
+
+
+class _Visit(httpx2.Auth):
+    """A login that asks one other address."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+
+    async def async_auth_flow(self, request):  # type: ignore[no-untyped-def]
+        yield httpx2.Request("POST", self._address)
+        yield request
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("https://10.0.0.7/token", "private"),
+        ("https://169.254.169.254/latest", "not allowed"),
+        ("http://login.example.org/token", "not be encrypted"),
+        ("https://127.0.0.1/token", "not allowed"),
+    ],
+)
+async def test_a_login_goes_to_no_place_inside_the_network_and_nowhere_in_the_clear(
+    address: str, said: str
+) -> None:
+    target = parse_target("https://192.0.2.1/mcp")
+    assert isinstance(target, Target)
+    async with await client_for(target, {}, auth=_Visit(address)) as client:
+        with pytest.raises(httpx2.ConnectError, match=said):
+            await client.post(target.url)
+
+
+async def test_a_login_may_go_to_loopback_for_a_server_on_loopback() -> None:
+    async with serving() as server, serving() as issuer:
+        target = parse_target(f"http://127.0.0.1:{server.port}/mcp")
+        assert isinstance(target, Target)
+        auth = _Visit(f"http://127.0.0.1:{issuer.port}/token")
+        async with await client_for(target, {}, auth=auth) as client:
+            assert (await client.post(target.url)).status_code == 200
+    assert issuer.seen == [f"POST /token 127.0.0.1:{issuer.port}"]

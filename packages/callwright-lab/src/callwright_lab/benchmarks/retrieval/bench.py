@@ -4,9 +4,10 @@ catalogue?
 Every set is a catalogue and queries with the tools that each needs
 (:mod:`callwright_lab.benchmarks.retrieval.sets`). Recall@K is the mean share of a query's relevant
 tools among the first K, all@K the share of queries with every one of them there, NDCG@K as usual
-with gains 0 and 1. Nothing is learned but mode ``ranked``: on the sets its shipped trees learned
-from, each query is ranked by trees that saw no query which needs a tool of the same API (five
-folds).
+with gains 0 and 1. Nothing is learned but mode ``ranked``: on the sets that its shipped ranker
+learned from, each query is ranked by one that saw no tool of an API which a query of its fold needs
+(five folds). Intervals resample groups of queries that share an API, for many queries are one
+template filled in several times.
 """
 
 from __future__ import annotations
@@ -26,13 +27,20 @@ from callwright.retrieval.ranker import Ranker, open_ranker, shipped_ranker
 from callwright_lab.benchmarks.comparison.report import render_table
 from callwright_lab.benchmarks.retrieval.sets import SETS
 from callwright_lab.datasets.sources import data_root
-from callwright_lab.metrics import all_at, ndcg_at, recall_at
-from callwright_lab.training.ranker.retrieval_data import Query, Task, read_stabletoolbench
-from callwright_lab.training.ranker.retrieval_ranker import Settings, build_rows, fold_rankers
+from callwright_lab.metrics import Interval, all_at, clustered_bootstrap, ndcg_at, recall_at
+from callwright_lab.training.ranker.retrieval_data import (
+    Query,
+    Task,
+    join_queries,
+    read_stabletoolbench,
+)
+from callwright_lab.training.ranker.retrieval_ranker import RankerTraining, Settings
 
 Groups = dict[str, dict[str, float]]  # group -> measure -> percent
+Rankings = Sequence[tuple[Query, Sequence[str], Collection[str]]]  # names, and those brought along
 
 KS = (3, 5, 10)
+WITH_INTERVALS = ("R@5", "R@10", "NDCG@5", "all@10")
 WITH_BROUGHT = f"all@{max(KS)}+"
 MEASURES: Mapping[str, Callable[[int, Sequence[str], frozenset[str]], float]] = {
     "R": recall_at,
@@ -56,16 +64,43 @@ def score_rankings(rankings: Iterable[tuple[Query, Sequence[str], Collection[str
     """
     found: dict[str, list[dict[str, float]]] = defaultdict(list)
     for query, ranked, along in rankings:
-        scores = {
-            f"{name}@{k}": score(k, ranked, query.relevant)
-            for name, score in MEASURES.items()
-            for k in KS
-        }
+        scores = _score_query(query, ranked)
         scores[WITH_BROUGHT] = float(query.relevant <= {*ranked[: max(KS)], *along})
         for group in (query.group, "all"):
             found[group].append(scores)
     ordered = sorted(found.items(), key=lambda item: (item[0] == "all", item[0]))
     return {group: _average_scores(rows) for group, rows in ordered}
+
+
+def _score_query(query: Query, ranked: Sequence[str]) -> dict[str, float]:
+    return {
+        f"{name}@{k}": score(k, ranked, query.relevant)
+        for name, score in MEASURES.items()
+        for k in KS
+    }
+
+
+def render_intervals(rankings: Mapping[str, Rankings], task: Task) -> str:
+    """One table: mode by group, percent with 95 % intervals of resampled groups of queries that share
+    an API.
+    """
+    joined = dict(zip(task.queries, join_queries(task), strict=True))
+    lines = [["mode", "group", "queries", "of them apart", *WITH_INTERVALS]]
+    for mode, ranked in rankings.items():
+        rows = [(query, _score_query(query, names)) for query, names, _ in ranked]
+        for group in (*sorted({query.group for query, _ in rows}), "all"):
+            of = [(joined[q], scores) for q, scores in rows if group in (q.group, "all")]
+            clusters = [name for name, _ in of]
+            shown = [
+                _format_interval(clustered_bootstrap([s[measure] for _, s in of], clusters))
+                for measure in WITH_INTERVALS
+            ]
+            lines.append([mode, group, str(len(of)), str(len(set(clusters))), *shown])
+    return render_table(lines)
+
+
+def _format_interval(found: Interval) -> str:
+    return f"{100 * found.value:.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})"
 
 
 def _average_scores(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -97,22 +132,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             task.tools, open_encoder(options.encoder, cache=options.cache) if dense else None
         )
         rankers = _open_rankers(index, task, options) if "ranked" in modes else []
-        results: dict[str, Groups] = {
-            mode: score_rankings(_iter_rankings(index, mode, task, rankers)) for mode in modes
+        ranked: dict[str, Rankings] = {
+            mode: list(_iter_rankings(index, mode, task, rankers)) for mode in modes
         }
     except CallwrightError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    sys.stdout.write(render_report(results, task) + "\n")
+    results: dict[str, Groups] = {mode: score_rankings(found) for mode, found in ranked.items()}
+    sys.stdout.write(f"{render_report(results, task)}\n\n{render_intervals(ranked, task)}\n")
     return 0
 
 
 def _open_rankers(index: ToolIndex, task: Task, options: Any) -> Sequence[Ranker]:
-    """The ranker of each query: never one that learned from a query which needs a tool of the same
-    parent.
-    """
+    """The ranker of each query: never one that saw a tool of a parent which the query needs."""
     if options.ranker is None and _is_trained_on(options):
-        return fold_rankers(task, build_rows(index, task.queries), Settings())
+        return RankerTraining(task, index, Settings()).learn_fold_rankers()
     ranker = open_ranker(options.ranker) if options.ranker else shipped_ranker()
     return [ranker] * len(task.queries)
 

@@ -19,7 +19,7 @@ from callwright_lab.datasets.toolbench_tools import is_toolbench, tool_from_tool
 from callwright_lab.training.ranker.retrieval_data import (
     Query,
     Task,
-    read_stabletoolbench,
+    read_all_groups,
     seal_tools,
 )
 
@@ -69,7 +69,7 @@ def read_toolret(root: Path) -> Task:
 
 
 SETS: Mapping[str, Callable[[Path], Task]] = {
-    "stabletoolbench": lambda root: read_stabletoolbench(root / "stabletoolbench" / "queries"),
+    "stabletoolbench": read_all_groups,
     "seal-tools": lambda root: seal_tools(root / "seal_tools"),
     "api-bank": read_api_bank,
     "toolret": read_toolret,

@@ -49,16 +49,17 @@ class Task:
     queries: tuple[Query, ...]
 
 
-def read_stabletoolbench(folder: Path) -> Task:
-    """StableToolBench's solvable queries: every ``*.json`` of a folder, and the candidates of all
-    of them.
+def read_stabletoolbench(*folders: Path) -> Task:
+    """StableToolBench's solvable queries: every ``*.json`` of the folders, and the candidates of
+    all of them. Six files are the 765 queries of its authors.
 
     A query whose relevant tools are not among the candidates is left out: nobody could find them.
     Raises ConfigError where there is no query.
     """
     tools: dict[tuple[str, str], Tool] = {}
     asked: list[tuple[str, str, list[tuple[str, str]]]] = []
-    for path in sorted(folder.glob("*.json")):
+    files = [path for folder in folders for path in folder.glob("*.json")]
+    for path in sorted(files, key=lambda path: path.name):
         for row in parse(path.read_bytes()):
             for api in row["api_list"]:
                 key = (api["tool_name"], api["api_name"])
@@ -74,10 +75,19 @@ def read_stabletoolbench(folder: Path) -> Task:
     )
     if not queries:
         raise ConfigError(
-            f"{folder} holds no StableToolBench queries",
+            f"{folders[0]} holds no StableToolBench queries",
             hint=f"{STABLETOOLBENCH_WHERE}; --data, or CALLWRIGHT_DATA",
         )
     return Task(tuple({tool.name: tool for tool in tools.values()}.values()), queries)
+
+
+def read_all_groups(root: Path) -> Task:
+    """StableToolBench's queries below a data root: in ``stabletoolbench/queries`` and, where the
+    other groups are kept beside it, ``stabletoolbench_rest/queries``.
+    """
+    return read_stabletoolbench(
+        root / "stabletoolbench" / "queries", root / "stabletoolbench_rest" / "queries"
+    )
 
 
 def seal_tools(folder: Path) -> Task:
@@ -107,22 +117,32 @@ def seal_tools(folder: Path) -> Task:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A data set that a ranker may learn from: its folder below the data root, its reader, where it
-    is from.
+    """A data set that a ranker may learn from: its reader, given the data root, and where it is
+    from.
     """
 
-    folder: str
     read: Callable[[Path], Task]
     licence: str
     where: str
 
 
 SOURCES: Mapping[str, Source] = {
-    "stabletoolbench": Source(
-        "stabletoolbench/queries", read_stabletoolbench, "Apache-2.0", STABLETOOLBENCH_WHERE
-    ),
-    "seal_tools": Source("seal_tools", seal_tools, "Apache-2.0", SEAL_WHERE),
+    "stabletoolbench": Source(read_all_groups, "Apache-2.0", STABLETOOLBENCH_WHERE),
+    "seal_tools": Source(lambda root: seal_tools(root / "seal_tools"), "Apache-2.0", SEAL_WHERE),
 }
+
+
+def join_tasks(tasks: Sequence[Task]) -> Task:
+    """The tasks as one: all their tools are one catalogue. Of tools of one name the first is kept,
+    and queries that need a later one of that name are left out.
+    """
+    tools: dict[str, Tool] = {}
+    queries: list[Query] = []
+    for task in tasks:
+        taken = {tool.name for tool in task.tools} & tools.keys()
+        tools |= {tool.name: tool for tool in task.tools if tool.name not in taken}
+        queries += [query for query in task.queries if not query.relevant & taken]
+    return Task(tuple(tools.values()), tuple(queries))
 
 
 def assign_folds(task: Task) -> list[int]:
@@ -132,10 +152,7 @@ def assign_folds(task: Task) -> list[int]:
     Queries are joined as long as they share a parent; the groups, largest first and of one size by
     a hash of their name, go where there are fewest queries.
     """
-    parent = {tool.name: tool.source or tool.name for tool in task.tools}
-    group = _join_groups(
-        [sorted({parent[name] for name in query.relevant}) for query in task.queries]
-    )
+    group = join_queries(task)
     size = Counter(group)
     held = [0] * FOLDS
     fold: dict[str, int] = {}
@@ -145,6 +162,21 @@ def assign_folds(task: Task) -> list[int]:
         fold[name] = held.index(min(held))
         held[fold[name]] += size[name]
     return [fold[name] for name in group]
+
+
+def join_queries(task: Task) -> list[str]:
+    """The group of each query: those that need tools of one parent are together, and so on as long
+    as they share one.
+    """
+    parent = find_parents(task)
+    return _join_groups(
+        [sorted({parent[name] for name in query.relevant}) for query in task.queries]
+    )
+
+
+def find_parents(task: Task) -> dict[str, str]:
+    """Each tool's parent by its name; a tool from nowhere is its own."""
+    return {tool.name: tool.source or tool.name for tool in task.tools}
 
 
 def _join_groups(sets: Sequence[Sequence[str]]) -> list[str]:

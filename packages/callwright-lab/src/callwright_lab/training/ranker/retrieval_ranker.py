@@ -1,19 +1,24 @@
-"""``callwright train ranker``: the learned ranker of mode ``rank_candidates``, from queries and the tools
-that each needs.
+"""``callwright train ranker``: the learned ranker of mode ``ranked``, from queries and the tools that
+each needs.
 
-LambdaMART over :mod:`callwright.retrieval.candidates`: for every query the hundred best tools of
-the hybrid mode, those it needs marked. How good it is, is measured on five folds by tool
-(:func:`callwright_lab.training.ranker.retrieval_data.assign_folds`): each query is ranked by trees that
-saw no query which needs a tool of the same API. What is shipped is learned from all queries of the
-sources with the same settings; no figure is ever taken of it on those.
+A projection turns the encoder's vectors of requests
+(:mod:`callwright_lab.training.ranker.retrieval_projection`); LambdaMART orders the hundred best
+tools of the hybrid mode, those that a query needs marked. A query is never read through a
+projection that learned from it, or the trees would trust what they cannot have later.
+
+How good it is, is measured on five folds by tool
+(:func:`callwright_lab.training.ranker.retrieval_data.assign_folds`): each query is ranked by a
+ranker that saw no tool of an API which a query of its fold needs, neither as needed nor as not
+needed; :func:`check_apart` refuses anything else. What is shipped is learned from all queries of
+the sources with the same settings; no figure is ever taken of it on those.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,14 +29,27 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import Encoder
 from callwright.nouns.types import JsonObject
 from callwright.retrieval import ToolIndex
-from callwright.retrieval.candidates import DIGEST, NAMES, candidate_features
-from callwright.retrieval.ranker import SHIPPED, Ranker
+from callwright.retrieval.candidates import DIGEST, NAMES, Candidates, candidate_features
+from callwright.retrieval.projection import Projection, build_identity
+from callwright.retrieval.ranker import SHIPPED, Ranker, save_ranker
 from callwright.weights import cache_dir
-from callwright.weights.trees import Array, Forest, write
+from callwright.weights.trees import Array, Forest
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.metrics import all_at, ndcg_at, recall_at
 from callwright_lab.training.boosting import build_parameters, export_forest, import_lightgbm
-from callwright_lab.training.ranker.retrieval_data import FOLDS, SOURCES, Query, Task, assign_folds
+from callwright_lab.training.ranker.retrieval_data import (
+    SOURCES,
+    Query,
+    Task,
+    assign_folds,
+    find_parents,
+    join_tasks,
+)
+from callwright_lab.training.ranker.retrieval_projection import (
+    Lesson,
+    ProjectionSettings,
+    fit_projection,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,39 +59,65 @@ class Settings:
     rounds: int = 200
     leaves: int = 15
     rate: float = 0.05
-    least: int = 30  # candidates in a leaf
+    least: int = 60  # candidates in a leaf
     ridge: float = 5.0
     truncation: int = 15  # places that count: pairs below are not compared
     seed: int = 1
+    share: float = 0.25  # of the columns, for each tree
+    projection: ProjectionSettings = field(default_factory=ProjectionSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The candidates of one query, and which of them it needs (C,)."""
+
+    query: Query
+    candidates: Candidates
+    needed: Array
+    lesson: Lesson | None  # None where the encoder gave nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The candidates of one query: their names best first, what trees read of each (C, F), which
-    are needed (C,).
+    """The lesson of one query for trees: a row a candidate (C, F), whether it is needed (C,), and the
+    parent of each.
     """
 
     query: Query
-    names: tuple[str, ...]
+    parents: tuple[str, ...]
     features: Array
     needed: Array
 
 
-def build_rows(index: ToolIndex, queries: Iterable[Query]) -> list[Rows]:
-    """The rows of queries; those for which nothing is found have none."""
-    made: list[Rows] = []
+def find_candidates(index: ToolIndex, queries: Iterable[Query]) -> list[Found]:
+    """The candidates of queries."""
+    made: list[Found] = []
     for query in queries:
         found = index.candidates(query.text)
-        names = tuple(found.names)
-        made.append(
-            Rows(
-                query,
-                names,
-                candidate_features(found),
-                np.array([n in query.relevant for n in names]),
-            )
-        )
+        needed = np.array([name in query.relevant for name in found.names], bool)
+        made.append(Found(query, found, needed, _build_lesson(index, query, found)))
     return made
+
+
+def _build_lesson(index: ToolIndex, query: Query, found: Candidates) -> Lesson | None:
+    parts = [part for part in (found.asked.vectors, found.asked.clause_vectors) if part is not None]
+    if not parts:
+        return None
+    place = index.documents.place
+    return Lesson(np.concatenate(parts), tuple(sorted(place[name] for name in query.relevant)))
+
+
+def check_apart(rows: Sequence[Rows], apart: Collection[str], parent: Mapping[str, str]) -> None:
+    """Raises ValueError if trees would learn from a tool of a parent that is kept apart, or from a
+    query that needs one.
+    """
+    for row in rows:
+        seen = {*row.parents, *(parent[name] for name in row.query.relevant)}
+        if wrong := sorted(seen & set(apart)):
+            raise ValueError(
+                f"the query {row.query.text[:60]!r} would teach about {wrong[0]!r}, which is kept"
+                " apart for measuring"
+            )
 
 
 def fit_forest(rows: Sequence[Rows], settings: Settings) -> Forest:
@@ -89,30 +133,106 @@ def fit_forest(rows: Sequence[Rows], settings: Settings) -> Forest:
     data = boosting.Dataset(
         np.concatenate([r.features for r in kept]),
         np.concatenate([r.needed for r in kept]).astype(np.int32),
-        group=[len(r.names) for r in kept],
+        group=[len(r.needed) for r in kept],
         feature_name=list(NAMES),
     )
     params = build_parameters(
-        settings, objective="lambdarank", lambdarank_truncation_level=settings.truncation
+        settings,
+        objective="lambdarank",
+        lambdarank_truncation_level=settings.truncation,
+        feature_fraction=settings.share,
     )
     return export_forest(boosting.train(params, data, settings.rounds))
 
 
-def fold_rankers(task: Task, rows: Sequence[Rows], settings: Settings) -> list[Ranker]:
-    """For each query a ranker that saw no query which needs a tool of the same parent (one ranker
-    for each fold).
+class RankerTraining:
+    """Learns rankers from the queries of one task, with some folds of them left out.
+
+    A projection depends only on which folds are left out, so each is learned once.
     """
-    of = assign_folds(task)
-    made = [
-        Ranker(fit_forest([r for r, k in zip(rows, of, strict=True) if k != fold], settings), {})
-        for fold in range(FOLDS)
-    ]
-    return [made[fold] for fold in of]
+
+    def __init__(
+        self, task: Task, index: ToolIndex, settings: Settings, folds: Sequence[int] | None = None
+    ) -> None:
+        """``folds`` numbers each query's; without, they are assigned by tool."""
+        self.found = find_candidates(index, task.queries)
+        self.folds = assign_folds(task) if folds is None else list(folds)
+        self.settings = settings
+        self._parent = find_parents(task)
+        self._index = index
+        self._projections: dict[frozenset[int], Projection] = {}
+
+    def learn_ranker(self, *left_out: int) -> Ranker:
+        """The ranker of all queries but those of some folds, and without any tool of a parent that
+        these need.
+        """
+        rows = self.build_rows(*left_out)
+        check_apart(rows, self.find_apart(left_out), self._parent)
+        return Ranker(fit_forest(rows, self.settings), {}, self.learn_projection(*left_out))
+
+    def learn_fold_rankers(self) -> list[Ranker]:
+        """For each query a ranker that saw no tool of a parent which a query of its fold needs (one
+        ranker for each fold).
+        """
+        made = {fold: self.learn_ranker(fold) for fold in sorted(set(self.folds))}
+        return [made[fold] for fold in self.folds]
+
+    def build_rows(self, *left_out: int) -> list[Rows]:
+        """Build the rows that trees learn from: each query seen through a projection that learned neither from its
+        fold nor from those left out.
+        """
+        apart = self.find_apart(left_out)
+        return [
+            self._build_row(found, apart, self.learn_projection(*left_out, fold))
+            for found, fold in zip(self.found, self.folds, strict=True)
+            if fold not in left_out
+        ]
+
+    def _build_row(self, found: Found, apart: Collection[str], projection: Projection) -> Rows:
+        parents = [self._parent[name] for name in found.candidates.names]
+        kept = np.array([parent not in apart for parent in parents], bool)
+        return Rows(
+            found.query,
+            tuple(parent for parent in parents if parent not in apart),
+            candidate_features(found.candidates, projection)[kept],
+            found.needed[kept],
+        )
+
+    def find_apart(self, left_out: Collection[int]) -> frozenset[str]:
+        """The parents of all tools that queries of these folds need."""
+        return frozenset(
+            self._parent[name]
+            for found, fold in zip(self.found, self.folds, strict=True)
+            if fold in left_out
+            for name in found.query.relevant
+        )
+
+    def learn_projection(self, *left_out: int) -> Projection:
+        """The projection of all queries but those of some folds."""
+        key = frozenset(left_out)
+        if key not in self._projections:
+            self._projections[key] = self._fit_projection(key)
+        return self._projections[key]
+
+    def _fit_projection(self, left_out: frozenset[int]) -> Projection:
+        lessons = [
+            found.lesson
+            for found, fold in zip(self.found, self.folds, strict=True)
+            if fold not in left_out and found.lesson is not None
+        ]
+        vectors, encoder = self._index.vectors, self._index.encoder
+        if vectors is None or encoder is None or not lessons:
+            return build_identity()
+        apart = self.find_apart(left_out)
+        documents = self._index.documents
+        marks = np.array([self._parent[name] in apart for name in documents.names], bool)
+        matrix = fit_projection(lessons, np.asarray(vectors), marks, self.settings.projection)
+        return Projection(matrix, encoder.name)
 
 
-def rank_candidates(ranker: Ranker, rows: Rows) -> list[str]:
+def rank_candidates(ranker: Ranker, found: Candidates) -> list[str]:
     """The names of a query's candidates in a ranker's order, best first."""
-    return [rows.names[i] for i in np.argsort(-ranker.forest(rows.features), kind="stable")]
+    return [found.names[i] for i in np.argsort(-ranker(found), kind="stable")]
 
 
 def score_rankings(found: Iterable[tuple[Query, Sequence[str]]]) -> dict[str, float]:
@@ -134,44 +254,59 @@ def score_rankings(found: Iterable[tuple[Query, Sequence[str]]]) -> dict[str, fl
 
 def train_ranker(
     names: Sequence[str], settings: Settings, encoder: Encoder, root: Path | None = None
-) -> tuple[Forest, JsonObject]:
-    """The trees learned from all queries of the sources, and their card: data, settings, scores on
-    held-out folds.
+) -> Ranker:
+    """The ranker learned from all queries of the sources, over one catalogue of all their tools; its
+    card says data, settings, and scores on held-out folds.
     """
-    every: list[Rows] = []
-    data: JsonObject = {}
-    measured: JsonObject = {}
-    for name in names:
-        source = SOURCES[name]
-        task = source.read((root or data_root()) / source.folder)
-        rows = build_rows(ToolIndex.build(task.tools, encoder), task.queries)
-        by_fold = fold_rankers(task, rows, settings)
-        measured[name] = {
-            "hybrid": score_rankings((r.query, r.names) for r in rows),
-            "ranked": score_rankings(
-                (r.query, rank_candidates(k, r)) for k, r in zip(by_fold, rows, strict=True)
-            ),
-        }
-        data[name] = {
-            "queries": len(rows),
-            "tools": len(task.tools),
-            "licence": source.licence,
-            "from": source.where,
-        }
-        every += rows
+    tasks = {name: SOURCES[name].read(root or data_root()) for name in names}
+    task = join_tasks(list(tasks.values()))
+    index = ToolIndex.build(task.tools, encoder)
+    training = RankerTraining(task, index, settings)
     card: JsonObject = {
         "what": (
             "how well a tool answers beside other candidates, LambdaMART over"
-            " callwright.retrieval.candidates"
+            " callwright.retrieval.candidates, and a projection of requests' vectors"
         ),
         "features": DIGEST,
         "vocabulary": vocabulary_digest(),
         "encoder": encoder.name,
-        "data": data,
+        "data": {
+            name: {
+                "queries": len(read.queries),
+                "tools": len(read.tools),
+                "licence": SOURCES[name].licence,
+                "from": SOURCES[name].where,
+            }
+            for name, read in tasks.items()
+        },
         "settings": asdict(settings),
-        "scores": {"five folds, no query needs a tool of an API that was learned from": measured},
+        "scores": {
+            "five folds, no tool of an API that a query of the fold needs was seen": _measure_folds(
+                training, tasks
+            )
+        },
     }
-    return fit_forest(every, settings), card
+    return replace(training.learn_ranker(), card=card)
+
+
+def _measure_folds(training: RankerTraining, tasks: Mapping[str, Task]) -> JsonObject:
+    """Source -> hybrid and ranked -> measure, each query by the ranker of its fold."""
+    by_fold = training.learn_fold_rankers()
+    measured: JsonObject = {}
+    for name, task in tasks.items():
+        asked = set(task.queries)
+        pairs = [
+            (found, ranker)
+            for found, ranker in zip(training.found, by_fold, strict=True)
+            if found.query in asked
+        ]
+        measured[name] = {
+            "hybrid": score_rankings((f.query, f.candidates.names) for f, _ in pairs),
+            "ranked": score_rankings(
+                (f.query, rank_candidates(ranker, f.candidates)) for f, ranker in pairs
+            ),
+        }
+    return measured
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -185,15 +320,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             hint=f"sources: {', '.join(SOURCES)}",
         )
     settings = replace(Settings(), rounds=args.rounds, seed=args.seed)
-    forest, about = train_ranker(
-        names, settings, open_encoder(args.encoder, cache=args.cache), args.data
-    )
+    ranker = train_ranker(names, settings, open_encoder(args.encoder, cache=args.cache), args.data)
     again = (
         f"callwright train ranker --sources {args.sources} --rounds {args.rounds} --seed"
         f" {args.seed}"
     )
-    card = write(args.out, SHIPPED.stem, forest, {**about, "command": again})
-    for title, measured in about["scores"].items():
+    card = save_ranker(args.out, replace(ranker, card={**ranker.card, "command": again}))
+    for title, measured in ranker.card["scores"].items():
         sys.stdout.write(f"{title}:\n")
         for name, rows in measured.items():
             for mode, found in rows.items():

@@ -35,9 +35,9 @@ def open_encoder(
 
 def _open_spec(spec: str, threads: int) -> Encoder:
     if spec in ("minilm", "minilm-int8"):
-        from callwright.models.encoders.minilm import open_minilm
+        from callwright.models.encoders.minilm import open_when_needed
 
-        return open_minilm(threads=threads)
+        return open_when_needed(threads=threads)
     if spec.startswith(("http://", "https://")):
         from callwright.models.encoders.endpoint import EndpointEncoder
 

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,6 @@ from callwright.http import Egress, HttpClient, HttpStream, Timeout
 from callwright.language.credentials import secret_values
 from callwright.nouns.errors import Failure
 from callwright.nouns.redaction import select_redactable
-from callwright.proxy.server.access import LOGIN, Access, Refusal
 from callwright.proxy.server.address import refused_target
 from callwright.proxy.server.capability import FREE, Capability
 from callwright.proxy.server.counters import Counters
@@ -27,8 +26,6 @@ from callwright.proxy.server.headers import join_repeated
 from callwright.proxy.server.lane import Lane
 from callwright.proxy.server.meter import Meter, Unmetered
 from callwright.proxy.server.pages import (
-    LOGIN_BYTES,
-    Answer,
     Asked,
     answer_request,
     ask_for_key,
@@ -68,11 +65,17 @@ from callwright.proxy.session.events import (
 from callwright.proxy.session.faults import OVER_BUDGET, build_fault
 from callwright.proxy.session.record import Record
 from callwright.proxy.session.settings import Settings
+from callwright.serving.access import LOGIN, Access, Refusal
+from callwright.serving.own_pages import (
+    LOGIN_BYTES,
+    Answer,
+    Receive,
+    Scope,
+    Send,
+    encode_headers,
+    send_answer,
+)
 from callwright.tools.overlay import Overlay
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _LOG = logging.getLogger("callwright.proxy")
 _REFUSED = {
@@ -212,9 +215,9 @@ class Proxy:
         asked = Asked.read(scope)
         refusal = self.access.refusal(scope, own=asked.is_own)
         if asked.is_own:
-            await _send_response(send, *await self._page(asked, refusal, receive))
+            await send_answer(send, *await self._page(asked, refusal, receive))
         elif refusal or (said := refused_target(*_get_target(scope))):
-            await _send_response(send, *build_refusal(*(refusal or (400, said))))
+            await send_answer(send, *build_refusal(*(refusal or (400, said))))
         else:
             return await self._exchange(scope, receive, send)
         return None
@@ -244,7 +247,7 @@ class Proxy:
 
     async def _page(self, asked: Asked, refusal: Refusal | None, receive: Receive) -> Answer:
         if refusal is not None:
-            return ask_for_key(asked) if refusal[0] == 401 else build_refusal(*refusal)
+            return ask_for_key(asked, self.access) if refusal[0] == 401 else build_refusal(*refusal)
         if asked.path == LOGIN and asked.method == "POST" and self.access.key:
             form = await self._body({"headers": ()}, receive, LOGIN_BYTES)
             if isinstance(form, int):
@@ -273,7 +276,7 @@ class Proxy:
         body = await self._body(scope, receive)
         if isinstance(body, int):
             if body:
-                await _send_response(send, *build_refusal(body, _REFUSED[body]))
+                await send_answer(send, *build_refusal(body, _REFUSED[body]))
             return None
         self._number += 1
         line = _Line(self, f"{self._run}-{self._number}", send)
@@ -528,7 +531,7 @@ class _Line:
                 await self._send({"type": "http.response.body", "body": data, "more_body": True})
             case SendHead(status, headers):
                 self._has_begun = True
-                raw = _encode_headers((*headers, *self._mark()))
+                raw = encode_headers((*headers, *self._mark()))
                 await self._send({"type": "http.response.start", "status": status, "headers": raw})
             case Finish(broken):
                 if not broken:
@@ -577,15 +580,3 @@ def _get_target(scope: Scope) -> tuple[str, str]:
     """Path, as it was encoded, and query."""
     path: bytes = scope.get("raw_path") or scope["path"].encode()
     return path.decode("latin-1"), scope["query_string"].decode("latin-1")
-
-
-def _encode_headers(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
-    return [(k.encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in headers]
-
-
-async def _send_response(
-    send: Send, status: int, headers: Sequence[tuple[str, str]], body: bytes
-) -> None:
-    given = [*headers, ("content-length", str(len(body)))]
-    await send({"type": "http.response.start", "status": status, "headers": _encode_headers(given)})
-    await send({"type": "http.response.body", "body": body, "more_body": False})

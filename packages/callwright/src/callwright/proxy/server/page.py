@@ -34,19 +34,6 @@ def render_front(host: str, upstream: str) -> str:
     return render_document("Proxy", [body])
 
 
-def render_login(path: str, message: str) -> str:
-    """The form that asks for the proxy's key; ``message`` says what was wrong with the last one."""
-    body = html(
-        '<h1>Callwright proxy</h1><p>{message}</p><form method="post"'
-        ' action="{path}"><label>CALLWRIGHT_PROXY_KEY <input type="password" name="key"'
-        ' autocomplete="current-password" autofocus></label> <button>Open</button></form>',
-        message=message
-        or "These pages show conversations. Enter the key of the proxy to see them.",
-        path=path,
-    )
-    return render_document("Proxy", [body], form=True)
-
-
 @dataclass(frozen=True, slots=True)
 class Shown:
     """The surroundings of the requests on a page. ``now``: seconds since 1970; ``more``: the address

@@ -11,12 +11,10 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
 from callwright import __version__
-from callwright.proxy.server.access import COOKIE, LOGIN, Access
 from callwright.proxy.server.counters import Counters
 from callwright.proxy.server.page import (
     Shown,
     render_front,
-    render_login,
     render_page,
     render_row,
 )
@@ -24,33 +22,24 @@ from callwright.proxy.server.route import Routes
 from callwright.proxy.session.answers import compose
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.record import Record
+from callwright.serving.access import LOGIN, Access
+from callwright.serving.own_pages import (
+    HTML,
+    JSON,
+    STRICT,
+    TEXT,
+    Answer,
+    build_answer,
+    build_login,
+    build_safe_headers,
+    read_login,
+)
 from callwright.viewer.document import build_policy
 from callwright.viewer.markup import Html
 
 T = TypeVar("T", bytes, Html)
-Answer = tuple[int, Sequence[tuple[str, str]], bytes]
-"""Status, headers and body."""
-
 REQUESTS = "/callwright"
-LOGIN_BYTES = 4_000  # of the form of a login
 _OWN = ("/healthz", "/metrics", REQUESTS)
-_JSON, _TEXT, _HTML = (
-    "application/json",
-    "text/plain; version=0.0.4; charset=utf-8",
-    "text/html; charset=utf-8",
-)
-_SAFE = (
-    ("x-content-type-options", "nosniff"),
-    ("referrer-policy", "no-referrer"),
-    ("cache-control", "no-store"),
-)
-
-
-def _build_safe_headers(policy: str) -> tuple[tuple[str, str], ...]:
-    return (("content-security-policy", f"{policy}; frame-ancestors 'none'"), *_SAFE)
-
-
-_STRICT = _build_safe_headers(build_policy(form=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +99,13 @@ def answer_request(
     if found is None:
         return (
             404,
-            (("content-type", _JSON),),
+            (("content-type", JSON),),
             compose.compose_error(404, f"the proxy has no page {asked.path[:200]}"),
         )
     if asked.method not in ("GET", "HEAD"):
         return (
             405,
-            (("content-type", _JSON), ("allow", "GET, HEAD")),
+            (("content-type", JSON), ("allow", "GET, HEAD")),
             compose.compose_error(405, f"{path} can only be read"),
         )
     return found
@@ -125,17 +114,17 @@ def answer_request(
 def _answer_simple(asked: Asked, path: str, counters: Counters, routes: Routes) -> Answer | None:
     match path:
         case "":
-            return _build_answer(_HTML, render_front(asked.host, _list_addresses(routes)).encode())
+            return build_answer(HTML, render_front(asked.host, _list_addresses(routes)).encode())
         case "/callwright/upstreams.json":
-            return _build_answer(_JSON, json_bytes(routes.to_dict()))
+            return build_answer(JSON, json_bytes(routes.to_dict()))
         case "/healthz":
-            return _build_answer(
-                _JSON,
+            return build_answer(
+                JSON,
                 json_bytes({"status": "ok", "version": __version__, "active": counters.active}),
             )
         case "/metrics":
             told = routes.to_dict() if routes.are_several else ()
-            return _build_answer(_TEXT, counters.text(told).encode())
+            return build_answer(TEXT, counters.text(told).encode())
     return None
 
 
@@ -151,20 +140,20 @@ def _answer_requests(
         return _answer_page(asked, path, records, replace(shown, live=not before), most)
     written, more = _take_fitting(records, lambda record: json_bytes(record.to_dict()), most)
     link = (("link", f'<{path}?before={more}>; rel="next"'),) if more else ()
-    return _build_answer(_JSON, b"[" + b",".join(written) + b"]", link)
+    return build_answer(JSON, b"[" + b",".join(written) + b"]", link)
 
 
 def _answer_page(
     asked: Asked, path: str, records: Sequence[Record], shown: Shown, most: int
 ) -> Answer:
     """The page, or 304 where the browser has it already (RFC 9110, 13.1.2)."""
-    headers = _build_safe_headers(build_policy(scripts=shown.scripts, live=shown.live))
+    headers = build_safe_headers(build_policy(scripts=shown.scripts, live=shown.live))
     tag = (("etag", _make_tag(shown.counters)),)
     if asked.tag == tag[0][1]:
         return 304, (*tag, *headers), b""
     rows, more = _take_fitting(records, lambda record: render_row(record, shown.now), most)
     shown = replace(shown, more=f"{path}?before={more}" if more else "")
-    return 200, (("content-type", _HTML), *headers, *tag), render_page(rows, shown).encode()
+    return 200, (("content-type", HTML), *headers, *tag), render_page(rows, shown).encode()
 
 
 def _make_tag(counters: Counters) -> str:
@@ -194,32 +183,25 @@ def _take_fitting(
     return shown, records[len(shown) - 1].id if len(shown) < len(records) else ""
 
 
-def _build_answer(kind: str, body: bytes, more: Sequence[tuple[str, str]] = ()) -> Answer:
-    return 200, (("content-type", kind), *_STRICT, *more), body
-
-
 def build_refusal(status: int, message: str) -> Answer:
     """An error of our own. Where the rest of the request does not come, the connection is of no
     more use.
     """
     close = (("connection", "close"),) if status == 408 else ()
     allow = (("allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),) if status == 405 else ()
-    return status, (("content-type", _JSON), *close, *allow), compose.compose_error(status, message)
+    return status, (("content-type", JSON), *close, *allow), compose.compose_error(status, message)
 
 
-def ask_for_key(asked: Asked, said: str = "") -> Answer:
+def ask_for_key(asked: Asked, access: Access, said: str = "") -> Answer:
     """A page that wants the proxy's key: a form for people, an error for programs."""
-    headers = (*_STRICT, ("www-authenticate", "Bearer"))
     if asked.html:
-        return 401, (("content-type", _HTML), *headers), render_login(LOGIN, said).encode()
+        return build_login(LOGIN, said, access)
     said = said or "this page wants the proxy's key, as a bearer token or x-api-key"
-    return 401, (("content-type", _JSON), *headers), compose.compose_error(401, said)
+    headers = (("content-type", JSON), *STRICT, ("www-authenticate", "Bearer"))
+    return 401, headers, compose.compose_error(401, said)
 
 
 def logged_in(asked: Asked, body: bytes, access: Access) -> Answer:
     """Return the answer to a login: the cookie for the pages, or the form again."""
-    form = parse_qs(body[:LOGIN_BYTES].decode("latin-1"), encoding="latin-1")
-    if not access.opens(form.get("key", [""])[0].encode("latin-1")):
-        return ask_for_key(asked, "this is not the proxy's key (CALLWRIGHT_PROXY_KEY)")
-    cookie = f"{COOKIE}={access.page_key.reveal()}; Path=/callwright; HttpOnly; SameSite=Strict"
-    return 303, (("location", REQUESTS), ("set-cookie", cookie), *_STRICT), b""
+    wrong = f"this is not the {access.what}'s key ({access.variable})"
+    return read_login(body, access, REQUESTS) or ask_for_key(asked, access, wrong)

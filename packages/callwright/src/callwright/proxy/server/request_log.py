@@ -4,15 +4,10 @@ repaired.
 
 from __future__ import annotations
 
-import logging
-import os
-import queue
 import re
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -20,8 +15,6 @@ from callwright.nouns.log_line import build_log_line, count_rules
 from callwright.proxy.session.record import Record
 
 _LONGEST_PATH = 200
-_MOST_LINES = 1_000  # that wait to be written
-_PATIENCE = 1.0  # seconds for the last lines at the end
 _LONGEST_TEXT = 20_000  # characters of one text, where contents are wanted
 _TOKENS = re.compile(rb'"(prompt|completion)_tokens"\s*:\s*(\d{1,12})')
 
@@ -175,52 +168,3 @@ def read_tokens(tail: bytes) -> tuple[int, int]:
     """The tokens of prompt and reply that the end of an answer tells; 0 where it tells none."""
     found = {match[1]: int(match[2]) for match in _TOKENS.finditer(tail)}
     return found.get(b"prompt", 0), found.get(b"completion", 0)
-
-
-class LogHandler(logging.Handler):
-    """Writes what the proxy's own loggers say in the form of the log."""
-
-    def __init__(self, write: Callable[[str], None], lines: Lines) -> None:
-        super().__init__(logging.WARNING)
-        self._write, self._lines = write, lines
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._write(self._lines.render_warning(f"{record.name}: {record.getMessage()}"))
-
-
-class RequestLog:
-    """Writes lines to a file descriptor in a thread of its own: who does not read the other end of
-    a pipe holds no request up. Lines for which there is no room are counted, not kept.
-    """
-
-    def __init__(
-        self, descriptor: int, render_warning: Callable[[str], str] = lambda said: f"({said})"
-    ) -> None:
-        self._descriptor = descriptor
-        self._render_warning = render_warning
-        self._lines: queue.Queue[str | None] = queue.Queue(_MOST_LINES)
-        self._left_out = 0
-        self._thread = threading.Thread(target=self._write, name="request log", daemon=True)
-        self._thread.start()
-
-    def __call__(self, line: str) -> None:
-        try:
-            self._lines.put_nowait(line)
-        except queue.Full:
-            self._left_out += 1
-
-    def close(self) -> None:
-        """Write what waits, as far as somebody takes it soon."""
-        with suppress(queue.Full):
-            self._lines.put_nowait(None)
-        self._thread.join(_PATIENCE)
-
-    def _write(self) -> None:
-        while (line := self._lines.get()) is not None:
-            left_out, self._left_out = self._left_out, 0
-            said = f"{left_out} lines were left out: nobody read them"
-            more = f"{self._render_warning(said)}\n" if left_out else ""
-            try:
-                os.write(self._descriptor, f"{line}\n{more}".encode())
-            except OSError:
-                return

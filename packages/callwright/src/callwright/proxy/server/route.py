@@ -15,8 +15,8 @@ from callwright.http import HttpStream, retry_after
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import JsonObject
 from callwright.proxy.server.destination import Destination
-from callwright.proxy.server.health import Health
 from callwright.proxy.session.answers.sse import json_object
+from callwright.serving.health import Health
 
 _LISTS = frozenset({"/v1/models", "/models", "/api/tags"})
 _GENERATES = frozenset(

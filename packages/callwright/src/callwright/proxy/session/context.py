@@ -46,6 +46,10 @@ class Toolset:
     offer: ToolVocabulary
     # digest of a request -> what was decided for it: a memory that may be lost
     decided: dict[bytes, DecidedBefore] = field(default_factory=dict, compare=False)
+    # a question without a conversation -> the share that the upstream gave a value
+    shares: dict[str, float] = field(default_factory=dict, compare=False)
+    # the models that state no probabilities: they are not asked for them again
+    silent: set[str] = field(default_factory=set, compare=False)
 
 
 class Toolsets:
@@ -164,6 +168,7 @@ class _Read:
     waiting: dict[str, str] | None = None
     sources: ProvenanceIndex | None = None
     said: list[str] = field(default_factory=list)
+    instructions: str = ""
 
 
 @dataclass(slots=True)
@@ -193,6 +198,17 @@ class Context:
         if self._read.messages is None:
             self._read.messages = chat.read_messages(self.body)
         return self._read.messages
+
+    @property
+    def instructions(self) -> str:
+        """The instructions of the last question for calls: questions that begin alike share the
+        upstream's prompt cache.
+        """
+        return self._read.instructions
+
+    @instructions.setter
+    def instructions(self, told: str) -> None:
+        self._read.instructions = told
 
     def says(self, words: str) -> bool:
         """Return True if a message of the conversation holds these words (lower case); the latest

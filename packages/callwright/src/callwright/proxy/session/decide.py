@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from callwright.agent.safety.clear import ClearedCall, Denied
 from callwright.nouns.errors import Violation
@@ -38,6 +38,10 @@ from callwright.repair.pipeline import run_rules
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
 
+_MOST_SHARES = 256  # that are remembered of each list of tools
+if TYPE_CHECKING:
+    from callwright.proxy.session.option_support import Option
+
 GUIDED = EditRules.GUIDED_CALL  # the rule of calls that a second reading brought or took away
 _WITHHELD: Mapping[str, EditRule] = {
     "repeated_write": EditRules.REPEATED_WRITE,
@@ -53,13 +57,14 @@ asks for approval. Any other is listed as a refusal.
 class Question:
     """A question of our own to the upstream. ``guided``: the calls by schema; ``more``: the same
     and one call more; ``words``: an answer without calls; ``repair``: the arguments of a refused
-    call; ``again``: the request once more, with what is wrong.
+    call; ``again``: the request once more, with what is wrong; ``option``: one letter, for a value
+    out of a list.
 
     ``read``: where the client waits for a stream, it is given all of the reply so far, and returns
     what has become certain since of the text that the client gets.
     """
 
-    kind: Literal["guided", "more", "words", "repair", "again"]
+    kind: Literal["guided", "more", "words", "repair", "again", "option"]
     body: JsonObject
     read: Callable[[str], str] | None = None
 
@@ -155,6 +160,8 @@ def decide_calls(
     """
     made = Decision(dialect=next((f.dialect for f in found if f.dialect), ""))
     repaired = _repair_calls(_drop_duplicates(found, made), made, context)
+    if context.leave_out:
+        yield from _restore_likely(repaired, made, context)
     repaired = _without_hallucinated_calls(repaired, text, made, context)
     repaired = yield from _reread_by_schema(repaired, finish, made, context)
     repaired = yield from _ask_for_open_wishes(repaired, finish, made, context)
@@ -193,6 +200,8 @@ class AnswerCall:
     # as it was written when the gate refused it, and why
     refused: tuple[ToolCall, str] | None = None
     cleared: ClearedCall | None = None
+    # optional arguments that no word states and that the conversation makes likelier
+    likely: set[str] = field(default_factory=set)
 
     def take(self, verdict: CheckedCall, arguments: JsonObject) -> None:
         """Have these arguments, which the gate lets through."""
@@ -278,7 +287,8 @@ def _leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context
     if context.guard == "off":
         return
     found = guard.find_unstated_options(context, [one.call for one in work])
-    for place, (one, keys) in enumerate(zip(work, found, strict=True)):
+    for place, (one, unstated) in enumerate(zip(work, found, strict=True)):
+        keys = [key for key in unstated if key not in one.likely]
         if not keys or not isinstance(one.verdict, CheckedCall):
             continue
         before = one.verdict.arguments
@@ -291,6 +301,65 @@ def _leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context
             continue
         one.take(verdict, kept)
         made.edits += _list_edits(place, keys, before, kept, LEFT_OUT)
+
+
+def _restore_likely(
+    work: list[AnswerCall], made: Decision, context: Context
+) -> Generator[Question, Reply, None]:
+    """Put optional values of a list back that were left out because no word states them, where the
+    conversation makes them likelier. Only an upstream that states probabilities can tell.
+    """
+    model = str(context.body.get("model"))
+    is_left = "options" in context.settings.without or model in context.toolset.silent
+    gone = {edit.path: edit for edit in made.edits if edit.rule == LEFT_OUT and edit.after is None}
+    if not gone or is_left or context.holds_media:
+        return
+    from callwright.proxy.session import option_support
+
+    tools = {tool.name: tool for tool in context.toolset.tools}
+    for place, one in enumerate(work):
+        tool = tools.get(one.call.tool)
+        at = f"/{place}/arguments/"
+        left = {path.removeprefix(at): gone[path].before for path in gone if path.startswith(at)}
+        if not left or tool is None or not isinstance(one.verdict, CheckedCall):
+            continue
+        for option in option_support.find_options(left, tool):
+            gain = yield from _ask_gain(option, context)
+            if gain is None:
+                context.toolset.silent.add(model)
+                return
+            if gain >= option_support.LEAST_GAIN:
+                _restore(one, option, made, gone.pop(at + option.key), context)
+
+
+def _restore(one: AnswerCall, option: Option, made: Decision, edit: Edit, context: Context) -> None:
+    given = {**one.verdict.arguments} if isinstance(one.verdict, CheckedCall) else {}
+    restored = {**given, option.key: option.value}
+    if (verdict := _check_with(one, restored, context)) is not None:
+        one.take(verdict, restored)
+        one.likely.add(option.key)
+        made.edits.remove(edit)
+        made.notes.append(f"kept: '{option.key}' of '{one.call.tool}', which the request implies")
+
+
+def _ask_gain(option: Option, context: Context) -> Generator[Question, Reply, float | None]:
+    """The gain of a value by the conversation; None where the upstream states no probabilities."""
+    from callwright.proxy.session import option_support
+
+    body = option_support.build_body(option, context, is_told=True)
+    told = option_support.read_share((yield Question("option", body)), option)
+    if told is None:
+        return None
+    body = option_support.build_body(option, context, is_told=False)
+    key, known = f"{json_bytes(body).decode()} {option.value!r}", context.toolset.shares
+    if key not in known:
+        untold = option_support.read_share((yield Question("option", body)), option)
+        if untold is None:
+            return None
+        while len(known) >= _MOST_SHARES:
+            known.pop(next(iter(known)))
+        known[key] = untold
+    return option_support.compute_gain(told, known[key])
 
 
 def _without_hallucinated_calls(

@@ -62,10 +62,9 @@ def build_body(
     request that the calls decided so far do not serve.
     """
     made = followup.copy_settings(context)
-    made["messages"] = _add_instructions(
-        context.body["messages"],
-        _render_led(context, shown) if shown else _render_instructions(context),
-    )
+    told = _render_led(context, shown) if shown else _render_instructions(context)
+    context.instructions = told
+    made["messages"] = add_instructions(context.body["messages"], told)
     if problem:
         made["messages"] += messages_out(prompts.render("again", problem=problem))
     names = ", ".join(tool.name for tool in tools)
@@ -104,7 +103,7 @@ def build_body_in_words(context: Context, problem: str = "") -> JsonObject:
     tools = context.toolset.tools
     if is_about_tools(context.query, tools):
         names = "\n".join(f"- {t.description or t.name} ({t.name})" for t in tools)
-        made["messages"] = _add_instructions(
+        made["messages"] = add_instructions(
             context.body["messages"], prompts.render("words", tools=names)[0].content
         )
     return made
@@ -275,10 +274,12 @@ def _choose_form(context: Context) -> str:
     return _SEVERAL if _asks_for_wishes(context) else _CALLS
 
 
-def _add_instructions(messages: Json, instructions: str) -> list[Json]:
-    """The instructions at the end of the system message: templates take one, and only at the
-    beginning.
+def add_instructions(messages: Json, instructions: str) -> list[Json]:
+    """The messages with instructions at the end of the system message: templates take one, and only
+    at the beginning.
     """
+    if not instructions:
+        return [*messages]
     first = messages[0] if messages else None
     if isinstance(first, dict) and first.get("role") in ("system", "developer"):
         content = first.get("content")

@@ -13,10 +13,13 @@ Guided = Literal["auto", "native", "on", "off"]
 not work. ``native``: the same, and an upstream whose native calls work is led by them. ``on``:
 always by schema. ``off``: never.
 """
-GuidedPart = Literal["select", "layers", "prerequisites", "wishes", "polling", "question", "answer"]
+GuidedPart = Literal[
+    "select", "layers", "prerequisites", "wishes", "options", "polling", "question", "answer"
+]
 """Parts of guided mode. ``select``: the tools that the request needs are chosen first. ``layers``:
 only those of the current layer are offered. ``prerequisites``: what gives a needed value is called
-before. ``wishes``: as many calls as the request has wishes. ``answer``: written from the results
+before. ``wishes``: as many calls as the request has wishes. ``options``: optional values that no
+word states stay where the conversation makes them likelier. ``answer``: written from the results
 alone, and checked against them.
 """
 GuardSetting = Literal["auto", "on", "report", "off"]

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import shlex
-import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from callwright.nouns.errors import (
     CallwrightError,
     CatalogError,
     Failure,
-    MissingExtra,
     TrustError,
 )
 from callwright.nouns.protocols import Confirmations
 from callwright.nouns.redaction import redact_secrets, select_redactable
 from callwright.nouns.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput, compute_digest
 from callwright.tools.lists.tools import tool_from_wire
-from callwright.tools.mcp.pages import MAX_PAGES, ToolPages
+from callwright.tools.mcp.connection import definitions_of, list_tools
+from callwright.tools.mcp.held import HeldClient
+from callwright.tools.mcp.lost import is_cut, is_not_sent
+from callwright.tools.mcp.pages import ToolPages
 from callwright.tools.mcp.results import CONNECTION_CLOSED, UNREADABLE, failure_of, output_of
-from callwright.tools.mcp.stdio import open_stdio
-from callwright.tools.mcp.streams import watch_transport
 from callwright.tools.servers import Server, list_enabled, servers_from_config
 from callwright.tools.trust import (
     digest_of,
@@ -38,14 +35,11 @@ from callwright.tools.trust import (
 )
 
 if TYPE_CHECKING:
-    from mcp import Client
+    from mcp import Client, MCPError
 
 _LOST_OVER_HTTP = (  # how the SDK begins its own errors of CONNECTION_CLOSED for one lost answer
     "SSE stream "
 )
-_STDERR_CHARS = 1_500
-_NOWHERE = logging.NullHandler()
-_DEFINING = ("title", "description", "inputSchema", "outputSchema", "annotations")
 
 
 def sources_from_config(
@@ -229,37 +223,26 @@ class MCPSource:
 
 
 class _Connection:
-    """A client and the task it lives in."""
+    """The client of a source, and what its server said of its tools."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._group: asyncio.TaskGroup | None = None
-        self._client: Client | None = None
-        self._closing = asyncio.Event()
+        self._held = HeldClient(server)
         self._lock = asyncio.Lock()
-        self._task: asyncio.Task[None] | None = None
-        self.pages = ToolPages()
         self.seen: dict[str, JsonObject] = {}  # the definitions of the tools, as they were taken
         self._now: dict[str, JsonObject] = {}  # as they are by a later list
-        self._status: int | None = None  # of the last HTTP error: the SDK does not hand it on
+
+    @property
+    def pages(self) -> ToolPages:
+        return self._held.pages
 
     async def start(self) -> Sequence[JsonObject]:
         """Connect and list the tools. Raises CatalogError saying why the server cannot be used."""
-        if self._group is None:
-            self._group = await asyncio.TaskGroup().__aenter__()
-        ready: asyncio.Future[Sequence[JsonObject]] = asyncio.get_running_loop().create_future()
-        self._closing = asyncio.Event()
-        self._task = self._group.create_task(self._live(ready, self._closing))
-        return await ready
+        return await self._held.start()
 
     async def stop(self) -> None:
         """End the connection and the server process."""
-        self._closing.set()
-        if self._task is not None and self._client is None:
-            self._task.cancel()  # still connecting
-        group, self._group = self._group, None
-        if group is not None:
-            await group.__aexit__(None, None, None)
+        await self._held.stop()
 
     async def call(self, tool: Tool, arguments: JsonObject) -> ToolOutput:
         from mcp import MCPError
@@ -283,12 +266,17 @@ class _Connection:
                     "not_executable", "\n".join([said, *render_changes(changed)]), not_done=True
                 )
             )
-        self._status = None
+        self._held.status = None
         try:
             return output_of(await client.call_tool(tool.name, arguments))
         except MCPError as error:
-            lost = error.code == CONNECTION_CLOSED and self._is_lost(client, error.message)
-            found = failure_of(error.code, error.message, status=self._status, lost=lost)
+            if is_not_sent(error.error.data):
+                said = f"nothing answers there: {error.message}"
+                return ToolOutput(
+                    failure=Failure("unavailable", said, retryable=True, not_done=True)
+                )
+            lost = error.code == CONNECTION_CLOSED and self._is_lost(client, error)
+            found = failure_of(error.code, error.message, status=self._held.status, lost=lost)
             return ToolOutput(failure=found)
         except ValidationError as error:  # an answer of another shape than the protocol's
             said = (
@@ -297,32 +285,35 @@ class _Connection:
             )
             return ToolOutput(failure=failure_of(UNREADABLE, said))
         except Exception as error:  # whatever the SDK makes of a broken stream
-            self._lose(client)
+            self._held.lose(client)
             said = f"{type(error).__name__}: {error}"[:500]
             return ToolOutput(failure=failure_of(CONNECTION_CLOSED, said, lost=True))
 
-    def _is_lost(self, client: Client, message: str) -> bool:
+    def _is_lost(self, client: Client, error: MCPError) -> bool:
         """Return True if an error is the SDK's report of a lost answer and not the server's own
         error. Both may have the same code. A server's own error leaves the connection open, and
         other calls wait for their answers on it.
         """
-        return self._client is not client or (
-            bool(self._server.url) and message.startswith(_LOST_OVER_HTTP)
+        return (
+            self._held.client is not client
+            or is_cut(error.error.data)
+            or (bool(self._server.url) and error.message.startswith(_LOST_OVER_HTTP))
         )
 
     async def _connected(self) -> Client:
         async with self._lock:
-            if self._group is None:
+            if not self._held.is_open:
                 raise CallwrightError(
                     f"MCP server {self._server.name!r} is not open",
                     hint="call inside open_catalog()",
                 )
-            if self._client is None:
+            if self._held.client is None:
                 self._now = definitions_of(await self.start())
-            assert self._client is not None
+            client = self._held.client
+            assert client is not None
             if self.pages.is_outdated:
-                await self._list_anew(self._client)
-            return self._client
+                await self._list_anew(client)
+            return client
 
     async def _list_anew(self, client: Client) -> None:
         """Find out what the server offers since it said that its list has changed. Raises
@@ -331,7 +322,7 @@ class _Connection:
         self.pages.is_outdated = False
         try:
             async with asyncio.timeout(self._server.seconds):
-                self._now = definitions_of(await _list_tools(client))
+                self._now = definitions_of(await list_tools(client))
         except Exception as error:
             self.pages.is_outdated = True
             said = (
@@ -339,177 +330,3 @@ class _Connection:
                 " list them"
             )
             raise CatalogError(f"{said}: {type(error).__name__}") from None
-
-    def _lose(self, client: Client) -> None:
-        if self._client is client:
-            self._forget(client)
-            self._closing.set()
-
-    async def _live(
-        self, ready: asyncio.Future[Sequence[JsonObject]], closing: asyncio.Event
-    ) -> None:
-        """Hold one connection until ``closing``. Never raises: what goes wrong is said through
-        ``ready``.
-        """
-        client: Client | None = None
-
-        def ended() -> None:
-            closing.set()
-            if client is not None:
-                self._forget(client)
-
-        self.pages = pages = ToolPages()
-        with tempfile.TemporaryFile() as stderr:
-            try:
-                async with (
-                    asyncio.timeout(self._server.seconds) as limit,
-                    _open_client(self._server, stderr, ended, pages, self._note_status) as client,
-                ):
-                    listed = await _list_tools(client)
-                    limit.reschedule(None)
-                    self._client = client
-                    if not ready.done():
-                        ready.set_result(listed)
-                    await closing.wait()
-            except Exception as error:
-                if not ready.done():
-                    ready.set_exception(
-                        _build_open_error(self._server, error, stderr, self._status)
-                    )
-            finally:
-                if client is not None:
-                    self._forget(client)
-                if not ready.done():
-                    ready.cancel()
-
-    def _forget(self, client: Client) -> None:
-        """The next call connects again instead of writing to nobody."""
-        if self._client is client:
-            self._client = None
-
-    async def _note_status(self, response: Any) -> None:
-        """HTTP response hook."""
-        if response.status_code >= 400:
-            self._status = response.status_code
-
-
-@asynccontextmanager
-async def _open_client(
-    server: Server,
-    stderr: IO[bytes],
-    ended: Callable[[], None],
-    pages: ToolPages,
-    note_status: Callable[[Any], Awaitable[None]],
-) -> AsyncIterator[Client]:
-    try:
-        from mcp import Client
-    except ImportError:
-        raise MissingExtra("an MCP server", "mcp") from None
-    logging.getLogger("mcp").addHandler(
-        _NOWHERE
-    )  # else Python prints the SDK's log, and a server's text in it
-    async with AsyncExitStack() as stack:
-        transport = (
-            await stack.enter_async_context(_open_http(server, note_status)) if server.url else None
-        )
-        client = Client(watch_transport(transport or open_stdio(server, stderr), ended, pages))
-        yield _disable_validation(await stack.enter_async_context(client))
-
-
-@asynccontextmanager
-async def _open_http(
-    server: Server, note_status: Callable[[Any], Awaitable[None]]
-) -> AsyncIterator[Any]:
-    from mcp.client.streamable_http import streamable_http_client
-
-    from callwright.http.egress import parse_target
-    from callwright.tools.mcp.http import client_for
-
-    target = parse_target(server.url)
-    if isinstance(target, Failure):
-        raise CatalogError(f"MCP server {server.name!r}: {target.message}")
-    async with await client_for(target, server.headers) as http:
-        http.event_hooks["response"].append(note_status)
-        yield streamable_http_client(target.url, http_client=http)
-
-
-def _disable_validation(client: Client) -> Client:
-    """The SDK checks results against the server's own output schema with an engine whose regular
-    expressions can run for ever; and a result that differs from its schema is still a result.
-    """
-
-    async def accept(name: str, result: Any) -> None:
-        del name, result
-
-    setattr(client.session, "validate_tool_result", accept)  # noqa: B010
-    return client
-
-
-async def _list_tools(client: Client) -> list[JsonObject]:
-    """Every page of ``tools/list``, as far as :class:`ToolPages` lets them."""
-    found: list[JsonObject] = []
-    cursor: str | None = None
-    for _ in range(MAX_PAGES):
-        page = await client.list_tools(cursor=cursor, cache_mode="refresh")
-        found += [
-            tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools
-        ]
-        if not page.next_cursor or page.next_cursor == cursor:
-            break
-        cursor = page.next_cursor
-    return found
-
-
-def definitions_of(listed: Sequence[JsonObject]) -> dict[str, JsonObject]:
-    """Return a server's tool definitions by name, without the parts that may differ between
-    versions of the SDK.
-    """
-    return {raw["name"]: {key: raw[key] for key in _DEFINING if key in raw} for raw in listed}
-
-
-def _build_open_error(
-    server: Server, error: BaseException, stderr: IO[bytes], status: int | None
-) -> CallwrightError:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if isinstance(error, MissingExtra):
-        return error
-    if isinstance(error, TimeoutError):
-        why = f"it did not answer within {server.seconds:g} seconds"
-    elif isinstance(error, FileNotFoundError):
-        why = (
-            f"there is no command {server.command!r}"
-            if not server.cwd or Path(server.cwd).is_dir()
-            else str(error)
-        )
-    else:
-        why = (
-            error.message
-            if isinstance(error, CallwrightError)
-            else f"{type(error).__name__}: {error}"
-        )
-    if status is not None:
-        why = f"it answered HTTP {status}" + (
-            ": give it credentials in headers" if status in (401, 403) else ""
-        )
-    tail = _redact_secrets(_read_stderr_tail(stderr), server)
-    return CatalogError(
-        f"MCP server {server.name!r} cannot be used: {why}"
-        + (f"\n  it wrote: {tail}" if tail else ""),
-        hint=(
-            f"it is configured as: {server.shown}; does that start by hand?"
-            if server.shown
-            else "is the address right, and is the server running?"
-        ),
-    )
-
-
-def _redact_secrets(text: str, server: Server) -> str:
-    values = (*server.secrets, *server.env.values(), *server.headers.values())
-    return str(redact_secrets(text, [value for value in values if len(value) >= 6]))
-
-
-def _read_stderr_tail(stderr: IO[bytes]) -> str:
-    size = stderr.seek(0, 2)
-    stderr.seek(max(0, size - _STDERR_CHARS))
-    return stderr.read().decode("utf-8", "replace").strip()

@@ -14,11 +14,11 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
-from callwright.tools.mcp.streams import UNREAD
+from callwright.tools.mcp.streams import is_unread
 from callwright.tools.servers import Server
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_LINE = 32_000_000
 _CHUNK = 65_536
+_WAITING = 4  # messages that may wait to be read: a hand-over of each costs a turn of the loop
 _HEAD = 1_000  # bytes in which an answer names its request, at either end of its line
 _GRACE = 2.0
 _POLL = 0.01
@@ -92,10 +93,16 @@ def find_request_id(head: bytes, tail: bytes) -> int | str | None:
 
 @asynccontextmanager
 async def open_stdio(
-    server: Server, stderr: IO[bytes], *, grace: float = _GRACE
+    server: Server,
+    stderr: IO[bytes],
+    *,
+    grace: float = _GRACE,
+    is_dropped: Callable[[str], bool] = is_unread,
 ) -> AsyncIterator[Any]:
     """The server as a process of ours, and the streams to and from it. Raises OSError where it
     cannot be started.
+
+    Messages whose method ``is_dropped`` are left out.
 
     At the end it has ``grace`` seconds to end by itself, and as many again after SIGTERM.
     """
@@ -114,8 +121,8 @@ async def open_stdio(
 
     process = await _start_process(server, stderr)
     try:
-        to_session, read_stream = anyio.create_memory_object_stream[Any](0)
-        write_stream, from_session = anyio.create_memory_object_stream[Any](0)
+        to_session, read_stream = anyio.create_memory_object_stream[Any](_WAITING)
+        write_stream, from_session = anyio.create_memory_object_stream[Any](_WAITING)
         async with (
             asyncio.TaskGroup() as group,
             to_session,
@@ -124,7 +131,7 @@ async def open_stdio(
             from_session,
         ):
             pumps = [
-                group.create_task(_read_messages(process, to_session)),
+                group.create_task(_read_messages(process, to_session, is_dropped)),
                 group.create_task(_write_messages(process, from_session, to_session)),
             ]
             try:
@@ -151,7 +158,9 @@ async def _start_process(server: Server, stderr: IO[bytes]) -> Process:
     )
 
 
-async def _read_messages(process: Process, to_session: Any) -> None:
+async def _read_messages(
+    process: Process, to_session: Any, is_dropped: Callable[[str], bool]
+) -> None:
     import anyio
 
     assert process.stdout is not None
@@ -160,7 +169,7 @@ async def _read_messages(process: Process, to_session: Any) -> None:
         async with to_session:
             while chunk := await process.stdout.read(_CHUNK):
                 for line in lines.feed(chunk):
-                    message = None if answered else _parse_message(line)
+                    message = None if answered else _parse_message(line, is_dropped)
                     if message is not None:
                         await to_session.send(message)
                     elif isinstance(line, LongLine) and line.ended and not answered:
@@ -184,7 +193,7 @@ async def _write_messages(process: Process, from_session: Any, to_session: Any) 
         await to_session.aclose()  # the session sees the end instead of waiting
 
 
-def _parse_message(line: bytes | LongLine) -> Any:
+def _parse_message(line: bytes | LongLine, is_dropped: Callable[[str], bool]) -> Any:
     """Return the session's message for a line; None if the line is skipped."""
     import mcp_types as types
     from mcp.shared.message import SessionMessage
@@ -197,7 +206,7 @@ def _parse_message(line: bytes | LongLine) -> Any:
     else:
         try:
             message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-            return None if getattr(message, "method", "") in UNREAD else SessionMessage(message)
+            return None if is_dropped(getattr(message, "method", "")) else SessionMessage(message)
         except ValueError as error:
             found: Any = getattr(error, "errors", list)()
             why, asker = (

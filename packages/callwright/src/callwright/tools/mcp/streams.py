@@ -16,15 +16,27 @@ UNREAD = (
 )  # nobody asked for them, and there may be any number
 
 
+def is_unread(method: str) -> bool:
+    """Return True for the notifications that a tool source has no use for."""
+    return method in UNREAD
+
+
 class WatchedStream:
     """A receive stream that calls ``ended`` when its other side has closed. Everything else is the
     stream's own.
     """
 
-    def __init__(self, stream: Any, ended: Callable[[], None], pages: ToolPages) -> None:
+    def __init__(
+        self,
+        stream: Any,
+        ended: Callable[[], None],
+        pages: ToolPages,
+        is_dropped: Callable[[str], bool] = is_unread,
+    ) -> None:
         self._stream = stream
         self._ended = ended
         self._pages = pages
+        self._is_dropped = is_dropped
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -44,7 +56,7 @@ class WatchedStream:
             while True:
                 item = await self._stream.__anext__()
                 message = getattr(item, "message", None)
-                if getattr(message, "method", "") not in UNREAD:
+                if not self._is_dropped(getattr(message, "method", "")):
                     self._pages.admit(message)
                     return item
         except StopAsyncIteration:
@@ -76,8 +88,13 @@ class NotedStream:
 
 @asynccontextmanager
 async def watch_transport(
-    transport: AbstractAsyncContextManager[Any], ended: Callable[[], None], pages: ToolPages
+    transport: AbstractAsyncContextManager[Any],
+    ended: Callable[[], None],
+    pages: ToolPages,
+    is_dropped: Callable[[str], bool] = is_unread,
 ) -> AsyncIterator[Any]:
-    """The same transport (a pair of streams), watched on both sides."""
+    """The same transport (a pair of streams), watched on both sides; without the messages whose
+    method ``is_dropped``.
+    """
     async with transport as (read_stream, write_stream):
-        yield WatchedStream(read_stream, ended, pages), NotedStream(write_stream, pages)
+        yield WatchedStream(read_stream, ended, pages, is_dropped), NotedStream(write_stream, pages)

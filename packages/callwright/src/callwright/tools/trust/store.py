@@ -88,7 +88,8 @@ class TrustStore:
             gone = tuple(c for c in known if c.where == where)
             if gone:
                 self._keep([c for c in known if c.where != where])
-            self._pins(where).unlink(missing_ok=True)
+            for path in (self._pins(where), self._offered(where)):
+                path.unlink(missing_ok=True)
         return gone
 
     def pinned(self, source: str) -> dict[str, JsonObject]:
@@ -112,6 +113,23 @@ class TrustStore:
         """
         with self._locked():
             self._put(source, {**self.pinned(source), **plain_json(definitions)})
+
+    def offered(self, source: str) -> JsonObject:
+        """The list of a source when it was asked last, as :meth:`keep_offered` kept it; {} where it
+        never was.
+        """
+        found: JsonObject = self._read(self._offered(source)).get("listed", {})
+        return found
+
+    def keep_offered(self, source: str, listed: Mapping[str, Any]) -> None:
+        """Remember what a source lists now, confirmed or not, so that it need not be started to be
+        shown.
+        """
+        said = plain_json(dict(listed))
+        if said == self.offered(source):
+            return
+        with self._locked():
+            self._write(self._offered(source), {"source": source, "listed": said})
 
     def require_unchanged(
         self, source: str, definitions: Mapping[str, JsonObject], *, hint: str = ""
@@ -182,6 +200,9 @@ class TrustStore:
 
     def _pins(self, source: str) -> Path:
         return self.folder / f"pins-{hashlib.sha256(source.encode()).hexdigest()[:24]}.json"
+
+    def _offered(self, source: str) -> Path:
+        return self.folder / f"offered-{hashlib.sha256(source.encode()).hexdigest()[:24]}.json"
 
     def _keep(self, confirmed: list[Confirmed]) -> None:
         self._write(self._confirmed, {"confirmed": [asdict(c) for c in confirmed]})

@@ -95,12 +95,23 @@ def test_the_record_and_the_headers_say_which_parts_led_and_how_far() -> None:
     book = Playbook(Settings(guided="on", without=frozenset({"wishes"})))
     book.ask(body(ASKED)).answer(whole(CALL), JSON)
     led = book.record.led
-    assert led.parts == ("select", "layers", "prerequisites", "polling", "question", "answer")
+    assert led.parts == (
+        "select",
+        "layers",
+        "prerequisites",
+        "options",
+        "polling",
+        "question",
+        "answer",
+    )
     assert led.steps == ("offered: deposit",)
     assert book.record.notes == []
     assert book.head is not None
     told = dict(book.head.headers)
-    assert told["x-callwright-guided"] == "select, layers, prerequisites, polling, question, answer"
+    assert (
+        told["x-callwright-guided"]
+        == "select, layers, prerequisites, options, polling, question, answer"
+    )
     assert (told["x-callwright-guard"], told["x-callwright-held"]) == ("act", "0")
 
 

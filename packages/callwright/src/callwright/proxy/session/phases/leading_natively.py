@@ -28,8 +28,9 @@ from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.record import Led, Record
 from callwright.proxy.session.rounds import Names, find_rounds, offer_tools
 
-# How a job goes on is left to the upstream, and what only the user knows it asks in its own words.
-_SCHEMA_ONLY = ("polling", "question")
+# Its calls fill no schema. How a job goes on is left to it, and what only the user knows it asks in
+# its own words.
+_SCHEMA_ONLY = ("options", "polling", "question")
 _ASKS = ("?", "？", "؟")  # signs that end a question
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.proxy.server.health import FIRST_REST, LONGEST_ASKED, LONGEST_REST, Health
+from callwright.serving.health import FIRST_REST, LONGEST_ASKED, LONGEST_REST, Health
 
 EVENTS = st.lists(
     st.tuples(

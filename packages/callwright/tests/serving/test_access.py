@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError
-from callwright.proxy.server.access import COOKIE, LOGIN, Access, host_name
+from callwright.serving.access import COOKIE, LOGIN, Access, host_name
 
 LONG = "k" * 16
 KEYED = Access(Secret(LONG))

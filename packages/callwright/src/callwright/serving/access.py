@@ -1,5 +1,5 @@
-"""Decides who may use the proxy. On loopback it is every program of this machine, elsewhere
-everyone with the proxy's own key.
+"""Decides who may use a server of ours. On loopback it is every program of this machine, elsewhere
+everyone with the server's own key.
 
 A web page is no program of this machine. Its requests come from the user's browser, under the name
 of its site (``Origin``). They may also come under a name of the site that leads to 127.0.0.1
@@ -13,12 +13,11 @@ import ipaddress
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError
-from callwright.proxy.session.events import Headers
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 COOKIE = "callwright_page"
@@ -27,6 +26,7 @@ _OPEN = frozenset({"/", "/healthz"})  # own pages that say nothing of any reques
 _SHORTEST = 16
 _NOT_SERVED = frozenset({"CONNECT", "TRACE"})
 
+Headers: TypeAlias = tuple[tuple[str, str], ...]
 Refusal = tuple[int, str]
 """Status and message."""
 
@@ -48,19 +48,21 @@ class Access:
     page_key: Secret = field(
         default_factory=lambda: Secret(secrets.token_urlsafe(32))
     )  # the cookie after a login
+    what: str = "proxy"  # for messages, as is the variable that holds the key
+    variable: str = "CALLWRIGHT_PROXY_KEY"
 
     def checked(self, host: str) -> Access:
-        """Itself, if a proxy listening on ``host`` is safe with it. Raises ConfigError."""
+        """Itself, if a server listening on ``host`` is safe with it. Raises ConfigError."""
         if host not in LOOPBACK and len(self.key.reveal()) < _SHORTEST:
             raise ConfigError(
-                f"a proxy on {host} can be used by others, so it needs a key of at least"
+                f"a {self.what} on {host} can be used by others, so it needs a key of at least"
                 f" {_SHORTEST} characters",
-                hint="set CALLWRIGHT_PROXY_KEY, or listen on 127.0.0.1",
+                hint=f"set {self.variable}, or listen on 127.0.0.1",
             )
         return self
 
     def refusal(self, scope: Mapping[str, Any], *, own: bool) -> Refusal | None:
-        """Return the refusal of a request, or None if it is served. The proxy's own pages show
+        """Return the refusal of a request, or None if it is served. The server's own pages show
         conversations. They are served to this machine only, and with a key, only to its holder.
         """
         if scope["method"] in _NOT_SERVED:
@@ -70,18 +72,19 @@ class Access:
         if refused is not None or (own and scope["path"] in _OPEN):
             return refused
         if own and not _is_local_peer(scope):
-            return 403, "the proxy's own pages are shown on this machine only, under localhost"
+            said = f"the {self.what}'s own pages are shown on this machine only, under localhost"
+            return 403, said
         if own and scope["path"] == LOGIN:
             return None
         refused = None if own else self._origin_refusal(headers)
         if refused is not None:
             return refused
         if self.key and not self.is_known(headers) and not (own and self._has_logged_in(headers)):
-            return 401, "this proxy wants its own key, as a bearer token or x-api-key"
+            return 401, f"this {self.what} wants its own key, as a bearer token or x-api-key"
         return None
 
     def is_known(self, headers: Mapping[bytes, bytes]) -> bool:
-        """Return True if the headers hold the proxy's key."""
+        """Return True if the headers hold the server's key."""
         return bool(self.key) and any(_is_same(key, self.key) for key in _read_keys(headers))
 
     def opens(self, key: bytes) -> bool:
@@ -113,7 +116,7 @@ class Access:
             return None
         return (
             403,
-            f"this proxy is not called {name}: use localhost, or start it with --allow-host {name}",
+            f"this {self.what} is not called {name}: use localhost, or start it with --allow-host {name}",
         )
 
     def _is_ours(self, name: str) -> bool:
@@ -143,7 +146,7 @@ class Access:
         return (
             403,
             (
-                "a page of another site may not use this proxy without a key of its own (or"
+                f"a page of another site may not use this {self.what} without a key of its own (or"
                 " --allow-host NAME)"
             ),
         )

@@ -1,0 +1,1 @@
+"""Ends of calls at the MCP gateway: of right ones, and of spoiled ones."""

@@ -1,0 +1,1 @@
+"""Optional values of a list: how well a model's probabilities tell the asked from the unasked."""

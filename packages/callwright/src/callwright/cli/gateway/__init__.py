@@ -1,0 +1,1 @@
+"""``callwright gateway``: many MCP servers behind one."""

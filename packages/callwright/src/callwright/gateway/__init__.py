@@ -1,0 +1,1 @@
+"""The MCP gateway: many servers behind one, their calls repaired on the way."""

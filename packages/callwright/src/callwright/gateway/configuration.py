@@ -1,0 +1,181 @@
+"""The servers file: the ``mcpServers`` object that MCP clients share, with the gateway's own
+settings beside each server's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from callwright.gateway.oauth.resource import OAuthResource, read_oauth
+from callwright.gateway.session.policy import SECONDS, ServerPolicy
+from callwright.nouns.errors import CatalogError, ConfigError
+from callwright.tools.declared_effects import DeclaredEffects
+from callwright.tools.lists.json_document import json_value, read_bytes
+from callwright.tools.servers import Server, list_enabled, servers_from_config
+from callwright.tools.trust import normalize_location
+
+HINT = (
+    'a server is {"command": …}, {"url": …}, {"openapi": "document.yaml"} or {"python":'
+    ' "module_or_file.py"}; beside it may stand allow, deny, approve, effects, trusted, calls,'
+    " seconds, pinned and prefix"
+)
+_START_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerEntry:
+    """One entry of the file. ``server`` is an MCP server's; ``source`` names a document or module,
+    as :func:`callwright.tools.sources.sources_of` reads it; ``error``: why the entry cannot be
+    used, which costs the others nothing.
+    """
+
+    policy: ServerPolicy
+    server: Server | None = None
+    source: str = ""
+    base_url: str = ""
+    error: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.policy.name
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that must not be shown."""
+        return self.server.secrets if self.server is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class ServersFile:
+    """All entries that are not disabled, in order. ``place`` is the file; ``oauth``: what clients
+    have to prove where the gateway is a protected resource.
+    """
+
+    entries: Sequence[ServerEntry] = field(default_factory=tuple)
+    place: str = ""
+    oauth: OAuthResource | None = None
+
+    def find(self, name: str) -> ServerEntry:
+        """The entry of this name. Raises ConfigError."""
+        for entry in self.entries:
+            if entry.name == name:
+                return entry
+        names = ", ".join(entry.name for entry in self.entries)
+        raise ConfigError(f"the servers file has no server {name!r}", hint=f"it has: {names}")
+
+
+def read_servers_file(path: Path, environ: Mapping[str, str] | None = None) -> ServersFile:
+    """Read a servers file. Raises ConfigError where it is none, or names no server."""
+    try:
+        raw = json_value(read_bytes(path), str(path))
+    except CatalogError as error:
+        raise ConfigError(error.message, hint=error.hint or HINT) from None
+    servers = raw.get("mcpServers", raw.get("servers")) if isinstance(raw, Mapping) else None
+    if not isinstance(servers, Mapping):
+        raise ConfigError(f'{path} has no object "mcpServers"', hint=HINT)
+    known = os.environ if environ is None else environ
+    oauth = read_oauth(raw["oauth"], known) if raw.get("oauth") is not None else None
+    found = read_servers(servers, path.parent, environ)
+    return replace(found, place=normalize_location(path), oauth=oauth)
+
+
+def read_servers(
+    servers: Mapping[str, Any], folder: Path, environ: Mapping[str, str] | None = None
+) -> ServersFile:
+    """Read an ``mcpServers`` object. Paths are in ``folder``. An entry that cannot be used keeps
+    the reason. Raises ConfigError where there is none at all.
+    """
+    try:
+        names = list_enabled(servers)
+    except CatalogError as error:
+        raise ConfigError(error.message, hint=HINT) from None
+    return ServersFile(tuple(_read_entry(name, servers[name], folder, environ) for name in names))
+
+
+def _read_entry(
+    name: str, raw: Any, folder: Path, environ: Mapping[str, str] | None
+) -> ServerEntry:
+    try:
+        if not isinstance(raw, Mapping):
+            raise ConfigError(f"mcpServers {name!r} is not an object", hint=HINT)
+        policy = _read_policy(name, raw)
+        for key in ("openapi", "python"):
+            if isinstance(raw.get(key), str) and raw[key]:
+                source = _resolve_place(raw[key], folder)
+                base_url = str(raw.get("base_url") or "")
+                return ServerEntry(policy=policy, source=source, base_url=base_url)
+        # "seconds" is a call's time; what a server may take to start is our own affair
+        plain = {key: value for key, value in raw.items() if key != "seconds"}
+        plain["seconds"] = _START_SECONDS
+        (server,) = servers_from_config({name: plain}, folder=folder, environ=environ)
+    except (CatalogError, ConfigError) as error:
+        return ServerEntry(policy=ServerPolicy(name=name), error=str(error))
+    return ServerEntry(policy=policy, server=server)
+
+
+def _resolve_place(text: str, folder: Path) -> str:
+    """A path beside the file, or what is none as it stands."""
+    beside = folder / Path(text).expanduser()
+    return str(beside) if "://" not in text and beside.exists() else text
+
+
+def _read_policy(name: str, raw: Mapping[str, Any]) -> ServerPolicy:
+    return ServerPolicy(
+        name=name,
+        prefix=_read_text(name, "prefix", raw.get("prefix", name)),
+        allow=_read_texts(name, "allow", raw.get("allow")),
+        deny=_read_texts(name, "deny", raw.get("deny")),
+        approve=_read_texts(name, "approve", raw.get("approve")),
+        effects=_read_effects(name, raw.get("effects")),
+        # a module runs in this process: what it declares is as good as its code
+        trusted=raw.get("trusted", isinstance(raw.get("python"), str)) is True,
+        calls=_read_count(name, raw.get("calls")),
+        seconds=_read_seconds(name, raw.get("seconds", SECONDS)),
+        pinned=_read_texts(name, "pinned", raw.get("pinned")),
+    )
+
+
+def _read_text(name: str, key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"mcpServers {name!r}: {key} must be a text", hint=HINT)
+    return value
+
+
+def _read_texts(name: str, key: str, value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if value is True:
+        return ("*",)
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ConfigError(
+            f"mcpServers {name!r}: {key} must be a list of names of tools", hint='["get_*"]'
+        )
+    return tuple(value)
+
+
+def _read_effects(name: str, value: Any) -> DeclaredEffects:
+    if value is None:
+        return DeclaredEffects()
+    if not isinstance(value, Mapping):
+        raise ConfigError(
+            f"mcpServers {name!r}: effects must be an object", hint='{"get_*": "read"}'
+        )
+    return DeclaredEffects.parse(f"{pattern}={kind}" for pattern, kind in value.items())
+
+
+def _read_count(name: str, value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ConfigError(f"mcpServers {name!r}: calls must be a number of calls an hour")
+    return value
+
+
+def _read_seconds(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        raise ConfigError(f"mcpServers {name!r}: seconds must be a positive number")
+    return float(value)

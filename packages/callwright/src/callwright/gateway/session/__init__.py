@@ -1,0 +1,1 @@
+"""The decisions of the gateway, without any input or output: generators and values."""

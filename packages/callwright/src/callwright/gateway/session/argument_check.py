@@ -1,0 +1,57 @@
+"""The arguments of one call, checked against its tool's schema and repaired by the one pipeline.
+
+A call that its schema accepts passes as it is. Only then the rules of a reply run, without a
+conversation: nothing is filled in, and nothing is doubted. What they leave passes the gate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from callwright.nouns.types import CheckedCall, Edit, Tool, ToolCall
+from callwright.nouns.wire_names import EditRules
+from callwright.repair.draft import Draft, Drafts
+from callwright.repair.gate import Gate, Refusal
+from callwright.repair.refinement import repair_calls
+from callwright.repair.result import Settings
+
+_SETTINGS = Settings()
+_RENAMING = (EditRules.RENAME_KEY, EditRules.ASSIGN_KEY)
+_PLACE = "/0/arguments"  # of the one call in a list of calls
+
+
+def check_call(gate: Gate, tool: Tool, call: ToolCall) -> CheckedCall | Refusal:
+    """Let the call through as it is, or repaired, or say why not. It stays one call of its tool."""
+    right = gate.as_written(call)
+    if isinstance(right, CheckedCall):
+        return right if gate.accepts(call) else _rename_surplus(gate, tool, call, right)
+    made = _repair(gate, tool, call)
+    return made if made is not None else gate.check(call)
+
+
+def _repair(gate: Gate, tool: Tool, call: ToolCall) -> CheckedCall | None:
+    drafts = repair_calls([call], (tool,), "", (), _SETTINGS)
+    repaired = drafts.calls
+    if len(repaired) != 1 or repaired[0].tool != call.tool:
+        return None
+    made = gate.judge(Draft(0, repaired[0]), edits=_list_edits(drafts))
+    return made if isinstance(made, CheckedCall) else None
+
+
+def _rename_surplus(gate: Gate, tool: Tool, call: ToolCall, right: CheckedCall) -> CheckedCall:
+    """A schema that is open takes any key. One that the tool does not know is left to its server,
+    unless it is another spelling of one that the tool knows and the call lacks.
+    """
+    for made in (gate.check(call), _repair(gate, tool, call)):
+        if not isinstance(made, CheckedCall) or not made.edits:
+            continue
+        if all(edit.rule in _RENAMING for edit in made.edits):
+            return made
+    return right
+
+
+def _list_edits(drafts: Drafts) -> tuple[Edit, ...]:
+    """The edits with pointers into the arguments; "" is the whole."""
+    return tuple(
+        replace(edit, path=edit.path.removeprefix(_PLACE)) for edit in drafts.render_edits()
+    )

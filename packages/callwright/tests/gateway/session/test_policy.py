@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from callwright.gateway.session.policy import ServerPolicy, is_matched
+
+
+def test_a_tool_exists_where_it_is_allowed_and_not_denied() -> None:
+    policy = ServerPolicy(name="git", allow=["git_*"], deny=["git_push"], pinned=["git_log"])
+    assert policy.explain_hidden("git_log") == ""
+    assert "deny" in policy.explain_hidden("git_push")
+    assert "allow" in policy.explain_hidden("rm")
+    assert policy.is_pinned("git_log")
+    assert not policy.is_pinned("git_diff")
+    assert ServerPolicy(name="any").explain_hidden("rm") == ""
+
+
+def test_patterns_are_those_of_a_shell_and_case_matters() -> None:
+    assert is_matched("get_time", ["get_*"])
+    assert not is_matched("Get_time", ["get_*"])
+    assert not is_matched("get_time", [])
