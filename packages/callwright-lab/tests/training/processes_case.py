@@ -36,9 +36,7 @@ def main(way: str, out: Path) -> None:
         return
     chats = [([{"role": "user", "content": f"{n} " * n}], f"a{n}" * n) for n in range(1, ROWS + 1)]
     settings = replace(TOY, sft_batch=4, sft_micro=1, sft_rate=1e-2)
-    tuning.run_sft(
-        model, tokenizer, chats, settings, out / "run", steps=2, result=out / "result"
-    )
+    tuning.run_sft(model, tokenizer, chats, settings, out / "run", steps=2, result=out / "result")
 
 
 if __name__ == "__main__":

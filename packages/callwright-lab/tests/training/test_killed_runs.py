@@ -94,8 +94,8 @@ def test_a_killed_command_ends_as_if_it_had_not_been(command: str, tmp_path: Pat
     tiny_model(tokenizer).save_pretrained(start)
     tokenizer.save_pretrained(start)
     given = [*CASES[command](tmp_path), "--model", str(start), "--context", "4000"]
-    given += ["--longest", "24", "--save-every", "1", "--top", "1", "--no-bf16", "--resume"]
-    given += ["--free", "8"] if command == "refiner" else []
+    given += ["--longest", "300", "--save-every", "1", "--top", "1", "--no-bf16", "--resume"]
+    given += ["--free", "200"] if command == "refiner" else []
     whole, torn = ([*given, "--out", str(tmp_path / name)] for name in ("whole", "torn"))
     assert _run(whole)
     # in the first stage; in it again or in the second; in the second

@@ -54,7 +54,8 @@ def test_every_setting_that_saves_memory_saves_it() -> None:
     full = _total()
     assert full > _total(optimiser="paged-adamw-8bit") > _total(adapter="lora")
     assert _total(adapter="lora") > _total(adapter="qlora")
-    assert _total(recompute=False) > full > _total(sft_micro=1)
+    assert _total(recompute=False) > full
+    assert _total(sft_micro=4) > full
     assert _total(adapter="lora", bf16=False) > _total(adapter="lora")
 
 

@@ -12,7 +12,6 @@ from callwright.nouns.errors import ModelError
 from .conftest import CONTEXT, ask
 
 
-
 def test_each_kind_of_question_keeps_a_slot_and_the_one_asked_longest_ago_gives_way() -> None:
     engine = Engine(Path("base.gguf"), 512, 1)
     assert engine.choose_adapter(None, "plan") == {}, "without adapters llama.cpp chooses"

@@ -37,9 +37,9 @@ def open_model(
     if (folder / ADAPTER).is_file():
         return _open_adapter(folder, bf16=bf16, four_bits=four_bits, learn=learn)
     place, extra = find_weights(name)
+    more = _quantise(four_bits) or _unpack(extra)
     tokenizer = open_tokenizer(name)
     kind = torch.bfloat16 if bf16 else torch.float32
-    more = _quantise(four_bits) or _unpack(extra)
     try:
         model = AutoModelForCausalLM.from_pretrained(place, dtype=kind, **extra, **more)
     except (OSError, ValueError) as error:

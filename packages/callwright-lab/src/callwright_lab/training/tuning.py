@@ -250,6 +250,17 @@ def group_config(settings: Tuning, out: Path, gpu: bool = False, processes: int 
     )
 
 
+def _require_reference(model: Any, settings: Tuning) -> None:
+    """Raise ConfigError if TRL could not load the KL reference: a second model, by its name."""
+    if settings.adapter != "none" or not settings.beta or not isinstance(model, str):
+        return
+    if checkpoints.find_weights(model)[1]:
+        raise ConfigError(
+            f"the KL reference of {model!r} cannot be loaded: it is a GGUF file",
+            hint="--adapter lora takes the base as its reference; or --beta 0; or a checkpoint",
+        )
+
+
 def run_grpo(
     model: Any, tokenizer: Any, rows: Sequence[Mapping[str, Any]], rewards: Sequence[Any], settings: Tuning,
     out: Path, seconds: float = 0, resume: bool = False, result: Path | None = None,
@@ -258,6 +269,7 @@ def run_grpo(
 
     It is also in ``out/curve.jsonl``. ``resume`` and ``result``: see :func:`run_stage`.
     """
+    _require_reference(model, settings)
     curve = out / "curve.jsonl"
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token

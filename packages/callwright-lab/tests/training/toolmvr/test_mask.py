@@ -51,10 +51,15 @@ def _templates() -> list[Any]:
     if find_spec("trl") is None:
         return []
     import trl
+
     from callwright_lab.training.templates import use_training_template
 
     made = []
-    for name, end in (("qwen2_5", "<|im_end|>"), ("qwen3", "<|im_end|>"), ("llama3_1", "<|eot_id|>")):
+    for name, end in (
+        ("qwen2_5", "<|im_end|>"),
+        ("qwen3", "<|im_end|>"),
+        ("llama3_1", "<|eot_id|>"),
+    ):
         tokenizer = tiny_tokenizer()
         marks = ["<|im_start|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>"]
         tokenizer.add_special_tokens({"additional_special_tokens": marks})

@@ -41,7 +41,14 @@ def test_processes_share_by_deepspeed_or_fsdp_only_if_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"sharding": "zero9"}, {"lam": -1.0}, {"ratio": -1.0}, {"adapter": "dora"}, {"optimiser": "sgd"}]
+    "wrong",
+    [
+        {"sharding": "zero9"},
+        {"lam": -1.0},
+        {"ratio": -1.0},
+        {"adapter": "dora"},
+        {"optimiser": "sgd"},
+    ],
 )
 def test_what_makes_no_sense_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ConfigError):

@@ -42,6 +42,16 @@ def estimate_cost(settings: Settings, rows: Parted | None) -> list[str]:
     steps = settings.steps or math.ceil(settings.epochs * prompts / settings.batch)
     replies = steps * settings.batch * settings.group
     sampled = replies * (mean + settings.longest // 4)
+    told = [
+        (
+            f"SFT: {learned} rows x {mean} tokens x {settings.sft_epochs:g} epochs:"
+            f" {supervised / 1e6:.2f} M tokens."
+        ),
+        (
+            f"GRPO: {steps} steps x {settings.batch} prompts x {settings.group} replies ="
+            f" {replies:,} replies, {sampled / 1e6:.2f} million tokens read or written."
+        ),
+    ]
     shape = find_shape(settings.model)
     if shape is None:
         return [*told, f"The shape of {settings.model} is not known here: no hours, no memory."]

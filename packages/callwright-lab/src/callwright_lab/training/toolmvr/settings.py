@@ -3,18 +3,17 @@ core.
 
 The paper: LLaMA-3.1-8B-Instruct and Qwen2.5-7B-Instruct, full parameters, learning rate 2e-5,
 warmup ratio 0.04, lambda 1, 10:1 of ToolBench-V to ToolBench-R, DeepSpeed ZeRO-3, eight A800
-(``--sharding zero3``, started by ``accelerate launch``). The paper does not state the following, which are chosen here: three epochs, 16 rows a step, 8,192
-tokens a row, a cosine.
+(``--sharding zero3``, started by ``accelerate launch``). The paper does not state the following,
+which are chosen here: three epochs, 16 rows a step, 8,192 tokens a row, a cosine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
-from callwright.nouns.errors import ConfigError, MissingExtra
+from callwright.nouns.errors import ConfigError
 from callwright_lab.training.tuning_settings import Tuning
 
 Sharding = Literal["none", "zero3", "fsdp"]
