@@ -137,7 +137,7 @@ def cut_curve(path: Path, checkpoint: Path | None) -> None:
 
 def is_finished(work: Path, order: Order) -> bool:
     """Return True if the stage in this folder left its result, at the end of this order."""
-    return _read(work / FINISHED) == dict(order)
+    return bool(_read(work / FINISHED) == dict(order))
 
 
 def mark_finished(work: Path, order: Order) -> None:

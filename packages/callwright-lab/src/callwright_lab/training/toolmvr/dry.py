@@ -91,6 +91,7 @@ def _render_trainer_table(settings: Settings, out: Path) -> list[str]:
         return ["TRL is not installed: its configuration was not made."]
     from callwright_lab.training.toolmvr.runs import build_sft_config
 
-    made = build_sft_config(replace(settings, bf16=False), out)
+    # what this machine lacks for the run is none of the configuration's business
+    made = build_sft_config(replace(settings, bf16=False, sharding="none"), out)
     rows = [f"| {name} | {getattr(made, name)} |" for name in _FIELDS if name != "bf16"]
     return ["| TRL's SFTConfig | value |", "|---|---|", *rows, f"| bf16 | {settings.bf16} |"]

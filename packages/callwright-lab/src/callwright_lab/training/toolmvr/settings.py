@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
-from callwright.nouns.errors import ConfigError
+from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright_lab.training.tuning_settings import Tuning
 
 Sharding = Literal["none", "zero3", "fsdp"]
@@ -103,8 +104,12 @@ ZERO3: Mapping[str, Any] = {
 
 
 def build_sharding_options(settings: Settings) -> dict[str, Any]:
-    """Return the trainer arguments for sharing the model among GPUs."""
+    """Return the trainer arguments for sharing the model among processes. Raises MissingExtra for
+    ``zero3`` where DeepSpeed is not installed.
+    """
     if settings.sharding == "zero3":
+        if find_spec("deepspeed") is None:
+            raise MissingExtra("--sharding zero3", "deepspeed", "callwright-lab")
         return {"deepspeed": dict(ZERO3)}
     if settings.sharding == "fsdp":
         return {"fsdp": "full_shard auto_wrap"}
