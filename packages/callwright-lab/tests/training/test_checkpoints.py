@@ -45,10 +45,19 @@ def test_an_adapter_is_opened_on_the_base_that_it_names(tmp_path: Path) -> None:
         assert any(p.requires_grad for p in model.parameters()) is learn
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_quantised_base_needs_a_gpu(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="QLoRA needs a GPU"):
-        open_model(str(tmp_path), four_bits=True)
+def test_a_gguf_file_is_quantised_to_four_bits_with_an_adapter_beside_it(tmp_path: Path) -> None:
+    """transformers refuses to quantise what it reads from a GGUF file."""
+    pytest.importorskip("bitsandbytes", reason="extra 'qlora' is not installed")
+    tokenizer = qwen_tokenizer()
+    path = write_gguf(qwen_model(tokenizer), tokenizer, tmp_path / "tiny.gguf")
+    make_adapter(open_model(str(path))[0]).save_pretrained(tmp_path / "adapter")
+    model, _ = open_model(str(tmp_path / "adapter"), bf16=True, four_bits=True, learn=True)
+    layer = model.get_base_model().model.layers[0].mlp.up_proj
+    assert type(layer.base_layer).__name__ == "Linear4bit"
+    assert layer.lora_B["default"].weight.requires_grad
+    weight = open_model(str(path))[0].model.layers[0].mlp.up_proj.weight
+    found = layer.base_layer(torch.eye(64, dtype=torch.bfloat16)).float().T
+    assert torch.corrcoef(torch.stack([weight.flatten(), found.flatten()]))[0, 1] > 0.98
 
 
 def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:

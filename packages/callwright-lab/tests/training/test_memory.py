@@ -70,8 +70,34 @@ def test_a_reference_is_a_second_model_unless_an_adapter_can_be_left_out() -> No
 def test_vllm_takes_its_share_while_the_learner_waits() -> None:
     found = estimate_memory(replace(Tuning(), adapter="lora"), QWEN, "groups", card=24)
     assert found.rollouts == pytest.approx(0.3 * 24)
-    one = Memory(1, 1, 1, 1, activations=5, logits=1, rollouts=4)
+    one = Memory(1, 0, 1, 1, 1, activations=5, logits=1, rollouts=4)
     assert one.total == pytest.approx(10 * 1.1 + 1)
+
+
+def test_vllms_share_has_to_hold_the_model_and_a_gguf_file_is_sampled_without_it() -> None:
+    lora = replace(Tuning(), model="Qwen/Qwen3-8B", adapter="lora", context=512, longest=256)
+    assert "It fits into 80 GB" in render_memory(lora, "groups"), "0.3 x 24 GB is less than 16 GB"
+    assert "It fits into 24 GB" in render_memory(replace(lora, vllm=False, micro=1), "groups")
+    embedded = replace(lora, model="qwen2.5-coder-1.5b")
+    found = estimate_memory(embedded, SHAPES[embedded.model], "groups", card=80)
+    assert found.rollouts < 1
+
+
+def test_weights_that_are_learned_have_a_copy_in_bfloat16() -> None:
+    copies = 2 * QWEN.parameters / 1e9
+    assert estimate_memory(Tuning(), QWEN, "sft").copies == pytest.approx(copies)
+    assert estimate_memory(replace(Tuning(), bf16=False), QWEN, "sft").copies == 0
+    assert estimate_memory(replace(Tuning(), adapter="lora"), QWEN, "groups").copies == 0
+    sampling = estimate_memory(replace(Tuning(), shared=True), QWEN, "groups")
+    assert sampling.copies == pytest.approx(2 * copies)
+
+
+def test_lora_on_two_cores_takes_what_was_measured() -> None:
+    """9.6 GB: rank 16 on all linear layers of the embedded model in float32, rows of 300 tokens."""
+    settings = replace(
+        Tuning(), model="qwen2.5-coder-1.5b", adapter="lora", bf16=False, context=240, longest=60,
+    )  # fmt: skip
+    assert estimate_memory(settings, SHAPES[settings.model], "sft").total == pytest.approx(9.6, 0.1)
 
 
 def test_shards_divide_what_is_shared_and_not_activations() -> None:

@@ -24,6 +24,7 @@ from callwright_lab.training.resumption import (
     COMPLETE,
     cut_curve,
     is_finished,
+    keep_settings,
     mark_finished,
     prepare_run,
     read_spent,
@@ -81,11 +82,28 @@ def test_a_finished_stage_is_one_of_the_same_order(tmp_path: Path) -> None:
 
 def test_a_run_that_goes_on_keeps_its_settings_but_for_how_long_it_is(tmp_path: Path) -> None:
     begun = Tuning()
-    require_same_settings(tmp_path, begun, False)
-    require_same_settings(tmp_path, replace(begun, steps=9, micro=2), True)
+    require_same_settings(tmp_path, replace(begun, rate=0.1))  # none are there
+    keep_settings(tmp_path, begun)
+    require_same_settings(tmp_path, replace(begun, steps=9, micro=2))
     with pytest.raises(ConfigError, match=r"was begun with --rate 1e-06, not 0\.1"):
-        require_same_settings(tmp_path, replace(begun, rate=0.1), True)
-    require_same_settings(tmp_path, replace(begun, rate=0.1), False)
+        require_same_settings(tmp_path, replace(begun, rate=0.1))
+
+
+def test_a_run_that_is_refused_leaves_the_settings_of_the_one_that_is_there(tmp_path: Path) -> None:
+    def run(resume: bool, **changed: Any) -> None:
+        tokenizer = tiny_tokenizer()
+        settings = replace(TOY, **changed)
+        tuning.run_sft(
+            tiny_model(tokenizer), tokenizer, PAIRS, settings, tmp_path / "run", steps=1,
+            resume=resume, result=tmp_path / "result",
+        )  # fmt: skip
+
+    run(False)
+    with pytest.raises(ConfigError, match="already a run"):
+        run(False, sft_rate=0.5)
+    with pytest.raises(ConfigError, match=r"was begun with --sft-rate 0\.001, not 0\.5"):
+        run(True, sft_rate=0.5)
+    run(True)
 
 
 class Interrupting:
@@ -108,7 +126,8 @@ PAIRS = [(build_chat(s, "short"), s.answer) for s in samples()]
 WAYS = {
     "all weights": replace(TOY, steps=4, beta=0.1),
     "each prompt once": replace(TOY, steps=4, shared=True),
-    "adapter": replace(TOY, steps=4, adapter="lora", rank=4, beta=0.1, rate=1e-2),
+    "adapter": replace(TOY, steps=4, adapter="lora", rank=4, beta=0.1, rate=1e-2, recompute=True),
+    "adapter on four bits": replace(TOY, steps=4, adapter="qlora", rank=4, rate=1e-2),
 }
 
 
@@ -122,12 +141,14 @@ def _same(one: Path, other: Path) -> bool:
     return a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("way", WAYS)
 def test_reinforcement_that_was_interrupted_ends_with_the_same_weights(
     way: str, tmp_path: Path
 ) -> None:
     settings, tokenizer = WAYS[way], tiny_tokenizer()
-
+    if settings.adapter == "qlora":
+        pytest.importorskip("bitsandbytes", reason="extra 'qlora' is not installed")
     start = tmp_path / "start"
     tiny_model(tokenizer).save_pretrained(start)
     tokenizer.save_pretrained(start)
@@ -167,6 +188,7 @@ def test_a_reference_is_loaded_a_second_time_which_a_gguf_file_cannot_be(tmp_pat
     assert "--adapter lora" in raised.value.hint
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("adapter", ["none", "lora"])
 def test_supervised_training_goes_on_with_the_same_weights(adapter: str, tmp_path: Path) -> None:
     settings, tokenizer = replace(TOY, adapter=adapter, sft_batch=2, sft_micro=1), tiny_tokenizer()

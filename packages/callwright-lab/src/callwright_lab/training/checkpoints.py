@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from callwright import weights
 from callwright.nouns.errors import ConfigError, MissingExtra
+from callwright_lab.training.processes import is_main_process
+from callwright_lab.training.tuning_settings import is_gguf
 
 try:
     import torch
@@ -29,23 +32,20 @@ def open_model(
     ``name``: a folder with a checkpoint or an adapter, a GGUF file, a name of ``callwright
     weights``, or a model hub's name. A GGUF file is dequantised. An adapter is put on the base that
     it names; ``learn`` makes its weights learnable. The type is float32, or bfloat16 with ``bf16``;
-    with ``four_bits`` the base is quantised to NF4 as it is loaded, which needs CUDA.
+    with ``four_bits`` the base is quantised to NF4 as it is loaded.
 
     Raises ConfigError for a name that cannot be opened, MissingExtra for what is not installed.
     """
     folder = Path(name)
     if (folder / ADAPTER).is_file():
         return _open_adapter(folder, bf16=bf16, four_bits=four_bits, learn=learn)
-    place, extra = find_weights(name)
-    more = _quantise(four_bits) or _unpack(extra)
     tokenizer = open_tokenizer(name)
     kind = torch.bfloat16 if bf16 else torch.float32
     try:
-        model = AutoModelForCausalLM.from_pretrained(place, dtype=kind, **extra, **more)
+        model = _load_in_four_bits(name, kind) if four_bits else _load(name, kind)
     except (OSError, ValueError) as error:
         raise _build_error(name, error) from error
-    if "gguf_file" in extra:
-        _forget_blocks(model)
+    if is_gguf(name):
         # PEFT would ask the model hub for the base of every adapter that it saves
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     model.name_or_path = name
@@ -75,25 +75,16 @@ def find_weights(name: str) -> tuple[str, dict[str, Any]]:
     """(what transformers is asked for, its ``gguf_file``) of a registered name, a path or a hub's
     name.
     """
-    if name in weights.REGISTRY:
-        path = weights.fetch(name)
-    elif name.endswith(".gguf") and Path(name).expanduser().is_file():
-        path = Path(name).expanduser()
-    else:
+    if not is_gguf(name):
         return name, {}
+    known = name in weights.REGISTRY
+    path = weights.fetch(name) if known else Path(name).expanduser()
     return str(path.parent), {"gguf_file": path.name}
 
 
 def find_device() -> Any:
     """The device where this process trains."""
     return PartialState().device
-
-
-def is_main_process() -> bool:
-    """Return True if this process is the one that writes, among those that ``accelerate launch``
-    started.
-    """
-    return bool(PartialState().is_main_process)
 
 
 def save_checkpoint(trainer: Any, tokenizer: Any, folder: Path) -> None:
@@ -149,32 +140,40 @@ def _forget_blocks(model: Any) -> None:
             delattr(model, mark)
 
 
-def _quantise(four_bits: bool) -> dict[str, Any]:
-    if not four_bits:
-        return {}
-    if not torch.cuda.is_available():
-        raise ConfigError(
-            "QLoRA needs a GPU with CUDA: its base is quantised by bitsandbytes",
-            hint="--adapter lora trains the same adapter on an unquantised base",
-        )
+def _load(name: str, kind: Any) -> Any:
+    place, extra = find_weights(name)
+    if not extra:
+        return AutoModelForCausalLM.from_pretrained(place, dtype=kind)
+    whole = AutoModelForCausalLM.from_pretrained(place, dtype=kind, **extra, **_ask_for_whole())
+    _forget_blocks(whole)
+    return whole
+
+
+def _load_in_four_bits(name: str, kind: Any) -> Any:
+    """The model in NF4. transformers quantises checkpoints only: a GGUF file becomes one first."""
     try:
         import bitsandbytes  # noqa: F401
     except ImportError:
         raise MissingExtra("QLoRA", "qlora", "callwright-lab") from None
     from transformers import BitsAndBytesConfig
 
-    made = BitsAndBytesConfig(
+    asked = BitsAndBytesConfig(
         load_in_4bit=True,
         bnb_4bit_quant_type="nf4",
         bnb_4bit_use_double_quant=True,
         bnb_4bit_compute_dtype=torch.bfloat16,
     )
-    return {"quantization_config": made, "device_map": {"": find_device()}}
+    more = {"dtype": kind, "quantization_config": asked, "device_map": {"": find_device()}}
+    if not is_gguf(name):
+        return AutoModelForCausalLM.from_pretrained(name, **more)
+    with TemporaryDirectory() as folder:
+        _load(name, torch.bfloat16).save_pretrained(folder)
+        return AutoModelForCausalLM.from_pretrained(folder, **more)
 
 
-def _unpack(extra: dict[str, Any]) -> dict[str, Any]:
+def _ask_for_whole() -> dict[str, Any]:
     """Ask for whole weights of a GGUF file, where transformers would keep its blocks otherwise."""
     import transformers
 
     kept = getattr(transformers, "GgufConfig", None)  # from 5.2x on
-    return {"quantization_config": kept(dequantize=True)} if kept and extra else {}
+    return {"quantization_config": kept(dequantize=True)} if kept else {}

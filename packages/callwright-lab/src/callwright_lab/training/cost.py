@@ -26,7 +26,7 @@ def render_hours(work: Mapping[str, tuple[float, int]], parameters: float) -> st
     told = []
     for by in RATES:
         parts = [
-            f"{estimate_hours(parameters, tokens, operations, by):.2f} for {stage}"
+            f"{_round(estimate_hours(parameters, tokens, operations, by))} for {stage}"
             for stage, (tokens, operations) in work.items()
         ]
         told.append(f"{' and '.join(parts)} on {'an ' if by[0] in 'AR' else ''}{by}")
@@ -35,3 +35,7 @@ def render_hours(work: Mapping[str, tuple[float, int]], parameters: float) -> st
         f" token learned, {REINFORCE} with sampling and the reference; starting, sampling by turns"
         " and saving come on top."
     )
+
+
+def _round(hours: float) -> str:
+    return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2f}"

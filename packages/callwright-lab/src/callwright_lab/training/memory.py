@@ -1,9 +1,9 @@
 """Estimates the memory of a training run from its settings and the shape of its model.
 
-It counts what PyTorch and TRL hold: weights, gradients, the optimiser's moments, the KL reference,
-activations with or without recomputation, logits, and the cache of the replies that are sampled. A
-tenth and one gigabyte are added for what is not counted: the driver, workspaces, fragments. The
-figures are computed, not measured on a GPU.
+It counts what PyTorch and TRL hold: weights and their copy in bfloat16, gradients, the optimiser's
+moments, the KL reference, activations with or without recomputation, logits, and the cache of the
+replies that are sampled. A tenth and one gigabyte are added for what is not counted: the driver,
+workspaces, fragments. The figures are computed, not measured on a GPU.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from callwright.jsontext import JsonError, parse
-from callwright_lab.training.tuning_settings import Adapter, Tuning
+from callwright_lab.training.tuning_settings import Adapter, Tuning, is_gguf
 
 Kind = Literal["sft", "groups"]
 CARDS = (12, 24, 80)
@@ -81,6 +81,7 @@ class Memory:
     """Gigabytes (10^9 bytes) of one process, by what holds them."""
 
     weights: float
+    copies: float
     gradients: float
     optimiser: float
     reference: float
@@ -91,7 +92,7 @@ class Memory:
     @property
     def total(self) -> float:
         """The peak. Sampling and learning take turns: the larger of the two counts."""
-        kept = self.weights + self.gradients + self.optimiser + self.reference
+        kept = self.weights + self.copies + self.gradients + self.optimiser + self.reference
         turns = max(self.activations + self.logits, self.rollouts)
         return (kept + turns) * _MARGIN + _FIXED
 
@@ -145,6 +146,7 @@ def estimate_memory(
     state = 8 if settings.optimiser == "adamw" else 2
     return Memory(
         weights=_count_weights(settings, shape) / shards / 1e9,
+        copies=_count_copies(settings, shape, kind) / shards / 1e9,
         gradients=4 * learned / shards / 1e9,
         optimiser=state * learned / shards / 1e9,
         reference=(4 * shape.parameters / shards / 1e9)
@@ -178,6 +180,16 @@ def _count_weights(settings: Tuning, shape: Shape) -> float:
     return base + 4.0 * shape.count_adapter(settings.rank)
 
 
+def _count_copies(settings: Tuning, shape: Shape, kind: Kind) -> float:
+    """Bytes of copies in bfloat16: what autocast makes of weights that are learned in float32, and
+    what samples where each prompt is computed once.
+    """
+    if settings.adapter != "none" or not settings.bf16:
+        return 0.0
+    sampling = 1 if kind == "groups" and settings.shared else 0
+    return 2.0 * shape.parameters * (1 + sampling)
+
+
 def _count_activations(settings: Tuning, shape: Shape, tokens: int) -> int:
     """Numbers that are kept for the backward pass: of every layer, or its input and those of one
     layer.
@@ -189,10 +201,22 @@ def _count_activations(settings: Tuning, shape: Shape, tokens: int) -> int:
 
 def _count_rollouts(settings: Tuning, shape: Shape, card: float) -> float:
     """Gigabytes while replies are sampled: vLLM's share, or the cache of one group at a time."""
-    if settings.vllm and card:
+    if _has_vllm(settings) and card:
         return settings.vllm_share * card
     cache = settings.group * (settings.context + settings.longest) * shape.layers * 2 * shape.key
     return cache * (2 if settings.bf16 else 4) / 1e9
+
+
+def _has_vllm(settings: Tuning) -> bool:
+    return settings.vllm and not is_gguf(settings.model)
+
+
+def _fits(settings: Tuning, shape: Shape, kind: Kind, shards: int, card: float) -> bool:
+    """Return True if this card holds the run; vLLM's share has to hold the whole model."""
+    sampler = 2.0 * shape.parameters * _MARGIN / 1e9
+    if kind == "groups" and _has_vllm(settings) and settings.vllm_share * card < sampler:
+        return False
+    return estimate_memory(settings, shape, kind, shards=shards, card=card).total <= card
 
 
 def render_memory(settings: Tuning, kind: Kind, *, shards: int = 1) -> str:
@@ -206,11 +230,7 @@ def render_memory(settings: Tuning, kind: Kind, *, shards: int = 1) -> str:
         for name in Memory.__dataclass_fields__
         if getattr(found, name) >= 0.05
     )
-    fits = [
-        f"{card} GB"
-        for card in CARDS
-        if estimate_memory(settings, shape, kind, shards=shards, card=card).total <= card
-    ]
+    fits = [f"{card} GB" for card in CARDS if _fits(settings, shape, kind, shards, card)]
     where = f"It fits into {', '.join(fits)}." if fits else "No single card of 80 GB holds it."
     return f"{found.total:.0f} GB at the peak ({parts}; a tenth and 1 GB for the rest). {where}"
 

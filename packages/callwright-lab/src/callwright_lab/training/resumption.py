@@ -2,10 +2,7 @@
 
 A checkpoint counts once its last file, ``complete.json``, is there: a process may be killed while
 it writes one. A stage counts once ``finished.json`` is there, which is written after its result. A
-resumed run skips what is finished, goes on from the last complete checkpoint, and begins a stage
-that left none. The settings of a run stand in ``settings.json``; a run that goes on must not change
-them, except for how long it is.
-"""
+resumed run skips what is finished, goes on from the last complete checkpoint, and begins XX"""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ from typing import Any
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.types import to_json
+from callwright_lab.training.processes import is_main_process
 from callwright_lab.training.tuning_settings import Tuning
 
 try:
@@ -73,6 +71,7 @@ class Checkpoints(TrainerCallback):  # type: ignore[misc]
             control.should_save = True
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        PartialState().wait_for_everyone()  # all have written their share
         if not state.is_world_process_zero:
             return
         told = {
@@ -106,7 +105,7 @@ def prepare_run(work: Path, resume: bool, order: Order) -> Path | None:
             break
         useless.append(found[step])
     PartialState().wait_for_everyone()  # all have chosen
-    if PartialState().is_main_process:
+    if is_main_process():
         for folder in useless:
             shutil.rmtree(folder)
     return chosen
@@ -120,7 +119,7 @@ def read_spent(checkpoint: Path | None) -> float:
 
 def cut_curve(path: Path, checkpoint: Path | None) -> None:
     """Leave the rows of a curve up to the checkpoint: those after it are written again."""
-    if not PartialState().is_main_process:
+    if not is_main_process():
         return
     last = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
     kept = []
@@ -145,23 +144,26 @@ def mark_finished(work: Path, order: Order) -> None:
     _write_whole(work / FINISHED, dict(order))
 
 
-def require_same_settings(out: Path, settings: Tuning, resume: bool) -> None:
-    """Keep the settings with the run, or hold those of a run that goes on against them.
+def require_same_settings(work: Path, settings: Tuning) -> None:
+    """Hold the settings of a run that goes on against those with which it was begun.
 
-    Raises ConfigError for a setting outside MAY_CHANGE that is not what the run was begun with.
+    Raises ConfigError for one outside MAY_CHANGE that is another.
     """
     told = to_json(asdict(settings))
-    before = _read(out / SETTINGS) if resume else None
-    for name, value in (before or {}).items():
+    for name, value in (_read(work / SETTINGS) or {}).items():
         if name in told and name not in MAY_CHANGE and told[name] != value:
             flag = name.replace("_", "-")
             raise ConfigError(
-                f"the run in {out} was begun with --{flag} {value}, not {told[name]}",
+                f"the run in {work} was begun with --{flag} {value}, not {told[name]}",
                 hint=f"go on with --{flag} {value}, or begin another run with another --out",
             )
-    PartialState().wait_for_everyone()  # all have read
-    if PartialState().is_main_process:
-        _write_whole(out / SETTINGS, told)
+
+
+def keep_settings(work: Path, settings: Tuning) -> None:
+    """Keep the settings of a run with it."""
+    PartialState().wait_for_everyone()  # all have read those of before
+    if is_main_process():
+        _write_whole(work / SETTINGS, to_json(asdict(settings)))
 
 
 def _list_checkpoints(work: Path) -> dict[int, Path]:

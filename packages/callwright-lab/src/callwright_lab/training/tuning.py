@@ -4,7 +4,6 @@ replies.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,16 +11,19 @@ from typing import Any
 
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright_lab.training import checkpoints
+from callwright_lab.training.processes import count_processes, is_main_process
 from callwright_lab.training.refiner.dapo import DapoTrainer
 from callwright_lab.training.resumption import (
     Checkpoints,
     cut_curve,
     is_finished,
+    keep_settings,
     mark_finished,
     prepare_run,
     read_spent,
+    require_same_settings,
 )
-from callwright_lab.training.tuning_settings import Tuning
+from callwright_lab.training.tuning_settings import Tuning, is_gguf
 
 try:
     import torch
@@ -99,13 +101,22 @@ def choose_learned(model: Any, settings: Tuning) -> Any:
     )
 
 
+def learn_in_float32(model: Any) -> None:
+    """Widen what is learned: TRL narrows an adapter on a quantised base to bfloat16, which loses
+    small steps, and which PEFT undoes where a run goes on.
+    """
+    for weight in model.parameters():
+        if weight.requires_grad:
+            weight.data = weight.data.float()
+
+
 def share_batch(batch: int, micro: int, processes: int = 0) -> tuple[int, int]:
     """(rows of one pass of one process, passes) that make a batch over all ``processes`` (0: as
     many as ``accelerate launch`` started).
 
     Raises ConfigError for a batch that cannot be shared so.
     """
-    processes = processes or int(os.environ.get("WORLD_SIZE", "1"))
+    processes = processes or count_processes()
     rows = batch // processes
     if not rows or rows * processes != batch:
         raise ConfigError(
@@ -151,21 +162,27 @@ def describe_run(
 
 
 def run_stage(
-    make: Any, work: Path, order: dict[str, float], *, resume: bool, result: Path | None
-) -> list[dict[str, Any]]:
+    make: Any, settings: Tuning, work: Path, order: dict[str, float], *, resume: bool,
+    result: Path | None,
+) -> list[dict[str, Any]]:  # fmt: skip
     """Train by the trainer that ``make`` returns for (checkpoint to go on from, callback).
 
     The rows of its log. With ``result`` the model is saved there, and a stage that is finished is
-    not made again: its log is then empty.
+    not made again: its log is then empty. Raises ConfigError where the run in ``work`` cannot be
+    gone on with by these settings, or may not be because ``resume`` was not asked for.
     """
+    if resume:
+        require_same_settings(work, settings)
     if resume and result is not None and result.is_dir() and is_finished(work, order):
         return []
     checkpoint = prepare_run(work, resume, order)
+    keep_settings(work, settings)
     trainer = make(checkpoint, Checkpoints(order, read_spent(checkpoint)))
+    learn_in_float32(trainer.model)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     if result is not None:
         checkpoints.save_checkpoint(trainer, trainer.processing_class, result)
-        if checkpoints.is_main_process():
+        if is_main_process():
             mark_finished(work, order)
     return list(trainer.state.log_history)
 
@@ -202,7 +219,7 @@ def run_sft(
         )  # fmt: skip
 
     order = {"steps": steps, "epochs": epochs, "seconds": seconds}
-    log = run_stage(make, out, order, resume=resume, result=result)
+    log = run_stage(make, settings, out, order, resume=resume, result=result)
     return [row["loss"] for row in log if "loss" in row]
 
 
@@ -212,8 +229,9 @@ def group_config(settings: Tuning, out: Path, gpu: bool = False, processes: int 
     A batch is shared among the ``processes`` (0: as many as ``accelerate launch`` started).
     ``gpu``: as on a machine with CUDA and vLLM, to look at, whatever this one is.
     """
-    vllm = settings.vllm and (gpu or (torch.cuda.is_available() and find_spec("vllm") is not None))
-    processes = processes or int(os.environ.get("WORLD_SIZE", "1"))
+    there = gpu or (torch.cuda.is_available() and find_spec("vllm") is not None)
+    vllm = settings.vllm and there and not is_gguf(settings.model)
+    processes = processes or count_processes()
     rows = settings.batch * settings.group // processes
     if rows * processes != settings.batch * settings.group or rows % settings.group:
         raise ConfigError(
@@ -254,7 +272,7 @@ def _require_reference(model: Any, settings: Tuning) -> None:
     """Raise ConfigError if TRL could not load the KL reference: a second model, by its name."""
     if settings.adapter != "none" or not settings.beta or not isinstance(model, str):
         return
-    if checkpoints.find_weights(model)[1]:
+    if is_gguf(model):
         raise ConfigError(
             f"the KL reference of {model!r} cannot be loaded: it is a GGUF file",
             hint="--adapter lora takes the base as its reference; or --beta 0; or a checkpoint",
@@ -291,5 +309,5 @@ def run_grpo(
         )
 
     order = {"steps": settings.steps, "epochs": settings.epochs, "seconds": seconds}
-    log = run_stage(make, out, order, resume=resume, result=result)
+    log = run_stage(make, settings, out, order, resume=resume, result=result)
     return [row for row in log if "reward" in row]

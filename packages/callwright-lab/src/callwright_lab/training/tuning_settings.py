@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from callwright.nouns.errors import ConfigError
+from callwright.weights import REGISTRY
 
 T = TypeVar("T", bound="Tuning")
 Loss = Literal["dapo", "grpo"]
@@ -39,7 +41,7 @@ class Fitting(Optimisation):
 
     ``adapter``: ``lora`` learns low-rank updates of all linear layers (Hu et al., 2021) on a base
     that is not changed, in bfloat16 with ``bf16``; ``qlora`` keeps that base in 4 bits (Dettmers et
-    al., 2023) and needs CUDA. The 8-bit optimisers need CUDA too; elsewhere AdamW is taken.
+    al., 2023). The 8-bit optimisers need CUDA; elsewhere AdamW is taken.
     ``micro`` and ``sft_micro`` are how many replies and rows are in one pass of one process: the
     rest of a batch is accumulated.
     """
@@ -70,7 +72,8 @@ class Tuning(Fitting):
     sft_rate: float = 1e-5
     sft_batch: int = 16
     bf16: bool = True
-    vllm: bool = True  # rollouts by vLLM where it is installed and there is a GPU
+    # rollouts by vLLM where it is installed and there is a GPU; it reads checkpoints, not GGUF files
+    vllm: bool = True
     top: int = 0  # learn only this many of the last layers; 0: all weights
     shared: bool = False  # compute each prompt once for its whole group: exact, and what makes a CPU run possible
     save_every: int = 20
@@ -98,6 +101,11 @@ class Tuning(Fitting):
             )
         if self.attempts < self.batch:
             raise ConfigError(f"{self.attempts} attempts cannot fill a batch of {self.batch}")
+
+
+def is_gguf(name: str) -> bool:
+    """Return True if this model is a GGUF file, or a name of ``callwright weights``."""
+    return name in REGISTRY or (name.endswith(".gguf") and Path(name).expanduser().is_file())
 
 
 def add_options(

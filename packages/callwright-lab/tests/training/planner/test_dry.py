@@ -17,7 +17,8 @@ from tests.training.planner_case import tasks
 def test_every_preset_can_be_looked_at_on_any_machine(preset: str, tmp_path: Path) -> None:
     text = report_dry_run(replace(PRESETS[preset], bf16=False), None, tmp_path / "nothing")
     assert f"| model | {PRESETS[preset].model} |" in text
-    assert "SFT: 3000 rows" in text
+    learned = {"cpu": 3000, "two-cores": 500}.get(preset, 9000)
+    assert f"SFT: {learned} rows read of 3000" in text
     assert not (tmp_path / "nothing").exists()
 
 
@@ -28,7 +29,9 @@ def test_the_cost_follows_the_rows_and_the_size_of_the_model() -> None:
     assert "reference 32.8" in paper[4]
     assert "No single card of 80 GB holds it" in paper[4]
     assert "reference" not in estimate_cost(PRESETS["24gb"], None)[4], "the base is the reference"
-    assert "It fits into 24 GB" in estimate_cost(PRESETS["24gb"], None)[3]
+    assert "It fits into 12 GB, 24 GB" in estimate_cost(PRESETS["24gb"], None)[3]
     rows = split_parts(tasks(40))
-    assert estimate_cost(QWEN3_8B, rows)[0].startswith(f"SFT: {len(rows['sft'])} rows")
+    assert estimate_cost(QWEN3_8B, rows)[0].startswith(
+        f"SFT: {3 * len(rows['sft'])} rows read of {len(rows['sft'])}"
+    )
     assert "not known here" in estimate_cost(replace(CPU, model="mine"), None)[2]

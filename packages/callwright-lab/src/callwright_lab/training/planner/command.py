@@ -50,6 +50,7 @@ from callwright_lab.training.planner.drafts import Draft, to_json
 from callwright_lab.training.planner.generator import PAPER, PARTS, Recipe, Run, build_recipe
 from callwright_lab.training.planner.generator import report_drafts as generated
 from callwright_lab.training.planner.settings import PRESETS, Settings
+from callwright_lab.training.processes import do_once, is_main_process
 from callwright_lab.training.progress import add_stages, print_progress
 from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
 from callwright_lab.training.tuning_settings import add_options, with_options
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     args.out.mkdir(parents=True, exist_ok=True)
     if "data" in args.stages and not (args.resume and (args.out / "data.jsonl").is_file()):
-        _build_data(args)
+        do_once(args.out / "data.done", lambda: _build_data(args))
     rest = [stage for stage in args.stages if stage != "data"]
     if rest:
         _run_training(args, settings, rest)
@@ -149,10 +150,8 @@ def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence
     torch.set_num_threads(args.threads)
     from callwright_lab.training import checkpoints
     from callwright_lab.training.planner import runs
-    from callwright_lab.training.resumption import require_same_settings
 
     tokenizer = checkpoints.open_tokenizer(settings.model)
-    require_same_settings(args.out, settings, args.resume)
     rows = planner_data.read_rows(args.out / "data.jsonl")
     fit = {part: runs.select_fitting(some, tokenizer, settings) for part, some in rows.items()}
     print_progress(
@@ -178,10 +177,11 @@ def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence
         )
     start = str(args.out / "sft") if (args.out / "sft").is_dir() else settings.model
     if "curate" in stages:
-        _curate_examples(args, settings, _require_examples(fit["rl"], "rl"), start)
+        asked = _require_examples(fit["rl"], "rl")
+        do_once(args.out / "curate.done", lambda: _curate_examples(args, settings, asked, start))
     if "grpo" in stages:
         _run_grpo(args, settings, fit["rl"], start)
-    if "measure" in stages and checkpoints.is_main_process():
+    if "measure" in stages and is_main_process():
         held = {"test": _sample_held_out(_require_examples(fit["test"], "test"), args.held)}
         watched = split_curated(fit["rl"], read_solved(args.out / "curated.jsonl"))[1]
         _measure_models(args, settings, held | ({"watched": watched} if watched else {}), tokenizer)
@@ -214,7 +214,7 @@ def _curate_examples(
     from callwright_lab.training import checkpoints, generation, tuning
 
     path = args.out / "curated.jsonl"
-    found = read_solved(path)
+    found = read_solved(path, mend=True)
     left = [e for e in examples if e.id not in found]
     if left:
         model = tuning.open_measured(start, settings)

@@ -38,15 +38,14 @@ def report_dry_run(settings: Settings, rows: Parted | None, out: Path) -> str:
 def estimate_cost(settings: Settings, rows: Parted | None) -> list[str]:
     """Tokens, memory and hours, in lines of text."""
     learned, prompts, mean = (3000, 630, 900) if rows is None else _count_tokens(rows)
-    supervised = learned * mean * settings.sft_epochs
+    mean = min(mean, settings.context)  # longer rows are left out
+    seen = settings.sft_steps * settings.sft_batch or learned * settings.sft_epochs
+    supervised = seen * mean
     steps = settings.steps or math.ceil(settings.epochs * prompts / settings.batch)
     replies = steps * settings.batch * settings.group
     sampled = replies * (mean + settings.longest // 4)
     told = [
-        (
-            f"SFT: {learned} rows x {mean} tokens x {settings.sft_epochs:g} epochs:"
-            f" {supervised / 1e6:.2f} M tokens."
-        ),
+        (f"SFT: {seen:g} rows read of {learned} x {mean} tokens: {supervised / 1e6:.2f} M tokens."),
         (
             f"GRPO: {steps} steps x {settings.batch} prompts x {settings.group} replies ="
             f" {replies:,} replies, {sampled / 1e6:.2f} million tokens read or written."

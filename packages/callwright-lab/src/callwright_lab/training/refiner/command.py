@@ -33,6 +33,7 @@ from callwright.models import open_model
 from callwright.nouns.errors import CallwrightError, ConfigError, MissingExtra
 from callwright.nouns.types import to_json
 from callwright_lab.datasets.sources import data_root
+from callwright_lab.training.processes import do_once, is_main_process
 from callwright_lab.training.progress import add_stages, print_progress
 from callwright_lab.training.refiner import store
 from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
@@ -79,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     args.out.mkdir(parents=True, exist_ok=True)
     if "data" in args.stages and not (args.resume and (args.out / "data.jsonl").is_file()):
-        _write_samples(args.out, _build_samples(args))
+        do_once(args.out / "data.done", lambda: _write_samples(args.out, _build_samples(args)))
     rest = [stage for stage in args.stages if stage != "data"]
     if rest:
         _run_training(args, settings, _read_samples(args), rest)
@@ -191,7 +192,6 @@ def _run_training(
     torch.set_num_threads(args.threads)
     from callwright_lab.training import checkpoints, tuning
     from callwright_lab.training.refiner import runs
-    from callwright_lab.training.resumption import require_same_settings
 
     tokenizer = checkpoints.open_tokenizer(settings.model)
     learn, held = (
@@ -212,10 +212,9 @@ def _run_training(
         places = {"upstream": None, "untrained": untrained}
         _measure_models(args.out, places, tokenizer, held, settings)
         return
-    require_same_settings(args.out, settings, args.resume)
     for stage in (s for s in ("sft", "dapo", "against") if s in stages):
         _run_stage(args, settings, stage, learn, tokenizer)
-    if "measure" in stages and checkpoints.is_main_process():
+    if "measure" in stages and is_main_process():
         found: dict[str, Any] = {"upstream": None}
         for folder, name in {
             "sft": "sft",

@@ -203,7 +203,7 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
         optimiser step.
         """
         own = self.accelerator.unwrap_model(self.model)
-        if not self.args.bf16 or own.dtype == torch.bfloat16:  # as under an adapter
+        if not self.args.bf16 or hasattr(own, "peft_config"):  # the base is in that type already
             return own
         if self._sampler[0] != self.state.global_step:
             self._sampler = (self.state.global_step, copy.deepcopy(own).to(torch.bfloat16))

@@ -28,6 +28,7 @@ from typing import Any
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.types import to_json
 from callwright_lab.datasets.sources import data_root
+from callwright_lab.training.processes import do_once, is_main_process
 from callwright_lab.training.progress import add_stages, print_progress
 from callwright_lab.training.toolmvr import data as toolmvr_data
 from callwright_lab.training.toolmvr.data import Kind, Part, Row
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / "data.jsonl"
     if "data" in args.stages and not (args.resume and not args.rows and path.is_file()):
-        _build_data(args, settings)
+        do_once(args.out / "data.done", lambda: _build_data(args, settings))
     rest = [stage for stage in args.stages if stage not in ("data", "report")]
     if rest:
         _run_training(args, settings, rest)
@@ -91,14 +92,12 @@ def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence
         raise MissingExtra("training Tool-MVR", "train", "callwright-lab") from None
     torch.set_num_threads(args.threads)
     from callwright_lab.training import checkpoints
-    from callwright_lab.training.resumption import require_same_settings
     from callwright_lab.training.templates import use_training_template
     from callwright_lab.training.toolmvr.mask import tokenize_row
 
     rows = toolmvr_data.read_rows(args.rows or [args.out / "data.jsonl"])
     tokenizer = checkpoints.open_tokenizer(settings.model)
     use_training_template(tokenizer)
-    require_same_settings(args.out, settings, args.resume)
     made = {
         row.id: tokenize_row(tokenizer, row.messages, settings.lam if row.kind == "R" else 1.0)
         for row in rows
@@ -112,7 +111,7 @@ def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence
     )
     for stage in (s for s in ("v", "vr") if s in stages):
         _run_stage(args, settings, stage, fit, made, tokenizer)
-    if "measure" in stages and checkpoints.is_main_process():
+    if "measure" in stages and is_main_process():
         _measure_models(args, settings, fit, made, tokenizer)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from callwright_lab.training.cost import LEARN, render_hours
 from callwright_lab.training.memory import find_shape, render_memory
+from callwright_lab.training.processes import count_processes
 from callwright_lab.training.toolmvr.data import Row
 from callwright_lab.training.toolmvr.settings import GOES_BY, Settings
 
@@ -39,22 +39,23 @@ def estimate_cost(settings: Settings, rows: Sequence[Row] | None) -> list[str]:
     verified, reflected, mean = PAPER if rows is None else _count_rows(rows, settings.context)
     drawn = round(verified / settings.ratio) if settings.ratio else reflected
     joint = verified + (drawn if reflected else 0)
-    seen = joint * mean * settings.epochs
+    mean = min(mean, settings.context)
     steps = settings.steps or math.ceil(joint * settings.epochs / settings.sft_batch)
+    seen = settings.steps * settings.sft_batch * mean or joint * mean * settings.epochs
+    alone = settings.steps * settings.sft_batch * mean or verified * mean * settings.epochs
     told = [
         _describe_basis(settings, rows),
         (
             f"V and R: {verified} + {drawn if reflected else 0} rows an epoch (of {reflected} R"
-            f" rows; ratio {settings.ratio:g}) x {mean} tokens x {settings.epochs:g} epochs:"
-            f" {seen / 1e6:.2f} M tokens, {steps} steps. V only:"
-            f" {verified * mean * settings.epochs / 1e6:.2f} M tokens."
+            f" rows; ratio {settings.ratio:g}) x {mean} tokens, {steps} steps of"
+            f" {settings.sft_batch}: {seen / 1e6:.2f} M tokens. V only: {alone / 1e6:.2f} M tokens."
         ),
     ]
     shape = find_shape(settings.model)
     if shape is None:
         return [*told, f"The shape of {settings.model} is not known here: no hours, no memory."]
     shared = settings.sharding != "none"
-    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    processes = count_processes()
     # a pass has ``micro`` rows here, and a row's reply is within its ``context``
     passes = replace(settings, sft_micro=settings.micro, longest=0)
     return [

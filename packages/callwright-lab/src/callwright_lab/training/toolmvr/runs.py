@@ -130,7 +130,7 @@ def run_sft(
         )
 
     order = {"steps": settings.steps, "epochs": settings.epochs, "seconds": seconds}
-    log = run_stage(make, out, order, resume=resume, result=result)
+    log = run_stage(make, settings, out, order, resume=resume, result=result)
     return [row["loss"] for row in log if "loss" in row]
 
 
