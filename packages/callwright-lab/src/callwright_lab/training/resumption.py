@@ -57,7 +57,7 @@ class Checkpoints(TrainerCallback):  # type: ignore[misc]
 
     @property
     def seconds(self) -> float:
-        """What the stage took so far."""
+        """Seconds that the stage took so far."""
         return self._spent + read_clock() - self._began
 
     def on_train_begin(self, *_: Any, **__: Any) -> None:

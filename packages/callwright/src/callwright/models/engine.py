@@ -98,8 +98,8 @@ class Engine:
         return made
 
     def choose_adapter(self, adapter: Path | None, kind: str) -> JsonObject:
-        """What a request says to be answered by this adapter (None: the base), in the slot that
-        last answered it a question of this ``kind``. Empty where there are no adapters.
+        """Return the fields of a request that is answered by this adapter (None: the base), in the
+        slot that last answered it a question of this ``kind``. Empty where there are no adapters.
         """
         if not self.adapters:
             return {}
