@@ -138,6 +138,21 @@ async def test_models_with_and_without_adapters_share_one_file_and_never_each_ot
     assert not engines._loaded
 
 
+async def test_kept_prompts_give_way_where_the_context_is_full(tmp_path: Path, base: Path) -> None:
+    """Four slots share one context, each prompt fills half of it."""
+    path = _adapter(tmp_path / "a.gguf")
+    plain = LocalModel(base, context=512, threads=1)
+    adapted = LocalModel(base, context=512, threads=1, adapter=path)
+    for n in range(3):
+        for model in (plain, adapted):
+            said = (Message("system", f"Kind {n}."), Message("user", "word " * 55))
+            request = ChatRequest(said, "test", max_tokens=12, temperature=0.0)
+            reply = await model.complete(request)
+            assert reply.usage.prompt_tokens > 256
+    for model in (plain, adapted):
+        await model.aclose()
+
+
 async def test_an_adapter_that_joins_a_loaded_model_is_loaded_and_a_wrong_one_leaves_it_usable(
     tmp_path: Path, base: Path
 ) -> None:

@@ -41,6 +41,7 @@ def test_the_reward_is_eq_3_and_shows_what_the_policy_does() -> None:
     )
 
 
+@pytest.mark.heavy
 def test_sft_lowers_the_loss_of_the_plan_and_goes_on(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     losses = run_sft(
@@ -55,6 +56,7 @@ def test_sft_lowers_the_loss_of_the_plan_and_goes_on(tmp_path: Path) -> None:
     assert more[:20] == losses
 
 
+@pytest.mark.heavy
 def test_grpo_takes_its_steps_and_its_curve_shows_every_case(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     tiny_model(tokenizer).save_pretrained(

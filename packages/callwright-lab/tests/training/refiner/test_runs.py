@@ -19,6 +19,7 @@ from tests.training.refiner_case import TOY, samples, tiny_model, tiny_tokenizer
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 
 
+@pytest.mark.heavy
 def test_the_warm_start_lowers_the_loss_of_the_gold_answer(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     model = tiny_model(tokenizer)

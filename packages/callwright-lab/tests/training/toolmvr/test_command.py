@@ -43,6 +43,7 @@ def _model(folder: Path) -> str:
     return str(folder)
 
 
+@pytest.mark.heavy
 def test_every_stage_runs_and_leaves_its_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
