@@ -83,8 +83,8 @@ def find_weights(name: str) -> tuple[str, dict[str, Any]]:
 
 
 def find_device() -> Any:
-    """The device where this process trains."""
-    return PartialState().device
+    """The device where this process trains: its GPU with CUDA, or the CPU."""
+    return PartialState().device if torch.cuda.is_available() else torch.device("cpu")
 
 
 def save_checkpoint(trainer: Any, tokenizer: Any, folder: Path) -> None:

@@ -8,6 +8,7 @@ workspaces, fragments. The figures are computed, not measured on a GPU.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +27,7 @@ _LOGIT = 10  # bytes: in bfloat16, in float32, and the gradient
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What memory depends on. ``query`` and ``key`` are the widths of all heads together; ``tied``:
+    """The widths on which memory depends. ``query`` and ``key`` are the widths of all heads together; ``tied``:
     input and output share one table.
     """
 
@@ -236,7 +237,10 @@ def render_memory(settings: Tuning, kind: Kind, *, shards: int = 1) -> str:
 
 
 def render_card_table() -> str:
-    """What fits where, as Markdown: rows of 2,048 tokens, one a pass, activations recomputed."""
+    """Gigabytes by model and way, and what holds most on each card, as Markdown.
+
+    Of rows of 2,048 tokens, one a pass, with activations recomputed.
+    """
     named = {
         "0.5B": "Qwen/Qwen2.5-0.5B-Instruct",
         "1.5B": "qwen2.5-coder-1.5b",
@@ -244,12 +248,12 @@ def render_card_table() -> str:
         "8B": "Qwen/Qwen3-8B",
     }
     lines = [
-        "| model | all weights | all, 8-bit AdamW | LoRA | QLoRA | 12 GB | 24 GB | 80 GB |",
+        "| model | all weights | 8-bit AdamW | LoRA | QLoRA | 12 | 24 | 80 |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, model in named.items():
         totals = {way: _estimate_way(model, way) for way in _WAYS}
-        cells = [f"{total:.0f} GB" for total in totals.values()]
+        cells = [str(math.ceil(total)) for total in totals.values()]
         cells += [next((w for w, t in totals.items() if t <= card), "-") for card in CARDS]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -257,7 +261,7 @@ def render_card_table() -> str:
 
 _WAYS: Mapping[str, tuple[Adapter, Literal["adamw", "paged-adamw-8bit"]]] = {
     "all weights": ("none", "adamw"),
-    "all, 8-bit": ("none", "paged-adamw-8bit"),
+    "8-bit AdamW": ("none", "paged-adamw-8bit"),
     "LoRA": ("lora", "adamw"),
     "QLoRA": ("qlora", "paged-adamw-8bit"),
 }

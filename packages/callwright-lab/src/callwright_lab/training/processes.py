@@ -11,7 +11,7 @@ LOOK = 0.2  # seconds between two looks at a mark
 
 
 def count_processes() -> int:
-    """How many processes train; 1 where none were started beside this one."""
+    """Return the number of processes that train: 1 where none were started beside this one."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 

@@ -214,7 +214,7 @@ def _curate_examples(
     from callwright_lab.training import checkpoints, generation, tuning
 
     path = args.out / "curated.jsonl"
-    found = read_solved(path, mend=True)
+    found = read_solved(path, may_cut=True)
     left = [e for e in examples if e.id not in found]
     if left:
         model = tuning.open_measured(start, settings)

@@ -76,8 +76,8 @@ def append_solved(path: Path, one: Solved) -> None:
     lines.append_rows(path, [{**asdict(one), "dropped": one.dropped}])
 
 
-def read_solved(path: Path, *, mend: bool = False) -> dict[str, Solved]:
-    """Return the results of the tasks sampled so far, by task id. ``mend`` cuts off a last line
+def read_solved(path: Path, *, may_cut: bool = False) -> dict[str, Solved]:
+    """Return the results of the tasks sampled so far, by task id. ``may_cut`` cuts off a last line
     that was not written to its end, before others are added.
     """
     if not path.is_file():
@@ -85,7 +85,7 @@ def read_solved(path: Path, *, mend: bool = False) -> dict[str, Solved]:
     found = lines.read_rows(
         path, _parse_solved, what="solved task", hint="delete it to ask again", cut=True
     )
-    if mend:
+    if may_cut:
         lines.write_rows(path, ({**asdict(s), "dropped": s.dropped} for s in found))
     return {s.id: s for s in found}
 
