@@ -334,6 +334,11 @@ class Shares:
     left: int
     gateways: int
 
+    @property
+    def stdio_servers(self) -> int:
+        """Servers over stdio. Each rests after every cut, so many are cut at the same time."""
+        return min(_STDIO_SERVERS, max(2, self.stdio // 2))
+
     @classmethod
     def of(cls, cuts: int) -> Shares:
         """A half over HTTP, a third over stdio, the rest between client and gateway."""
@@ -356,9 +361,11 @@ async def cut_all(world: World, cuts: int, workers: int = 4) -> None:
                 "approve": ["*"],
                 "seconds": SECONDS,
             }
-        names = ["calm", *(f"s{number}" for number in range(_STDIO_SERVERS))]
+        names = ["calm", *(f"s{number}" for number in range(shares.stdio_servers))]
         entries |= {name: stdio_entry(world.file) for name in names}
-        address = stack.enter_context(gateway_over_http(world.folder, entries))
+        gateway = gateway_over_http(world.folder, entries)
+        address = await asyncio.to_thread(gateway.__enter__)  # the relays go on meanwhile
+        stack.push_async_callback(asyncio.to_thread, gateway.__exit__, None, None, None)
         both = await stack.enter_async_context(clients(address))
         for client in both:
             await client.list_tools()
@@ -375,12 +382,12 @@ async def cut_all(world: World, cuts: int, workers: int = 4) -> None:
 async def _run_workers(
     world: World, shares: Shares, both: Sequence[Client], address: str, workers: int
 ) -> None:
-    names = [f"s{number}" for number in range(_STDIO_SERVERS)]
+    names = [f"s{number}" for number in range(shares.stdio_servers)]
     async with asyncio.TaskGroup() as group:
         for kind, part in zip(KINDS, _split(shares.http, 3), strict=True):
             for mine in _split(part, workers):
                 group.create_task(cut_over_http(world, both, kind, mine))
-        for name, part in zip(names, _split(shares.stdio, _STDIO_SERVERS), strict=True):
+        for name, part in zip(names, _split(shares.stdio, shares.stdio_servers), strict=True):
             group.create_task(cut_over_stdio(world, both, name, part))
         targets = [f"{kind}__write" for kind in KINDS]
         for part in _split(shares.left, workers):

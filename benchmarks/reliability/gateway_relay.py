@@ -12,7 +12,7 @@ import asyncio
 import re
 import socket
 import struct
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -130,14 +130,14 @@ async def _serve(
         open_pairs.add(pair)
         try:
             async with asyncio.TaskGroup() as group:
-                answering = group.create_task(_quietly(_answer(pair, back, how)))
-                await _quietly(_forward(pair, reader, how))
+                answering = group.create_task(_quietly(lambda: _answer(pair, back, how)))
+                await _quietly(lambda: _forward(pair, reader, how))
                 answering.cancel()
         finally:
             open_pairs.discard(pair)
             pair.break_off("close")
 
 
-async def _quietly(work: Awaitable[None]) -> None:
+async def _quietly(work: Callable[[], Awaitable[None]]) -> None:
     with suppress(ConnectionError, asyncio.IncompleteReadError):
-        await work
+        await work()

@@ -151,6 +151,8 @@ def contextforge(binaries: Path, folder: Path, up: str) -> Iterator[Peer]:
         "SSRF_PROTECTION_ENABLED": "false",
         "USE_STATEFUL_SESSIONS": "false",
         "JSON_RESPONSE_ENABLED": "true",
+        "RATE_LIMITING_ENABLED": "false",
+        "TOOL_RATE_LIMIT": "1000000",
     }
     environment = {**os.environ, **settings}
     environment.pop("PYTHONPATH", None)
@@ -160,8 +162,9 @@ def contextforge(binaries: Path, folder: Path, up: str) -> Iterator[Peer]:
         env=environment, cwd=folder, capture_output=True, text=True, check=True,
     )  # fmt: skip
     headers = {"authorization": f"Bearer {made.stdout.split()[-1]}"}
-    command = ["env", "-C", str(folder), *(f"{key}={value}" for key, value in settings.items())]
-    command += ["-u", "PYTHONPATH", str(binaries / "mcpgateway"), "--host", "127.0.0.1"]
+    command = ["env", "-u", "PYTHONPATH", "-C", str(folder)]
+    command += [*(f"{key}={value}" for key, value in settings.items())]
+    command += [str(binaries / "mcpgateway"), "--host", "127.0.0.1"]
     with running([*command, "--port", str(port)], port) as pid:
         base = f"http://127.0.0.1:{port}"
         asyncio.run(_register(base, headers, up))

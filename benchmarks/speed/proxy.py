@@ -64,6 +64,8 @@ def running(command: list[str], port: int) -> Iterator[int]:
             with socket.socket() as tried:
                 if tried.connect_ex(("127.0.0.1", port)) == 0:
                     break
+            if process.poll() is not None:
+                raise RuntimeError(f"{command} ended with {process.returncode}")
             time.sleep(0.05)
         else:
             raise RuntimeError(f"{command} does not listen")

@@ -831,14 +831,17 @@ def _rule_of(call: ast.Call) -> ast.expr | None:
     return next(iter([*call.args[3:4], *(k.value for k in call.keywords if k.arg == "rule")]), None)
 
 
-def used_rules() -> set[str]:
+@cache
+def used_rules() -> frozenset[str]:
     """Return the rules of the table that a module names, as they are stored."""
-    prefix = f"{EditRules.__name__}."
     nodes = (node for tree in trees().values() for node in ast.walk(tree))
-    named = (ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute))
-    return {
-        getattr(EditRules, name.removeprefix(prefix)) for name in named if name.startswith(prefix)
-    }
+    named = (node for node in nodes if isinstance(node, ast.Attribute))
+    table = EditRules.__name__
+    return frozenset(
+        getattr(EditRules, node.attr)
+        for node in named
+        if isinstance(node.value, ast.Name) and node.value.id == table
+    )
 
 
 def _texts(tree: ast.Module) -> Iterator[str]:

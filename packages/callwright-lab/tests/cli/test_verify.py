@@ -10,6 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from callwright_lab.cli.verify import VERIFIERS, verify
 from tests.cli.killed import NOTE, World, posix, without_cost
 from tests.cli.test_verify_queries import YES
@@ -83,14 +85,17 @@ def world(folder: Path, requests: str = REQUESTS) -> World:
 
 
 @posix
-def test_killed_at_random_points_nothing_is_asked_twice_and_nothing_is_lost(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [1, pytest.param(5, marks=pytest.mark.heavy)])
+def test_killed_at_random_points_nothing_is_asked_twice_and_nothing_is_lost(
+    count: int, tmp_path: Path
+) -> None:
     """Only what was under way when the process was killed is asked again; the findings and reports
     are the same.
     """
     whole, broken = world(tmp_path / "whole"), world(tmp_path / "broken")
     expected = whole.whole()
     assert {one["category"] for one in expected} >= {"alive", "Pass"}
-    kills = sorted(Random(7).sample(range(2, len(whole.asked)), 3))
+    kills = sorted(Random(7).sample(range(2, len(whole.asked)), count))
     assert without_cost(broken.broken(*kills)) == without_cost(expected)
     under_way = [broken.asked[kill - 1] for kill in kills]
     assert Counter(broken.asked) == Counter(whole.asked) + Counter(under_way)

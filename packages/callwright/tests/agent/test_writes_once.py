@@ -236,7 +236,7 @@ def check(data: st.DataObject, folder: Path) -> None:
     require_once(resumed, strategy, conduct, again.done)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_no_write_is_silently_made_twice(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -105,6 +105,8 @@ async def test_five_reference_servers_are_listed_searched_and_called(
         assert read.content[0].text == "one"
         echoed: Any = await client.call_tool("all__echo", {"message": "hello"})
         assert "hello" in echoed.content[0].text
+        task: Any = await client.call_tool("all__simulate-research-query", {"topic": "ducks"})
+        assert "ducks" in task.content[0].text  # a tool that runs as a task alone
         entity = {"name": "Ann", "entityType": "person", "observations": ["sings"]}
         await client.call_tool("notes__create_entities", {"entities": json.dumps([entity])})
         known: Any = await client.call_tool("notes__search_nodes", {"query": "Ann"})

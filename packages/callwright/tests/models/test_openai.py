@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from callwright.http import Egress, HttpClient, Retry, Surroundings
+from callwright.http import Egress, HttpClient, Retry, Surroundings, Timeout
 from callwright.models import LocalModel, OpenAIModel, Secret
 from callwright.models.openai import is_strict
 from callwright.nouns.errors import ConfigError, ModelError
@@ -48,10 +48,11 @@ async def served(handler: Handler) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-def client_with(waits: Waits) -> HttpClient:
+def client_with(waits: Waits, **options: Any) -> HttpClient:
     """A client that retries as a model's own does, and whose waits are recorded."""
     surroundings = Surroundings(sleep=waits)
-    return HttpClient(Egress.any(), retry=Retry(attempts=4), surroundings=surroundings)
+    options = {"retry": Retry(attempts=4), **options}
+    return HttpClient(Egress.any(), surroundings=surroundings, **options)
 
 
 @asynccontextmanager
@@ -449,8 +450,6 @@ async def test_an_endpoint_that_refuses_both_is_asked_in_text(tmp_path: Path) ->
 
 
 async def test_a_server_that_falls_silent_is_given_up(tmp_path: Path) -> None:
-    from callwright.http import Retry, Timeout
-
     async def handler(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await response.prepare(request)
@@ -459,9 +458,10 @@ async def test_a_server_that_falls_silent_is_given_up(tmp_path: Path) -> None:
         return response
 
     timeout = Timeout(connect=5, idle=0.2, total=5)
+    client = client_with(Waits(), timeout=timeout, retry=Retry(attempts=1))
     async with (
         served(handler) as url,
-        model_at(url, tmp_path, timeout=timeout, retry=Retry(attempts=1)) as model,
+        model_at(url, tmp_path, client=client, retry=Retry(attempts=1)) as model,
     ):
         with pytest.raises(ModelError, match=r"did not answer in time|broke off") as caught:
             await model.complete(ask("Hi"), never)

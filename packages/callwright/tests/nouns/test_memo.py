@@ -58,7 +58,7 @@ def test_what_is_made_of_a_conversation_is_not_kept(function: Callable[[str], ob
 
     def held(first: int, count: int) -> int:
         for n in range(first, first + count):
-            function(f"{n} said " * 2_000)
+            function(f"{n} said " * 500)
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
 

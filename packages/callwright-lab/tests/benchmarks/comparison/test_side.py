@@ -11,6 +11,7 @@ from callwright.nouns.errors import ConfigError
 from callwright_lab.benchmarks.comparison.side import side_python
 
 
+@pytest.mark.heavy
 def test_an_environment_is_made_once_and_anew_for_other_requirements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

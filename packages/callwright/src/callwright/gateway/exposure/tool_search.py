@@ -1,7 +1,7 @@
 """Ranks the gateway's tools for a request, with what is known of how well they work.
 
-Needs the extra ``retrieval``. With the encoder's weights at hand tools are found by meaning too;
-without them by words.
+Needs the extra ``retrieval``. With the encoder's weights at hand tools are found by meaning too and
+put in order by the learned ranker; without them by words.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from callwright.gateway.session.catalog import GatewayTool
 from callwright.nouns.protocols import Encoder
 from callwright.nouns.types import Tool
 from callwright.retrieval import ToolIndex
+from callwright.retrieval.features import Mode
 from callwright.tools.evidence import Rate, get_known_rates
 
 BROKEN = 0.25
@@ -72,7 +73,8 @@ class ToolSearch:
         # Of one server's tools all are looked at: the best of all may be of others.
         pool = len(self) if search.server else 4 * search.count
         index = self._current_index()
-        hits = index.search(search.query, max(pool, 1), known=known or None, bring=0)
+        mode: Mode = "lexical" if index.vectors is None else "ranked"
+        hits = index.search(search.query, max(pool, 1), mode=mode, known=known or None, bring=0)
         wanted = [
             hit.name
             for hit in hits

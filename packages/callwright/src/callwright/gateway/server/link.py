@@ -18,7 +18,7 @@ from callwright.gateway.server.changed_lists import ChangedLists
 from callwright.gateway.server.notice_limit import NoticeLimit
 from callwright.gateway.session.commands import Failed, Rejected, Returned, Told
 from callwright.gateway.session.profile import Kind
-from callwright.gateway.session.tasks import METHODS
+from callwright.gateway.session.tasks import CANCEL, METHODS, RESULT
 from callwright.nouns.errors import CatalogError, Failure
 from callwright.nouns.redaction import redact_secrets, select_redactable
 from callwright.nouns.types import JsonObject
@@ -140,6 +140,8 @@ class Link(Protocol):
     async def set_level(self, level: str) -> None: ...
 
     async def announce_roots(self) -> None: ...
+
+    def cancel_task(self, task: str) -> None: ...
 
     async def close(self) -> None: ...
 
@@ -307,6 +309,10 @@ class McpLink:
         if client is not None and not self.is_modern and "roots" in self.capabilities:
             await client.session.send_notification(RootsListChangedNotification())
 
+    def cancel_task(self, task: str) -> None:
+        """Tell a server of 2025-11-25 that nobody waits for a task any more."""
+        self.group.create_task(self.send(CANCEL, {"taskId": task}, Flight(refuse_ask)))
+
     async def close(self) -> None:
         """End the connection, and the server's process."""
         self.changes.cancel()
@@ -343,9 +349,7 @@ class McpLink:
         from pydantic import ValidationError
 
         try:
-            result = await client.session.send_request(
-                request, _any_object(), progress_callback=progress
-            )
+            result = await _ask_server(client, request, progress)
         except MCPError as error:
             return self._read_error(client, error, flight)
         except ValidationError as error:  # an answer of another shape than the protocol's
@@ -478,6 +482,16 @@ def build_error(message: str) -> Any:
     return ErrorData(code=INVALID_REQUEST, message=message)
 
 
+async def _ask_server(client: Any, request: Any, progress: Progress | None) -> Any:
+    if getattr(request.params, "task", None) is None:
+        return await client.session.send_request(request, _any_object(), progress_callback=progress)
+    # The session takes a call's result alone for the answer to a call; a task is another one.
+    told = request.model_dump(by_alias=True, mode="json", exclude_none=True)
+    options = {"on_progress": progress} if progress is not None else {}
+    dispatcher = client.session._dispatcher
+    return await dispatcher.send_raw_request(told["method"], told["params"], options)
+
+
 async def refuse_ask(request: Any) -> Any:
     """Refuse what a server asks where no client waits for its answer."""
     return build_error(f"{request.method} cannot be answered: no call of a client is under way")
@@ -507,5 +521,5 @@ def _build_task_model() -> Any:
 def _build_request(method: str, params: JsonObject) -> Any:
     from mcp_types.methods import MONOLITH_REQUESTS
 
-    model = _build_task_model() if method in METHODS else MONOLITH_REQUESTS[method]
+    model = _build_task_model() if method in (*METHODS, RESULT) else MONOLITH_REQUESTS[method]
     return model.model_validate({"method": method, "params": params}, by_name=False)

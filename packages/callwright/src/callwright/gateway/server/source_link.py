@@ -96,6 +96,9 @@ class SourceLink:
     async def set_level(self, level: str) -> None:
         del level
 
+    def cancel_task(self, task: str) -> None:
+        """Do nothing: tools of this kind run as no tasks."""
+
     async def announce_roots(self) -> None: ...
 
     async def close(self) -> None:

@@ -165,6 +165,7 @@ def _dispatch_call(
             offer.tool.effects.may_repeat,
             request.responses,
             request.state,
+            offer.needs_task,
         )
     )
     if isinstance(told, Unanswered):

@@ -50,10 +50,16 @@ class GatewayTool:
         """The name of the tool in options: ``server:tool``."""
         return f"{self.server}:{self.name}"
 
+    @property
+    def needs_task(self) -> bool:
+        """Return True if the server runs the tool as a task of 2025-11-25 and not otherwise."""
+        said = self.definition.get("execution")
+        return isinstance(said, dict) and said.get("taskSupport") == "required"
+
     def to_wire(self) -> JsonObject:
         """The definition for clients."""
         made = {**self.definition, "name": self.exposed}
-        made.pop("execution", None)  # the tasks of 2025-11-25, which cannot be handed on
+        made.pop("execution", None)  # the gateway itself waits for tasks of 2025-11-25
         if self.policy.trusted and not self.policy.effects.rules:
             return made
         title = made.get("annotations", {}).get("title")

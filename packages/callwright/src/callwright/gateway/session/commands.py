@@ -48,7 +48,8 @@ class Consented:
 @dataclass(frozen=True, slots=True)
 class Dispatch:
     """Send a request. ``may_repeat``: it may be sent once more where its answer was lost.
-    ``responses`` and ``state`` continue a request whose server asked for input.
+    ``responses`` and ``state`` continue a request whose server asked for input. ``as_task``: it
+    runs as a task of 2025-11-25, whose result is waited for.
     """
 
     server: str
@@ -58,6 +59,7 @@ class Dispatch:
     may_repeat: bool
     responses: Mapping[str, JsonObject] | None = None
     state: str | None = None
+    as_task: bool = False
 
 
 @dataclass(frozen=True, slots=True)

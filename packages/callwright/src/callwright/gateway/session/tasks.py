@@ -1,7 +1,9 @@
 """Tasks of servers (MCP 2026-07-28, extension ``io.modelcontextprotocol/tasks``, SEP-2663): a client
 knows them by an id that names the server, so that the gateway need remember nothing.
 
-The tasks of 2025-11-25 cannot be handed on: the SDK has no results of that form.
+Tasks of 2025-11-25 are not handed on: the SDK's sessions have no results of that form. A tool that
+runs in no other way is called as a task by the gateway, which waits for the result
+(:mod:`callwright.gateway.server.task_call`).
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from callwright.nouns.types import Json, JsonObject
 
 TASKS = "io.modelcontextprotocol/tasks"
 METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
+RESULT, CANCEL = "tasks/result", "tasks/cancel"  # of 2025-11-25
 _MARK = "~"
 
 

@@ -26,6 +26,8 @@ from callwright.tools.servers import Server
 if TYPE_CHECKING:
     from mcp import Client
 
+STOP_SECONDS = 8.0  # a process may take six: told to end, SIGTERM, SIGKILL
+
 
 class HeldClient:
     """One connection at a time. ``client`` is None while there is none: it was never started, or
@@ -46,9 +48,11 @@ class HeldClient:
         ended: Callable[[], None] = lambda: None,
         refused: Callable[[int], None] = lambda _: None,
         auth: Any = None,
+        stop_seconds: float = STOP_SECONDS,
     ) -> None:
         self._server, self._answering, self._is_dropped = server, answering, is_dropped
         self._ended, self._refused, self._auth = ended, refused, auth
+        self._stop_seconds = stop_seconds
         self._group, self._owns_group = group, group is None
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -73,13 +77,19 @@ class HeldClient:
         return await ready
 
     async def stop(self) -> None:
-        """End the connection and the server process."""
+        """End the connection and the server process. A server over HTTP that does not answer when it
+        is told that its session ends is waited for no longer than ``stop_seconds``.
+        """
         self._closing.set()
         task, self._task = self._task, None
         if self.client is not None:
             self._forget(self.client)  # before the SDK ends what is under way there: it is lost
         elif task is not None:
             task.cancel()  # still connecting, or lost already
+        if task is not None:
+            _, late = await asyncio.wait({task}, timeout=self._stop_seconds)
+            if late:
+                task.cancel()
         if task is not None and not self._owns_group:
             await asyncio.wait({task})
         elif self._group is not None:
