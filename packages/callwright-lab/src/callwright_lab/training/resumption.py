@@ -2,7 +2,8 @@
 
 A checkpoint counts once its last file, ``complete.json``, is there: a process may be killed while
 it writes one. A stage counts once ``finished.json`` is there, which is written after its result. A
-resumed run skips what is finished, goes on from the last complete checkpoint, and begins XX"""
+resumed run skips what is finished and goes on from the last complete checkpoint.
+"""
 
 from __future__ import annotations
 
