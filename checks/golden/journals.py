@@ -19,7 +19,8 @@ import apsw
 FOLDER = Path(__file__).parent / "journals"
 Row = tuple[int, int, float, str, str]  # life, seq, at, kind, data
 # The questions of a run changed within a version: what was recorded before asks otherwise.
-GENERATION = "0.1.0-one-prompt"
+GENERATIONS = ("0.1.0", "0.1.0-one-prompt", "0.1.0-thoughts")  # the oldest first
+GENERATION = GENERATIONS[-1]
 _SELECT = "SELECT life, seq, at, kind, data FROM event ORDER BY life, seq"
 
 
@@ -149,4 +150,5 @@ def asks_otherwise(name: str, known: Collection[str]) -> bool:
     once more since. It goes on from its facts.
     """
     folder, _, scenario = name.partition("/")
-    return folder != GENERATION and f"{GENERATION}/{scenario}" in known
+    later = GENERATIONS[GENERATIONS.index(folder) + 1 :]
+    return any(f"{generation}/{scenario}" in known for generation in later)

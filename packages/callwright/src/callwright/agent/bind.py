@@ -8,7 +8,7 @@ and which are not, and why. The reply is read into :class:`Bound`; nothing here 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from callwright import prompts
@@ -64,7 +64,6 @@ class View:
     tried: tuple[
         str, ...
     ] = ()  # the steps that were taken from this very point before, and what became of them
-    thoughts: tuple[tuple[str, str], ...] = ()  # before each call, by the id of its result
     result_chars: int = 6_000
     reply_tokens: int = 512
 
@@ -93,18 +92,20 @@ def build_bind_request(
     prompt: str,
     shared: RunPrompt | None = None,
     callable: Collection[str] = (),
+    thoughts: Iterable[tuple[str, str]] = (),
 ) -> ChatRequest:
     """The request for one view. ``prompt`` names the question: "first" (which tools the request
     needs, and the calls that can be made now), "layer" (the calls of one layer), "react" or "dfsdt"
     (one call of a turn). ``shared``: what all questions of the run share, where they do;
-    ``callable``: the tools that may be called before any result is there, all if empty.
+    ``callable``: the tools that may be called before any result is there, all if empty;
+    ``thoughts``: the model's own before a call, by the id of its result.
     """
     if prompt in _SHARING:
         return _build_shared_request(view, mode, prompt, shared or _open_prompt(view), callable)
     values = {
         "query": view.query,
         "results": (
-            render_results(view.results, view.result_chars, view.refused, dict(view.thoughts))
+            render_results(view.results, view.result_chars, view.refused, dict(thoughts))
             + _still_open(view.open_points)
         ),
         "tools": "(see the tool list)" if mode == "native" else render_signatures(view.tools),

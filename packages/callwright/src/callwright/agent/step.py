@@ -289,7 +289,9 @@ class StepContext:
         """
         view = self._view(tools, step, results)
         shared = self.open_prompt(results) if step.prompt in ("first", "layer") else None
-        request = build_bind_request(view, self.mode, step.prompt, shared, step.callable)
+        request = build_bind_request(
+            view, self.mode, step.prompt, shared, step.callable, step.thoughts
+        )
         reply = yield from ask(request, 1 if step.may_finish else None, actor)
         bound = read_reply(view, self.mode, reply)
         if bound.malformed:
@@ -313,7 +315,6 @@ class StepContext:
             may_give_up=step.may_give_up,
             free_arguments=self.free_arguments,
             tried=tuple(step.tried),
-            thoughts=tuple(step.thoughts),
             result_chars=self.limits.result_chars,
             reply_tokens=self.limits.reply_tokens,
         )

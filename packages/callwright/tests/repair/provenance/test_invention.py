@@ -363,6 +363,23 @@ def test_a_date_must_be_the_weekday_that_was_said(said: str) -> None:
     assert made.meant == ("2026-03-16",)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Apunta 'Inventario' para pasado mañana a las 09:00.",
+        "Trag für übermorgen um 09:00 Uhr 'Inventur' ein.",
+        "请把开会安排在后天09:00。",
+    ],
+)
+def test_a_date_must_be_the_near_day_that_was_said(said: str) -> None:
+    known = ProvenanceIndex(f"Today is Thursday, 2026-03-12. {said}")
+    assert find_inventions({"x": "2026-03-14"}, tool(DATE), known, [said]) == ()
+    (made,) = find_inventions({"x": "2026-03-13"}, tool(DATE), known, [said])
+    assert made.meant == ("2026-03-14",)
+    unknown = ProvenanceIndex(said)  # nobody told which day it is
+    assert find_inventions({"x": "2031-05-05"}, tool(DATE), unknown, [said]) == ()
+
+
 def counting(value: int, said: str, effects: Any = WRITE) -> bool:
     schema = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
     call = Tool("order", "Order parts.", schema, effects=effects)

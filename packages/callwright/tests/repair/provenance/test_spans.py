@@ -8,7 +8,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from callwright.repair.provenance.spans import Span, find_near_days, find_span, find_weekday
+from callwright.repair.provenance.spans import (
+    NamedDay,
+    Span,
+    find_named_day,
+    find_near_days,
+    find_span,
+)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +83,26 @@ def test_near_days_are_read() -> None:
     ],
 )
 def test_a_weekday_that_is_surely_meant_is_read(text: str, weekday: int) -> None:
-    assert find_weekday(text) == weekday
+    assert find_named_day(text) == NamedDay(weekday)
+
+
+@pytest.mark.parametrize(
+    ("text", "distance"),
+    [
+        ("Enter the visit to the warehouse for tomorrow, please.", 1),
+        ("Enter the visit to the warehouse for the day after tomorrow at 09:00.", 2),
+        ("Trag für übermorgen um 13:00 Uhr 'Lagerbesuch' ein.", 2),
+        ("Trag bitte einen Termin für morgen in den Kalender ein.", 1),
+        ("Apunta 'Inventario' para pasado mañana a las 09:00.", 2),
+        ("请把开会安排在明天。", 1),
+        ("请把开会安排在后天09:00。", 2),
+        ("أضف اجتماعا في التقويم بعد غد الساعة 09:00", 2),
+    ],
+)
+def test_a_near_day_that_is_surely_meant_is_read_in_five_languages(
+    text: str, distance: int
+) -> None:
+    assert find_named_day(text) == NamedDay(distance=distance)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +121,15 @@ def test_a_weekday_that_is_surely_meant_is_read(text: str, weekday: int) -> None
         "Das Treffen ist bis nächsten Montag einzutragen.",
         "Trag es übermorgen ein und nicht am Montag.",
         "Apunta la visita para el próximo lunes a las 13:00.",
+        "Apunta la visita para mañana por la mañana en la oficina.",
+        "Guten Morgen! Trag bitte einen Termin in den Kalender ein.",
+        "Trag den Termin am Morgen in den Kalender ein.",
+        "Move tomorrow's visit to Friday, please.",
+        "Move the visit of tomorrow by two days, please.",
+        "The visit is not tomorrow but on the 20th.",
+        "What is on the calendar for today?",
         "",
     ],
 )
 def test_where_a_day_beside_the_weekday_may_be_meant_nothing_is_said(text: str) -> None:
-    assert find_weekday(text) is None
+    assert find_named_day(text) is None

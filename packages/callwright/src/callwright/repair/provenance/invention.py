@@ -35,7 +35,7 @@ from callwright.nouns.types import (
 )
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.provenance.spans import find_near_days, find_span, find_weekday
+from callwright.repair.provenance.spans import NamedDay, find_named_day, find_near_days, find_span
 from callwright.schema.coerce import pointer_join
 from callwright.schema.compiled import Node, compiled_for
 from callwright.schema.value_spellings import calendar_day
@@ -256,7 +256,7 @@ class ValueJudge:
         meant = self.find_meant_days() if day is not None else frozenset()
         if meant:
             return day in meant
-        if day is not None and self._weekday() is not None:
+        if day is not None and self._find_named_day() is not None:
             return True
         if day is None or {float(day.day), float(day.year)} & numbers:
             return True
@@ -268,13 +268,12 @@ class ValueJudge:
         at_an_end = day.day == 1 or (day + timedelta(days=1)).day == 1
         if at_an_end and any(self._sources.mentions(word) for word in _PERIODS):
             return True
-        named = {*self._sources.days_known, *days_in(self._sources.texts)}
-        return any(abs((day - other).days) <= self._near for other in named)
+        return any(abs((day - other).days) <= self._near for other in self._list_known_days())
 
     def list_meant(self, value: Json, node: Node) -> tuple[str, ...]:
         """The days, as text, that the user's words lead to in the place of a date."""
         is_day = _classify_schema(node) == "date" or _classify_text(value) == "date"
-        meant = self.find_meant_days() or self._find_weekdays()
+        meant = self.find_meant_days() or self._count_named_days()
         days = sorted(meant, reverse=True) if is_day else ()
         return tuple(day.isoformat() for day in days[:_MOST_MEANT])
 
@@ -285,33 +284,31 @@ class ValueJudge:
         span = find_span(self._said[-1]) if self._said else None
         if span is None:
             return frozenset()
-        named = {*self._sources.days_known, *days_in(self._sources.texts)}
+        named = self._list_known_days()
         near = {day + timedelta(days=n) for day in named for n in find_near_days(self._said[-1])}
         return frozenset(end for start in named | near for end in span.count_from(start))
 
     def _is_other_day(self, text: str) -> bool:
-        """Return True for a day that is another weekday than the user's last message surely means, and
+        """Return True for a day that is another one than the user's last message surely means, and
         that no result gives.
         """
-        day, weekday = calendar_day(text[:10]), self._weekday()
-        if day is None or weekday is None or day.weekday() == weekday:
+        day, named = calendar_day(text[:10]), self._find_named_day()
+        if day is None or named is None or named.fits(day, self._list_known_days()):
             return False
         return all(leaf.value != text for leaf in self._sources.leaves)
 
-    def _weekday(self) -> int | None:
-        return find_weekday(self._said[-1]) if self._said else None
+    def _find_named_day(self) -> NamedDay | None:
+        return find_named_day(self._said[-1]) if self._said else None
 
-    def _find_weekdays(self) -> frozenset[date]:
-        """The next days that are the weekday of the user's last message, each after a day that was
-        named.
-        """
-        weekday = self._weekday()
-        if weekday is None:
-            return frozenset()
-        named = {*self._sources.days_known, *days_in(self._sources.texts)}
-        return frozenset(
-            day + timedelta(days=(weekday - day.weekday() - 1) % 7 + 1) for day in named
-        )
+    def _list_known_days(self) -> set[date]:
+        return {*self._sources.days_known, *days_in(self._sources.texts)}
+
+    def _count_named_days(self) -> frozenset[date]:
+        """The days that the user's last message means, from each day that was named."""
+        named = self._find_named_day()
+        known = self._list_known_days() if named is not None else ()
+        found = (named.count_from(day) for day in known if named is not None)
+        return frozenset(day for day in found if day is not None)
 
     def _hour(self, text: str) -> bool:
         found = _DIGITS.match(text)

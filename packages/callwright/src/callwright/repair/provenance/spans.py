@@ -89,29 +89,67 @@ def find_near_days(text: str) -> frozenset[int]:
     return frozenset(n for word, n in days if _names(folded, [word], language.code))
 
 
-def find_weekday(text: str) -> int | None:
-    """The one weekday (0: Monday) that a text in a known language surely means: "next Monday", "am
-    Montag". None where there is none, there are several, or another day may be meant: another way
-    of naming a day, a span of time, a word such as "before".
+class NamedDay(NamedTuple):
+    """The one day that a text means: a ``weekday`` (0: Monday), or the day so many days after today
+    (``distance``).
+    """
+
+    weekday: int | None = None
+    distance: int = 0
+
+    def fits(self, day: date, known: Iterable[date]) -> bool:
+        """Return True if a day may be meant; ``known``: days of which one may be today."""
+        if self.weekday is not None:
+            return day.weekday() == self.weekday
+        return not known or any(_shift_days(other, self.distance) == day for other in known)
+
+    def count_from(self, start: date) -> date | None:
+        """The day, where today is ``start``; None outside the calendar. A weekday is the next one."""
+        if self.weekday is None:
+            return _shift_days(start, self.distance)
+        return _shift_days(start, (self.weekday - start.weekday() - 1) % 7 + 1)
+
+
+def find_named_day(text: str) -> NamedDay | None:
+    """The one day that a text in a known language surely means: "next Monday", "übermorgen". None
+    where there is none, there are several, or another day may be meant: by a date, a span of time,
+    a word such as "before".
     """
     language = pack_of(text)
-    if language is None or not language.weekday_direct:
+    if language is None or not language.weekday_apart or language.says("days.no_near_day", text):
         return None
     folded = fold_text(text)
-    times = [word for word, unit in language.units.items() if unit in (*_DAYS, *_MONTHS)]
-    apart = (*language.months, *language.near_days, *language.weekday_apart, *times)
-    numbers = {*map(int, _DIGITS.findall(folded)), *read_number_words(folded, [language.code])} - {
-        1
-    }
-    is_other = any(0 < n <= _LONGEST_MONTH for n in numbers) or bool(_DATE.search(folded))
-    if is_other or _names(folded, apart, language.code, least=2):
-        return None
-    before = "|".join(map(re.escape, map(fold_text, language.weekday_direct)))
+    near = {fold_text(word): n for word, n in language.near_days.items()}
+    said = _find_phrases(folded, near, language.code)
     days = {fold_text(word): day for word, day in language.weekdays.items() if len(word) > 3}
     named = [word for word in re.findall(r"[^\W\d_]+", folded) if word in days]
-    if len(named) != 1 or not re.search(rf"(?<!\w)(?:{before})\s+{named[0]}(?!\w)", folded):
+    rest = folded
+    for phrase in said:
+        rest = rest.replace(phrase, " ")
+    if len(said) + len(named) != 1 or _may_mean_another(rest, language, is_near=bool(said)):
         return None
-    return days[named[0]]
+    if said:
+        return NamedDay(distance=near[said[0]]) if near[said[0]] else None
+    before = "|".join(map(re.escape, map(fold_text, language.weekday_direct)))
+    is_direct = before and re.search(rf"(?<!\w)(?:{before})\s+{named[0]}(?!\w)", folded)
+    return NamedDay(days[named[0]]) if is_direct else None
+
+
+def _find_phrases(folded: str, phrases: Iterable[str], code: str) -> list[str]:
+    """The phrases that a text says, each as often as it does; of two that overlap the longer one."""
+    longest = sorted(map(re.escape, phrases), key=len, reverse=True)
+    edges = ("", "") if code in _WITHOUT_SPACES else (r"(?<!\w)", r"(?!\w)")
+    return re.findall(f"{edges[0]}(?:{'|'.join(longest)}){edges[1]}", folded) if longest else []
+
+
+def _may_mean_another(rest: str, language: LanguagePack, *, is_near: bool) -> bool:
+    """Return True if what a text says beside the day that it names may move it."""
+    times = [word for word, unit in language.units.items() if unit in (*_DAYS, *_MONTHS)]
+    weekdays = language.weekdays if is_near else ()
+    apart = (*language.months, *weekdays, *language.weekday_apart, *times)
+    numbers = {*map(int, _DIGITS.findall(rest)), *read_number_words(rest, [language.code])}
+    is_counted = any(1 < n <= _LONGEST_MONTH for n in numbers) or bool(_DATE.search(rest))
+    return is_counted or _names(rest, apart, language.code, least=2)
 
 
 def _names(folded: str, words: Iterable[str], code: str, least: int = 3) -> bool:
