@@ -26,6 +26,8 @@ from callwright.nouns.types import Tool
         {"planning": "gpt"},
         {"evaluation": ""},
         {"order": "score"},
+        {"evaluator_share": 1.5},
+        {"evaluator_share": -0.1},
     ],
     ids=str,
 )

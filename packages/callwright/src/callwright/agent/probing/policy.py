@@ -35,7 +35,30 @@ class TrialLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialPolicy(TrialLimits):
+class TrialQuestions(TrialLimits):
+    """What a model is asked in probing. See :class:`TrialPolicy`, which holds these settings too.
+
+    ``planning`` and ``evaluation`` with a model ask the paper's Planner and Evaluator prompts
+    (GRETEL, Table 1). ``shuffles``: how often the evaluator is asked once more with the candidates
+    in another order. It is shown the best ``evaluated`` by their evidence, and the others follow in
+    the order of the evidence.
+
+    ``model_calls`` are the questions of one request. ``evaluator_share`` of them is kept for the
+    evaluator, so that the planner's questions cannot spend it. What a part leaves is free for those
+    that ask after it.
+    """
+
+    planning: Planning = "said"
+    evaluation: Evaluation = "evidence"
+    shuffles: int = 0
+    evaluated: int = 20
+    model_calls: int = 24
+    evaluator_share: float = 0.25
+    reply_chars: int = 400
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPolicy(TrialQuestions):
     """Settings of tool probing. Raises ConfigError for a number that limits nothing by mistake.
 
     Harm: only tools that are declared to read are called. ``sandbox`` are shell patterns on tool
@@ -52,10 +75,7 @@ class TrialPolicy(TrialLimits):
 
     ``simulate`` says when a reply is simulated. "transient": after a failure that says nothing of
     the tool, and where the tool may not be probed. "every": after any error, which is the paper's
-    rule. Or "never". ``planning`` and ``evaluation`` with a model ask the paper's Planner and
-    Evaluator prompts (GRETEL, Table 1). ``shuffles``: how often the evaluator is asked once more
-    with the candidates in another order. It is shown the best ``evaluated`` by their evidence, and
-    the others follow in the order of the evidence.
+    rule. Or "never".
 
     ``order``: by "proof", real successes stand first, then simulated, then untested, then failed.
     As "retrieved", only a failure moves a candidate: a success does not overtake a candidate for
@@ -69,13 +89,7 @@ class TrialPolicy(TrialLimits):
     prices: Mapping[str, float] = field(default_factory=dict)
     money: float = 0.0
     simulate: Simulate = "transient"
-    planning: Planning = "said"
-    evaluation: Evaluation = "evidence"
-    shuffles: int = 0
-    evaluated: int = 20
     order: Order = "doubt"
-    model_calls: int = 24
-    reply_chars: int = 400
     fresh: float = 24 * 3600.0
     fresh_transient: float = 60.0
 
@@ -90,6 +104,9 @@ class TrialPolicy(TrialLimits):
                 raise ConfigError(f"TrialPolicy.{name} takes a finite number, not {value!r}")
             if value < least:
                 raise ConfigError(f"TrialPolicy.{name} is {value}, and must be {least:g} or more")
+        for name in _SHARES:
+            if getattr(self, name) > 1:
+                raise ConfigError(f"TrialPolicy.{name} is a share of the questions, at most 1")
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ConfigError(
@@ -114,8 +131,9 @@ class TrialPolicy(TrialLimits):
 _LEAST: dict[str, float] = {
     "k": 1, "depth": 0, "calls": 0, "attempts": 1, "seconds": 0, "tool_seconds": 0.001, "result_bytes": 1,
     "concurrency": 1, "per_host": 1, "per_second": 0.001, "money": 0, "shuffles": 0, "evaluated": 1, "model_calls": 0,
-    "reply_chars": 0, "fresh": 0, "fresh_transient": 0,
+    "evaluator_share": 0, "reply_chars": 0, "fresh": 0, "fresh_transient": 0,
 }  # fmt: skip
+_SHARES = ("evaluator_share",)
 _CHOICES: dict[str, tuple[str, ...]] = {
     "simulate": ("never", "transient", "every"),
     "planning": ("said", "model"),
