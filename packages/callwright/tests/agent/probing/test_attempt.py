@@ -10,7 +10,7 @@ from callwright.agent.probing.arguments import Draft
 from callwright.agent.probing.attempt import Attempt, Attempts, explain_untriable
 from callwright.nouns.errors import Failure
 from callwright.nouns.trace import Trace
-from callwright.nouns.types import READ, WRITE, Effects, JsonObject, Tool, ToolOutput
+from callwright.nouns.types import READ, READ_LOCAL, WRITE, Effects, JsonObject, Tool, ToolOutput
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.testing import FakeTool, in_order
@@ -68,6 +68,35 @@ def test_only_what_reads_may_be_tried(tool: Tool, why: str) -> None:
     assert why in found
     assert bool(found) == bool(why)
     assert explain_untriable(tool, TrialPolicy(sandbox=("*",))) == ""
+
+
+@pytest.mark.parametrize(
+    ("effects", "policy", "is_sent"),
+    [
+        (READ, TrialPolicy(), False),
+        (READ_LOCAL, TrialPolicy(), True),
+        (READ, TrialPolicy(prices={"weather": 0.0}), True),
+        (READ, TrialPolicy(prices={"weather": 0.1}, money=1.0), False),
+        (READ, TrialPolicy(prices={"weather": 0.1, "*": 0.0}, money=1.0), False),
+        (READ, TrialPolicy(sandbox=("weather",)), True),
+    ],
+)
+async def test_a_guess_is_not_sent_to_a_tool_that_reaches_outside_unless_it_is_declared_free(
+    effects: Effects, policy: TrialPolicy, is_sent: bool
+) -> None:
+    tool = FakeTool("weather", CITY, output={"city": "Oslo", "celsius": 3}, effects=effects)
+    guess = Draft({"city": "Oslo"}, guessed=("city",))
+    found = await attempts(tool, policy=policy).make(
+        tool.tool, guess, ProvenanceIndex("weather in Oslo")
+    )
+    assert len(tool.calls) == is_sent
+    if not is_sent:
+        assert isinstance(found, str)
+        assert "'city' would be a guess" in found
+    sure = await attempts(tool, policy=policy).make(
+        tool.tool, Draft({"city": "Oslo"}), ProvenanceIndex("weather in Oslo")
+    )
+    assert isinstance(sure, Attempt), "what is no guess is sent"
 
 
 async def test_a_call_that_the_gate_refuses_never_leaves_and_is_a_parameter_mismatch() -> None:

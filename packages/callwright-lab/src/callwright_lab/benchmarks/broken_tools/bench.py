@@ -68,9 +68,15 @@ SYSTEMS: Mapping[str, Mapping[str, Any]] = {
     "try all": {"simulate": "never", "thorough": True, "calls": 10_000},
 }
 _MODEL = frozenset({"model", "trials+model"})
-_LOCAL: Mapping[str, Any] = {"k": 10, "per_host": 8, "per_second": 10_000.0, "seconds": 300.0}
-"""What holds for every system: the first ten are wanted, and nobody else is kept waiting by a
-server of our own.
+_LOCAL: Mapping[str, Any] = {
+    "k": 10,
+    "per_host": 8,
+    "per_second": 10_000.0,
+    "seconds": 300.0,
+    "prices": {"*": 0.0},
+}
+"""What holds for every system: the first ten are wanted, nobody else is kept waiting by a server of
+our own, and its calls are free.
 """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -66,7 +66,10 @@ class TrialPolicy(TrialQuestions):
     server, a copy). They may therefore be probed although they may write. ``per_host`` calls at a
     time and ``per_second`` calls a second reach one host (one tool source). ``prices`` (pattern ->
     cost of a call, in any one currency) are spent from ``money``. A tool with a price is not called
-    once that is spent, so by default not at all.
+    once that is spent, so by default not at all. A price of 0 declares a tool free: only then, or
+    in a sandbox, may a guessed value be sent to a tool that reaches outside (``open_world``). A
+    stateful tool is tried on what ``sandbox`` declares, such as a snapshot of its state, or not at
+    all.
 
     Extent: probing ends when the first ``k`` are decided
     (:mod:`callwright.agent.probing.selection`); ``thorough`` tries every candidate. ``depth`` is
@@ -122,10 +125,15 @@ class TrialPolicy(TrialQuestions):
         """Return the price of one call: the highest of the prices whose pattern matches the tool's
         name.
         """
-        return max(
-            (cost for pattern, cost in self.prices.items() if fnmatchcase(tool.name, pattern)),
-            default=0.0,
-        )
+        return max(self._prices_of(tool), default=0.0)
+
+    def is_free(self, tool: Tool) -> bool:
+        """Return True if a price of 0 is declared for this tool, and no higher one."""
+        prices = list(self._prices_of(tool))
+        return bool(prices) and max(prices) == 0
+
+    def _prices_of(self, tool: Tool) -> Iterator[float]:
+        return (cost for pattern, cost in self.prices.items() if fnmatchcase(tool.name, pattern))
 
 
 _LEAST: dict[str, float] = {
