@@ -182,7 +182,7 @@ class Attempts:
             return self._refused(tool, draft, verdict)
         if known := self._remembered(verdict, draft, whole):
             return known
-        if why := explain_untriable(tool, self.policy) or explain_guess(tool, draft, self.policy):
+        if why := self._explain_held_back(tool, draft):
             return await self._in_place_of(verdict, why)
         if why := self._forbidden(tool):
             return why
@@ -198,6 +198,14 @@ class Attempts:
                 max_bytes=self.policy.result_bytes,
             )
         return await self._judged(verdict, result, draft)
+
+    def _explain_held_back(self, tool: Tool, draft: Draft) -> str:
+        """Return the reason why a call stays here, where a simulated reply may stand in; "" if it
+        may leave.
+        """
+        if self.policy.simulate == "only":
+            return "not tried: replies are only simulated"
+        return explain_untriable(tool, self.policy) or explain_guess(tool, draft, self.policy)
 
     async def _in_place_of(self, call: CheckedCall, why: str) -> Attempt | str:
         """A simulated reply of a tool that cannot be tried; else why it was not."""

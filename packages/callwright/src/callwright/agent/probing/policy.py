@@ -11,7 +11,7 @@ from typing import Literal
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Tool
 
-Simulate = Literal["never", "transient", "every"]
+Simulate = Literal["never", "transient", "every", "only"]
 Planning = Literal["said", "model"]
 Evaluation = Literal["evidence", "model"]
 Order = Literal["doubt", "proof", "retrieved"]
@@ -78,7 +78,7 @@ class TrialPolicy(TrialQuestions):
 
     ``simulate`` says when a reply is simulated. "transient": after a failure that says nothing of
     the tool, and where the tool may not be probed. "every": after any error, which is the paper's
-    rule. Or "never".
+    rule. "only": no tool is called, and every reply is simulated. Or "never".
 
     ``order``: by "proof", real successes stand first, then simulated, then untested, then failed.
     As "retrieved", only a failure moves a candidate: a success does not overtake a candidate for
@@ -143,7 +143,7 @@ _LEAST: dict[str, float] = {
 }  # fmt: skip
 _SHARES = ("evaluator_share",)
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "simulate": ("never", "transient", "every"),
+    "simulate": ("never", "transient", "every", "only"),
     "planning": ("said", "model"),
     "evaluation": ("evidence", "model"),
     "order": ("doubt", "proof", "retrieved"),

@@ -16,6 +16,7 @@ class Simulate(StrEnum):
     never = "never"
     transient = "transient"
     every = "every"
+    only = "only"
 
 
 class Judges(StrEnum):
