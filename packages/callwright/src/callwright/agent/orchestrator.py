@@ -28,7 +28,6 @@ from callwright.agent.catalog_search import (
     Shortlisting,
     collect_digests,
 )
-from callwright.agent.charged_model import ChargedModel
 from callwright.agent.earlier_turns import read_turns
 from callwright.agent.execution.call_runner import RunSafety
 from callwright.agent.execution.executor import Executor
@@ -54,6 +53,7 @@ from callwright.agent.options import (
     Safety,
     ToolSelection,
 )
+from callwright.agent.probing.charged_model import ChargedModel
 from callwright.agent.probing.days import find_relative_days
 from callwright.agent.probing.settings import OWN
 from callwright.agent.probing.verdict import build_observation

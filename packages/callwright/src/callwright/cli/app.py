@@ -44,7 +44,6 @@ from callwright.cli.settings.options import (
     group_options,
 )
 from callwright.cli.settings.serving import proxy_command, simulate_command
-from callwright.cli.settings.trials import TrialOptions
 from callwright.cli.terminal.apps import new_app
 from callwright.cli.terminal.ending import report_errors
 from callwright.cli.tools import catalogue
@@ -194,7 +193,6 @@ def run_command(
     strategy: StrategyOptions,
     safety: SafetyOptions,
     selection: SelectionOptions,
-    trials: TrialOptions,
     shown: ShownOptions,
     kept: KeptOptions,
     config: ConfigOptions,
@@ -216,7 +214,7 @@ def run_command(
         profile=config.profile,
         say=False,
     ).announced("model", "encoder", log_format=shown.form)
-    raise typer.Exit(run_query(RunRequest.of(query, settings, strategy, safety, trials), shown))
+    raise typer.Exit(run_query(RunRequest.of(query, settings, strategy, safety, selection), shown))
 
 
 @app.command("chat")
@@ -228,7 +226,6 @@ def chat_command(
     strategy: StrategyOptions,
     safety: SafetyOptions,
     selection: SelectionOptions,
-    trials: TrialOptions,
     kept: KeptOptions,
     config: ConfigOptions,
     limits: LimitOptions,
@@ -256,7 +253,7 @@ def chat_command(
         profile=config.profile,
         say=False,
     ).announced("model", "encoder")
-    raise typer.Exit(run_chat(RunRequest.of("", settings, strategy, safety, trials), session))
+    raise typer.Exit(run_chat(RunRequest.of("", settings, strategy, safety, selection), session))
 
 
 @app.command("runs")

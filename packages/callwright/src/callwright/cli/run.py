@@ -77,7 +77,7 @@ class RunRequest:
         settings: Settings,
         strategy: StrategyOptions,
         safety: SafetyOptions,
-        trials: TrialOptions,
+        selection: TrialOptions,
     ) -> RunRequest:
         """Return the request of the settings and the command line. Raises ConfigError."""
         retrieval = settings.get("retrieval")
@@ -104,7 +104,7 @@ class RunRequest:
                 settings.get("shortlist"),
                 settings.get("trials", "off"),
                 mode_named(retrieval) if retrieval else None,
-                probing=trials.to_trials(),
+                probing=selection.to_trials(),
                 simulator=make_simulator,
             ),
             settings.journal(),

@@ -112,10 +112,10 @@ class MadeApi:
         echo = {} if is_silent else {key: told[key] for key in op.echoed}
         return 200, shape_reply(op.name, held, echo)
 
-    def _turn_elsewhere(self, op: Operation, given: Mapping[str, str]) -> dict[str, str]:
+    def _turn_elsewhere(self, op: Operation, asked: Mapping[str, str]) -> dict[str, str]:
         """The same call about other things of this world; where it names none, other facts."""
-        told = {key: self._choose_other(op.takes[key], value) for key, value in given.items()}
-        return told if told != given else {**told, "of": "another day"}
+        told = {key: self._choose_other(op.takes[key], value) for key, value in asked.items()}
+        return told if told != asked else {**told, "of": "another day"}
 
     def _choose_other(self, kind: str, value: str) -> str:
         others = [n for n in self.known.get(kind, ()) if n.casefold() != value.casefold()]

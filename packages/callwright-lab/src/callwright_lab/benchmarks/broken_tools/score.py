@@ -219,8 +219,8 @@ def _render_classes(ordered: Sequence[tuple[int, str]], found: Found) -> str:
 
 
 def _render_kinds(ordered: Sequence[tuple[int, str]], found: Found) -> str:
-    """What became of the broken tools among the candidates: shown to fail, of those that succeeded
-    or failed; by kind, and of the intact ones.
+    """The candidates that were shown to fail, of those that succeeded or failed: broken tools by kind,
+    and the intact ones.
     """
     kinds = sorted({kind for rows in found.values() for _, kind in _iter_trials([*rows.values()])})
     lines = [["sunk, of those decided: broken %", "system", *(kind or "intact" for kind in kinds)]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.agent.charged_model import ChargedModel
+from callwright.agent.probing.charged_model import ChargedModel
 from callwright.nouns.errors import ModelError
 from callwright.nouns.limits import Budget, Limits
 from callwright.nouns.protocols import ChatRequest
