@@ -174,7 +174,8 @@ GUIDES = [
 ]
 RULES = re.compile(r"<!-- rules: begin -->.*<!-- rules: end -->", re.DOTALL)  # of the registry
 MOST_WORDS = 25
-README_WORDS, GUIDE_WORDS = 700, 26_450  # 1,430 of them are the gateway's three pages
+# 1,430 of them are the gateway's three pages, 190 what trains on which card, and adapters
+README_WORDS, GUIDE_WORDS = 700, 26_640
 
 
 def list_sentences(page: str) -> list[str]:

@@ -33,6 +33,7 @@ TOY = Settings(
     bf16=False,
     vllm=False,
     save_every=1,
+    recompute=False,
 )
 
 

@@ -14,8 +14,9 @@ if find_spec("trl") is None or find_spec("torch") is None:
     pytest.skip("extra 'train' is not installed", allow_module_level=True)
 
 from callwright.nouns.errors import ConfigError
+from callwright_lab.training.checkpoints import open_model
 from callwright_lab.training.refiner.settings import CPU, PAPER
-from callwright_lab.training.tuning import group_config, learn_only_top, open_model
+from callwright_lab.training.tuning import group_config, learn_only_top
 from tests.training.refiner_case import tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train

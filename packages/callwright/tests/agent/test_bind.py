@@ -159,6 +159,23 @@ def test_a_turn_without_a_call_ends_the_run() -> None:
     assert read_reply(TURN, "text", Reply("I am done.")).finished
 
 
+@pytest.mark.parametrize(
+    ("mode", "reply"),
+    [
+        (
+            "schema",
+            Reply('{"thought": "x is open", "action": {"tool": "find", "arguments": {"q": "x"}}}'),
+        ),
+        ("text", Reply('Thought: x is open\nAction: find\nAction Input: {"q": "x"}')),
+        ("native", Reply("x is open", (ToolCall("c1", "find", {"q": "x"}),))),
+    ],
+)
+def test_the_thought_before_a_call_is_read_in_every_form(mode: ReplyMode, reply: Reply) -> None:
+    bound = read_reply(TURN, mode, reply)
+    assert [call.tool for call in bound.calls] == ["find"]
+    assert bound.thought == "x is open"
+
+
 SEARCH = View(
     "Find x",
     (FIND, DROP),

@@ -791,6 +791,9 @@ async def test_react_sees_all_tools_and_ends_when_the_model_says_so() -> None:
     assert all("population(" in r.messages[-1].content for r in model.requests[:3])
     assert done.plan.edges == (("find_airport@1", "population@2"),)
     assert done.cost.steps == 4
+    last = model.requests[2].messages[-1].content
+    assert "thought: code\nr1: find_airport(" in last
+    assert "thought: count\nr2: population(" in last
 
 
 async def test_react_that_goes_round_in_circles_is_stopped() -> None:

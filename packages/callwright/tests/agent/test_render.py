@@ -50,6 +50,15 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
     assert "next" in render_type(node, node)
 
 
+def test_a_thought_stands_above_the_result_of_its_call() -> None:
+    results = [ToolResult(f"r{n}", "t", {}, content=n) for n in (1, 2)]
+    assert render_results(results, 500, thoughts={"r2": "look\ntwice"}).splitlines() == [
+        "r1: t() -> 1",
+        "thought: look twice",
+        "r2: t() -> 2",
+    ]
+
+
 @given(st.lists(st.text(max_size=400), max_size=8), st.integers(50, 2_000))
 def test_results_stay_within_the_budget_and_each_one_is_named(
     bodies: list[str], limit: int

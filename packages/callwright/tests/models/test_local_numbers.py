@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -28,6 +29,9 @@ class Decoder:
         self.bodies: list[dict[str, Any]] = []
         self.made = 0
 
+    def choose_adapter(self, adapter: Path | None, kind: str) -> dict[str, Any]:
+        return {}  # it has none
+
     def chat(self, body: dict[str, Any], on_chunk: Callable[[dict[str, Any]], bool]) -> None:
         self.bodies.append(body)
         for count, piece in enumerate(self.played["multipleOf" in body["grammar"]], 1):
@@ -40,7 +44,7 @@ class Decoder:
 
 def question(decoder: Decoder, watch: Callable[[str], bool] | None = None) -> _Question:
     request = ask("How good is Bob?", schema=SCORE)
-    return _Question(cast(Engine, decoder), request, watch, threading.Event(), "m", True)
+    return _Question(cast(Engine, decoder), request, watch, threading.Event(), "m", True, None)
 
 
 def test_a_number_that_does_not_end_is_asked_for_again_and_both_are_counted() -> None:

@@ -20,6 +20,16 @@ def test_the_default_is_the_embedded_model_and_nothing_is_loaded_yet() -> None:
     assert open_model("local:smollm2-135m").name == "smollm2-135m"
 
 
+def test_an_adapter_is_named_behind_a_plus(tmp_path: Path) -> None:
+    assert open_model("local:+runs/mine.gguf").name == "qwen2.5-coder-1.5b+mine"
+    assert open_model("local:smollm2-135m+mine.gguf").name == "smollm2-135m+mine"
+    plus = tmp_path / "a+b.gguf"
+    plus.write_bytes(b"x")
+    assert open_model(f"local:{plus}").name == "a+b"
+    with pytest.raises(ConfigError, match="no local model 'none'"):
+        open_model("local:none+mine.gguf")
+
+
 async def test_options_go_to_the_constructor_in_one_object_or_one_by_one(tmp_path: Path) -> None:
     memory = tmp_path / "endpoints.json"
     for model in (

@@ -57,6 +57,14 @@ def train_toolmvr(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@train.command("adapter", context_settings=_PASS)
+def train_adapter(context: typer.Context) -> None:
+    """Write a trained LoRA adapter as a GGUF file for the embedded engine, and check it there."""
+    from callwright_lab.training.adapters.command import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("desk", context_settings=_PASS)
 def bench_desk(context: typer.Context) -> None:
     """Strategies on the tasks of examples/desk."""

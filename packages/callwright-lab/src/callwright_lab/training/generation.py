@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,11 @@ except ImportError:
     raise MissingExtra("asking a model in memory", "train", "callwright-lab") from None
 
 Chat = list[dict[str, str]]
+
+
+def seed_draws(text: str) -> None:
+    """Begin the draws of replies anew, from a seed of this text."""
+    torch.manual_seed(zlib.crc32(text.encode()))
 
 
 def generate_replies(

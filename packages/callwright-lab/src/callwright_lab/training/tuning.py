@@ -4,75 +4,35 @@ replies.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from callwright import weights
 from callwright.nouns.errors import ConfigError, MissingExtra
-from callwright_lab.training.refiner.dapo import DapoTrainer, read_clock
-from callwright_lab.training.tuning_settings import Tuning
+from callwright_lab.training import checkpoints
+from callwright_lab.training.processes import count_processes, is_main_process
+from callwright_lab.training.refiner.dapo import DapoTrainer
+from callwright_lab.training.resumption import (
+    Checkpoints,
+    cut_curve,
+    is_finished,
+    keep_settings,
+    mark_finished,
+    prepare_run,
+    read_spent,
+    require_same_settings,
+)
+from callwright_lab.training.tuning_settings import Tuning, is_gguf
 
 try:
     import torch
-    from accelerate import PartialState
     from datasets import Dataset
-    from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
     from trl import GRPOConfig, SFTConfig, SFTTrainer
 except ImportError:
     raise MissingExtra("training a language model", "train", "callwright-lab") from None
 
 Chat = list[dict[str, str]]
-
-
-def open_model(name: str) -> tuple[Any, Any]:
-    """(model in float32, tokenizer): a folder, a name of ``callwright weights``, or a model hub's
-    name.
-    """
-    if name in weights.REGISTRY:
-        path = weights.fetch(name)
-        place, extra = str(path.parent), {"gguf_file": path.name}
-    else:
-        place, extra = name, {}
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(place, **extra)
-        model = AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32, **extra)
-    except (OSError, ValueError) as error:
-        hint = (
-            "a folder with a transformers checkpoint, a name of `callwright weights`, or a name on"
-            " the model hub"
-        )
-        raise ConfigError(
-            f"the model {name!r} cannot be opened: {str(error).splitlines()[0]}", hint=hint
-        ) from error
-    if hasattr(
-        model.config, "quantization_config"
-    ):  # the weights are whole again, but the model still says it is GGUF
-        del model.config.quantization_config
-        whole = AutoModelForCausalLM.from_config(model.config, dtype=torch.float32)
-        whole.load_state_dict(model.state_dict())
-        whole.generation_config = model.generation_config
-        model = whole
-    return model, tokenizer
-
-
-def is_main_process() -> bool:
-    """Return True if this process is the one that writes, among those that ``accelerate launch``
-    started.
-    """
-    return bool(PartialState().is_main_process)
-
-
-def save_checkpoint(model: Any, tokenizer: Any, folder: Path) -> None:
-    """The model and its tokenizer as a transformers checkpoint; the other processes wait for it."""
-    if is_main_process():
-        # training turns it off, and who loads the checkpoint means to generate
-        model.config.use_cache = True
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-    PartialState().wait_for_everyone()
 
 
 def learn_only_top(model: Any, layers: int) -> None:
@@ -86,20 +46,6 @@ def learn_only_top(model: Any, layers: int) -> None:
         part.requires_grad_(True)
 
 
-class TimeLimit(TrainerCallback):  # type: ignore[misc]
-    """Ends a run after so many seconds (0: never), with a checkpoint of what there is."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds, self._start = seconds, read_clock()
-
-    def on_train_begin(self, *_: Any, **__: Any) -> None:
-        self._start = read_clock()
-
-    def on_step_end(self, _args: Any, _state: Any, control: Any, **_: Any) -> None:
-        if self.seconds and read_clock() - self._start > self.seconds:
-            control.should_training_stop = control.should_save = True
-
-
 _RECOMPUTE = next(  # its name changed in transformers 5.2x
     n
     for n in ("activation_checkpointing", "gradient_checkpointing")
@@ -107,21 +53,105 @@ _RECOMPUTE = next(  # its name changed in transformers 5.2x
 )
 
 
+_OPTIMISERS = {"adamw-8bit": "adamw_8bit", "paged-adamw-8bit": "paged_adamw_8bit"}
+
+
+def open_learner(name: str, settings: Tuning) -> tuple[Any, Any]:
+    """(model, tokenizer) to be trained by these settings, on the device of this process.
+
+    The base under an adapter is in bfloat16 with ``bf16``, or in 4 bits; weights that are all
+    learned are in float32. What an adapter's folder holds is learned further.
+    """
+    adapted = settings.adapter != "none"
+    return checkpoints.open_model(
+        name,
+        bf16=adapted and settings.bf16,
+        four_bits=settings.adapter == "qlora",
+        learn=adapted,
+    )
+
+
+def open_measured(name: str, settings: Tuning) -> Any:
+    """The model as it is asked: in bfloat16 where there is a GPU and ``bf16``."""
+    return checkpoints.open_model(name, bf16=settings.bf16 and torch.cuda.is_available())[0]
+
+
+def open_given(model: Any, settings: Tuning) -> Any:
+    """A model as it is, or opened to be trained where its name is given."""
+    return open_learner(model, settings)[0] if isinstance(model, str) else model
+
+
+def choose_learned(model: Any, settings: Tuning) -> Any:
+    """Freeze what is not learned. Returns PEFT's configuration of a new adapter, or None for a
+    model that has one or learns without.
+
+    A new adapter is all zeros, so where a run began is the model without it: TRL asks that one for
+    the KL reference. Of an adapter that was trained before, TRL keeps a frozen copy for it.
+    """
+    if settings.adapter == "none" or hasattr(model, "peft_config"):
+        learn_only_top(model, settings.top)
+        return None
+    from peft import LoraConfig
+
+    return LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
+
+
+def learn_in_float32(model: Any) -> None:
+    """Widen what is learned: TRL narrows an adapter on a quantised base to bfloat16, which loses
+    small steps, and which PEFT undoes where a run goes on.
+    """
+    for weight in model.parameters():
+        if weight.requires_grad:
+            weight.data = weight.data.float()
+
+
+def share_batch(batch: int, micro: int, processes: int = 0) -> tuple[int, int]:
+    """(rows of one pass of one process, passes) that make a batch over all ``processes`` (0: as
+    many as ``accelerate launch`` started).
+
+    Raises ConfigError for a batch that cannot be shared so.
+    """
+    processes = processes or count_processes()
+    rows = batch // processes
+    if not rows or rows * processes != batch:
+        raise ConfigError(
+            f"a batch of {batch} rows cannot be shared among {processes} processes",
+            hint="make it a multiple of them",
+        )
+    micro = min(micro, rows)
+    if rows % micro:
+        raise ConfigError(
+            f"{rows} rows a process cannot be cut into passes of {micro}",
+            hint="set --sft-micro, or --micro of toolmvr",
+        )
+    return micro, rows // micro
+
+
 def describe_run(
     settings: Tuning, out: Path, steps: int, rate: float, gpu: bool = False
 ) -> dict[str, Any]:
     """Return the arguments that all trainers share."""
+    cuda = torch.cuda.is_available()
     return {
         "output_dir": str(out),
         "learning_rate": rate,
         "lr_scheduler_type": "constant",
         "max_steps": steps or -1,
         "num_train_epochs": settings.epochs,
+        "optim": _OPTIMISERS.get(settings.optimiser, "adamw_torch")
+        if gpu or cuda
+        else "adamw_torch",
         "bf16": settings.bf16,
-        "use_cpu": not torch.cuda.is_available(),
-        _RECOMPUTE: gpu or torch.cuda.is_available(),
+        "use_cpu": not cuda,
+        _RECOMPUTE: settings.recompute and (gpu or cuda or settings.adapter != "none"),
         "logging_steps": 1,
         "logging_nan_inf_filter": False,
+        "save_strategy": "steps",
         "save_steps": settings.save_every,
         "save_total_limit": 2,
         "report_to": [],
@@ -131,52 +161,66 @@ def describe_run(
     }
 
 
+def run_stage(
+    make: Any, settings: Tuning, work: Path, order: dict[str, float], *, resume: bool,
+    result: Path | None,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Train by the trainer that ``make`` returns for (checkpoint to go on from, callback).
+
+    The rows of its log. With ``result`` the model is saved there, and a stage that is finished is
+    not made again: its log is then empty. Raises ConfigError where the run in ``work`` cannot be
+    gone on with by these settings, or may not be because ``resume`` was not asked for.
+    """
+    if resume:
+        require_same_settings(work, settings)
+    if resume and result is not None and result.is_dir() and is_finished(work, order):
+        return []
+    checkpoint = prepare_run(work, resume, order)
+    keep_settings(work, settings)
+    trainer = make(checkpoint, Checkpoints(order, read_spent(checkpoint)))
+    learn_in_float32(trainer.model)
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    if result is not None:
+        checkpoints.save_checkpoint(trainer, trainer.processing_class, result)
+        if is_main_process():
+            mark_finished(work, order)
+    return list(trainer.state.log_history)
+
+
 def run_sft(
     model: Any, tokenizer: Any, rows: Sequence[tuple[Chat, str]], settings: Tuning, out: Path,
-    *, steps: int = 0, epochs: float = 1.0, seconds: float = 0, checkpoints: bool = False, resume: bool = False,
+    *, steps: int = 0, epochs: float = 1.0, seconds: float = 0, resume: bool = False,
+    result: Path | None = None,
 ) -> list[float]:  # fmt: skip
     """Learn to write the second of each row after the first: the mean negative log-likelihood of
-    its tokens.
+    its tokens. ``model`` is one, or the name of one that is opened if the stage is not finished.
 
     The loss of every step. It ends after ``steps`` (0: as many as the epochs have), or sooner by
-    ``seconds``. With ``checkpoints`` the run can be gone on with; see :func:`prepare_run`.
+    ``seconds``. ``resume`` and ``result``: see :func:`run_stage`.
     """
-    resume = prepare_run(out, resume) if checkpoints else False
-    learn_only_top(model, settings.top)
     pairs = [
         {"prompt": chat, "completion": [{"role": "assistant", "content": answer}]}
         for chat, answer in rows
     ]
-    common = describe_run(settings, out, steps, settings.sft_rate)
+    micro, passes = share_batch(settings.sft_batch, settings.sft_micro)
     config = SFTConfig(
-        **{**common, "num_train_epochs": epochs},
-        per_device_train_batch_size=settings.sft_batch,
+        **{**describe_run(settings, out, steps, settings.sft_rate), "num_train_epochs": epochs},
+        per_device_train_batch_size=micro,
+        gradient_accumulation_steps=passes,
         max_length=settings.context + settings.longest,
-        save_strategy="steps" if checkpoints else "no",
     )
-    trainer = SFTTrainer(model, args=config, train_dataset=Dataset.from_list(pairs), processing_class=tokenizer,
-                         callbacks=[TimeLimit(seconds)])  # fmt: skip
-    trainer.train(resume_from_checkpoint=resume or None)
-    return [row["loss"] for row in trainer.state.log_history if "loss" in row]
 
+    def make(_: Path | None, callback: Checkpoints) -> Any:
+        opened = open_given(model, settings)
+        return SFTTrainer(
+            opened, args=config, train_dataset=Dataset.from_list(pairs),
+            processing_class=tokenizer, callbacks=[callback],
+            peft_config=choose_learned(opened, settings),
+        )  # fmt: skip
 
-def prepare_run(out: Path, resume: bool) -> bool:
-    """Return True if the run in this folder continues from its last checkpoint.
-
-    Raises ConfigError if ``resume`` finds no checkpoint, or if there is one without ``resume``: a
-    run is never overwritten.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    found = any(out.glob("checkpoint-*"))
-    if resume and not found:
-        raise ConfigError(
-            f"there is no checkpoint in {out} to go on from", hint="leave out --resume"
-        )
-    if found and not resume:
-        raise ConfigError(
-            f"there is already a run in {out}", hint="go on with --resume, or choose another --out"
-        )
-    return resume
+    order = {"steps": steps, "epochs": epochs, "seconds": seconds}
+    log = run_stage(make, settings, out, order, resume=resume, result=result)
+    return [row["loss"] for row in log if "loss" in row]
 
 
 def group_config(settings: Tuning, out: Path, gpu: bool = False, processes: int = 0) -> Any:
@@ -185,8 +229,9 @@ def group_config(settings: Tuning, out: Path, gpu: bool = False, processes: int 
     A batch is shared among the ``processes`` (0: as many as ``accelerate launch`` started).
     ``gpu``: as on a machine with CUDA and vLLM, to look at, whatever this one is.
     """
-    vllm = settings.vllm and (gpu or (torch.cuda.is_available() and find_spec("vllm") is not None))
-    processes = processes or int(os.environ.get("WORLD_SIZE", "1"))
+    there = gpu or (torch.cuda.is_available() and find_spec("vllm") is not None)
+    vllm = settings.vllm and there and not is_gguf(settings.model)
+    processes = processes or count_processes()
     rows = settings.batch * settings.group // processes
     if rows * processes != settings.batch * settings.group or rows % settings.group:
         raise ConfigError(
@@ -202,6 +247,8 @@ def group_config(settings: Tuning, out: Path, gpu: bool = False, processes: int 
         "use_vllm": True,
         "vllm_mode": "colocate",
         "vllm_max_model_length": settings.context + settings.longest,
+        "vllm_gpu_memory_utilization": settings.vllm_share,
+        "vllm_enable_sleep_mode": True,  # its share of the memory is the learner's meanwhile
     }
     return GRPOConfig(
         **describe_run(settings, out, settings.steps, settings.rate, gpu),
@@ -217,36 +264,50 @@ def group_config(settings: Tuning, out: Path, gpu: bool = False, processes: int 
         temperature=settings.temperature,
         mask_truncated_completions=False,  # they are punished instead
         remove_unused_columns=False,
-        save_strategy="steps",
         **(extra if vllm else {}),
     )
 
 
+def _require_reference(model: Any, settings: Tuning) -> None:
+    """Raise ConfigError if TRL could not load the KL reference: a second model, by its name."""
+    if settings.adapter != "none" or not settings.beta or not isinstance(model, str):
+        return
+    if is_gguf(model):
+        raise ConfigError(
+            f"the KL reference of {model!r} cannot be loaded: it is a GGUF file",
+            hint="--adapter lora takes the base as its reference; or --beta 0; or a checkpoint",
+        )
+
+
 def run_grpo(
     model: Any, tokenizer: Any, rows: Sequence[Mapping[str, Any]], rewards: Sequence[Any], settings: Tuning,
-    out: Path, seconds: float = 0, resume: bool = False,
+    out: Path, seconds: float = 0, resume: bool = False, result: Path | None = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Train on ``rows`` (a ``prompt`` each, and columns the rewards read); the curve, a row a step.
 
-    It is also in ``out/curve.jsonl``. ``resume``: from the last checkpoint, see :func:`prepare_run`.
+    It is also in ``out/curve.jsonl``. ``resume`` and ``result``: see :func:`run_stage`.
     """
-    resume = prepare_run(out, resume)
-    (out / "curve.jsonl").open(
-        "a" if resume else "w"
-    ).close()  # what a run without a checkpoint left is gone
-    learn_only_top(model, settings.top)
+    _require_reference(model, settings)
+    curve = out / "curve.jsonl"
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
-    trainer = DapoTrainer(
-        model,
-        list(rewards),
-        args=group_config(settings, out),
-        train_dataset=Dataset.from_list([dict(row) for row in rows]),
-        processing_class=tokenizer,
-        callbacks=[TimeLimit(seconds)],
-        attempts=settings.attempts,
-        shared=settings.shared,
-        curve=out / "curve.jsonl",
-    )
-    trainer.train(resume_from_checkpoint=resume or None)
-    return [row for row in trainer.state.log_history if "reward" in row]
+
+    def make(checkpoint: Path | None, callback: Checkpoints) -> DapoTrainer:
+        cut_curve(curve, checkpoint)
+        opened = open_given(model, settings)
+        return DapoTrainer(
+            opened,
+            list(rewards),
+            args=group_config(settings, out),
+            train_dataset=Dataset.from_list([dict(row) for row in rows]),
+            processing_class=tokenizer,
+            callbacks=[callback],
+            peft_config=choose_learned(opened, settings),
+            attempts=settings.attempts,
+            shared=settings.shared,
+            curve=curve,
+        )
+
+    order = {"steps": settings.steps, "epochs": settings.epochs, "seconds": seconds}
+    log = run_stage(make, settings, out, order, resume=resume, result=result)
+    return [row for row in log if "reward" in row]

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from callwright.nouns.errors import ConfigError
+from callwright.weights import REGISTRY
 
 T = TypeVar("T", bound="Tuning")
 Loss = Literal["dapo", "grpo"]
+Adapter = Literal["none", "lora", "qlora"]
+Optimiser = Literal["adamw", "adamw-8bit", "paged-adamw-8bit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +36,44 @@ class Optimisation:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuning(Optimisation):
+class Fitting(Optimisation):
+    """Settings by which a run fits into the memory there is; none changes what a step learns from.
+
+    ``adapter``: ``lora`` learns low-rank updates of all linear layers (Hu et al., 2021) on a base
+    that is not changed, in bfloat16 with ``bf16``; ``qlora`` keeps that base in 4 bits (Dettmers et
+    al., 2023). The 8-bit optimisers need CUDA; elsewhere AdamW is taken.
+    ``micro`` and ``sft_micro`` are how many replies and rows are in one pass of one process: the
+    rest of a batch is accumulated.
+    """
+
+    adapter: Adapter = "none"
+    rank: int = 16
+    alpha: int = 32
+    optimiser: Optimiser = "adamw"
+    micro: int = 2
+    sft_micro: int = 1
+    recompute: bool = True  # activations in the backward pass, rather than keep them
+    vllm_share: float = 0.3  # of the GPU's memory; vLLM sleeps while the model learns
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning(Fitting):
     """Supervised warm start and reinforcement by groups of replies. Lengths are in tokens.
 
     ``batch`` counts prompts an optimiser step, ``group`` replies a prompt, ``attempts`` prompts
     sampled at most for one step; with as many attempts as prompts nothing is sampled again, which
-    is GRPO. ``micro`` is how many replies are in one forward pass.
+    is GRPO. ``sft_batch`` counts rows an optimiser step, over all processes.
     """
 
     longest: int = 4096  # a reply ends here
     context: int = 4096  # longer prompts are left out
     temperature: float = 1.0
-    micro: int = 8
     sft_steps: int = 0
     sft_rate: float = 1e-5
     sft_batch: int = 16
     bf16: bool = True
-    vllm: bool = True  # rollouts by vLLM where it is installed and there is a GPU
+    # rollouts by vLLM where it is installed and there is a GPU; it reads checkpoints, not GGUF files
+    vllm: bool = True
     top: int = 0  # learn only this many of the last layers; 0: all weights
     shared: bool = False  # compute each prompt once for its whole group: exact, and what makes a CPU run possible
     save_every: int = 20
@@ -63,8 +88,24 @@ class Tuning(Optimisation):
             raise ConfigError(
                 f"{self.batch} x {self.group} replies cannot be cut into passes of {self.micro}"
             )
+        for name, kind in (("adapter", Adapter), ("optimiser", Optimiser)):
+            if getattr(self, name) not in get_args(kind):
+                raise ConfigError(
+                    f"there is no {name} {getattr(self, name)!r}",
+                    hint=f"there are: {', '.join(get_args(kind))}",
+                )
+        if self.adapter != "none" and self.top:
+            raise ConfigError(
+                "an adapter learns beside all layers, --top learns the last of them",
+                hint="leave one of --adapter and --top out",
+            )
         if self.attempts < self.batch:
             raise ConfigError(f"{self.attempts} attempts cannot fill a batch of {self.batch}")
+
+
+def is_gguf(name: str) -> bool:
+    """Return True if this model is a GGUF file, or a name of ``callwright weights``."""
+    return name in REGISTRY or (name.endswith(".gguf") and Path(name).expanduser().is_file())
 
 
 def add_options(

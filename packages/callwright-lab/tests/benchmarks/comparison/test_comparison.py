@@ -19,12 +19,14 @@ from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Message
 from callwright.planning import open_planner
+from callwright.planning.layers import LayerPredictor
 from callwright.testing import ScriptedModel
 from callwright_lab.benchmarks.comparison.comparison import (
     Bench,
     build_parser,
     compare_strategies,
     list_missing_runs,
+    open_compared_planner,
     read_shortlist_options,
     run_missing,
     run_task,
@@ -227,6 +229,35 @@ async def test_a_model_on_its_own_is_asked_about_no_failed_call_and_stands_apart
     assert f"schema replies, repair budget 0, configuration {alone.config}." in told
     assert name_system(repaired) == "react, scripted"
     assert name_system({**unrepaired, "label": "b"}) == "react, scripted (b, repair budget 0)"
+
+
+async def test_a_planner_belongs_to_row_and_configuration() -> None:
+    usual = bench(player(5))
+    edges = replace(usual, planner=open_compared_planner("edges"), planned_by="edges")
+    assert edges.config != usual.config
+    rows = [await run_task(one, FIVE, "layered") for one in (usual, edges)]
+    assert [row.get("planner") for row in rows] == [None, "edges"]
+    assert name_system(rows[1]) == "layered, scripted (planner edges)"
+
+
+@pytest.mark.parametrize(
+    ("named", "name"),
+    [("", "edges"), ("edges", "edges"), ("none", "all-in-one"), ("schema", "schema")],
+)
+def test_planners_have_the_names_of_the_tables(named: str, name: str) -> None:
+    assert open_compared_planner(named).name == name
+
+
+def test_the_paper_s_network_is_a_planner_of_every_comparison() -> None:
+    assert isinstance(open_compared_planner("network"), LayerPredictor)
+
+
+def test_a_planner_that_does_not_exist_is_an_error_before_any_run(tmp_path: Path) -> None:
+    options = build_parser("jugs", "", tmp_path / "rows.jsonl")
+    url = ["--model", "http://127.0.0.1:9/v1#m", "--mode", "plain", "--planner", "wizard"]
+    with pytest.raises(ConfigError, match="no planner 'wizard'"):
+        compare_strategies(options.parse_args(url), lambda: JUGS)
+    assert read_rows(tmp_path / "rows.jsonl") == []
 
 
 def test_a_budget_is_read_from_the_command(

@@ -103,10 +103,11 @@ def test_the_dry_run_says_what_would_be_and_writes_nothing(
     )
     shown = capsys.readouterr().out
     assert "| group | 4 |" in shown
-    assert "A100 hours" in shown
+    assert "on an A100" in shown
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(find_spec("trl") is None, reason="extra 'train' is not installed")
 def test_every_stage_runs_and_leaves_its_result(
     rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -145,6 +146,10 @@ def test_every_stage_runs_and_leaves_its_result(
     first = (out / "curated.jsonl").read_text()
     assert main([*common, "--stages", "curate"]) == 0
     assert (out / "curated.jsonl").read_text() == first, "what is known is not asked again"
+    begun = first.splitlines(keepends=True)[:2]
+    (out / "curated.jsonl").write_text("".join(begun) + "{")  # killed in the third task
+    assert main([*common, "--stages", "curate"]) == 0
+    assert (out / "curated.jsonl").read_text() == first, "each task has draws of its own"
     with pytest.raises(ConfigError, match="no row of part rl"):
         main([*common, "--stages", "grpo"])
     (out / "curated.jsonl").unlink()  # without curation all of part rl is reinforced on

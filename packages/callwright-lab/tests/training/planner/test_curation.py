@@ -51,4 +51,7 @@ def test_what_was_found_is_kept_as_it_comes(tmp_path: Path) -> None:
     append_solved(path, two)
     path.write_text(path.read_text() + '{"id": "c", "ra')  # killed in the middle of a line
     assert read_solved(path) == {"a": one, "b": two}
+    assert read_solved(path, may_cut=True) == {"a": one, "b": two}
+    append_solved(path, Solved("c", 0.5, 0.0, 8))
+    assert list(read_solved(path)) == ["a", "b", "c"]
     assert '"dropped": "always solved"' in path.read_text()

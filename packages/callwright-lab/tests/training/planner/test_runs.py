@@ -12,10 +12,11 @@ import pytest
 if find_spec("trl") is None or find_spec("torch") is None:
     pytest.skip("extra 'train' is not installed", allow_module_level=True)
 
+from callwright_lab.training.checkpoints import open_model
 from callwright_lab.training.planner.data import render_gold
 from callwright_lab.training.planner.runs import PlanRewards, run_grpo, run_sft, select_fitting
 from callwright_lab.training.planner.settings import QWEN3_0_6B
-from callwright_lab.training.tuning import group_config, open_model
+from callwright_lab.training.tuning import group_config
 from tests.training.planner_case import TOY, task, tasks
 from tests.training.refiner_case import tiny_model, tiny_tokenizer
 
@@ -40,6 +41,7 @@ def test_the_reward_is_eq_3_and_shows_what_the_policy_does() -> None:
     )
 
 
+@pytest.mark.heavy
 def test_sft_lowers_the_loss_of_the_plan_and_goes_on(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     losses = run_sft(
@@ -54,6 +56,7 @@ def test_sft_lowers_the_loss_of_the_plan_and_goes_on(tmp_path: Path) -> None:
     assert more[:20] == losses
 
 
+@pytest.mark.heavy
 def test_grpo_takes_its_steps_and_its_curve_shows_every_case(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     tiny_model(tokenizer).save_pretrained(

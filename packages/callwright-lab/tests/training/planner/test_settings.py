@@ -7,11 +7,14 @@ from dataclasses import replace
 import pytest
 
 from callwright.nouns.errors import ConfigError
-from callwright_lab.training.planner.settings import CPU, PARAMETERS, PRESETS, QWEN3_8B
+from callwright_lab.training.memory import SHAPES
+from callwright_lab.training.planner.settings import CPU, PRESETS, QWEN3_8B
 
 
 def test_there_is_a_preset_for_every_model_of_the_paper() -> None:
-    assert {s.model for s in PRESETS.values()} == {*PARAMETERS, "smollm2-135m"}
+    models = {s.model for s in PRESETS.values()}
+    assert {f"Qwen/Qwen3-{size}" for size in ("0.6B", "1.7B", "4B", "8B")} < models
+    assert models <= set(SHAPES), "a dry run knows the memory of every preset"
     for settings in PRESETS.values():
         assert settings.loss == "grpo"
         assert settings.attempts == settings.batch, "GRPO samples no prompt again"

@@ -76,6 +76,7 @@ def test_an_unknown_stage_and_missing_data_are_said(tmp_path: Path) -> None:
         main([*SMALL, "--data", str(tmp_path), "--out", str(tmp_path / "out"), "--stages", "data"])
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(find_spec("trl") is None, reason="extra 'train' is not installed")
 def test_every_stage_runs_and_leaves_its_result(data: Path, tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()

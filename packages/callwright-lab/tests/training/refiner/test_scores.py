@@ -59,6 +59,7 @@ def test_replies_do_not_depend_on_what_is_asked_beside_them() -> None:
     assert len(set(alone)) > 1
 
 
+@pytest.mark.heavy
 def test_a_model_that_learned_one_answer_by_heart_gets_full_marks(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     one = [samples()[-1]]

@@ -13,7 +13,7 @@ from callwright.nouns.errors import ConfigError
 from callwright_lab.training.toolmvr.command import main
 from callwright_lab.training.toolmvr.data import build_records, read_rows, save_records
 from callwright_lab.training.toolmvr.dry import estimate_cost, report_dry_run
-from callwright_lab.training.toolmvr.settings import CPU, GOES_BY, QWEN, Settings
+from callwright_lab.training.toolmvr.settings import CPU, GOES_BY, PRESETS, QWEN, Settings
 from tests.training.toolmvr_case import bought
 
 SOURCES = [
@@ -25,9 +25,11 @@ SOURCES = [
 def test_the_papers_run_in_rows_tokens_hours_and_memory() -> None:
     text = "\n".join(estimate_cost(QWEN, None))
     assert "11765 + 1176 rows an epoch (of 3625 R rows; ratio 10)" in text
-    assert "A100 hours" in text
-    assert "122 GB" in text
-    assert "sharding: zero3" in text
+    assert "for V and R on an A100" in text
+    assert "No single card of 80 GB holds it" in text
+    assert "sharding: none, processes: 1" in text
+    short = "\n".join(estimate_cost(PRESETS["two-cores"], None))
+    assert "x 512 tokens, 125 steps of 4: 0.26 M tokens" in short, "as many as it has steps"
     assert "11765 + 3625 rows" in "\n".join(estimate_cost(replace(QWEN, ratio=0.0), None))
     assert "No rows are here yet, so the counts are the paper's" in text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ R_ROW = record(next(iter_reflections(bought())))["messages"]
 def _tokenizers() -> list[Any]:
     from transformers import AutoTokenizer
 
-    made = [pytest.param(tiny_tokenizer(), id="bytes")]
+    made = [pytest.param(tiny_tokenizer(), id="bytes"), *_templates()]
     path = weights.find("smollm2-135m")
     readable = find_spec("torch") is not None and find_spec("gguf") is not None
     if path is None or not readable:
@@ -43,6 +44,36 @@ def _tokenizers() -> list[Any]:
             AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name), id="smollm2"
         ),
     ]
+
+
+def _templates() -> list[Any]:
+    """The templates of three families, as TRL keeps them, over bytes and the families' marks."""
+    if find_spec("trl") is None:
+        return []
+    import trl
+
+    from callwright_lab.training.templates import use_training_template
+
+    made = []
+    for name, end in (
+        ("qwen2_5", "<|im_end|>"),
+        ("qwen3", "<|im_end|>"),
+        ("llama3_1", "<|eot_id|>"),
+    ):
+        tokenizer = tiny_tokenizer()
+        marks = ["<|im_start|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>"]
+        tokenizer.add_special_tokens({"additional_special_tokens": marks})
+        tokenizer.eos_token = end
+        folder = Path(trl.__file__).parent / "chat_templates"
+        tokenizer.chat_template = (folder / f"{name}.jinja").read_text(encoding="utf-8")
+        use_training_template(tokenizer)
+        made.append(pytest.param(tokenizer, id=name))
+    return made
+
+
+def _thought(tokenizer: Any) -> str:
+    """What a template writes before the words of a turn, and the model learns to write too."""
+    return "<think>\n\n</think>\n\n" if "<think>" in tokenizer.chat_template else ""
 
 
 def _learned(tokenizer: Any, row: Tokens) -> list[str]:
@@ -62,7 +93,8 @@ def test_in_a_v_row_every_round_of_the_assistant_carries_loss_and_nothing_else(
 ) -> None:
     found = _learned(tokenizer, tokenize_row(tokenizer, V_ROW))
     said = [m["content"] for m in V_ROW if m["role"] == "assistant"]
-    assert found == [text + tokenizer.eos_token for text in said]
+    begun = _thought(tokenizer)
+    assert found == [begun + text + tokenizer.eos_token for text in said]
     assert len(said) == 3
 
 
@@ -71,7 +103,8 @@ def test_in_an_r_row_only_the_reflection_and_the_corrected_call_do_and_the_wrong
     tokenizer: Any,
 ) -> None:
     row = tokenize_row(tokenizer, R_ROW, 0.5)
-    assert _learned(tokenizer, row) == [R_ROW[-1]["content"] + tokenizer.eos_token]
+    right = _thought(tokenizer) + R_ROW[-1]["content"] + tokenizer.eos_token
+    assert _learned(tokenizer, row) == [right]
     whole = tokenizer.decode(row.ids)
     assert R_ROW[-3]["content"] in whole, "the wrong action is read, not learned"
     assert (R_ROW[-3]["no_loss"], R_ROW[-1]["no_loss"], row.weight) == (True, False, 0.5)

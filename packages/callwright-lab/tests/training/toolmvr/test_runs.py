@@ -82,6 +82,7 @@ def test_an_epoch_has_one_reflection_for_so_many_v_rows(ratio: float, expected: 
     assert mix_epoch([V] * 3, [], ratio) == [V] * 3
 
 
+@pytest.mark.heavy
 def test_a_run_lowers_the_loss_ends_in_time_and_goes_on(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     rows = mix_epoch([V] * 8, [R] * 8, 1)

@@ -26,6 +26,7 @@ def _rows(tmp_path: Path):  # type: ignore[no-untyped-def]
     return read_rows([tmp_path / "data.jsonl"])
 
 
+@pytest.mark.heavy
 def test_learning_rows_lowers_their_loss(rows, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     tokenizer = tiny_tokenizer()
     model = tiny_model(tokenizer)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 
 import pytest
 
-from callwright.nouns.errors import ConfigError
+from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright_lab.training.toolmvr.settings import (
     CPU,
     LLAMA,
-    PARAMETERS,
-    PRESETS,
     QWEN,
     ZERO3,
     build_sharding_options,
@@ -21,15 +20,20 @@ from callwright_lab.training.toolmvr.settings import (
 def test_the_presets_of_7_and_8_billion_are_the_papers() -> None:
     for one in (QWEN, LLAMA):
         assert (one.sft_rate, one.warmup, one.lam, one.ratio, one.top) == (2e-5, 0.04, 1.0, 10.0, 0)
-        assert build_sharding_options(one) == {"deepspeed": dict(ZERO3)}
     assert (QWEN.model, LLAMA.model) == (
         "Qwen/Qwen2.5-7B-Instruct",
         "meta-llama/Llama-3.1-8B-Instruct",
     )
-    assert set(PARAMETERS) == {p.model for p in PRESETS.values()}
 
 
-def test_gpus_share_by_deepspeed_or_fsdp_and_a_cpu_by_nothing() -> None:
+def test_processes_share_by_deepspeed_or_fsdp_only_if_asked_for() -> None:
+    assert build_sharding_options(QWEN) == {}
+    zero = replace(QWEN, sharding="zero3")
+    if find_spec("deepspeed") is None:
+        with pytest.raises(MissingExtra, match="deepspeed"):
+            build_sharding_options(zero)
+    else:
+        assert build_sharding_options(zero) == {"deepspeed": dict(ZERO3)}
     assert build_sharding_options(replace(QWEN, sharding="fsdp")) == {
         "fsdp": "full_shard auto_wrap"
     }
@@ -37,7 +41,14 @@ def test_gpus_share_by_deepspeed_or_fsdp_and_a_cpu_by_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"sharding": "zero9"}, {"lam": -1.0}, {"ratio": -1.0}, {"micro": 3}]
+    "wrong",
+    [
+        {"sharding": "zero9"},
+        {"lam": -1.0},
+        {"ratio": -1.0},
+        {"adapter": "dora"},
+        {"optimiser": "sgd"},
+    ],
 )
 def test_what_makes_no_sense_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ConfigError):

@@ -40,6 +40,7 @@ GIVE_UP = "give_up_and_restart"
 NONE = "none"
 _GIVES_UP = re.compile(r"\bgive[_ ]up", re.I)
 _USEFUL = re.compile(r"\s*useful:(.*)", re.I)
+_THOUGHT = re.compile(r"^\s*thought:(.*)$", re.I | re.M)
 _WANTED = "the model wants it and made no call of it yet"
 _NO_USE = "the model saw no use for it here"
 
@@ -63,6 +64,7 @@ class View:
     tried: tuple[
         str, ...
     ] = ()  # the steps that were taken from this very point before, and what became of them
+    thoughts: tuple[tuple[str, str], ...] = ()  # before each call, by the id of its result
     result_chars: int = 6_000
     reply_tokens: int = 512
 
@@ -82,6 +84,7 @@ class Bound:
     finished: bool = False
     given_up: bool = False  # it wants to go back and try another way
     malformed: str = ""  # why the reply could not be read, if so
+    thought: str = ""  # what the model says before its call
 
 
 def build_bind_request(
@@ -101,7 +104,7 @@ def build_bind_request(
     values = {
         "query": view.query,
         "results": (
-            render_results(view.results, view.result_chars, view.refused)
+            render_results(view.results, view.result_chars, view.refused, dict(view.thoughts))
             + _still_open(view.open_points)
         ),
         "tools": "(see the tool list)" if mode == "native" else render_signatures(view.tools),
@@ -176,11 +179,12 @@ def read_reply(view: View, mode: ReplyMode, reply: Reply) -> Bound:
     if mode == "schema":
         return _read_schema(view, reply.text)
     if reply.tool_calls:
-        return Bound(reply.tool_calls)
+        return Bound(reply.tool_calls, thought=reply.text.strip())
     parsed = parse_calls(reply.text, view.tools)
     named = _named_useful(view, reply.text)
     if parsed.calls and not (named and mode == "text"):
-        return Bound(parsed.calls, finished=parsed.finish is not None)
+        thought = _read_thought(reply.text)
+        return Bound(parsed.calls, finished=parsed.finish is not None, thought=thought)
     if parsed.calls or named:
         return _bind_layer_calls(view, parsed.calls, named, _NO_USE)
     if view.may_finish:
@@ -275,7 +279,7 @@ def _read_schema(view: View, text: str) -> Bound:
         return (
             Bound(finished=True, malformed="the reply was cut off")
             if truncated
-            else _read_action(value.get("action"))
+            else _read_action(value.get("action"), value.get("thought"))
         )
     entries = value.get("calls")
     entries = entries if isinstance(entries, list) else []
@@ -335,12 +339,18 @@ def _object_of(text: str) -> tuple[JsonObject | None, bool, str]:
     return found.value, found.truncated, ""
 
 
-def _read_action(action: Json) -> Bound:
+def _read_thought(text: str) -> str:
+    line = _THOUGHT.search(text)
+    return line[1].strip() if line else ""
+
+
+def _read_action(action: Json, thought: Json) -> Bound:
     if not isinstance(action, dict) or action.get("tool") in (None, FINISH):
         return Bound(finished=True)
     if action["tool"] == GIVE_UP:
         return Bound(given_up=True)
-    return Bound((ToolCall("", str(action["tool"]), action.get("arguments") or {}),))
+    call = ToolCall("", str(action["tool"]), action.get("arguments") or {})
+    return Bound((call,), thought=thought.strip() if isinstance(thought, str) else "")
 
 
 _SHARING = ("first", "layer")  # questions that stand behind what all questions of a run share

@@ -6,7 +6,8 @@ decoding schema or the gate holds the full schema anyway.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from callwright.nouns.types import Skip, Tool, ToolResult, to_canonical_json
@@ -16,6 +17,8 @@ _DESCRIPTION = 240
 _PARAMETER = 110
 _LISTED = 12  # tools that stand in the beginning of every question, at most
 _LISTED_CHARS = 4_000
+_THOUGHT = 200
+_NO_THOUGHTS: Mapping[str, str] = MappingProxyType({})
 _REFUSALS = 3  # the latest refused calls are shown, so that they are not made again
 
 
@@ -75,15 +78,24 @@ def render_type(schema: Any, root: Any, depth: int = 0) -> str:
     return str(kind or "any")
 
 
-def render_results(results: Sequence[ToolResult], limit: int, refused: Sequence[Skip] = ()) -> str:
+def render_results(
+    results: Sequence[ToolResult],
+    limit: int,
+    refused: Sequence[Skip] = (),
+    thoughts: Mapping[str, str] = _NO_THOUGHTS,
+) -> str:
     """Earlier results, each under its id, together at most about ``limit`` characters; then the
-    latest refusals.
+    latest refusals. ``thoughts``: what the model thought before a call, by the result's id; it
+    stands above the result.
 
     Short results are kept whole; the long ones share what is left evenly and end in a visible
     marker.
     """
-    lines = [*_render_result_lines(results, limit), *_render_refusal_lines(refused)]
-    return "\n".join(lines) or "(none yet)"
+    lines: list[str] = []
+    for result, line in zip(results, _render_result_lines(results, limit), strict=True):
+        thought = thoughts.get(result.id)
+        lines += [f"thought: {_shorten_text(thought, _THOUGHT)}", line] if thought else [line]
+    return "\n".join([*lines, *_render_refusal_lines(refused)]) or "(none yet)"
 
 
 def render_refusals(refused: Sequence[Skip]) -> str:

@@ -193,7 +193,7 @@ class BindStep:
     """One question of what to call, the ``index`` th of ``total``. ``open_points``: what the model
     is told is still missing. ``may_give_up``: it may also go back; ``tried`` are the steps that
     were taken from this point before. ``callable``: the tools that may be called before any result
-    is there; empty: all.
+    is there; empty: all. ``thoughts``: the model's own before a call, by the id of its result.
     """
 
     prompt: str
@@ -204,6 +204,7 @@ class BindStep:
     may_give_up: bool = False
     tried: Sequence[str] = ()
     callable: Collection[str] = ()
+    thoughts: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(slots=True)
@@ -312,6 +313,7 @@ class StepContext:
             may_give_up=step.may_give_up,
             free_arguments=self.free_arguments,
             tried=tuple(step.tried),
+            thoughts=tuple(step.thoughts),
             result_chars=self.limits.result_chars,
             reply_tokens=self.limits.reply_tokens,
         )

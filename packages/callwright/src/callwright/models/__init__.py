@@ -40,9 +40,9 @@ class ModelSpec:
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
     """Options of a model that is opened here. None: the default of its constructor, which also
-    says what each means. ``threads``, ``progress`` and ``reuse`` are for :class:`LocalModel`,
-    ``context`` for both, the others for :class:`OpenAIModel`; an option of the other kind is a
-    TypeError.
+    says what each means. ``threads``, ``progress``, ``reuse`` and ``adapter`` are for
+    :class:`LocalModel`, ``context`` for both, the others for :class:`OpenAIModel`; an option of the
+    other kind is a TypeError.
     """
 
     context: int | None = None
@@ -55,6 +55,7 @@ class ModelOptions:
     threads: int | None = None
     progress: Progress | None = None
     reuse: bool | None = None
+    adapter: Path | None = None
 
     def to_keywords(self) -> dict[str, Any]:
         """Return the options that are set, as keyword arguments of a constructor."""
@@ -75,7 +76,8 @@ def open_model(
     ``mode`` and ``context`` replace those of ``options``. The other fields of ModelOptions are
     still taken as keyword arguments; the next version takes them in ``options`` only.
 
-    * None, "" or ``local``: the embedded default; ``local:NAME_OR_PATH`` another one;
+    * None, "" or ``local``: the embedded default; ``local:NAME_OR_PATH`` another one; with
+      ``+ADAPTER.gguf`` at its end (``local:+ADAPTER.gguf``) it answers with that LoRA adapter;
     * ``http://host:8000/v1`` or ``https://host/v1#model``: an OpenAI-compatible endpoint, with the
       key in CALLWRIGHT_API_KEY or OPENAI_API_KEY;
     * ``openai:MODEL``: the endpoint in OPENAI_BASE_URL;
@@ -122,6 +124,10 @@ def _open_local(name: str, options: ModelOptions) -> ChatModel:
     from callwright import weights
     from callwright.models.local import DEFAULT, LocalModel
 
+    known = name in weights.REGISTRY or Path(name).expanduser().is_file()
+    if "+" in name and not known:
+        name, _, adapter = name.partition("+")
+        options = replace(options, adapter=Path(adapter))
     if name and name not in weights.REGISTRY and not Path(name).expanduser().is_file():
         raise ConfigError(
             f"there is no local model {name!r}",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,13 +16,19 @@ from callwright.nouns.errors import MissingExtra, ModelError
 from callwright.nouns.types import JsonObject
 
 CACHE_MIB = 512  # earlier prompts kept, so that questions of different kinds may alternate
+SLOTS = 4
+"""Prompts kept where there are adapters. llama.cpp's cache of earlier prompts does not say by which
+adapter they were computed, and was measured to give one adapter's to another: it is off, and every
+kind of question keeps a slot instead, all in the one context.
+"""
 
 
 class Engine:
     """One loaded model file. Every method blocks; :attr:`worker` is the one thread that may call
     them.
 
-    llama.cpp also serves the OpenAI API on a loopback port: ``address``, guarded by ``key``.
+    llama.cpp also serves the OpenAI API on a loopback port: ``address``, guarded by ``key``; over
+    it the base answers, without adapters.
     """
 
     def __init__(self, path: Path, context: int, threads: int) -> None:
@@ -31,28 +38,39 @@ class Engine:
         self.key = secrets.token_urlsafe(24)
         self.worker = ThreadPoolExecutor(1, thread_name_prefix="callwright-model")
         self.users = 0
+        self.adapters: list[Path] = []  # in the order in which llama.cpp numbers them
         self._server: Any = None
+        self._loaded: tuple[Path, ...] = ()
+        self._exposed = self._asked = False
+        self._slots: OrderedDict[tuple[Path | None, str], int] = OrderedDict()
 
-    @property
-    def address(self) -> str:
-        """``http://127.0.0.1:PORT``; the model must be loaded."""
+    def expose(self) -> str:
+        """``http://127.0.0.1:PORT``; the model must be loaded, and is not loaded again after it."""
+        self._exposed = True
         return str(self._server.listening_address)
 
     def load(self) -> None:
-        """Load the file, once. Raises MissingExtra or ModelError."""
-        if self._server is not None:
+        """Load the file with its adapters, once; again if an adapter was added since.
+
+        Raises MissingExtra or ModelError.
+        """
+        wanted = tuple(self.adapters)
+        if self._server is not None and wanted == self._loaded:
             return
+        if self._server is not None and self._exposed:
+            raise ModelError(
+                f"{self.path.name} is served without the adapter {wanted[-1].name}",
+                hint="open the model with its adapter before its address is asked for",
+            )
+        before = self._loaded
+        self.unload()
         xllamacpp = _import_library()
         try:
             self._server = xllamacpp.Server(self._parameters(xllamacpp))
         except Exception as exc:
-            raise ModelError(
-                f"llama.cpp cannot load {self.path}: {exc}",
-                hint=(
-                    "is it a GGUF file this llama.cpp knows, and is there memory for it and its"
-                    " context?"
-                ),
-            ) from exc
+            self.adapters = list(before)  # whoever asks next loads what was loaded
+            raise _build_load_error(self.path, wanted, exc) from exc
+        self._loaded = wanted
 
     def _parameters(self, xllamacpp: Any) -> Any:
         made = xllamacpp.CommonParams()
@@ -61,6 +79,12 @@ class Engine:
         made.n_parallel = 1  # one slot: every prompt meets the prefix of the one before
         made.cpuparams.n_threads = made.cpuparams_batch.n_threads = self.threads
         made.cache_prompt, made.cache_ram_mib = True, CACHE_MIB
+        if self.adapters:
+            made.cache_ram_mib, made.n_parallel, made.kv_unified = 0, SLOTS, True
+            made.lora_adapters = [
+                xllamacpp.CommonAdapterLoraInfo(str(path), 0.0) for path in self.adapters
+            ]
+            made.lora_init_without_apply = True
         made.n_batch = made.n_ubatch = 512  # between two batches a request can be given up
         made.warmup = False
         made.verbosity = -1
@@ -73,6 +97,34 @@ class Engine:
         made.api_keys = [self.key]
         return made
 
+    def choose_adapter(self, adapter: Path | None, kind: str) -> JsonObject:
+        """Return the fields of a request that is answered by this adapter (None: the base), in the
+        slot that last answered it a question of this ``kind``. Empty where there are no adapters.
+        """
+        if not self.adapters:
+            return {}
+        key = (adapter, kind)
+        slot = self._slots.pop(key, None)
+        if slot is None:
+            full = len(self._slots) == SLOTS
+            slot = self._slots.popitem(last=False)[1] if full else len(self._slots)
+        self._slots[key] = slot
+        numbers = [] if adapter is None else [self.adapters.index(adapter)]
+        return {"id_slot": slot, "lora": [{"id": n, "scale": 1.0} for n in numbers]}
+
+    def complete(self, body: JsonObject) -> JsonObject:
+        """One raw completion, whole: a prompt of token ids, as llama.cpp's ``/v1/completions``.
+
+        Raises ModelError for what llama.cpp refuses.
+        """
+        self.load()
+        self._asked = True
+        found: list[JsonObject] = []
+        self._server.handle_completions(body, found.append)
+        if not found or "choices" not in found[-1]:
+            raise ModelError(f"llama.cpp refused the completion: {found[-1:]}")
+        return found[-1]
+
     def chat(self, body: JsonObject, on_chunk: Callable[[JsonObject], bool]) -> None:
         """One streamed chat completion. ``on_chunk`` returns True to end it; its exception is
         raised here.
@@ -80,6 +132,8 @@ class Engine:
         Raises ValueError for what llama.cpp refuses before it starts; later errors are chunks with
         ``error``.
         """
+        self.load()  # another model may have added its adapter
+        self._asked = True
         trouble: list[BaseException] = []
 
         def deliver(chunk: JsonObject) -> bool:
@@ -94,8 +148,30 @@ class Engine:
             raise trouble[0]
 
     def unload(self) -> None:
-        """Free the model's memory."""
-        self._server = None
+        """Free the model's memory.
+
+        A server that is freed before its loop began waits for that loop for ever; one that was
+        never asked is therefore asked for a token first.
+        """
+        if self._server is not None and not self._asked:
+            self._server.handle_completions({"prompt": [0], "n_predict": 1}, lambda _: None)
+        self._server, self._asked = None, False
+        self._loaded = ()
+        self._slots.clear()
+
+
+def _build_load_error(path: Path, adapters: Sequence[Path], error: Exception) -> ModelError:
+    if adapters:
+        return ModelError(
+            f"llama.cpp cannot load {path} with the adapter {adapters[-1]}: {error}",
+            hint="was the adapter trained on this very model?",
+        )
+    return ModelError(
+        f"llama.cpp cannot load {path}: {error}",
+        hint=(
+            "is it a GGUF file this llama.cpp knows, and is there memory for it and its context?"
+        ),
+    )
 
 
 def require_library() -> None:
@@ -128,9 +204,10 @@ _loaded: dict[Path, Engine] = {}
 _guard = threading.Lock()
 
 
-def acquire_engine(path: Path, context: int, threads: int) -> Engine:
-    """The engine of this file, shared with whoever uses it already. Raises ModelError if that one's
-    context is smaller than asked for: the same file is never loaded twice.
+def acquire_engine(path: Path, context: int, threads: int, adapter: Path | None = None) -> Engine:
+    """The engine of this file, shared with whoever uses it already; the ``adapter`` joins those it
+    has with the next :meth:`Engine.load`. Raises ModelError if that one's context is smaller than
+    asked for: the same file is never loaded twice.
     """
     key = path.resolve()
     with _guard:
@@ -143,6 +220,8 @@ def acquire_engine(path: Path, context: int, threads: int) -> Engine:
                 f" {context} were asked for",
                 hint="close the other model first, or give both the same context",
             )
+        if adapter is not None and adapter not in engine.adapters:
+            engine.adapters.append(adapter)
         engine.users += 1
         return engine
 

@@ -40,6 +40,10 @@ class LocalModel:
     answered at a time, others wait in line. A prompt that begins like the one before is computed
     only from where they part (``usage.cached_tokens``).
 
+    ``adapter`` is the path of a GGUF LoRA that was trained on this model. The file is loaded once
+    for all: a model with the adapter and one without it share it. Each keeps its own prompts, for
+    what one has computed is not what the other would.
+
     ``watch`` is called from the model's own thread. Cancelling :meth:`complete` stops the decoder.
     """
 
@@ -51,8 +55,10 @@ class LocalModel:
         threads: int | None = None,
         progress: weights.Progress | None = None,
         reuse: bool = True,
+        adapter: str | Path | None = None,
     ) -> None:
         self._model = model
+        self._adapter = None if adapter is None else Path(adapter).expanduser().resolve()
         self._context = context
         self._threads = threads or default_threads()
         self._progress = progress
@@ -63,7 +69,10 @@ class LocalModel:
 
     @property
     def name(self) -> str:
-        return str(self._model) if str(self._model) in weights.REGISTRY else Path(self._model).stem
+        """The model, and after ``+`` its adapter."""
+        known = str(self._model) in weights.REGISTRY
+        base = str(self._model) if known else Path(self._model).stem
+        return base if self._adapter is None else f"{base}+{self._adapter.stem}"
 
     @property
     def threads(self) -> int:
@@ -81,13 +90,20 @@ class LocalModel:
     async def endpoint(self) -> tuple[str, str]:
         """Base URL and key of the same loaded model's OpenAI API on loopback."""
         engine = await asyncio.to_thread(self._acquired)
-        return f"{engine.address}/v1", engine.key
+        if self._adapter is not None:
+            raise ModelError(
+                f"{self.name} has no address: over HTTP the base answers without its adapter",
+                hint="ask it in this process, or serve the merged model",
+            )
+        return f"{engine.expose()}/v1", engine.key
 
     async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply:
         """Ask. Raises ModelError (a prompt longer than the context, a reply outside its schema)."""
         engine = await asyncio.to_thread(self._acquired)
         cancelled = threading.Event()
-        question = _Question(engine, request, watch, cancelled, self.name, self._reuse)
+        question = _Question(
+            engine, request, watch, cancelled, self.name, self._reuse, self._adapter
+        )
         try:
             return await _run_in_worker(engine, question.ask)
         finally:
@@ -105,8 +121,16 @@ class LocalModel:
     def _acquired(self) -> Engine:
         with self._loading:
             if self._engine is None:
+                if self._adapter is not None and not self._adapter.is_file():
+                    raise ModelError(
+                        f"there is no adapter {self._adapter}",
+                        hint="`callwright train adapter FOLDER` writes one from a trained folder",
+                    )
                 engine = engines.acquire_engine(
-                    weights.fetch(self._model, self._progress), self._context, self._threads
+                    weights.fetch(self._model, self._progress),
+                    self._context,
+                    self._threads,
+                    self._adapter,
                 )
                 try:
                     engine.worker.submit(engine.load).result()
@@ -152,8 +176,10 @@ class _Question:
         cancelled: threading.Event,
         name: str,
         reuse: bool,
+        adapter: Path | None,
     ) -> None:
         self._engine = engine
+        self._adapter = adapter
         self._request = request
         self._watch = watch
         self._cancelled = cancelled
@@ -232,7 +258,9 @@ class _Question:
         body |= {"timings_per_token": True, "return_progress": True}
         if "tools" in more and self._request.tool_choice != "auto":
             body["tool_choice"] = self._request.tool_choice
-        return body | more
+        messages = self._request.messages
+        kind = messages[0].content if messages else ""
+        return body | more | self._engine.choose_adapter(self._adapter, kind)
 
 
 def _may_begin(schema: JsonObject, piece: str) -> bool:

@@ -106,6 +106,7 @@ def test_the_entry_for_a_client_is_printed_with_its_place(home: Path) -> None:
     assert entry["type"] == "stdio"
     assert entry["args"][:2] == ["gateway", "--servers"]
     assert Path(entry["args"][2]).is_absolute()
+    assert '"--consent", "client"' in done.stderr
     assert str(home / ".config" / "Code" / "User" / "mcp.json") in done.stderr
     done = run(home, "--print-config", "cline", "--url", "http://127.0.0.1:8790/mcp")
     entry = json.loads(done.stdout)["mcpServers"]["callwright"]

@@ -33,7 +33,7 @@ from callwright.nouns.limits import Limits
 from callwright.nouns.protocols import ChatModel, Planner, ReplyMode
 from callwright.nouns.trace import JsonlSink
 from callwright.nouns.types import JsonObject, compute_digest, get_public_fields
-from callwright.planning import default_planner
+from callwright.planning import default_planner, open_planner
 from callwright.retrieval import mode_named
 from callwright.tools.sources import SourceSpec, sources_of
 from callwright_lab.benchmarks.comparison.model_size import find_model_size
@@ -47,6 +47,8 @@ LIMITS = Limits(seconds=600.0)
 MODEL_CALLS = {"dfsdt": 12}  # a search that finds nothing would go on to the limit of all
 MODES: Mapping[str, ReplyMode] = {"constrained": "schema", "native": "native", "plain": "text"}
 
+_COMPARED = {"network": "layers", "none": "all-in-one"}  # planners, by the names of the tables
+
 
 @dataclass(frozen=True)
 class Bench(Generic[T]):
@@ -57,7 +59,8 @@ class Bench(Generic[T]):
     limits single strategies further than ``limits`` does. ``size`` is the model's, in billions of
     parameters. ``shortlist``: runs are shown only so many of a task's tools. ``delay``: every call
     takes about so many seconds longer. ``repairs``: the repair budget B of every run, if it differs
-    from that of ``limits``.
+    from that of ``limits``. ``planned_by``: how the planner is called in the tables, if it was
+    chosen.
     """
 
     task_set: TaskSet[T]
@@ -73,6 +76,7 @@ class Bench(Generic[T]):
     shortlist: Shortlisting | None = None
     delay: float = 0.0
     repairs: int | None = None
+    planned_by: str = ""
 
     def limits_of(self, strategy: str) -> Limits:
         """The limits of one strategy's runs."""
@@ -168,6 +172,7 @@ async def run_task(bench: Bench[T], task: T, strategy: str) -> JsonObject:
         "label": bench.label,
         **({"shortlist": get_public_fields(bench.shortlist)} if bench.shortlist else {}),
         **({} if bench.repairs is None else {"repair_budget": bench.repairs}),
+        **({"planner": bench.planned_by} if bench.planned_by else {}),
     }
     with bench.task_set.stage(task) as stage:
         try:
@@ -352,6 +357,8 @@ async def _run_model(
             shortlist=read_shortlist_options(options),
             delay=options.delay,
             repairs=options.repairs,
+            planner=open_compared_planner(options.planner),
+            planned_by=options.planner,
         )
         sys.stderr.write(
             f"tasks {task_set.digest}, {len(tasks)} chosen, {model.name}, {mode} replies, "
@@ -428,6 +435,23 @@ def add_shortlist_options(parser: argparse.ArgumentParser, shortlist: int | None
     parser.add_argument("--retrieval", default=None, help="how they are found; as retrieve --mode")
 
 
+def add_planner_option(parser: argparse.ArgumentParser) -> None:
+    """The option that :func:`open_compared_planner` reads."""
+    parser.add_argument(
+        "--planner",
+        default="",
+        help=(
+            "network (the paper's layer network), edges (trees, the default), none (no order), or"
+            " any other that callwright run takes"
+        ),
+    )
+
+
+def open_compared_planner(named: str) -> Planner:
+    """The planner of a bench by its name; "": the default one. Raises ConfigError, MissingExtra."""
+    return open_planner(_COMPARED.get(named, named or None))
+
+
 def build_parser(command: str, about: str, results: Path) -> argparse.ArgumentParser:
     """The options that every such command takes. ``results``: where its rows go by default."""
     parser = argparse.ArgumentParser(prog=f"callwright bench {command}", description=about)
@@ -466,6 +490,7 @@ def build_parser(command: str, about: str, results: Path) -> argparse.ArgumentPa
         "--half", choices=("dev", "final", "all"), default="dev", help="which tasks (%(default)s)"
     )
     add_shortlist_options(parser)
+    add_planner_option(parser)
     parser.add_argument("--tasks", default="", help="only these task ids, with commas between")
     parser.add_argument(
         "--delay", type=float, default=0.0, help="seconds that a call takes more, about"

@@ -105,6 +105,7 @@ def name_system(row: Row) -> str:
     """
     unlike = [str(row["label"])] if row.get("label") else []
     unlike += [f"repair budget {row['repair_budget']}"] if "repair_budget" in row else []
+    unlike += [f"planner {row['planner']}"] if "planner" in row else []
     return f"{row['strategy']}, {row['model']}" + (f" ({', '.join(unlike)})" if unlike else "")
 
 

@@ -30,7 +30,9 @@ from callwright.nouns.protocols import ChatModel, Planner
 from callwright.nouns.types import JsonObject, compute_digest, get_public_fields
 from callwright.tools.catalog import open_catalog
 from callwright_lab.benchmarks.comparison.comparison import (
+    add_planner_option,
     add_shortlist_options,
+    open_compared_planner,
     read_shortlist_options,
     tool_selection,
 )
@@ -130,9 +132,10 @@ async def _run_missing(options: argparse.Namespace) -> list[JsonObject]:
     shortlist = None if options.all else read_shortlist_options(options)
     model = open_model(options.model)
     shown = get_public_fields(shortlist) if shortlist else None
-    config = compute_digest(
-        [__version__, model.name, shown, [get_public_fields(task) for task in TASKS], options.label]
-    )
+    planner = open_compared_planner(options.planner)
+    tasks = [get_public_fields(task) for task in TASKS]
+    parts: list[object] = [__version__, model.name, shown, tasks, options.label]
+    config = compute_digest([*parts, *([planner.name] if options.planner else [])])
     try:
         for size in map(int, options.sizes.split(",")):
             done = {
@@ -142,7 +145,7 @@ async def _run_missing(options: argparse.Namespace) -> list[JsonObject]:
             }
             for task in TASKS:
                 if task.id not in done:
-                    [row] = await measure_size(size, [task], model, shortlist)
+                    [row] = await measure_size(size, [task], model, shortlist, planner=planner)
                     append_row(
                         options.out,
                         {**row, "config": config, "model": model.name, "shortlist": shown},
@@ -186,6 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--sizes", default="10,100,1000", help="how many tools, with commas between (%(default)s)"
     )
     add_shortlist_options(parser, USUAL)
+    add_planner_option(parser)
     parser.add_argument("--all", action="store_true", help="no shortlist: every tool is shown")
     parser.add_argument(
         "--out", type=Path, default=Path("runs/large-catalogue/results.jsonl"), help="(%(default)s)"

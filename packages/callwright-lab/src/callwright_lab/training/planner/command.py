@@ -50,6 +50,7 @@ from callwright_lab.training.planner.drafts import Draft, to_json
 from callwright_lab.training.planner.generator import PAPER, PARTS, Recipe, Run, build_recipe
 from callwright_lab.training.planner.generator import report_drafts as generated
 from callwright_lab.training.planner.settings import PRESETS, Settings
+from callwright_lab.training.processes import do_once, is_main_process
 from callwright_lab.training.progress import add_stages, print_progress
 from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
 from callwright_lab.training.tuning_settings import add_options, with_options
@@ -74,8 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     args.out.mkdir(parents=True, exist_ok=True)
-    if "data" in args.stages:
-        _build_data(args)
+    if "data" in args.stages and not (args.resume and (args.out / "data.jsonl").is_file()):
+        do_once(args.out / "data.done", lambda: _build_data(args))
     rest = [stage for stage in args.stages if stage != "data"]
     if rest:
         _run_training(args, settings, rest)
@@ -147,10 +148,10 @@ def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence
     except ImportError:
         raise MissingExtra("training the planner", "train", "callwright-lab") from None
     torch.set_num_threads(args.threads)
-    from callwright_lab.training import tuning
+    from callwright_lab.training import checkpoints
     from callwright_lab.training.planner import runs
 
-    model, tokenizer = tuning.open_model(settings.model)
+    tokenizer = checkpoints.open_tokenizer(settings.model)
     rows = planner_data.read_rows(args.out / "data.jsonl")
     fit = {part: runs.select_fitting(some, tokenizer, settings) for part, some in rows.items()}
     print_progress(
@@ -160,22 +161,27 @@ def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence
     )
     if "sft" in stages:
         losses = runs.run_sft(
-            model,
+            settings.model,
             tokenizer,
             _require_examples(fit["sft"], "sft"),
             settings,
             args.out / "sft-run",
             args.minutes * 60,
             args.resume,
+            args.out / "sft",
         )
-        tuning.save_checkpoint(model, tokenizer, args.out / "sft")
-        print_progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
+        print_progress(
+            f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}"
+            if losses
+            else "sft: finished before"
+        )
     start = str(args.out / "sft") if (args.out / "sft").is_dir() else settings.model
     if "curate" in stages:
-        _curate_examples(args, settings, _require_examples(fit["rl"], "rl"), start)
+        asked = _require_examples(fit["rl"], "rl")
+        do_once(args.out / "curate.done", lambda: _curate_examples(args, settings, asked, start))
     if "grpo" in stages:
         _run_grpo(args, settings, fit["rl"], start)
-    if "measure" in stages and tuning.is_main_process():
+    if "measure" in stages and is_main_process():
         held = {"test": _sample_held_out(_require_examples(fit["test"], "test"), args.held)}
         watched = split_curated(fit["rl"], read_solved(args.out / "curated.jsonl"))[1]
         _measure_models(args, settings, held | ({"watched": watched} if watched else {}), tokenizer)
@@ -205,14 +211,17 @@ def _curate_examples(
     """Ask the model after SFT several times for every task; what is known from before is not asked
     again.
     """
-    from callwright_lab.training import generation, tuning
+    from callwright_lab.training import checkpoints, generation, tuning
 
     path = args.out / "curated.jsonl"
-    found = read_solved(path)
+    found = read_solved(path, may_cut=True)
     left = [e for e in examples if e.id not in found]
     if left:
-        model, tokenizer = tuning.open_model(start)
+        model = tuning.open_measured(start, settings)
+        tokenizer = checkpoints.open_tokenizer(start)
     for number, example in enumerate(left, 1):
+        # each task has draws of its own, whichever were asked before it in this process
+        generation.seed_draws(f"{settings.seed} {example.id}")
         (texts,) = generation.generate_replies(
             model, tokenizer, [planner_data.build_chat(example)], settings.longest,
             samples=settings.samples, temperature=settings.temperature,
@@ -229,7 +238,7 @@ def _curate_examples(
 def _run_grpo(
     args: argparse.Namespace, settings: Settings, examples: Sequence[PlanExample], start: str
 ) -> None:
-    from callwright_lab.training import tuning
+    from callwright_lab.training import checkpoints
     from callwright_lab.training.planner import runs
 
     found: dict[str, Solved] = read_solved(args.out / "curated.jsonl")
@@ -239,17 +248,16 @@ def _run_grpo(
         f"grpo: {len(whole)} tasks; {len(trained) - len(whole)} left out, whose gold Eq. (3) would"
         " punish"
     )
-    model, tokenizer = tuning.open_model(start)
     runs.run_grpo(
-        model,
-        tokenizer,
+        start,
+        checkpoints.open_tokenizer(start),
         _require_examples(whole, "rl"),
         settings,
         args.out / "grpo",
         args.minutes * 60,
         args.resume,
+        args.out / "planner",
     )
-    tuning.save_checkpoint(model, tokenizer, args.out / "planner")
     curve = read_curve(args.out / "grpo" / "curve.jsonl")
     (args.out / "curve.svg").write_text(curve_svg(curve), encoding="utf-8")
     (args.out / "curve.md").write_text(curve_table(curve) + "\n", encoding="utf-8")
@@ -281,7 +289,7 @@ def _measure_models(
     }
     found: dict[str, dict[str, Measured]] = {part: {} for part in held}
     for name, place in places.items():
-        model, _ = tuning.open_model(place)
+        model = tuning.open_measured(place, settings)
         for part, examples in held.items():
             found[part][name] = measure_planner(model, tokenizer, examples, settings)
     (args.out / "scores.json").write_text(json.dumps(as_json(found), indent=1), encoding="utf-8")
@@ -377,10 +385,12 @@ def _build_parser() -> argparse.ArgumentParser:
         "--minutes",
         type=float,
         default=0,
-        help="end SFT and GRPO after this long each, with a checkpoint",
+        help="end SFT and GRPO after this long each, over all their resumptions",
     )
     p.add_argument(
-        "--resume", action="store_true", help="go on from the last checkpoint of the stage"
+        "--resume",
+        action="store_true",
+        help="go on with a run that was ended: skip finished stages, continue the one that is not",
     )
     p.add_argument("--threads", type=int, default=1)
     p.add_argument(

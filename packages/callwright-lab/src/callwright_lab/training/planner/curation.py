@@ -76,14 +76,17 @@ def append_solved(path: Path, one: Solved) -> None:
     lines.append_rows(path, [{**asdict(one), "dropped": one.dropped}])
 
 
-def read_solved(path: Path) -> dict[str, Solved]:
-    """Return the results of the tasks sampled so far, by task id."""
+def read_solved(path: Path, *, may_cut: bool = False) -> dict[str, Solved]:
+    """Return the results of the tasks sampled so far, by task id. ``may_cut`` cuts off a last line
+    that was not written to its end, before others are added.
+    """
     if not path.is_file():
         return {}
     found = lines.read_rows(
         path, _parse_solved, what="solved task", hint="delete it to ask again", cut=True
     )
-    lines.write_rows(path, ({**asdict(s), "dropped": s.dropped} for s in found))
+    if may_cut:
+        lines.write_rows(path, ({**asdict(s), "dropped": s.dropped} for s in found))
     return {s.id: s for s in found}
 
 

@@ -11,14 +11,11 @@ from typing import Any
 
 from callwright.models.chat import estimate_tokens
 from callwright_lab.datasets.examples import PlanExample
+from callwright_lab.training.cost import LEARN, REINFORCE, render_hours
+from callwright_lab.training.memory import find_shape, render_memory
 from callwright_lab.training.planner.data import Parted, build_chat, render_gold
-from callwright_lab.training.planner.settings import PARAMETERS, Settings
+from callwright_lab.training.planner.settings import Settings
 
-A100 = (
-    312e12 * 0.35
-)  # floating point operations a second: the peak in bf16, and the share that training reaches
-_CARD = 64  # GB of an 80 GB card that are left beside activations and sampling
-_BYTES = 16  # of weights, gradients and Adam's two moments a parameter, in mixed precision
 TOLD = (
     "loss_type", "num_generations", "learning_rate", "beta", "epsilon", "epsilon_high", "temperature",
     "max_completion_length", "per_device_train_batch_size", "gradient_accumulation_steps", "num_train_epochs",
@@ -41,35 +38,28 @@ def report_dry_run(settings: Settings, rows: Parted | None, out: Path) -> str:
 def estimate_cost(settings: Settings, rows: Parted | None) -> list[str]:
     """Tokens, memory and hours, in lines of text."""
     learned, prompts, mean = (3000, 630, 900) if rows is None else _count_tokens(rows)
-    supervised = learned * mean * settings.sft_epochs
+    mean = min(mean, settings.context)  # longer rows are left out
+    seen = settings.sft_steps * settings.sft_batch or learned * settings.sft_epochs
+    supervised = seen * mean
     steps = settings.steps or math.ceil(settings.epochs * prompts / settings.batch)
     replies = steps * settings.batch * settings.group
     sampled = replies * (mean + settings.longest // 4)
-    size = PARAMETERS.get(settings.model)
     told = [
-        (
-            f"SFT: {learned} rows x {mean} tokens x {settings.sft_epochs:g} epochs:"
-            f" {supervised / 1e6:.2f} M tokens."
-        ),
+        (f"SFT: {seen:g} rows read of {learned} x {mean} tokens: {supervised / 1e6:.2f} M tokens."),
         (
             f"GRPO: {steps} steps x {settings.batch} prompts x {settings.group} replies ="
             f" {replies:,} replies, {sampled / 1e6:.2f} million tokens read or written."
         ),
     ]
-    if size is None:
-        return [*told, f"The size of {settings.model} is not known here: no hours."]
-    sft, rl = 6 * size * supervised / A100 / 3600, 10 * size * sampled / A100 / 3600
-    memory = size * (_BYTES + (2 if settings.beta else 0)) / 1e9
-    shared = " More than one card holds: ZeRO or FSDP share it." if memory > _CARD else ""
-    reference = " and the reference model" if settings.beta else ""
+    shape = find_shape(settings.model)
+    if shape is None:
+        return [*told, f"The shape of {settings.model} is not known here: no hours, no memory."]
+    work = {"SFT": (supervised, LEARN), "GRPO": (sampled, REINFORCE)}
     return [
         *told,
-        (
-            f"At least {sft:.2f} A100 hours for SFT and {rl:.2f} for GRPO: 6 operations a parameter"
-            " and token learned, 10 with sampling and the reference, 35 % of the peak; starting,"
-            " sampling by turns and saving come on top."
-        ),
-        f"{memory:.0f} GB for weights, gradients and Adam{reference}, before activations.{shared}",
+        render_hours(work, shape.parameters),
+        f"SFT: {render_memory(settings, 'sft')}",
+        f"GRPO: {render_memory(settings, 'groups')}",
     ]
 
 

@@ -73,7 +73,7 @@ def select_fitting(
 
 def run_sft(
     model: Any, tokenizer: Any, examples: Sequence[PlanExample], settings: Settings, out: Path,
-    seconds: float = 0, resume: bool = False,
+    seconds: float = 0, resume: bool = False, result: Path | None = None,
 ) -> list[float]:  # fmt: skip
     """Eq. (2): the mean negative log-likelihood of the plan given request and tools. The loss of
     every step.
@@ -81,15 +81,15 @@ def run_sft(
     rows = [(build_chat(e), render_gold(e)) for e in examples]
     return tuning.run_sft(
         model, tokenizer, rows, settings, out, steps=settings.sft_steps, epochs=settings.sft_epochs,
-        seconds=seconds, checkpoints=True, resume=resume,
+        seconds=seconds, resume=resume, result=result,
     )  # fmt: skip
 
 
 def run_grpo(
     model: Any, tokenizer: Any, examples: Sequence[PlanExample], settings: Settings, out: Path,
-    seconds: float = 0, resume: bool = False,
+    seconds: float = 0, resume: bool = False, result: Path | None = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """GRPO with Eq. (3); the curve, a row a step, also in ``out/curve.jsonl``."""
     rows = [{"prompt": build_chat(e), "example": i} for i, e in enumerate(examples)]
     rewards = [PlanRewards(examples, tokenizer, settings.connected)]
-    return tuning.run_grpo(model, tokenizer, rows, rewards, settings, out, seconds, resume)
+    return tuning.run_grpo(model, tokenizer, rows, rewards, settings, out, seconds, resume, result)

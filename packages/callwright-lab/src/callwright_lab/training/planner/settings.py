@@ -69,25 +69,31 @@ CPU = Settings(  # short prompts, few layers, one prompt a step
     context=384,
     sft_rate=2e-4,
     sft_batch=4,
+    sft_micro=4,
     sft_epochs=1.0,
     bf16=False,
     vllm=False,
     top=8,
     shared=True,
     save_every=10,
+    recompute=False,
     connected="gold",
 )
+ONE_CARD = replace(  # LoRA on the embedded model, for a card of 24 GB
+    QWEN3_8B, model="qwen2.5-coder-1.5b", adapter="lora", rate=1e-5, sft_rate=1e-4,
+    micro=4, context=2048,
+)  # fmt: skip
+TWO_CORES = replace(  # on two CPU cores, in a file of 18 MB: short prompts, few of them
+    ONE_CARD, rank=8, alpha=16, steps=16, batch=4, group=4, attempts=4, beta=0.0, epochs=1.0, sft_epochs=1.0,
+    sft_steps=125, sft_batch=4, context=384, longest=80, bf16=False, vllm=False, shared=True,
+    save_every=5, connected="gold", samples=4,
+)  # fmt: skip
 PRESETS: Mapping[str, Settings] = {
     "qwen3-0.6b": QWEN3_0_6B,
     "qwen3-1.7b": QWEN3_1_7B,
     "qwen3-4b": QWEN3_4B,
     "qwen3-8b": QWEN3_8B,
+    "24gb": ONE_CARD,
+    "two-cores": TWO_CORES,
     "cpu": CPU,
 }
-PARAMETERS = {
-    "Qwen/Qwen3-0.6B": 0.6e9,
-    "Qwen/Qwen3-1.7B": 1.7e9,
-    "Qwen/Qwen3-4B": 4.0e9,
-    "Qwen/Qwen3-8B": 8.2e9,
-}
-"""Sizes by model, for what a run costs."""

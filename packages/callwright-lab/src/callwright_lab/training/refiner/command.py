@@ -33,6 +33,7 @@ from callwright.models import open_model
 from callwright.nouns.errors import CallwrightError, ConfigError, MissingExtra
 from callwright.nouns.types import to_json
 from callwright_lab.datasets.sources import data_root
+from callwright_lab.training.processes import do_once, is_main_process
 from callwright_lab.training.progress import add_stages, print_progress
 from callwright_lab.training.refiner import store
 from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
@@ -54,6 +55,8 @@ from callwright_lab.training.tuning_settings import add_options, with_options
 STAGES = ("data", "sft", "dapo", "against", "measure")
 RECIPES = {
     "paper": PAPER,
+    "24gb": PAPER,
+    "two-cores": replace(PAPER, each=20, correct=100, full=100, simplified=100, held=200),
     "cpu": Recipe(
         sources=("toolrl",), upstreams=1, each=250, correct=150, full=60, simplified=250, held=300
     ),
@@ -76,8 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if ready else 1
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     args.out.mkdir(parents=True, exist_ok=True)
-    if "data" in args.stages:
-        _write_samples(args.out, _build_samples(args))
+    if "data" in args.stages and not (args.resume and (args.out / "data.jsonl").is_file()):
+        do_once(args.out / "data.done", lambda: _write_samples(args.out, _build_samples(args)))
     rest = [stage for stage in args.stages if stage != "data"]
     if rest:
         _run_training(args, settings, _read_samples(args), rest)
@@ -187,10 +190,10 @@ def _run_training(
     except ImportError:
         raise MissingExtra("training the refiner", "train", "callwright-lab") from None
     torch.set_num_threads(args.threads)
-    from callwright_lab.training import tuning
+    from callwright_lab.training import checkpoints, tuning
     from callwright_lab.training.refiner import runs
 
-    model, tokenizer = tuning.open_model(settings.model)
+    tokenizer = checkpoints.open_tokenizer(settings.model)
     learn, held = (
         runs.select_fitting(part, tokenizer, settings) for part in split_held_out(samples)
     )
@@ -205,36 +208,13 @@ def _run_training(
             "no sample fits the lengths", hint="raise --context or --longest, or choose other data"
         )
     if "untrained" in args.ablate:
-        _measure_models(args.out, {"upstream": None, "untrained": model}, tokenizer, held, settings)
+        untrained = tuning.open_measured(settings.model, settings)
+        places = {"upstream": None, "untrained": untrained}
+        _measure_models(args.out, places, tokenizer, held, settings)
         return
-    if "sft" in stages and settings.sft_steps:
-        losses = runs.run_sft(model, tokenizer, learn, settings, args.out / "sft-run")
-        tuning.save_checkpoint(model, tokenizer, args.out / "sft")
-        print_progress(f"sft: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
-    start = str(args.out / "sft") if (args.out / "sft").is_dir() else settings.model
-    if "dapo" in stages:
-        model, _ = tuning.open_model(start)
-        rows = runs.run_dapo(
-            model, tokenizer, learn, settings, args.out / "dapo", args.minutes * 60, args.resume
-        )
-        tuning.save_checkpoint(model, tokenizer, args.out / "refiner")
-        curve = _write_curve(args.out)
-        print_progress(f"dapo: {curve[-1]['step']} steps, {len(rows)} of them now")
-    if "against" in stages:
-        model, _ = tuning.open_model(start)
-        losses = runs.run_sft(
-            model,
-            tokenizer,
-            learn,
-            settings,
-            args.out / "against-run",
-            _read_dapo_seconds(args.out),
-        )
-        tuning.save_checkpoint(model, tokenizer, args.out / "against")
-        print_progress(
-            f"sft alone for as long: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}"
-        )
-    if "measure" in stages and tuning.is_main_process():
+    for stage in (s for s in ("sft", "dapo", "against") if s in stages):
+        _run_stage(args, settings, stage, learn, tokenizer)
+    if "measure" in stages and is_main_process():
         found: dict[str, Any] = {"upstream": None}
         for folder, name in {
             "sft": "sft",
@@ -242,8 +222,46 @@ def _run_training(
             "refiner": "sft + dapo",
         }.items():
             if (args.out / folder).is_dir():
-                found[name] = tuning.open_model(str(args.out / folder))[0]
+                found[name] = tuning.open_measured(str(args.out / folder), settings)
         _measure_models(args.out, found, tokenizer, held, settings)
+
+
+def _run_stage(
+    args: argparse.Namespace,
+    settings: Settings,
+    stage: str,
+    learn: Sequence[Sample],
+    tokenizer: Any,
+) -> None:
+    """The warm start, DAPO from it, or SFT from it for as long as DAPO took."""
+    from callwright_lab.training.refiner import runs
+
+    warm, out = args.out / "sft", args.out
+    start = str(warm) if stage != "sft" and warm.is_dir() else settings.model
+    if stage == "sft" and settings.sft_steps:
+        losses = runs.run_sft(
+            start, tokenizer, learn, settings, out / "sft-run", resume=args.resume, result=warm
+        )
+        print_progress(_describe_losses("sft", losses))
+    if stage == "dapo":
+        rows = runs.run_dapo(
+            start, tokenizer, learn, settings, out / "dapo", args.minutes * 60, args.resume,
+            out / "refiner",
+        )  # fmt: skip
+        curve = _write_curve(out)
+        print_progress(f"dapo: {curve[-1]['step']} steps, {len(rows)} of them now")
+    if stage == "against":
+        losses = runs.run_sft(
+            start, tokenizer, learn, settings, out / "against-run", _read_dapo_seconds(out),
+            args.resume, out / "against",
+        )  # fmt: skip
+        print_progress(_describe_losses("sft alone for as long", losses))
+
+
+def _describe_losses(stage: str, losses: Sequence[float]) -> str:
+    if not losses:
+        return f"{stage}: finished before"
+    return f"{stage}: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}"
 
 
 def _sample_held_out(held: Sequence[Sample], count: int) -> list[Sample]:
@@ -302,7 +320,7 @@ def _build_parser() -> argparse.ArgumentParser:
         "--preset",
         choices=tuple(PRESETS),
         default="paper",
-        help="the paper's run, or one for two cores",
+        help="the paper's run, or one for a card of 24 GB, for two cores, for one",
     )
     add_stages(p, STAGES)
     p.add_argument(
@@ -339,9 +357,16 @@ def _build_parser() -> argparse.ArgumentParser:
         "--held", type=int, help=f"samples held out to measure on (the paper preset: {PAPER.held})"
     )
     p.add_argument(
-        "--minutes", type=float, default=0, help="end DAPO after this long, with a checkpoint"
+        "--minutes",
+        type=float,
+        default=0,
+        help="end DAPO after this long, over all its resumptions",
     )
-    p.add_argument("--resume", action="store_true", help="go on from DAPO's last checkpoint")
+    p.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with a run that was ended: skip finished stages, continue the one that is not",
+    )
     p.add_argument("--threads", type=int, default=1)
     p.add_argument(
         "--dry-run",

@@ -22,7 +22,6 @@ from __future__ import annotations
 import copy
 import json
 import random
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from callwright.jsontext import parse
 from callwright.nouns.errors import MissingExtra
 from callwright_lab.training.generation import sample_continuations
 from callwright_lab.training.refiner.rewards import overlong_penalty
+from callwright_lab.training.resumption import read_clock
 
 try:
     import torch
@@ -41,13 +41,6 @@ except ImportError:
 
 _SPREAD = 1e-6  # rewards closer than this are the same
 _STATE = "refill.json"
-
-
-def read_clock() -> float:
-    """On a CPU the seconds this process worked, whoever else uses the machine; with a GPU those of
-    the wall.
-    """
-    return time.monotonic() if torch.cuda.is_available() else time.process_time()
 
 
 class OverlongPenalty:
@@ -188,12 +181,19 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
         num_generations: int,
         **rest: Any,
     ) -> Any:
-        if not self._shared or self.use_vllm:
+        if self.use_vllm:
             return super()._generate_single_turn(
                 prompt_ids, images, multimodal_fields, num_generations, **rest
             )
-        model = self._rollout_model()
         found: list[list[int]] = []
+        if not self._shared:  # a group at a time: the cache of a whole batch fills a card
+            for start in range(0, len(prompt_ids), num_generations):
+                some = prompt_ids[start : start + num_generations]
+                found += super()._generate_single_turn(
+                    some, images, multimodal_fields, num_generations, **rest
+                )[0]
+            return found, None
+        model = self._rollout_model()
         for start in range(0, len(prompt_ids), num_generations):
             found += self._continue(model, list(prompt_ids[start]), num_generations)
         return found, None
@@ -203,7 +203,7 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
         optimiser step.
         """
         own = self.accelerator.unwrap_model(self.model)
-        if not self.args.bf16:
+        if not self.args.bf16 or hasattr(own, "peft_config"):  # the base is in that type already
             return own
         if self._sampler[0] != self.state.global_step:
             self._sampler = (self.state.global_step, copy.deepcopy(own).to(torch.bfloat16))

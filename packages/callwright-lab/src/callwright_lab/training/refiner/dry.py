@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from callwright.nouns.errors import ConfigError
+from callwright_lab.training.cost import LEARN, REINFORCE, render_hours
+from callwright_lab.training.memory import find_shape, render_memory
 from callwright_lab.training.refiner.data import ERROR_KINDS, PAPER_UPSTREAMS, Recipe
 from callwright_lab.training.refiner.settings import PAPER, Settings
 from callwright_lab.training.refiner.sources import load_tasks
@@ -40,6 +42,8 @@ def report_dry_run(
         *_render_settings(settings),
         "",
         *_render_recipe(recipe, settings, upstreams),
+        "",
+        *_render_cost(recipe, settings),
         "",
         *found,
         "",
@@ -82,6 +86,23 @@ def _render_recipe(recipe: Recipe, settings: Settings, upstreams: int) -> list[s
     lines += ["", f"{steps} optimiser steps of {settings.batch} prompts x {settings.group} replies, at most "
               f"{settings.attempts} prompts sampled for each."]  # fmt: skip
     return lines
+
+
+def _render_cost(recipe: Recipe, settings: Settings) -> list[str]:
+    """Hours and memory at the longest prompts and replies that the settings take."""
+    shape = find_shape(settings.model)
+    if shape is None:
+        return [f"The shape of {settings.model} is not known here: no hours, no memory."]
+    steps = settings.steps or math.floor(settings.epochs * recipe.total / settings.batch)
+    row = settings.context + settings.longest
+    work = {
+        "SFT": (settings.sft_steps * settings.sft_batch * row, LEARN),
+        "DAPO": (steps * settings.batch * settings.group * row, REINFORCE),
+    }
+    lines = [render_hours({k: v for k, v in work.items() if v[0]}, shape.parameters)]
+    if settings.sft_steps:
+        lines += ["", f"SFT: {render_memory(settings, 'sft')}"]
+    return [*lines, "", f"DAPO: {render_memory(settings, 'groups')}"]
 
 
 def _render_data(recipe: Recipe, data: Path) -> tuple[list[str], list[str]]:

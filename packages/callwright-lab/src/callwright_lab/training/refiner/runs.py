@@ -63,37 +63,31 @@ def select_fitting(samples: Sequence[Sample], tokenizer: Any, settings: Settings
 
 
 def run_sft(
-    model: Any,
-    tokenizer: Any,
-    samples: Sequence[Sample],
-    settings: Settings,
-    out: Path,
-    seconds: float = 0,
-) -> list[float]:
+    model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, out: Path,
+    seconds: float = 0, resume: bool = False, result: Path | None = None,
+) -> list[float]:  # fmt: skip
     """Learn to write the gold answer: the warm start, and the run DAPO is held against. The loss of
     every step.
     """
     rows = [(build_chat(s, settings.prompt), s.answer) for s in samples]
-    steps = (
-        10**6 if seconds else settings.sft_steps
-    )  # what DAPO is held against has its time, however many steps
+    # what DAPO is held against has its time, however many steps
+    steps = 10**6 if seconds else settings.sft_steps
     return tuning.run_sft(
-        model, tokenizer, rows, settings, out, steps=steps, epochs=settings.epochs, seconds=seconds
-    )
+        model, tokenizer, rows, settings, out, steps=steps, epochs=settings.epochs,
+        seconds=seconds, resume=resume, result=result,
+    )  # fmt: skip
 
 
 def run_dapo(
     model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, out: Path,
-    seconds: float = 0, resume: bool = False,
+    seconds: float = 0, resume: bool = False, result: Path | None = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Train by DAPO; the curve, a row a step, also in ``out/curve.jsonl``. ``resume``: from the
-    last checkpoint.
+    """Train by DAPO; the curve, a row a step, also in ``out/curve.jsonl``.
 
-    ConfigError where there is none, and without ``resume`` where there is one: a run is never
-    written over.
+    ConfigError without ``resume`` where there is a run: it is never written over.
     """
     rows = [{"prompt": build_chat(s, settings.prompt), "sample": i} for i, s in enumerate(samples)]
     rewards: list[Any] = [RefinerReward(samples, tokenizer, settings.variant)]
     if settings.overlong:
         rewards.append(OverlongPenalty(settings.free, settings.longest))
-    return tuning.run_grpo(model, tokenizer, rows, rewards, settings, out, seconds, resume)
+    return tuning.run_grpo(model, tokenizer, rows, rewards, settings, out, seconds, resume, result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from callwright.nouns.errors import ConfigError
@@ -53,10 +53,20 @@ CPU = (
         sft_steps=12,
         sft_rate=2e-4,
         sft_batch=4,
+        sft_micro=4,
         vllm=False,
         top=8,
         shared=True,
         save_every=10,
+        recompute=False,
     )
 )
-PRESETS = {"paper": PAPER, "cpu": CPU}
+ONE_CARD = replace(  # LoRA on the embedded model, for a card of 24 GB
+    PAPER, model="qwen2.5-coder-1.5b", adapter="lora", rate=1e-5, micro=4, free=512, longest=1024,
+    context=2048, sft_steps=100, sft_rate=1e-4,
+)  # fmt: skip
+TWO_CORES = replace(  # on two CPU cores, in a file of 18 MB: 500 rows of SFT, 64 prompts x 4 replies
+    ONE_CARD, rank=8, alpha=16, steps=16, batch=4, group=4, attempts=6, free=120, longest=160, context=320,
+    prompt="short", sft_steps=125, sft_batch=4, bf16=False, vllm=False, shared=True, save_every=5,
+)  # fmt: skip
+PRESETS = {"paper": PAPER, "24gb": ONE_CARD, "two-cores": TWO_CORES, "cpu": CPU}

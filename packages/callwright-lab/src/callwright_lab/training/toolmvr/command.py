@@ -28,6 +28,7 @@ from typing import Any
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.types import to_json
 from callwright_lab.datasets.sources import data_root
+from callwright_lab.training.processes import do_once, is_main_process
 from callwright_lab.training.progress import add_stages, print_progress
 from callwright_lab.training.toolmvr import data as toolmvr_data
 from callwright_lab.training.toolmvr.data import Kind, Part, Row
@@ -56,8 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     args.out.mkdir(parents=True, exist_ok=True)
-    if "data" in args.stages:
-        _build_data(args, settings)
+    path = args.out / "data.jsonl"
+    if "data" in args.stages and not (args.resume and not args.rows and path.is_file()):
+        do_once(args.out / "data.done", lambda: _build_data(args, settings))
     rest = [stage for stage in args.stages if stage not in ("data", "report")]
     if rest:
         _run_training(args, settings, rest)
@@ -89,11 +91,13 @@ def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence
     except ImportError:
         raise MissingExtra("training Tool-MVR", "train", "callwright-lab") from None
     torch.set_num_threads(args.threads)
-    from callwright_lab.training import tuning
+    from callwright_lab.training import checkpoints
+    from callwright_lab.training.templates import use_training_template
     from callwright_lab.training.toolmvr.mask import tokenize_row
 
     rows = toolmvr_data.read_rows(args.rows or [args.out / "data.jsonl"])
-    _, tokenizer = tuning.open_model(settings.model)
+    tokenizer = checkpoints.open_tokenizer(settings.model)
+    use_training_template(tokenizer)
     made = {
         row.id: tokenize_row(tokenizer, row.messages, settings.lam if row.kind == "R" else 1.0)
         for row in rows
@@ -107,7 +111,7 @@ def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence
     )
     for stage in (s for s in ("v", "vr") if s in stages):
         _run_stage(args, settings, stage, fit, made, tokenizer)
-    if "measure" in stages and tuning.is_main_process():
+    if "measure" in stages and is_main_process():
         _measure_models(args, settings, fit, made, tokenizer)
 
 
@@ -120,10 +124,8 @@ def _run_stage(
     tokenizer: Any,
 ) -> None:
     """One run from the untrained model: V alone, or both kinds at once."""
-    from callwright_lab.training import tuning
     from callwright_lab.training.toolmvr import runs
 
-    model, _ = tuning.open_model(settings.model)
     verified = [made[r.id] for r in _require_rows(fit, "V", "train")]
     reflected = [made[r.id] for r in _require_rows(fit, "R", "train")] if stage == "vr" else []
     rows = runs.mix_epoch(verified, reflected, settings.ratio, settings.seed)
@@ -133,16 +135,20 @@ def _run_stage(
         " with loss"
     )
     losses = runs.run_sft(
-        model,
+        settings.model,
         tokenizer,
         rows,
         settings,
         args.out / f"{stage}-run",
         seconds=args.minutes * 60,
         resume=args.resume,
+        result=args.out / stage,
     )
-    tuning.save_checkpoint(model, tokenizer, args.out / stage)
-    print_progress(f"{stage}: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}")
+    print_progress(
+        f"{stage}: {len(losses)} steps, loss {losses[0]:.3f} to {losses[-1]:.3f}"
+        if losses
+        else f"{stage}: finished before"
+    )
 
 
 def _measure_models(
@@ -163,7 +169,7 @@ def _measure_models(
     places |= {names[n]: str(args.out / n) for n in names if (args.out / n).is_dir()}
     found = {}
     for name, place in places.items():
-        model, _ = tuning.open_model(place)
+        model = tuning.open_measured(place, settings)
         losses = [
             scores.measure_loss(model, [made[r.id] for r in some]) for some in (verified, reflected)
         ]
@@ -246,10 +252,12 @@ def _build_parser() -> argparse.ArgumentParser:
         "--minutes",
         type=float,
         default=0,
-        help="end v and vr after this long each, with a checkpoint",
+        help="end v and vr after this long each, over all their resumptions",
     )
     p.add_argument(
-        "--resume", action="store_true", help="go on from the last checkpoint of the stage"
+        "--resume",
+        action="store_true",
+        help="go on with a run that was ended: skip finished stages, continue the one that is not",
     )
     p.add_argument("--threads", type=int, default=1)
     p.add_argument(

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from callwright_lab.training.planner.dry import A100
+from callwright_lab.training.cost import LEARN, render_hours
+from callwright_lab.training.memory import find_shape, render_memory
+from callwright_lab.training.processes import count_processes
 from callwright_lab.training.toolmvr.data import Row
-from callwright_lab.training.toolmvr.settings import GOES_BY, PARAMETERS, Settings
+from callwright_lab.training.toolmvr.settings import GOES_BY, Settings
 
 PAPER = (
     11_765,
     3_625,
     1_500,
 )  # V rows, R rows, tokens a row (about: those of the published samples)
-_BYTES = 16  # of weights, gradients and Adam's two moments a parameter, in mixed precision
 _FIELDS = ("learning_rate", "lr_scheduler_type", "warmup_steps", "per_device_train_batch_size",
            "gradient_accumulation_steps", "num_train_epochs", "max_steps", "max_length", "bf16")  # fmt: skip
 
@@ -37,32 +39,30 @@ def estimate_cost(settings: Settings, rows: Sequence[Row] | None) -> list[str]:
     verified, reflected, mean = PAPER if rows is None else _count_rows(rows, settings.context)
     drawn = round(verified / settings.ratio) if settings.ratio else reflected
     joint = verified + (drawn if reflected else 0)
-    seen = joint * mean * settings.epochs
+    mean = min(mean, settings.context)
     steps = settings.steps or math.ceil(joint * settings.epochs / settings.sft_batch)
+    seen = settings.steps * settings.sft_batch * mean or joint * mean * settings.epochs
+    alone = settings.steps * settings.sft_batch * mean or verified * mean * settings.epochs
     told = [
         _describe_basis(settings, rows),
         (
             f"V and R: {verified} + {drawn if reflected else 0} rows an epoch (of {reflected} R"
-            f" rows; ratio {settings.ratio:g}) x {mean} tokens x {settings.epochs:g} epochs:"
-            f" {seen / 1e6:.2f} M tokens, {steps} steps. V only:"
-            f" {verified * mean * settings.epochs / 1e6:.2f} M tokens."
+            f" rows; ratio {settings.ratio:g}) x {mean} tokens, {steps} steps of"
+            f" {settings.sft_batch}: {seen / 1e6:.2f} M tokens. V only: {alone / 1e6:.2f} M tokens."
         ),
     ]
-    size = PARAMETERS.get(settings.model)
-    if size is None:
-        return [*told, f"The size of {settings.model} is not known here: no hours."]
-    hours = 6 * size * seen / A100 / 3600
-    memory = size * _BYTES / 1e9
+    shape = find_shape(settings.model)
+    if shape is None:
+        return [*told, f"The shape of {settings.model} is not known here: no hours, no memory."]
+    shared = settings.sharding != "none"
+    processes = count_processes()
+    # a pass has ``micro`` rows here, and a row's reply is within its ``context``
+    passes = replace(settings, sft_micro=settings.micro, longest=0)
     return [
         *told,
-        (
-            f"At least {hours:.2f} A100 hours: 6 operations a parameter and token, 35 % of the"
-            " peak; loading and saving come on top."
-        ),
-        (
-            f"{memory:.0f} GB for weights, gradients and Adam, before activations; sharding:"
-            f" {settings.sharding}."
-        ),
+        render_hours({"V and R": (seen, LEARN)}, shape.parameters),
+        render_memory(passes, "sft", shards=processes if shared else 1),
+        f"sharding: {settings.sharding}, processes: {processes}.",
     ]
 
 
@@ -90,10 +90,9 @@ def _count_rows(rows: Sequence[Row], context: int) -> tuple[int, int, int]:
 def _render_trainer_table(settings: Settings, out: Path) -> list[str]:
     if any(find_spec(name) is None for name in ("torch", "trl", "datasets", "accelerate")):
         return ["TRL is not installed: its configuration was not made."]
-    from dataclasses import replace
-
     from callwright_lab.training.toolmvr.runs import build_sft_config
 
-    made = build_sft_config(replace(settings, bf16=False), out)
+    # what this machine lacks for the run is none of the configuration's business
+    made = build_sft_config(replace(settings, bf16=False, sharding="none"), out)
     rows = [f"| {name} | {getattr(made, name)} |" for name in _FIELDS if name != "bf16"]
     return ["| TRL's SFTConfig | value |", "|---|---|", *rows, f"| bf16 | {settings.bf16} |"]

@@ -14,9 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from callwright.nouns.errors import MissingExtra
+from callwright_lab.training.resumption import Checkpoints
 from callwright_lab.training.toolmvr.mask import IGNORED, Tokens
 from callwright_lab.training.toolmvr.settings import Settings, build_sharding_options
-from callwright_lab.training.tuning import TimeLimit, describe_run, learn_only_top, prepare_run
+from callwright_lab.training.tuning import (
+    choose_learned,
+    describe_run,
+    open_given,
+    run_stage,
+    share_batch,
+)
 
 try:
     import torch
@@ -96,46 +103,50 @@ def mix_epoch(
 
 def run_sft(
     model: Any, tokenizer: Any, rows: Sequence[Tokens], settings: Settings, out: Path,
-    *, seconds: float = 0, resume: bool = False,
+    *, seconds: float = 0, resume: bool = False, result: Path | None = None,
 ) -> list[float]:  # fmt: skip
     """Learn the rows; the loss of every step. It ends with the epochs, ``settings.steps`` or after
     ``seconds``.
 
-    ``resume``: from the last checkpoint in ``out``, see
-    :func:`callwright_lab.training.tuning.prepare_run`.
+    ``resume`` and ``result``: see :func:`callwright_lab.training.tuning.run_stage`.
     """
-    resume = prepare_run(out, resume)
-    learn_only_top(model, settings.top)
     told_rows = [
         {"input_ids": list(r.ids), "labels": list(r.labels), "weight": r.weight} for r in rows
     ]
-    trainer = JointTrainer(
-        model,
-        args=build_sft_config(settings, out),
-        train_dataset=Dataset.from_list(told_rows),
-        processing_class=tokenizer,
-        data_collator=Padded(
-            tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
-        ),
-        callbacks=[TimeLimit(seconds)],
+    padding = (
+        tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
     )
-    trainer.train(resume_from_checkpoint=resume or None)
-    return [row["loss"] for row in trainer.state.log_history if "loss" in row]
+
+    def make(_: Path | None, callback: Checkpoints) -> JointTrainer:
+        opened = open_given(model, settings)
+        return JointTrainer(
+            opened,
+            args=build_sft_config(settings, out),
+            train_dataset=Dataset.from_list(told_rows),
+            processing_class=tokenizer,
+            data_collator=Padded(padding),
+            callbacks=[callback],
+            peft_config=choose_learned(opened, settings),
+        )
+
+    order = {"steps": settings.steps, "epochs": settings.epochs, "seconds": seconds}
+    log = run_stage(make, settings, out, order, resume=resume, result=result)
+    return [row["loss"] for row in log if "loss" in row]
 
 
 def build_sft_config(settings: Settings, out: Path, gpu: bool = False) -> Any:
     """Return the configuration of the TRL trainer; ``gpu`` shows it as on a machine with CUDA."""
+    micro, passes = share_batch(settings.sft_batch, settings.micro)
     return SFTConfig(
         **{
             **describe_run(settings, out, settings.steps, settings.sft_rate, gpu),
             "lr_scheduler_type": "cosine",
-            **(build_sharding_options(settings) if torch.cuda.is_available() else {}),
+            **build_sharding_options(settings),
         },
         warmup_steps=settings.warmup,
-        per_device_train_batch_size=settings.micro,
-        gradient_accumulation_steps=settings.sft_batch // settings.micro,
+        per_device_train_batch_size=micro,
+        gradient_accumulation_steps=passes,
         max_length=settings.context,
-        save_strategy="steps",
         remove_unused_columns=False,
         dataset_kwargs={"skip_prepare_dataset": True},
     )

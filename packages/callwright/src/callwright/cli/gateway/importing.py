@@ -55,6 +55,12 @@ def import_lists(clients: Sequence[str], project: Path, output: Path) -> int:
     return 0
 
 
+_WHO_APPROVES = (
+    "the gateway has its user approve calls that may write; where the client asks before every call"
+    ' itself, add "--consent", "client" to the arguments'
+)
+
+
 def print_entry(client: ClientName, servers: Path, url: str) -> int:
     """Print what puts the gateway into a client, and say where."""
     door = Door(url=url, wants_key=bool(os.environ.get(KEY_VARIABLE)))
@@ -64,6 +70,8 @@ def print_entry(client: ClientName, servers: Path, url: str) -> int:
     print(_render_document(make_entry(client, door)))
     place = entry_place(client, _find_places(Path()))
     print(f"put it into {_show_path(place)}, in place of the servers there", file=sys.stderr)
+    if not url:
+        print(_WHO_APPROVES, file=sys.stderr)
     return 0
 
 

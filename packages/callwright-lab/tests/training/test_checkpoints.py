@@ -1,0 +1,66 @@
+"""Opening and saving: GGUF files, adapters, whole folders."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+if any(find_spec(name) is None for name in ("torch", "transformers", "peft", "gguf")):
+    pytest.skip("extra 'train' is not installed", allow_module_level=True)
+
+import torch
+
+from callwright.nouns.errors import ConfigError
+from callwright_lab.training.checkpoints import find_weights, open_model
+from tests.training.gguf_case import make_adapter, qwen_model, qwen_tokenizer, write_gguf
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
+
+
+def test_a_gguf_file_is_opened_whole_and_learnable(tmp_path: Path) -> None:
+    tokenizer = qwen_tokenizer()
+    source = qwen_model(tokenizer)
+    path = write_gguf(source, tokenizer, tmp_path / "tiny.gguf")
+    model, opened = open_model(str(path))
+    ids = opened("some words")["input_ids"]
+    assert ids == tokenizer("some words")["input_ids"]
+    there, here = (m(torch.tensor([ids])).logits for m in (source, model))
+    assert torch.allclose(there, here, atol=1e-5)
+    assert not getattr(model, "is_quantized", False), "trainers refuse to train quantised weights"
+    assert model.dtype == torch.float32
+    assert open_model(str(path), bf16=True)[0].dtype == torch.bfloat16
+
+
+def test_an_adapter_is_opened_on_the_base_that_it_names(tmp_path: Path) -> None:
+    tokenizer = qwen_tokenizer()
+    path = write_gguf(qwen_model(tokenizer), tokenizer, tmp_path / "tiny.gguf")
+    adapted = make_adapter(open_model(str(path))[0])
+    adapted.save_pretrained(tmp_path / "adapter")
+    ids = torch.tensor([tokenizer("some words")["input_ids"]])
+    for learn in (False, True):
+        model, _ = open_model(str(tmp_path / "adapter"), learn=learn)
+        assert torch.allclose(model(ids).logits, adapted(ids).logits, atol=1e-5)
+        assert any(p.requires_grad for p in model.parameters()) is learn
+
+
+def test_a_gguf_file_is_quantised_to_four_bits_with_an_adapter_beside_it(tmp_path: Path) -> None:
+    """transformers refuses to quantise what it reads from a GGUF file."""
+    pytest.importorskip("bitsandbytes", reason="extra 'qlora' is not installed")
+    tokenizer = qwen_tokenizer()
+    path = write_gguf(qwen_model(tokenizer), tokenizer, tmp_path / "tiny.gguf")
+    make_adapter(open_model(str(path))[0]).save_pretrained(tmp_path / "adapter")
+    model, _ = open_model(str(tmp_path / "adapter"), bf16=True, four_bits=True, learn=True)
+    layer = model.get_base_model().model.layers[0].mlp.up_proj
+    assert type(layer.base_layer).__name__ == "Linear4bit"
+    assert layer.lora_B["default"].weight.requires_grad
+    weight = open_model(str(path))[0].model.layers[0].mlp.up_proj.weight
+    found = layer.base_layer(torch.eye(64, dtype=torch.bfloat16)).float().T
+    assert torch.corrcoef(torch.stack([weight.flatten(), found.flatten()]))[0, 1] > 0.98
+
+
+def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be opened"):
+        open_model(str(tmp_path))
+    assert find_weights("some/name") == ("some/name", {})
