@@ -230,7 +230,7 @@ def _build_trial_row(trials: Trials, breakages: Mapping[str, Breakage]) -> JsonO
 
 
 def _name_kind(tool: str, breakages: Mapping[str, Breakage]) -> str:
-    """How a tool is really broken; "" for one that is not."""
+    """The kind in which a tool is really broken; "" for one that is not."""
     return breakages[tool].kind if tool in breakages else ""
 
 

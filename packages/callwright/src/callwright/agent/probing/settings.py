@@ -16,7 +16,7 @@ OWN = "run"  # names the run's own model
 
 @dataclass(frozen=True, slots=True)
 class TrialSettings:
-    """How the tools of a run are tried. Raises ConfigError for what makes no sense.
+    """The way in which the tools of a run are tried. Raises ConfigError for what makes no sense.
 
     ``model``: whom the planner and the evaluator ask, "run" for the run's own model, else a spec
     (:func:`callwright.models.open_model`); "" asks nobody. Its questions count in the run's budget.
