@@ -104,17 +104,18 @@ class Asking:
 
     def _take(self, part: Part, questions: int) -> int:
         """The questions that a part may ask now, at most so many; 0 where it may ask none."""
+        who, total = f"the {part}", self._policy.model_calls
         if self._model is None:
-            self._note(
-                f"the {part} was to be asked, and there is no model: the evidence alone decided"
-            )
+            self._note(f"{who} was to be asked, and there is no model: the evidence alone decided")
             return 0
         taken = self._shares.take(part, questions)
+        kept = self._shares.describe_kept(part)
         if not taken:
-            self._note(f"the {part} was not asked: {self._shares.describe(part)}")
+            self._note(f"{who} was not asked: the limit of {total} questions is reached" + kept)
         elif taken < questions:
             self._note(
-                f"the {part} was asked {taken} of {questions} times: {self._shares.describe(part)}"
+                f"{who} was asked {taken} of {questions} times: the limit of {total} questions is"
+                f" reached{kept}"
             )
         return taken
 

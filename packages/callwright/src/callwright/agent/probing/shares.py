@@ -38,8 +38,11 @@ class Shares:
             self._kept[part] = max(0, self._kept[part] - taken)
         return taken
 
-    def describe(self, part: Part) -> str:
-        """Say why a part may ask no more."""
-        kept = ", ".join(f"{n} are kept for the {who}" for who, n in self._kept.items() if n)
-        kept = f", of which {kept}" if kept and part not in self._kept else ""
-        return f"the limit of {self._total} questions is reached{kept}"
+    def describe_kept(self, part: Part) -> str:
+        """Say how many questions are kept from a part for the others; "" for none."""
+        kept = ", ".join(
+            f"{count} are kept for the {other}"
+            for other, count in self._kept.items()
+            if count and other != part
+        )
+        return f", of which {kept}" if kept else ""
