@@ -28,7 +28,6 @@ from callwright.nouns.types import (
     Tool,
     ToolCall,
     ToolResult,
-    to_json,
 )
 from callwright.testing import FakeTool, ScriptedModel, fake_source, offered_tools
 from callwright.tools.evidence import EvidenceStore, Observation
@@ -441,8 +440,9 @@ async def test_what_a_trial_costs_is_spent_from_its_money_and_no_more() -> None:
 async def test_a_resumed_run_tries_as_it_was_told_to() -> None:
     trials = TrialSettings(OWN, "every", (("*", 0.0),), 1.0)
     listing = Shortlisting(2, "read-only", probing=trials)
-    told = orjson.loads(orjson.dumps({"shortlist": to_json(listing)}))
+    told = orjson.loads(orjson.dumps({"shortlist": listing.stated}))
     assert Shortlisting.of(told) == listing
+    assert Shortlisting(2).stated == {"size": 2, "trials": "off", "mode": None}, "as ever"
 
 
 def test_what_makes_no_sense_is_refused() -> None:

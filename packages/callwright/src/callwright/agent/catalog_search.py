@@ -24,7 +24,7 @@ from callwright.nouns.limits import Budget
 from callwright.nouns.protocols import Encoder
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.trace import Event, Trace
-from callwright.nouns.types import Message, Tool
+from callwright.nouns.types import JsonObject, Message, Tool, to_json
 from callwright.retrieval import Hit, Mode, ToolIndex, needs_encoder
 from callwright.retrieval.installed import VECTORS
 from callwright.storage.database import state_dir
@@ -62,6 +62,16 @@ class Shortlisting:
         if not said:
             return None
         return cls(**{**said, "probing": TrialSettings.of(said.get("probing", {}))})
+
+    @property
+    def stated(self) -> JsonObject:
+        """The settings as a journal and a row of a bench name them; of :attr:`probing` nothing where
+        all is as usual.
+        """
+        told: JsonObject = {"size": self.size, "trials": self.trials, "mode": self.mode}
+        if self.probing != TrialSettings():
+            told["probing"] = to_json(self.probing)
+        return told
 
     def __post_init__(self) -> None:
         if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:

@@ -147,8 +147,10 @@ class RunOptions:
 
 
 _DIRECT = ("instructions",)  # options that stay keywords of the orchestrator
+_GROUPED = ("probing", "simulator")  # options that never were keywords of the orchestrator
 _GROUPS = {
     option.name: group.name
     for group in fields(RunOptions)
     for option in fields(type(getattr(RunOptions(), group.name)))
+    if option.name not in _GROUPED
 }

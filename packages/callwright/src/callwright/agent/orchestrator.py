@@ -423,7 +423,7 @@ async def _run_query(
         today=today and today.isoformat(),
         began=None if start else round(time.time(), 3),
         **freeze.stated,
-        shortlist=listing,
+        shortlist=listing and listing.stated,
         offered=len(catalog),
         known=rates,
         segment=ledger.segment,

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from callwright import weights
 from callwright.agent.probing import ProbingContext, TrialPolicy, Trials, try_tools
 from callwright.agent.probing.attempt import Attempt
 from callwright.agent.probing.candidate import Candidate
@@ -25,8 +26,10 @@ from callwright.agent.probing.relevance import (
     weigh_candidates,
 )
 from callwright.agent.probing.values import Request
+from callwright.models.encoders import open_encoder
 from callwright.models.encoders.minilm import NAME
-from callwright.nouns.errors import Failure
+from callwright.nouns.errors import Failure, MissingExtra, WeightsError
+from callwright.nouns.protocols import Encoder
 from callwright.nouns.types import Json
 from callwright.retrieval import Hit
 from callwright.testing import FakeTool, fake_source
@@ -151,3 +154,30 @@ async def test_an_encoder_that_was_not_calibrated_judges_nothing() -> None:
     )
     assert told.ranking[0].share is None
     assert told.problems == ("the similarities of another are not calibrated: rules alone judged",)
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Encoder:
+    try:
+        weights.fetch("minilm-int8")
+        return open_encoder()
+    except (WeightsError, MissingExtra) as exc:
+        pytest.skip(f"the weights of minilm-int8 cannot be had: {exc.message}")
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        ({"city": "Oslo", "sky": "rain", "celsius": 7}, "relevant"),
+        ({"data": {"condition": "light rain showers", "place": "Oslo, Norway"}}, "relevant"),
+        ({"location": "Lima", "conditions": "sunny", "humidity": 70}, "unsure"),
+        ({"horoscope": "A good day for long walks.", "sign": "Libra"}, "irrelevant"),
+        ({"headline": "Parliament passes the budget", "author": "A. Berg"}, "irrelevant"),
+    ],
+)
+async def test_the_encoder_that_ships_tells_replies_apart(
+    shipped: Encoder, reply: Json, found: str
+) -> None:
+    one = works(reply)
+    await weigh_candidates([one], Request(QUERY, date(2026, 11, 22)), shipped)
+    assert one.relevance == found
