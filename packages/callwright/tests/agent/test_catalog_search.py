@@ -519,6 +519,35 @@ async def test_a_run_killed_anywhere_goes_on_with_the_shortlist_it_had(tmp_path:
         assert done.cost.calls == whole.cost.calls
 
 
+async def test_a_run_killed_within_its_trials_asks_their_model_nothing_twice(
+    tmp_path: Path,
+) -> None:
+    def begin(folder: Path) -> tuple[ScriptedModel, Orchestrator]:
+        asked = probing_model("weather_two")
+        tools = [weather("weather_alpha", DEAD), weather(), weather("weather_two"), *noise(5)]
+        selection = ToolSelection(shortlist=2, trials="read-only", probing=TrialSettings(OWN))
+        persistence = Persistence(journal=folder)
+        return asked, setup(tools, asked, selection=selection, persistence=persistence)
+
+    first, orchestrator = begin(tmp_path / "whole")
+    whole = await orchestrator.run(QUERY)
+    [path] = list_journals(tmp_path / "whole")
+    _, recorded = read_journal(path, every=True)
+    for kept in range(1, len(recorded) + 1):
+        with Journal.create(tmp_path / str(kept)) as copy:
+            for event in recorded[:kept]:
+                copy(event)
+        again, orchestrator = begin(tmp_path / str(kept))
+        done = await orchestrator.resume(copy.path)
+        answered = sum(event.kind == "model" for event in recorded[:kept])
+        assert len(again.requests) == len(first.requests) - answered
+        assert events(done, "shortlist")[0]["names"] == events(whole, "shortlist")[0]["names"]
+        assert (done.cost.model_calls, done.cost.usage) == (
+            whole.cost.model_calls,
+            whole.cost.usage,
+        ), kept
+
+
 async def test_evidence_that_came_since_changes_no_run_that_goes_on(
     tmp_path: Path, store: EvidenceStore
 ) -> None:

@@ -9,7 +9,7 @@ and a resume asks nobody again.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from callwright.agent.execution.invoke import Caller
@@ -24,7 +24,7 @@ from callwright.nouns.limits import Budget
 from callwright.nouns.protocols import Encoder
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.trace import Event, Trace
-from callwright.nouns.types import JsonObject, Message, Tool, to_json
+from callwright.nouns.types import JsonObject, Message, Tool, Usage, to_json
 from callwright.retrieval import Hit, Mode, ToolIndex, needs_encoder
 from callwright.retrieval.installed import VECTORS
 from callwright.storage.database import state_dir
@@ -183,7 +183,7 @@ class CatalogSearch:
         names, more = [hit.name for hit in hits if not hit.needed_by][:size], dict[str, Any]()
         failed: set[str] = set()
         if trying:
-            policy = self._policy(budget, dry_run)
+            policy, before = self._policy(budget, dry_run), replace(budget)
             made = await try_tools(
                 self.query,
                 hits,
@@ -198,7 +198,10 @@ class CatalogSearch:
                     secrets, trace=self.trace, ledger=self.ledger, encoder=self._open_judge()
                 ),
             )
-            names, more = _fill_places(made, size), {"calls": made.calls, "problems": made.problems}
+            if made.model_calls and budget.model_calls == before.model_calls:
+                _charge_recorded(self.ledger, budget)  # the trials were on record, and these are
+            names = _fill_places(made, size)
+            more = {"calls": made.calls, "problems": made.problems, **_state_asked(before, budget)}
             failed = {one.name for one in made.ranking if one.failed}
             _spend_tool_calls(budget, made.calls)
         needed = self._needed(
@@ -299,6 +302,8 @@ class CatalogSearch:
         self.kept_back[:] = [self.tools[name] for name in told["kept_back"]]
         if budget is not None:
             _spend_tool_calls(budget, told.get("calls", 0))
+            if asked := told.get("asked"):
+                budget.charge(Usage(**asked["usage"]), asked["questions"])
         self._add(**told)
         return tuple(self.tools[name] for name in told["names"])
 
@@ -323,6 +328,24 @@ def _fill_places(made: Trials, size: int) -> list[str]:
     chosen = list(made.shortlist(size))
     spare = (one.name for one in made.ranking if one.outcome == "parameter_mismatch")
     return [*chosen, *spare][:size]
+
+
+def _charge_recorded(ledger: Ledger, budget: Budget) -> None:
+    """Charge the questions of trials whose result a journal tells."""
+    while told := ledger.next(f"{ProbingContext().actor}:model", "model"):
+        budget.charge(Usage(**told["usage"]))
+
+
+def _state_asked(before: Budget, after: Budget) -> dict[str, Any]:
+    """The questions of trials and their tokens, which a resumed run has spent too; nothing for
+    none.
+    """
+    questions = after.model_calls - before.model_calls
+    usage = {
+        one.name: getattr(after.usage, one.name) - getattr(before.usage, one.name)
+        for one in fields(Usage)
+    }
+    return {"asked": {"questions": questions, "usage": usage}} if questions else {}
 
 
 def _spend_tool_calls(budget: Budget, calls: int) -> None:
