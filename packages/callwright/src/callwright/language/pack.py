@@ -51,6 +51,14 @@ class Pack:
         return self._table("calendar.near_days") or self._table("days.near_days")
 
     @cached_property
+    def weekday_direct(self) -> frozenset[str]:
+        return self._words("calendar.weekday_direct") or self._words("days.weekday_direct")
+
+    @cached_property
+    def weekday_apart(self) -> frozenset[str]:
+        return self._words("calendar.weekday_apart") or self._words("days.weekday_apart")
+
+    @cached_property
     def units(self) -> Mapping[str, str]:
         if self.vocabulary.has("units.names"):
             more = self._table("units_written.more_names")

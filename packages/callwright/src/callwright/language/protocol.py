@@ -77,6 +77,16 @@ class LanguagePack(Protocol):
         ...
 
     @property
+    def weekday_direct(self) -> frozenset[str]:
+        """Words before a weekday's name that mean that very day."""
+        ...
+
+    @property
+    def weekday_apart(self) -> frozenset[str]:
+        """Words by which a text may mean a day beside the weekday that it names."""
+        ...
+
+    @property
     def units(self) -> Mapping[str, str]:
         """The spellings of units and currencies, in lower case -> our name of them."""
         ...

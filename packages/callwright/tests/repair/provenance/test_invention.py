@@ -348,6 +348,21 @@ def test_what_the_user_meant_is_told_with_the_wrong_day() -> None:
     assert made[0].meant == ("2026-03-26", "2026-02-26")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Trag für nächsten Montag um 13:00 Uhr 'Lagerbesuch' ein.",
+        "Enter the visit to the warehouse for next Monday at 13:00, please.",
+    ],
+)
+def test_a_date_must_be_the_weekday_that_was_said(said: str) -> None:
+    known = ProvenanceIndex(f"Today is Thursday, 2026-03-12. {said}")
+    for right in ("2026-03-16", "2026-03-23"):
+        assert find_inventions({"x": right}, tool(DATE), known, [said]) == ()
+    (made,) = find_inventions({"x": "2026-03-13"}, tool(DATE), known, [said])
+    assert made.meant == ("2026-03-16",)
+
+
 def counting(value: int, said: str, effects: Any = WRITE) -> bool:
     schema = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
     call = Tool("order", "Order parts.", schema, effects=effects)

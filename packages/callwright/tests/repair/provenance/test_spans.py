@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from callwright.repair.provenance.spans import Span, find_near_days, find_span
+from callwright.repair.provenance.spans import Span, find_near_days, find_span, find_weekday
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,39 @@ def test_any_day_of_the_calendar_can_be_counted_from(start: date, count: int, un
 def test_near_days_are_read() -> None:
     assert 1 in find_near_days("What shall we do tomorrow in the office?")
     assert find_near_days("Che facciamo domani?") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "weekday"),
+    [
+        ("Enter a visit to the warehouse for us next Monday at 13:00.", 0),
+        ("Please put the meeting into the calendar on Friday, and tell nobody.", 4),
+        ("Trag für nächsten Montag um 13:00 Uhr 'Lagerbesuch' ein.", 0),
+        ("Bitte trage das Treffen am Donnerstag um 10:00 ein.", 3),
+    ],
+)
+def test_a_weekday_that_is_surely_meant_is_read(text: str, weekday: int) -> None:
+    assert find_weekday(text) == weekday
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We need it before next Monday, so choose the day yourself.",
+        "Enter the visit on Monday or on Tuesday, whatever is free.",
+        "Enter the visit for the week that begins on Monday.",
+        "Tomorrow we speak about what happened on Monday.",
+        "Put the visit of next Monday to 2026-03-20, please.",
+        "Put the visit of next Monday to the 20th, please.",
+        "Book the room on Friday for two nights, please.",
+        "Enter 'Monday market' into the calendar for us.",
+        "Send the report every day, and on Monday to the board.",
+        "Trag das Treffen vom nächsten Montag auf den Tag danach.",
+        "Das Treffen ist bis nächsten Montag einzutragen.",
+        "Trag es übermorgen ein und nicht am Montag.",
+        "Apunta la visita para el próximo lunes a las 13:00.",
+        "",
+    ],
+)
+def test_where_a_day_beside_the_weekday_may_be_meant_nothing_is_said(text: str) -> None:
+    assert find_weekday(text) is None

@@ -35,7 +35,7 @@ from callwright.nouns.types import (
 )
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.provenance.spans import find_near_days, find_span
+from callwright.repair.provenance.spans import find_near_days, find_span, find_weekday
 from callwright.schema.coerce import pointer_join
 from callwright.schema.compiled import Node, compiled_for
 from callwright.schema.value_spellings import calendar_day
@@ -180,6 +180,8 @@ class ValueJudge:
         if role == "number":
             named = _COORDINATES.isdisjoint(split_identifier(key)[-1:])
             return not named or not isinstance(value, int | float) or self._number(float(value))
+        if isinstance(value, str) and role in ("date", "date-time") and self._is_other_day(value):
+            return False
         if not isinstance(value, str) or not value or self._sources.holds(value):
             return True
         if role == _LOOKED_UP:
@@ -254,6 +256,8 @@ class ValueJudge:
         meant = self.find_meant_days() if day is not None else frozenset()
         if meant:
             return day in meant
+        if day is not None and self._weekday() is not None:
+            return True
         if day is None or {float(day.day), float(day.year)} & numbers:
             return True
         small = {n for n in numbers if 0 < n <= _LONGEST_MONTH}
@@ -270,7 +274,8 @@ class ValueJudge:
     def list_meant(self, value: Json, node: Node) -> tuple[str, ...]:
         """The days, as text, that the user's words lead to in the place of a date."""
         is_day = _classify_schema(node) == "date" or _classify_text(value) == "date"
-        days = sorted(self.find_meant_days(), reverse=True) if is_day else ()
+        meant = self.find_meant_days() or self._find_weekdays()
+        days = sorted(meant, reverse=True) if is_day else ()
         return tuple(day.isoformat() for day in days[:_MOST_MEANT])
 
     def find_meant_days(self) -> frozenset[date]:
@@ -283,6 +288,30 @@ class ValueJudge:
         named = {*self._sources.days_known, *days_in(self._sources.texts)}
         near = {day + timedelta(days=n) for day in named for n in find_near_days(self._said[-1])}
         return frozenset(end for start in named | near for end in span.count_from(start))
+
+    def _is_other_day(self, text: str) -> bool:
+        """Return True for a day that is another weekday than the user's last message surely means, and
+        that no result gives.
+        """
+        day, weekday = calendar_day(text[:10]), self._weekday()
+        if day is None or weekday is None or day.weekday() == weekday:
+            return False
+        return all(leaf.value != text for leaf in self._sources.leaves)
+
+    def _weekday(self) -> int | None:
+        return find_weekday(self._said[-1]) if self._said else None
+
+    def _find_weekdays(self) -> frozenset[date]:
+        """The next days that are the weekday of the user's last message, each after a day that was
+        named.
+        """
+        weekday = self._weekday()
+        if weekday is None:
+            return frozenset()
+        named = {*self._sources.days_known, *days_in(self._sources.texts)}
+        return frozenset(
+            day + timedelta(days=(weekday - day.weekday() - 1) % 7 + 1) for day in named
+        )
 
     def _hour(self, text: str) -> bool:
         found = _DIGITS.match(text)

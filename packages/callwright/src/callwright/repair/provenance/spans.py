@@ -21,6 +21,7 @@ _LONGEST_MONTH = 31
 _MONTHS = {"month": 1, "year": 12}
 _WITHOUT_SPACES = frozenset({"zh"})
 _BEFORE = re.compile(r"(?:(?<!\S)\S+\s+){0,2}\S*\s*\Z")  # at most three words before a unit
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]")
 _DIGITS = re.compile(r"(?<![\d:.,/-])\d{1,3}(?![\d:.,/-]*\d)")
 
 
@@ -88,11 +89,36 @@ def find_near_days(text: str) -> frozenset[int]:
     return frozenset(n for word, n in days if _names(folded, [word], language.code))
 
 
-def _names(folded: str, words: Iterable[str], code: str) -> bool:
+def find_weekday(text: str) -> int | None:
+    """The one weekday (0: Monday) that a text in a known language surely means: "next Monday", "am
+    Montag". None where there is none, there are several, or another day may be meant: another way
+    of naming a day, a span of time, a word such as "before".
+    """
+    language = pack_of(text)
+    if language is None or not language.weekday_direct:
+        return None
+    folded = fold_text(text)
+    times = [word for word, unit in language.units.items() if unit in (*_DAYS, *_MONTHS)]
+    apart = (*language.months, *language.near_days, *language.weekday_apart, *times)
+    numbers = {*map(int, _DIGITS.findall(folded)), *read_number_words(folded, [language.code])} - {
+        1
+    }
+    is_other = any(0 < n <= _LONGEST_MONTH for n in numbers) or bool(_DATE.search(folded))
+    if is_other or _names(folded, apart, language.code, least=2):
+        return None
+    before = "|".join(map(re.escape, map(fold_text, language.weekday_direct)))
+    days = {fold_text(word): day for word, day in language.weekdays.items() if len(word) > 3}
+    named = [word for word in re.findall(r"[^\W\d_]+", folded) if word in days]
+    if len(named) != 1 or not re.search(rf"(?<!\w)(?:{before})\s+{named[0]}(?!\w)", folded):
+        return None
+    return days[named[0]]
+
+
+def _names(folded: str, words: Iterable[str], code: str, least: int = 3) -> bool:
     if code in _WITHOUT_SPACES:
         return any(fold_text(word) in folded for word in words)
     here = {*re.findall(r"[^\W\d_]+", folded)}
-    return any(fold_text(word) in here for word in words if len(word) > 2)
+    return any(fold_text(word) in here for word in words if len(word) >= least)
 
 
 def _iter_spans(folded: str, language: LanguagePack, code: str) -> Iterator[Span]:
