@@ -26,7 +26,7 @@ class Shares:
         self._spent = 0
 
     def left(self, part: Part) -> int:
-        """How many questions a part may still ask."""
+        """The number of questions that a part may still ask."""
         kept = sum(count for other, count in self._kept.items() if other != part)
         return max(0, self._total - self._spent - kept)
 
