@@ -11,6 +11,7 @@
 * ``links CUT...``: the links between gold tools, compared with gold's edges.
 * ``twins CUT...``: how many pairs of the desk's tools are alike.
 * ``echo CUT...``: how many planted statements repeat their question.
+* ``relevance``: how similar right and wrong replies are to their requests, and what the cuts do.
 
 ``python benchmarks/thresholds.py NAME VALUE...`` sweeps one threshold of ``callwright.repair``:
 spoiled calls that are repaired, replies that are wrong without a word, and right calls that are
@@ -32,6 +33,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from itertools import permutations, product
+from math import exp
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -170,6 +172,71 @@ def iter_echoes() -> Iterator[float]:
 
     for scene in read_scenes():
         yield from (ratio(case.text.lower(), scene.query.lower()) for case in scene.cases)
+
+
+def iter_similarities(most: int) -> Iterator[tuple[int, str, float]]:
+    """For replies of ComplexFuncBench, drawn evenly: the number of the request, whether the reply
+    is its own (``right``), of the same tool called for another request (``same``) or of another
+    tool and request (``other``), and its similarity.
+    """
+    import random
+
+    from callwright.agent.probing.relevance import compute_similarity
+    from callwright.models.encoders import open_encoder
+    from callwright_lab.datasets.nested import read_complexfuncbench_replies
+
+    found = list(read_complexfuncbench_replies())
+    rng = random.Random(1)
+    rng.shuffle(found)
+    found, encoder = found[:most], open_encoder()
+    for one in found:
+        others = [two for two in found if two.request != one.request and two.reply != one.reply]
+        same = [two for two in others if two.tool == one.tool and two.arguments != one.arguments]
+        rest = [two for two in others if two.tool != one.tool]
+        drawn = (
+            ("right", one),
+            *(("same", two) for two in rng.sample(same, k=min(1, len(same)))),
+            ("other", rng.choice(rest)),
+        )
+        for kind, two in drawn:
+            alike = compute_similarity(encoder, one.query, one.tool, one.arguments, two.reply)
+            if alike is not None:
+                yield one.request, kind, alike
+
+
+def fit_scaling(rows: Sequence[tuple[int, str, float]]) -> tuple[float, float]:
+    """Slope and offset of Platt's scaling by Newton's steps; right and wrong replies weigh the
+    same.
+    """
+    import numpy as np
+
+    x = np.array([alike for _, _, alike in rows])
+    y = np.array([float(kind == "right") for _, kind, _ in rows])
+    weight = np.where(y == 1, 1 / y.sum(), 1 / (1 - y).sum())
+    features, at = np.stack([x, np.ones_like(x)], axis=1), np.zeros(2)
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-features @ at))
+        slope = features.T @ (weight * (y - p))
+        at += np.linalg.solve((features.T * (weight * p * (1 - p))) @ features, slope)
+    return float(at[0]), float(at[1])
+
+
+def render_relevance(rows: Sequence[tuple[int, str, float]]) -> Iterator[str]:
+    """The scaling of the requests of even number, and what each cut does to the others."""
+    slope, offset = fit_scaling([row for row in rows if row[0] % 2 == 0])
+    yield f"slope {slope:.2f}, offset {offset:.2f}, fit on {sum(r[0] % 2 == 0 for r in rows)} replies"
+    kinds = ("right", "same", "other")
+    held = {
+        kind: [
+            1 / (1 + exp(-(slope * alike + offset))) for n, k, alike in rows if n % 2 and k == kind
+        ]
+        for kind in kinds
+    }
+    yield f"| share | {' | '.join(f'{kind} at or above (of {len(held[kind])})' for kind in kinds)} |"
+    yield "|---:|" + "---:|" * len(kinds)
+    for cut in (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+        over = (sum(p >= cut for p in held[kind]) / len(held[kind]) for kind in kinds)
+        yield f"| {cut} | {' | '.join(f'{share:.3f}' for share in over)} |"
 
 
 def import_cases() -> ModuleType:
@@ -326,6 +393,8 @@ def measure_fixed(name: str, values: Sequence[str]) -> Iterator[str]:
     cuts = [float(value) for value in values]
     if name in FIXED:
         return FIXED[name]()
+    if name == "relevance":
+        return render_relevance(list(iter_similarities(int(values[0]) if values else 600)))
     if name == "links":
         return render_links(list(iter_links()), cuts)
     return render_reached(list(iter_twins() if name == "twins" else iter_echoes()), cuts)
@@ -347,7 +416,7 @@ def main(arguments: Sequence[str]) -> int:
     if given.name == "rules":
         found = list(iter_readings(given.count, given.seed, given.read_only))
         print(*render_rules(found), sep="\n")
-    elif given.name in ("recorded", "links", "twins", "echo", *FIXED):
+    elif given.name in ("recorded", "links", "twins", "echo", "relevance", *FIXED):
         print(*measure_fixed(given.name, given.values), sep="\n")
     elif given.name == "plan":
         override_threshold(given.values[0], float(given.values[1]))

@@ -104,3 +104,22 @@ needs_data = pytest.mark.skipif(
 def test_nestools_and_seal_tools_are_read_whole() -> None:
     assert len(load_examples("nestools")) == 790
     assert len(load_examples("seal_tools")) == 1400
+
+
+def test_real_replies_are_those_that_rest_on_the_request_alone() -> None:
+    row = {
+        "input": " Hotels in Oslo ",
+        "output": [
+            {"name": "find_city", "arguments": {"q": "Oslo"}, "response": [{"id": 7}]},
+            {
+                "name": "hotels",
+                "arguments": {"city": "$var1.id$"},
+                "response": [{"name": "Bristol"}],
+            },
+            {"name": "weather", "arguments": {"q": "Oslo"}, "response": []},
+            {"name": "var_result", "arguments": {}, "response": "all"},
+        ],
+    }
+    found = list(data_nested.iter_real_replies(3, row))
+    expected = data_nested.RealReply(3, "Hotels in Oslo", "find_city", {"q": "Oslo"}, [{"id": 7}])
+    assert found == [expected]

@@ -9,16 +9,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from callwright import Limits, Orchestrator, Run
 from callwright.agent.catalog_search import Shortlisting, choose_shortlist
 from callwright.agent.journal.store import Journal, list_journals, read_journal
 from callwright.agent.options import Persistence, Safety, ToolSelection
+from callwright.agent.probing.settings import OWN, TrialSettings
 from callwright.nouns.errors import ConfigError, Failure, JournalError
 from callwright.nouns.plan import Plan
-from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import DESTRUCTIVE, READ_LOCAL, WRITE
+from callwright.nouns.protocols import ChatModel, ChatRequest
+from callwright.nouns.types import (
+    DESTRUCTIVE,
+    READ_LOCAL,
+    WRITE,
+    Message,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from callwright.testing import FakeTool, ScriptedModel, fake_source, offered_tools
 from callwright.tools.evidence import EvidenceStore, Observation
 
@@ -342,8 +352,106 @@ async def test_only_the_tools_that_were_named_can_be_found() -> None:
     assert {r.tool for r in done.results} == {"weather_two"}
 
 
+class MakesUp:
+    """A simulator that asks its model once for each reply."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+
+    async def simulate(
+        self, call: ToolCall, tool: Tool, query: str, error: Failure | None
+    ) -> ToolResult:
+        told = await self._model.complete(
+            ChatRequest((Message("user", tool.name),), purpose="simulate")
+        )
+        content = {"city": "Oslo", "sky": told.text}
+        return ToolResult(call.id, tool.name, call.arguments, content, simulated=True)
+
+
+def probing_model(liked: str = "get_weather") -> ScriptedModel:
+    """As :func:`model`, and it plans trials, ranks one candidate first and makes up rain."""
+    plain = model("get_weather", "weather_two")
+
+    async def reply(request: ChatRequest) -> Any:
+        match request.purpose:
+            case "trial.plan":
+                return {"arguments": {"city": "Oslo"}}
+            case "trial.rank":
+                shown = re.findall(r"^\[(\d+)\] (\w+)", request.messages[-1].content, re.M)
+                return str([int(number) for number, name in shown if name == liked])
+            case "simulate":
+                return "rain"
+        return await plain.complete(request)
+
+    return ScriptedModel(reply)
+
+
+@pytest.mark.parametrize("liked", ["get_weather", "weather_two"])
+async def test_the_trials_of_a_run_ask_its_model_within_its_budget(liked: str) -> None:
+    tools = [weather(), weather("weather_two"), *noise(20)]
+    asked = probing_model(liked)
+    trials = TrialSettings(OWN)
+    done = await setup(
+        tools,
+        asked,
+        selection=ToolSelection(shortlist=2, trials="read-only", probing=trials),
+    ).run(QUERY)
+    purposes = [request.purpose for request in asked.requests]
+    assert "trial.plan" in purposes
+    assert purposes.count("trial.rank") == 1
+    [made] = events(done, "trials")
+    assert made["trials"]["model_calls"] == sum(p.startswith("trial") for p in purposes)
+    assert done.cost.model_calls == len(purposes), "trials are charged as all questions are"
+    assert events(done, "shortlist")[0]["names"][0] == liked, "ranked first by the model"
+
+
+async def test_a_dead_tool_of_a_run_gets_a_simulated_reply_which_proves_nothing() -> None:
+    slow = Failure("timeout", "no answer in time", retryable=True)
+    tools = [weather("weather_alpha", slow), weather(), *noise(5)]
+    asked = probing_model()
+    trials = TrialSettings(OWN, "transient")
+    done = await setup(
+        tools,
+        asked,
+        selection=ToolSelection(shortlist=2, trials="read-only", probing=trials, simulator=MakesUp),
+    ).run(QUERY)
+    [made] = events(done, "trials")
+    found = {one["name"]: one for one in made["trials"]["ranking"]}
+    assert found["weather_alpha"]["simulated"]
+    assert not found["get_weather"]["simulated"]
+    assert found["get_weather"]["outcome"] == "functional_success"
+    assert done.cost.model_calls == len(asked.requests)
+
+
+async def test_what_a_trial_costs_is_spent_from_its_money_and_no_more() -> None:
+    for money, calls in ((0.0, 0), (1.0, 1)):
+        first, second = weather(), weather("weather_two")
+        trials = TrialSettings(prices=(("*weather*", 0.8),), money=money)
+        done = await setup(
+            [first, second, *noise(5)],
+            model("get_weather"),
+            selection=ToolSelection(shortlist=2, trials="read-only", probing=trials),
+        ).run(QUERY)
+        [made] = events(done, "trials")
+        assert made["trials"]["calls"] == calls
+        assert any("is left for trials" in problem for problem in made["trials"]["problems"])
+
+
+async def test_a_resumed_run_tries_as_it_was_told_to() -> None:
+    trials = TrialSettings(OWN, "every", (("*", 0.0),), 1.0)
+    listing = Shortlisting(2, "read-only", probing=trials)
+    told = orjson.loads(orjson.dumps({"shortlist": listing.stated}))
+    assert Shortlisting.of(told) == listing
+    assert Shortlisting(2).stated == {"size": 2, "trials": "off", "mode": None}, "as ever"
+
+
 def test_what_makes_no_sense_is_refused() -> None:
-    for wrong in ({"size": 0}, {"size": True}, {"trials": "all"}):
+    for wrong in (
+        {"size": 0},
+        {"size": True},
+        {"trials": "all"},
+        {"probing": TrialSettings(money=1.0)},
+    ):
         with pytest.raises(ConfigError):
             Shortlisting(**wrong)
     assert Shortlisting.of({}) is None
@@ -409,6 +517,35 @@ async def test_a_run_killed_anywhere_goes_on_with_the_shortlist_it_had(tmp_path:
                 t for t in tools if t.calls and t.name not in {r.tool for r in whole.results}
             ]
         assert done.cost.calls == whole.cost.calls
+
+
+async def test_a_run_killed_within_its_trials_asks_their_model_nothing_twice(
+    tmp_path: Path,
+) -> None:
+    def begin(folder: Path) -> tuple[ScriptedModel, Orchestrator]:
+        asked = probing_model("weather_two")
+        tools = [weather("weather_alpha", DEAD), weather(), weather("weather_two"), *noise(5)]
+        selection = ToolSelection(shortlist=2, trials="read-only", probing=TrialSettings(OWN))
+        persistence = Persistence(journal=folder)
+        return asked, setup(tools, asked, selection=selection, persistence=persistence)
+
+    first, orchestrator = begin(tmp_path / "whole")
+    whole = await orchestrator.run(QUERY)
+    [path] = list_journals(tmp_path / "whole")
+    _, recorded = read_journal(path, every=True)
+    for kept in range(1, len(recorded) + 1):
+        with Journal.create(tmp_path / str(kept)) as copy:
+            for event in recorded[:kept]:
+                copy(event)
+        again, orchestrator = begin(tmp_path / str(kept))
+        done = await orchestrator.resume(copy.path)
+        answered = sum(event.kind == "model" for event in recorded[:kept])
+        assert len(again.requests) == len(first.requests) - answered
+        assert events(done, "shortlist")[0]["names"] == events(whole, "shortlist")[0]["names"]
+        assert (done.cost.model_calls, done.cost.usage) == (
+            whole.cost.model_calls,
+            whole.cost.usage,
+        ), kept
 
 
 async def test_evidence_that_came_since_changes_no_run_that_goes_on(

@@ -38,12 +38,17 @@ FLAT: dict[str, Any] = {
     "on_text": print,
     "on_reply": print,
 }
+GROUPED = ("probing", "simulator")  # came after that version
 DIRECT = {"instructions": "Be brief."}  # stays a keyword of the orchestrator
 
 
 def test_every_option_of_every_group_may_be_given_alone_for_one_version() -> None:
     groups = [getattr(RunOptions(), group.name) for group in fields(RunOptions)]
-    assert {one.name for group in groups for one in fields(group)} == {*FLAT, *DIRECT}
+    named = {one.name for group in groups for one in fields(group)}
+    assert named == {*FLAT, *DIRECT, *GROUPED}
+    for name in GROUPED:
+        with pytest.raises(TypeError, match=name):
+            Orchestrator([], **{name: None})
 
 
 @pytest.mark.parametrize("name", [*FLAT])

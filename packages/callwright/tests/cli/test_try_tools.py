@@ -117,6 +117,8 @@ def test_what_was_proved_stands_first_where_it_is_asked_for_even_if_nothing_fail
             "--json",
             "--order",
             order,
+            "--price",
+            "*=0",
         )
         return [one["name"] for one in json.loads(done.stdout)["ranking"]]
 
@@ -124,6 +126,38 @@ def test_what_was_proved_stands_first_where_it_is_asked_for_even_if_nothing_fail
         "nothing speaks against it, and it could not be tried"
     )
     assert first("proof")[-1] == "weather_now_post"
+
+
+def test_a_guess_is_sent_only_to_tools_that_are_declared_free(home: Path) -> None:
+    """The request is too short to tell its language, so its city may not be one."""
+    asked = ["tools", "try", "weather now in Oslo", "--tools", home / "tools.py", "--no-evidence"]
+    held = json.loads(callwright(*asked, "--json").stdout)
+    assert held["calls"] == 0
+    assert any("would be a guess" in one["justification"] for one in held["ranking"])
+    sent = json.loads(callwright(*asked, "--json", "--price", "*=0").stdout)
+    assert sent["calls"] > 0
+    paid = json.loads(callwright(*asked, "--json", "--price", "*=0.5", "--money", "1").stdout)
+    assert paid["calls"] == 0, "what costs something is not free"
+
+
+def test_the_trials_of_a_run_take_a_model_and_what_they_may_cost(home: Path) -> None:
+    plan = json.dumps({"arguments": {"city": "Oslo"}})
+    rank = json.dumps([1])
+    with endpoint([plan, plan, plan, rank]) as trial_url, endpoint([CALLS, ANSWER]) as url:
+        done = callwright(
+            "run", QUERY, "--tools", home / "tools.py", "--model", f"{url}#m", "--mode", "schema",
+            "--planner", "schema", "--shortlist", "2", "--trials", "read-only",
+            "--trial-model", f"{trial_url}#judge", "--trial-price", "*=0.5", "--trial-money", "0.5",
+            "--no-journal", "--no-evidence", "--trace", home / "trace.jsonl",
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = map(json.loads, (home / "trace.jsonl").read_text().splitlines())
+    [made] = [one["data"]["trials"] for one in lines if one["kind"] == "trials"]
+    assert made["calls"] == 1, "half a unit a call, and half a unit to spend"
+    assert made["model_calls"] > 0
+    wrong = callwright("run", QUERY, "--tools", home / "tools.py", "--trial-money", "1")
+    assert wrong.returncode == 1
+    assert "--trials read-only" in wrong.stderr
 
 
 def test_where_nothing_works_the_exit_code_says_so(home: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -212,6 +213,35 @@ def read_complexfuncbench(root: Path) -> Iterator[PlanExample]:
     del root
     path = wrapper_folder() / "complexfuncbench" / "complexfuncbench"
     yield from _wrapper_examples("complexfuncbench", "complexfuncbench", path, value_needs)
+
+
+@dataclass(frozen=True, slots=True)
+class RealReply:
+    """A call of ComplexFuncBench that was really made. ``request`` is the number of its row."""
+
+    request: int
+    query: str
+    tool: str
+    arguments: JsonObject
+    reply: Json
+
+
+def read_complexfuncbench_replies() -> Iterator[RealReply]:
+    """The calls of ComplexFuncBench with the replies that they really got. Left out are empty
+    replies, and calls that take a value from an earlier reply.
+    """
+    data = wrapper_folder() / "complexfuncbench" / "complexfuncbench-data.json"
+    for number, row in enumerate(read_json(data, NESTFUL_WHERE)):
+        yield from iter_real_replies(number, row)
+
+
+def iter_real_replies(number: int, row: JsonObject) -> Iterator[RealReply]:
+    """The usable replies of one row; see :func:`read_complexfuncbench_replies`."""
+    for call in row["output"]:
+        arguments = call.get("arguments") or {}
+        refers = any(_VARIABLE.search(text) for text in iter_texts(arguments))
+        if call["name"] != "var_result" and call.get("response") and not refers:
+            yield RealReply(number, row["input"].strip(), call["name"], arguments, call["response"])
 
 
 def read_complexfuncbench_refs(root: Path) -> Iterator[PlanExample]:

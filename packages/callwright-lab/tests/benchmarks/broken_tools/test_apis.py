@@ -57,6 +57,33 @@ def test_a_broken_tool_answers_as_it_is_broken_whatever_it_is_asked() -> None:
     assert WEATHER.answer("/getCurrentWeather", {"q": "Oslo"}, gone)[0] == 500
 
 
+def test_an_answer_about_another_thing_is_as_well_formed_as_the_right_one() -> None:
+    city = MadeApi("skycast", {NOW.name: NOW}, {"city": ["Oslo", "Lima", "Bergen"]})
+    right = city.answer("/getCurrentWeather", {"q": "Oslo"}, {})
+    for variant in range(2):
+        elsewhere = {NOW.name: Breakage("elsewhere", variant)}
+        status, body = city.answer("/getCurrentWeather", {"q": "Oslo"}, elsewhere)
+        assert (status, type(body)) == (200, type(right[1]))
+        assert body != right[1]
+        assert "Oslo" not in str(body)
+        assert city.answer("/getCurrentWeather", {"q": "Atlantis"}, elsewhere)[0] in (404, 200)
+    alone = MadeApi("skycast", {NOW.name: NOW}, {"city": ["Oslo"]})
+    broken = {NOW.name: Breakage("elsewhere", 0)}
+    assert alone.answer("/getCurrentWeather", {"q": "Oslo"}, broken) != right, "other facts"
+
+
+def test_the_film_database_answers_about_another_film() -> None:
+    films, number = FilmApi("tmdb", FILMS), film_number("Titanic")
+    key = {"api_key": FILM_KEY}
+    tool = films.tools["/movie/{movie_id}"]
+    broken = {tool: Breakage("elsewhere", 0)}
+    assert films.answer(f"/movie/{number}", key, {}) == (200, {"id": number, "title": "x"})
+    status, body = films.answer(f"/movie/{number}", key, broken)
+    assert status == 200
+    assert isinstance(body, dict)
+    assert body["id"] != number
+
+
 def test_the_film_database_wants_its_key_and_fixed_paths_come_before_templates() -> None:
     films = FilmApi("tmdb", FILMS)
     key = {"api_key": FILM_KEY}

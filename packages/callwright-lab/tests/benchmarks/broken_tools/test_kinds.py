@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright_lab.benchmarks.broken_tools.kinds import RATES, SHARES, choose_broken_tools
+from callwright_lab.benchmarks.broken_tools.kinds import (
+    RATES,
+    SETS,
+    SHARES,
+    choose_broken_tools,
+)
 
 FAMILIES = {f"family{i}": (f"a{i}", f"b{i}", f"c{i}") for i in range(40)} | {"alone": ("z",)}
 
@@ -45,3 +50,10 @@ def test_every_kind_answers_as_its_class_says() -> None:
     assert statuses["semantic_mismatch"] == {200}
     assert statuses["parameter_mismatch"] <= {400, 422}
     assert not statuses["execution_failure"] & {200, 400, 422}
+
+
+def test_the_first_set_has_no_plausible_answers_about_another_thing_and_the_second_has() -> None:
+    for name, expected in (("1", False), ("2", True)):
+        broken = choose_broken_tools(FAMILIES, 50, SETS[name])
+        assert any(one.answers_elsewhere for one in broken.values()) == expected
+    assert SETS["2"] == SHARES

@@ -9,19 +9,22 @@ and a resume asks nobody again.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from callwright.agent.execution.invoke import Caller
 from callwright.agent.journal.ledger import Answer, Ledger, build_divergence_error
-from callwright.agent.probing import ProbingContext, TrialPolicy, Trials, try_tools
+from callwright.agent.probing import ProbingContext, Simulates, TrialPolicy, Trials, try_tools
+from callwright.agent.probing.settings import TrialSettings
+from callwright.agent.questions import Questions
 from callwright.agent.safety.policy import rank_by_request, select_withheld
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import Budget
+from callwright.nouns.protocols import Encoder
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.trace import Event, Trace
-from callwright.nouns.types import Message, Tool
+from callwright.nouns.types import JsonObject, Message, Tool, Usage, to_json
 from callwright.retrieval import Hit, Mode, ToolIndex, needs_encoder
 from callwright.retrieval.installed import VECTORS
 from callwright.storage.database import state_dir
@@ -44,18 +47,31 @@ class Shortlisting:
     own), probed or not.
 
     ``trials``: ``read-only`` calls tools that are declared to read; ``sandbox`` says that whatever
-    any tool does is thrown away. Raises ConfigError for invalid settings.
+    any tool does is thrown away. ``probing`` says how they are tried. Raises ConfigError for invalid settings.
     """
 
     size: int = USUAL
     trials: Trying = "off"
     mode: Mode | None = None
+    probing: TrialSettings = field(default_factory=TrialSettings)
 
     @classmethod
     def of(cls, start: Answer) -> Shortlisting | None:
         """Return the tool selection settings of a resumed run, from its ``run.start``."""
         said = start.get("shortlist")
-        return cls(**said) if said else None
+        if not said:
+            return None
+        return cls(**{**said, "probing": TrialSettings.of(said.get("probing", {}))})
+
+    @property
+    def stated(self) -> JsonObject:
+        """The settings as a journal and a row of a bench name them; of :attr:`probing` nothing where
+        all is as usual.
+        """
+        told: JsonObject = {"size": self.size, "trials": self.trials, "mode": self.mode}
+        if self.probing != TrialSettings():
+            told["probing"] = to_json(self.probing)
+        return told
 
     def __post_init__(self) -> None:
         if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
@@ -65,6 +81,10 @@ class Shortlisting:
         if self.trials not in TRYING:
             raise ConfigError(
                 f"there are no trials {self.trials!r}", hint=f"trials: {', '.join(TRYING)}"
+            )
+        if self.trials == "off" and self.probing != TrialSettings():
+            raise ConfigError(
+                "settings of trials are given, and nothing is tried", hint="--trials read-only"
             )
 
 
@@ -149,8 +169,12 @@ class CatalogSearch:
         secrets: Sequence[str] = (),
         *,
         dry_run: bool = False,
+        model: Questions | None = None,
+        simulator: Simulates | None = None,
     ) -> tuple[Tool, ...]:
-        """The tools to begin with. Calls of trials are spent from the budget of the run."""
+        """The tools to begin with. Calls of trials are spent from the budget of the run, and so are
+        the questions to ``model``.
+        """
         trying = self.settings.trials != "off"
         if told := self.ledger.next("", "shortlist"):
             return self._again(told, budget)
@@ -159,18 +183,25 @@ class CatalogSearch:
         names, more = [hit.name for hit in hits if not hit.needed_by][:size], dict[str, Any]()
         failed: set[str] = set()
         if trying:
-            policy = self._policy(budget, dry_run)
+            policy, before = self._policy(budget, dry_run), replace(budget)
             made = await try_tools(
                 self.query,
                 hits,
                 self.tools.values(),
                 invoker=caller,
+                model=model,
+                simulator=simulator,
                 evidence=evidence,
                 policy=policy,
                 conversation=self.conversation,
-                context=ProbingContext(secrets, trace=self.trace, ledger=self.ledger),
+                context=ProbingContext(
+                    secrets, trace=self.trace, ledger=self.ledger, encoder=self._open_judge()
+                ),
             )
-            names, more = _fill_places(made, size), {"calls": made.calls, "problems": made.problems}
+            if made.model_calls and budget.model_calls == before.model_calls:
+                _charge_recorded(self.ledger, budget)  # the trials were on record, and these are
+            names = _fill_places(made, size)
+            more = {"calls": made.calls, "problems": made.problems, **_state_asked(before, budget)}
             failed = {one.name for one in made.ranking if one.failed}
             _spend_tool_calls(budget, made.calls)
         needed = self._needed(
@@ -219,7 +250,7 @@ class CatalogSearch:
         return tuple(by_name[tool.name] for tool in ranked)
 
     def _policy(self, budget: Budget, dry_run: bool) -> TrialPolicy:
-        limits = budget.limits
+        limits, probing = budget.limits, self.settings.probing
         return TrialPolicy(
             k=self.settings.size,
             calls=min(_MOST_TRIALS, limits.tool_calls // 2),
@@ -228,7 +259,18 @@ class CatalogSearch:
             result_bytes=limits.result_bytes,
             concurrency=limits.concurrency,
             sandbox=("*",) if self.settings.trials == "sandbox" and not dry_run else (),
+            prices=dict(probing.prices),
+            money=probing.money,
+            simulate=probing.simulate,
+            planning="model" if probing.model else "said",
+            evaluation="model" if probing.model else "evidence",
+            model_calls=limits.model_calls // 2,
         )
+
+    def _open_judge(self) -> Encoder | None:
+        if self.settings.probing.relevance == "rules":
+            return None
+        return open_encoder(cache=state_dir() / VECTORS)
 
     def _record(
         self, wanted: str, names: Sequence[str], hits: Sequence[Hit], **more: Any
@@ -260,6 +302,8 @@ class CatalogSearch:
         self.kept_back[:] = [self.tools[name] for name in told["kept_back"]]
         if budget is not None:
             _spend_tool_calls(budget, told.get("calls", 0))
+            if asked := told.get("asked"):
+                budget.charge(Usage(**asked["usage"]), asked["questions"])
         self._add(**told)
         return tuple(self.tools[name] for name in told["names"])
 
@@ -284,6 +328,24 @@ def _fill_places(made: Trials, size: int) -> list[str]:
     chosen = list(made.shortlist(size))
     spare = (one.name for one in made.ranking if one.outcome == "parameter_mismatch")
     return [*chosen, *spare][:size]
+
+
+def _charge_recorded(ledger: Ledger, budget: Budget) -> None:
+    """Charge the questions of trials whose result a journal tells."""
+    while told := ledger.next(f"{ProbingContext().actor}:model", "model"):
+        budget.charge(Usage(**told["usage"]))
+
+
+def _state_asked(before: Budget, after: Budget) -> dict[str, Any]:
+    """The questions of trials and their tokens, which a resumed run has spent too; nothing for
+    none.
+    """
+    questions = after.model_calls - before.model_calls
+    usage = {
+        one.name: getattr(after.usage, one.name) - getattr(before.usage, one.name)
+        for one in fields(Usage)
+    }
+    return {"asked": {"questions": questions, "usage": usage}} if questions else {}
 
 
 def _spend_tool_calls(budget: Budget, calls: int) -> None:

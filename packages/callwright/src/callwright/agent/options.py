@@ -6,16 +6,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from callwright.agent.catalog_search import USUAL, Shortlisting, Trying
+from callwright.agent.probing import Simulates
+from callwright.agent.probing.settings import TrialSettings
 from callwright.agent.safety.consent import Approve
 from callwright.agent.safety.filling import Rules
 from callwright.agent.safety.freeze import Level
-from callwright.nouns.protocols import ReplyMode
+from callwright.nouns.protocols import ChatModel, ReplyMode
 from callwright.nouns.trace import Sink
 from callwright.retrieval import Mode
 from callwright.tools.evidence import EvidenceStore
@@ -52,7 +54,8 @@ class ToolSelection:
     ``only`` names the tools that the model may see. ``shortlist`` shows a run only so many of the
     tools, those found for its request by ``retrieval`` (a mode of :mod:`callwright.retrieval`); it
     may find more where these fall short. ``trials`` has them tried before: ``off``, ``read-only``,
-    or ``sandbox`` (whatever any tool does is thrown away). ``strict=False`` goes on without the
+    or ``sandbox`` (whatever any tool does is thrown away); ``probing`` says how, and ``simulator``
+    makes the simulator of a model that ``probing`` names. ``strict=False`` goes on without the
     tool sources that cannot be opened. ``trust``: what the user has confirmed, and definitions of
     tools as they were first seen (see :func:`callwright.open_catalog`).
     """
@@ -63,13 +66,15 @@ class ToolSelection:
     retrieval: Mode | None = None
     strict: bool = True
     trust: TrustStore | None = None
+    probing: TrialSettings = field(default_factory=TrialSettings)
+    simulator: Callable[[ChatModel], Simulates] | None = None
 
     def shortlisting(self) -> Shortlisting | None:
         """Return the settings by which a run chooses its tools; None where it sees all of them.
         Raises ConfigError for what makes no sense.
         """
         size = USUAL if self.shortlist is None else self.shortlist
-        chosen = Shortlisting(size, self.trials, self.retrieval)
+        chosen = Shortlisting(size, self.trials, self.retrieval, self.probing)
         return chosen if self.shortlist is not None or self.trials != "off" else None
 
 
@@ -142,8 +147,10 @@ class RunOptions:
 
 
 _DIRECT = ("instructions",)  # options that stay keywords of the orchestrator
+_GROUPED = ("probing", "simulator")  # options that never were keywords of the orchestrator
 _GROUPS = {
     option.name: group.name
     for group in fields(RunOptions)
     for option in fields(type(getattr(RunOptions(), group.name)))
+    if option.name not in _GROUPED
 }

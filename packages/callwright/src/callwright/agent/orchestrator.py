@@ -53,7 +53,9 @@ from callwright.agent.options import (
     Safety,
     ToolSelection,
 )
+from callwright.agent.probing.charged_model import ChargedModel
 from callwright.agent.probing.days import find_relative_days
+from callwright.agent.probing.settings import OWN
 from callwright.agent.probing.verdict import build_observation
 from callwright.agent.questions import LimitReached, Questions
 from callwright.agent.run import Cost, Run, Status, TypedRun
@@ -421,7 +423,7 @@ async def _run_query(
         today=today and today.isoformat(),
         began=None if start else round(time.time(), 3),
         **freeze.stated,
-        shortlist=listing,
+        shortlist=listing and listing.stated,
         offered=len(catalog),
         known=rates,
         segment=ledger.segment,
@@ -431,20 +433,14 @@ async def _run_query(
     warned = (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed)
     trace.note(*filter(None, [resumed.message]), *(f"warning: {said}" for said in warned))
     await resolve_doubts(ledger, catalog.outcome, trace)
-    reserve = None
-    if listing is not None:
-        reserve = _search(setup, catalog, listing, rates, trace, ledger, query, conversation)
-        tools = await reserve.first(
-            catalog.call,
-            budget,
-            setup._options.persistence.evidence,
-            secrets,
-            dry_run=setup._consent.dry_run,
-        )
-        kept_back = tuple(reserve.kept_back)
     questions = Questions(
         model, mode, budget, trace, setup._options.interaction.on_reply, ledger, instructions
     )
+    reserve = None
+    if listing is not None:
+        reserve = _search(setup, catalog, listing, rates, trace, ledger, query, conversation)
+        tools = await _choose_tools(setup, catalog, reserve, questions, budget, secrets)
+        kept_back = tuple(reserve.kept_back)
     turns = read_turns(conversation, tools)
     executor = Executor(
         caller=catalog.call,
@@ -696,6 +692,43 @@ def _announce_withheld(
             executor.skip(
                 [Skip(tool.name, explain_withheld(name), refused=asked[tool.name] is None)]
             )
+
+
+async def _choose_tools(
+    setup: Orchestrator,
+    catalog: Catalog,
+    reserve: CatalogSearch,
+    questions: Questions,
+    budget: Budget,
+    secrets: Sequence[str],
+) -> tuple[Tool, ...]:
+    """The tools that a run begins with. A model of the trials is open meanwhile; of another model
+    than the run's own the questions are recorded and counted as the run's are.
+    """
+    probing, make = reserve.settings.probing, setup._options.selection.simulator
+    async with AsyncExitStack() as stack:
+        asked: Questions | None = None
+        if probing.model == OWN:
+            asked = questions
+        elif probing.model:
+            model = open_model(probing.model)
+            stack.push_async_callback(model.aclose)
+            mode = (await model.capabilities()).mode
+            asked = Questions(model, mode, budget, reserve.trace, None, reserve.ledger)
+        simulator = (
+            make(ChargedModel(asked.model, budget))
+            if asked is not None and make is not None and probing.simulate != "never"
+            else None
+        )
+        return await reserve.first(
+            catalog.call,
+            budget,
+            setup._options.persistence.evidence,
+            secrets,
+            dry_run=setup._consent.dry_run,
+            model=asked,
+            simulator=simulator,
+        )
 
 
 def _search(

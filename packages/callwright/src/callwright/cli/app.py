@@ -68,10 +68,11 @@ add_lab_commands(app)
 
 
 _RUN_ORDER = """query tools overlay only model instructions strategy repair planner plan_file freeze may_fill encoder
-    mode trace html as_json log_format log_contents journal allow dry_run sandbox no_journal shortlist trials retrieval
-    evidence no_evidence config profile"""
+    mode trace html as_json log_format log_contents journal allow dry_run sandbox no_journal shortlist trials
+    trial_model trial_simulate trial_price trial_money trial_relevance retrieval evidence no_evidence config profile"""
 _CHAT_ORDER = """tools overlay only model session instructions strategy repair planner plan_file freeze may_fill encoder
-    mode journal allow dry_run sandbox no_journal shortlist trials retrieval evidence no_evidence config profile"""
+    mode journal allow dry_run sandbox no_journal shortlist trials trial_model trial_simulate trial_price
+    trial_money trial_relevance retrieval evidence no_evidence config profile"""
 _PLAN_ORDER = """query tools overlay only format_ strategy planner encoder model mode html jsonl every
     shortlist retrieval config profile"""
 
@@ -213,7 +214,7 @@ def run_command(
         profile=config.profile,
         say=False,
     ).announced("model", "encoder", log_format=shown.form)
-    raise typer.Exit(run_query(RunRequest.of(query, settings, strategy, safety), shown))
+    raise typer.Exit(run_query(RunRequest.of(query, settings, strategy, safety, selection), shown))
 
 
 @app.command("chat")
@@ -252,7 +253,7 @@ def chat_command(
         profile=config.profile,
         say=False,
     ).announced("model", "encoder")
-    raise typer.Exit(run_chat(RunRequest.of("", settings, strategy, safety), session))
+    raise typer.Exit(run_chat(RunRequest.of("", settings, strategy, safety, selection), session))
 
 
 @app.command("runs")

@@ -27,6 +27,7 @@ from callwright.cli.settings.options import (
     StrategyOptions,
 )
 from callwright.cli.settings.settings import Settings
+from callwright.cli.settings.trials import TrialOptions
 from callwright.cli.terminal.answer import AnswerPrinter
 from callwright.cli.terminal.consent import make_terminal_approval
 from callwright.cli.terminal.live import Live
@@ -36,11 +37,12 @@ from callwright.models import ModelSpec
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import CallwrightError, ConfigError, JournalError
 from callwright.nouns.limits import Limits
-from callwright.nouns.protocols import Planner
+from callwright.nouns.protocols import ChatModel, Planner
 from callwright.nouns.trace import JsonlSink, Sink
 from callwright.nouns.types import to_canonical_json
 from callwright.planning import open_planner
 from callwright.retrieval import mode_named
+from callwright.simulation.simulator import Simulator
 from callwright.tools.evidence import EvidenceStore
 from callwright.tools.sources import sources_of
 from callwright.tools.trust import TrustStore
@@ -70,7 +72,12 @@ class RunRequest:
 
     @classmethod
     def of(
-        cls, query: str, settings: Settings, strategy: StrategyOptions, safety: SafetyOptions
+        cls,
+        query: str,
+        settings: Settings,
+        strategy: StrategyOptions,
+        safety: SafetyOptions,
+        selection: TrialOptions,
     ) -> RunRequest:
         """Return the request of the settings and the command line. Raises ConfigError."""
         retrieval = settings.get("retrieval")
@@ -97,10 +104,17 @@ class RunRequest:
                 settings.get("shortlist"),
                 settings.get("trials", "off"),
                 mode_named(retrieval) if retrieval else None,
+                probing=selection.to_trials(),
+                simulator=make_simulator,
             ),
             settings.journal(),
             settings.evidence(),
         )
+
+
+def make_simulator(model: ChatModel) -> Simulator:
+    """The simulator of a run's trials, which asks a model."""
+    return Simulator(model=model)
 
 
 def run_query(request: RunRequest, shown: ShownOptions) -> int:

@@ -26,7 +26,13 @@ from callwright.agent.journal.store import (
 from callwright.agent.options import Interaction, Persistence, Safety, ToolSelection
 from callwright.agent.orchestrator import Orchestrator
 from callwright.cli.evidence import open_evidence
-from callwright.cli.run import describe_doubts, fetch_model, print_run, report_resume_hint
+from callwright.cli.run import (
+    describe_doubts,
+    fetch_model,
+    make_simulator,
+    print_run,
+    report_resume_hint,
+)
 from callwright.cli.settings.options import EVERY_SOURCE, PageOptions
 from callwright.cli.terminal.consent import make_terminal_approval
 from callwright.cli.terminal.console import shorten_text
@@ -199,7 +205,12 @@ def resume_run(run: str, how: Resumption, shown: PageOptions) -> int:
             strategy=start.get("strategy", "layered"),
             planner=open_planner(setup["planner"]) if setup["planner"] else None,
             safety=Safety(make_terminal_approval(live), how.allow),
-            selection=ToolSelection(setup["only"], strict=EVERY_SOURCE.get(), trust=TrustStore()),
+            selection=ToolSelection(
+                setup["only"],
+                strict=EVERY_SOURCE.get(),
+                trust=TrustStore(),
+                simulator=make_simulator,
+            ),
             persistence=Persistence(
                 evidence=stack.enter_context(open_evidence(how.evidence)), sinks=[live]
             ),

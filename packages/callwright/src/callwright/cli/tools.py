@@ -26,6 +26,7 @@ from callwright.cli.settings.options import (
     add_strict_option,
     group_options,
 )
+from callwright.cli.settings.trials import Judges, Simulate
 
 if TYPE_CHECKING:
     from callwright.agent.probing import TrialPolicy
@@ -100,12 +101,6 @@ def health_command(
     show_health(names or [], kept if isinstance(kept, Path) else None, as_json)
 
 
-class Simulate(StrEnum):
-    never = "never"
-    transient = "transient"
-    every = "every"
-
-
 class RankBy(StrEnum):
     doubt = "doubt"
     proof = "proof"
@@ -158,8 +153,29 @@ class ProbeOptions:
         ),
     ] = RankBy.doubt
 
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--price",
+            help=(
+                "Cost of a call as PATTERN=COST; 0 declares tools free, which guessed values need."
+                " May be given several times."
+            ),
+        ),
+    ] = None
+    money: Annotated[
+        float, typer.Option("--money", help="What the calls may cost together.", min=0)
+    ] = 0.0
+    relevance: Annotated[
+        Judges,
+        typer.Option(
+            help="Who judges whether a reply is about the request; encoder is MiniLM, calibrated."
+        ),
+    ] = Judges.rules
+
     def to_policy(self, search: SearchOptions) -> TrialPolicy:
         from callwright.agent.probing import TrialPolicy
+        from callwright.agent.probing.settings import read_prices
 
         return TrialPolicy(
             k=search.k,
@@ -170,14 +186,16 @@ class ProbeOptions:
             evaluation="model" if self.model else "evidence",
             simulate=self.simulate.value if self.model else "never",
             order=self.order.value,
+            prices=dict(read_prices(self.price or ())),
+            money=self.money,
         )
 
 
 @catalogue.command("try")
 @add_strict_option
 @group_options(
-    """query tools overlay k candidates mode trials thorough model simulate order evidence
-    no_evidence as_json config profile"""
+    """query tools overlay k candidates mode trials thorough model simulate order price money
+    relevance evidence no_evidence as_json config profile"""
 )
 def try_command(
     query: Annotated[str, typer.Argument(help="The request that the tools are needed for.")],
@@ -198,6 +216,14 @@ def try_command(
 
     settings = resolve_settings(tools, kept, config=config.config, profile=config.profile)
     policy, mode = probes.to_policy(search), mode_named(search.mode)
-    wanted = Wanted(query, settings.sources(), search.candidates, mode, policy, probes.model)
+    wanted = Wanted(
+        query,
+        settings.sources(),
+        search.candidates,
+        mode,
+        policy,
+        probes.model,
+        has_verdicts=probes.relevance is Judges.encoder,
+    )
     with opened_evidence(settings.evidence()) as store:
         raise typer.Exit(try_out(wanted, store, as_json))

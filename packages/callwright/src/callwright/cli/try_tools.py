@@ -32,7 +32,7 @@ _OUTCOMES = {
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Settings of tool probing: the ``candidates`` that fit best, until the first ``policy.k`` are
-    decided.
+    decided. ``has_verdicts``: MiniLM judges whether a reply is about the request.
     """
 
     query: str
@@ -41,6 +41,7 @@ class Wanted:
     mode: Mode
     policy: TrialPolicy
     model: str | None = None
+    has_verdicts: bool = False
 
 
 def try_out(wanted: Wanted, evidence: EvidenceStore | None, as_json: bool) -> int:
@@ -84,7 +85,9 @@ async def _probe_tools(wanted: Wanted, evidence: EvidenceStore | None) -> Trials
             ),
             evidence=evidence,
             policy=wanted.policy,
-            context=ProbingContext(catalog.secrets),
+            context=ProbingContext(
+                catalog.secrets, encoder=open_encoder() if wanted.has_verdicts else None
+            ),
         )
 
 

@@ -140,7 +140,7 @@ class Budget:
             return "seconds"
         return ""
 
-    def charge(self, usage: Usage) -> None:
-        """Count one model call and its tokens."""
-        self.model_calls += 1
+    def charge(self, usage: Usage, calls: int = 1) -> None:
+        """Count model calls and their tokens."""
+        self.model_calls += calls
         self.usage = self.usage + usage

@@ -10,7 +10,17 @@ from callwright.agent.probing.arguments import Draft
 from callwright.agent.probing.attempt import Attempt, Attempts, explain_untriable
 from callwright.nouns.errors import Failure
 from callwright.nouns.trace import Trace
-from callwright.nouns.types import READ, WRITE, Effects, JsonObject, Tool, ToolOutput
+from callwright.nouns.types import (
+    READ,
+    READ_LOCAL,
+    WRITE,
+    Effects,
+    JsonObject,
+    Tool,
+    ToolCall,
+    ToolOutput,
+    ToolResult,
+)
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.testing import FakeTool, in_order
@@ -68,6 +78,35 @@ def test_only_what_reads_may_be_tried(tool: Tool, why: str) -> None:
     assert why in found
     assert bool(found) == bool(why)
     assert explain_untriable(tool, TrialPolicy(sandbox=("*",))) == ""
+
+
+@pytest.mark.parametrize(
+    ("effects", "policy", "is_sent"),
+    [
+        (READ, TrialPolicy(), False),
+        (READ_LOCAL, TrialPolicy(), True),
+        (READ, TrialPolicy(prices={"weather": 0.0}), True),
+        (READ, TrialPolicy(prices={"weather": 0.1}, money=1.0), False),
+        (READ, TrialPolicy(prices={"weather": 0.1, "*": 0.0}, money=1.0), False),
+        (READ, TrialPolicy(sandbox=("weather",)), True),
+    ],
+)
+async def test_a_guess_is_not_sent_to_a_tool_that_reaches_outside_unless_it_is_declared_free(
+    effects: Effects, policy: TrialPolicy, is_sent: bool
+) -> None:
+    tool = FakeTool("weather", CITY, output={"city": "Oslo", "celsius": 3}, effects=effects)
+    guess = Draft({"city": "Oslo"}, guessed=("city",))
+    found = await attempts(tool, policy=policy).make(
+        tool.tool, guess, ProvenanceIndex("weather in Oslo")
+    )
+    assert len(tool.calls) == is_sent
+    if not is_sent:
+        assert isinstance(found, str)
+        assert "'city' would be a guess" in found
+    sure = await attempts(tool, policy=policy).make(
+        tool.tool, Draft({"city": "Oslo"}), ProvenanceIndex("weather in Oslo")
+    )
+    assert isinstance(sure, Attempt), "what is no guess is sent"
 
 
 async def test_a_call_that_the_gate_refuses_never_leaves_and_is_a_parameter_mismatch() -> None:
@@ -155,3 +194,25 @@ async def test_a_tool_that_is_known_by_its_schema_only_was_not_tried() -> None:
         tool.tool, Draft({"city": "Oslo"}), ProvenanceIndex("weather in Oslo")
     )
     assert found == "could not be tried: known by its schema only"
+
+
+class Rain:
+    """A simulator that always says rain."""
+
+    async def simulate(
+        self, call: ToolCall, tool: Tool, query: str, error: Failure | None
+    ) -> ToolResult:
+        content = {"city": "Oslo", "sky": "rain"}
+        return ToolResult(call.id, tool.name, call.arguments, content, simulated="model")
+
+
+async def test_where_replies_are_only_simulated_no_tool_is_called() -> None:
+    policy = TrialPolicy(simulate="only", sandbox=("*",), prices={"*": 0.0})
+    tool = FakeTool("weather", CITY, output={"celsius": 3})
+    found = await made(tool, policy=policy, simulator=Rain())
+    assert (tool.calls, found.called, found.works) == ([], False, False)
+    assert (found.observation.outcome, found.observation.simulated) == ("functional_success", True)
+    nobody = await attempts(tool, policy=policy).make(
+        tool.tool, Draft({"city": "Oslo"}), ProvenanceIndex("weather in Oslo")
+    )
+    assert nobody == "not tried: replies are only simulated"

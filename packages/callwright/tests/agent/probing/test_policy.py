@@ -26,6 +26,8 @@ from callwright.nouns.types import Tool
         {"planning": "gpt"},
         {"evaluation": ""},
         {"order": "score"},
+        {"evaluator_share": 1.5},
+        {"evaluator_share": -0.1},
     ],
     ids=str,
 )
@@ -55,4 +57,13 @@ def test_of_several_prices_the_highest_counts() -> None:
         0.5,
         0.01,
         0.0,
+    ]
+
+
+def test_a_tool_is_free_only_where_that_is_declared() -> None:
+    policy = TrialPolicy(prices={"own_*": 0.0, "own_paid": 0.2})
+    assert [policy.is_free(Tool(n)) for n in ("own_search", "own_paid", "weather")] == [
+        True,
+        False,
+        False,
     ]

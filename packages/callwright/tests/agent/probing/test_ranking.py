@@ -5,6 +5,7 @@ speed.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import get_args
 
 from hypothesis import given
@@ -93,6 +94,43 @@ def test_a_preferred_order_moves_tools_within_their_class_only() -> None:
             "works",
             "failed",
         ]
+
+
+def test_seven_untried_tools_that_a_model_likes_stand_below_five_real_successes() -> None:
+    works = [Ranked(f"works_{i}", i, i, "functional_success", called=True) for i in range(1, 6)]
+    untried = [Ranked(f"untried_{i}", i, i) for i in range(6, 13)]
+    liked = [one.name for one in (*untried, *works)]
+    for order in ORDERS:
+        found = rank_candidates([*works, *untried], liked, order=order)
+        assert found == [one.name for one in (*works, *untried)], order
+
+
+def test_with_a_model_real_successes_stand_first_where_the_retriever_put_untried_tools_first() -> (
+    None
+):
+    untried = [Ranked(f"untried_{i}", i, i) for i in range(1, 8)]
+    works = [Ranked(f"works_{i}", i, i, "functional_success", called=True) for i in range(8, 13)]
+    liked = [one.name for one in (*untried, *reversed(works))]
+    expected = [one.name for one in (*reversed(works), *untried)]
+    assert rank_candidates([*untried, *works], liked) == expected
+
+
+@given(CASES, st.randoms(use_true_random=False), st.sampled_from(ORDERS))
+def test_no_opinion_lifts_an_untried_tool_above_a_real_success(
+    rows: list[tuple],  # type: ignore[type-arg]
+    rng: random.Random,
+    order: Order,
+) -> None:
+    candidates = made(rows)
+    candidates = [replace(one, about=rng.random() < 0.7) for one in candidates]
+    liked = rng.sample([one.name for one in candidates], k=rng.randint(0, len(candidates)))
+    before = rank_candidates(candidates, order=order)
+    after = rank_candidates(candidates, liked, order=order)
+    works = {one.name for one in candidates if one.works}
+    for high in works:
+        for low in set(before) - works:
+            if before.index(high) < before.index(low):
+                assert after.index(high) < after.index(low)
 
 
 def test_in_the_retrievers_order_only_failing_moves_a_tool() -> None:

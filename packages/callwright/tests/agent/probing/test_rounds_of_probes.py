@@ -18,7 +18,15 @@ from callwright.agent.journal.ledger import Ledger
 from callwright.agent.probing import ProbingContext, TrialPolicy, Trials, try_tools
 from callwright.nouns.errors import Failure, ModelError
 from callwright.nouns.trace import Trace
-from callwright.nouns.types import DESTRUCTIVE, READ, WRITE, Effects, ToolCall, ToolResult
+from callwright.nouns.types import (
+    DESTRUCTIVE,
+    READ,
+    READ_LOCAL,
+    WRITE,
+    Effects,
+    ToolCall,
+    ToolResult,
+)
 from callwright.retrieval import Hit
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.tools.catalog import open_catalog
@@ -526,6 +534,35 @@ async def test_a_model_plans_and_evaluates() -> None:
         FLIGHT, a, b, model=model, policy=TrialPolicy(planning="model", evaluation="model")
     )
     assert (a.calls, trials.names, trials.model_calls) == ([{"q": "SFO to JFK"}], ("b", "a"), 3)
+
+
+async def test_what_a_model_made_up_is_not_sent_outside_and_what_was_said_is() -> None:
+    """The values of a model's plan need a source: the request, a reply, or the schema."""
+    query = "What does Oslo charge for parking?"
+    planned = {"arguments": {"district": "Frogner"}}
+    policy = TrialPolicy(planning="model")
+    for effects, sent in ((READ, []), (READ_LOCAL, [{"district": "Frogner"}])):
+        tool = FakeTool("fees", {"district": TEXT}, output={"fee": 3}, effects=effects)
+        model = ScriptedModel({"trial.plan": planned})
+        trials = await tried(query, tool, model=model, policy=policy)
+        assert tool.calls == sent
+        assert ("would be a guess" in trials.ranking[0].justification) == (not sent)
+    said = FakeTool("fees", {"city": TEXT}, output={"fee": 3}, effects=READ)
+    model = ScriptedModel({"trial.plan": {"arguments": {"city": "Oslo"}}})
+    trials = await tried(query, said, model=model, policy=policy)
+    assert said.calls == [{"city": "Oslo"}]
+    assert trials.ranking[0].works
+
+
+async def test_where_a_models_value_is_made_up_the_call_that_rests_on_the_request_is_made() -> None:
+    tool = flights("kayak", effects=READ)
+    made_up = {"arguments": {"origin": "QQX", "destination": "ZZY", "date": "2026-11-24"}}
+    model = ScriptedModel({"trial.plan": made_up})
+    trials = await tried(FLIGHT, tool, model=model, policy=TrialPolicy(planning="model"))
+    assert tool.calls == [
+        {"origin": "San Francisco", "destination": "New York", "date": "2026-11-24"}
+    ]
+    assert trials.ranking[0].works
 
 
 async def test_no_model_lifts_a_tool_out_of_its_class() -> None:

@@ -13,11 +13,13 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from callwright.nouns.types import Json, JsonObject
+from callwright.nouns.types import Json, JsonObject, compute_digest
 from callwright_lab.benchmarks.broken_tools.kinds import Breakage
 from callwright_lab.benchmarks.broken_tools.replies import (
     dress_schema,
+    film_number,
     film_reply,
+    is_film_number,
     is_known_value,
     make_facts,
     make_not_found_reply,
@@ -90,8 +92,9 @@ class MadeApi:
         op = self.operations.get(path.strip("/"))
         if op is None:
             return 404, {"message": "not found"}
-        if op.name in broken:
-            return broken[op.name].reply()
+        breakage = broken.get(op.name)
+        if breakage is not None and not breakage.answers_elsewhere:
+            return breakage.reply()
         given: dict[str, str] = {}
         for key, kind in op.takes.items():
             value = query.get(op.named.get(key, key))
@@ -100,11 +103,23 @@ class MadeApi:
             if not is_known_value(kind, value, self.known):
                 return _reject_value(op, key, kind, value)
             given[key] = value
+        told = given if breakage is None else self._turn_elsewhere(op, given)
         held = {
             op.named.get(name, name): value
-            for name, value in make_facts(op.gives, op.family, given).items()
+            for name, value in make_facts(op.gives, op.family, told).items()
         }
-        return 200, shape_reply(op.name, held, {key: given[key] for key in op.echoed})
+        is_silent = breakage is not None and breakage.variant % 2 == 1
+        echo = {} if is_silent else {key: told[key] for key in op.echoed}
+        return 200, shape_reply(op.name, held, echo)
+
+    def _turn_elsewhere(self, op: Operation, asked: Mapping[str, str]) -> dict[str, str]:
+        """The same call about other things of this world; where it names none, other facts."""
+        told = {key: self._choose_other(op.takes[key], value) for key, value in asked.items()}
+        return told if told != asked else {**told, "of": "another day"}
+
+    def _choose_other(self, kind: str, value: str) -> str:
+        others = [n for n in self.known.get(kind, ()) if n.casefold() != value.casefold()]
+        return others[int(compute_digest([kind, value])[:4], 16) % len(others)] if others else value
 
 
 def _describe_operation(op: Operation, breakage: Breakage | None) -> JsonObject:
@@ -185,9 +200,9 @@ class FilmApi:
     def answer(self, path: str, query: Mapping[str, str], broken: Breakages) -> tuple[int, Json]:
         for template, pattern in sorted(self._paths.items(), key=lambda item: item[0].count("{")):
             if found := pattern.fullmatch(path):
-                tool = self.tools[template]
-                if tool in broken:
-                    return broken[tool].reply()
+                breakage = broken.get(self.tools[template])
+                if breakage is not None and not breakage.answers_elsewhere:
+                    return breakage.reply()
                 if query.get("api_key") != FILM_KEY:
                     return 401, {
                         "status_code": 7,
@@ -195,9 +210,10 @@ class FilmApi:
                     }
                 if template.startswith("/search/") and "query" not in query:
                     return 422, {"errors": ["query must be provided"]}
+                asked = {**query, **found.groupdict()}
                 return film_reply(
                     _get_example(self._real["paths"][template]["get"]),
-                    {**query, **found.groupdict()},
+                    asked if breakage is None else _turn_film_elsewhere(asked),
                 )
         return 404, {
             "status_code": 34,
@@ -210,6 +226,17 @@ class FilmApi:
         if self._names is not None:
             return self._names[path][0]
         return tool_name("get", path, self._real["paths"][path]["get"], set())
+
+
+def _turn_film_elsewhere(asked: Mapping[str, str]) -> dict[str, str]:
+    """The same question about another film, or another person: wrong numbers stay wrong."""
+    told = dict(asked)
+    for key, value in asked.items():
+        if key == "query":
+            told[key] = "Casablanca" if "casablanca" not in value.casefold() else "Vertigo"
+        elif key.endswith("_id") and is_film_number(value):
+            told[key] = str(film_number(["another", value]))
+    return told
 
 
 def _compile_path(path: str) -> re.Pattern[str]:

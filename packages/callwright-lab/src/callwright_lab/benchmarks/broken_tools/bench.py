@@ -13,8 +13,15 @@ full            and replies made up after failures that say nothing of the tool
 every           the paper's rule: a reply is made up after any error
 remembered      trials, and what earlier queries showed is remembered: the queries in their order
 trials+model    trials whose evidence a model evaluates (``--model``)
+trials+encoder  trials whose replies MiniLM judges: are they about the request?
+planned         a model plans calls and ranks by whether it could; nothing is called (``--model``)
+simulated       the same, and every reply is made up by the model (``--model``)
+real            the same, with real calls alone: the paper's GRETEL w/o Sim (``--model``)
+both            real calls, and made-up replies after any error: the paper's full (``--model``)
 try all         every candidate is tried: what the other systems' calls are counted against
 =============== ========================================================================================
+
+Table 3 of the paper is ``base``, ``model`` (its LLM re-ranker), ``real`` and ``both``.
 
 Rows are appended as they come; the same command goes on.
 """
@@ -26,12 +33,13 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from callwright.agent.probing import Ranked, TrialPolicy, Trials, try_tools
+from callwright.agent.probing import ProbingContext, Ranked, TrialPolicy, Trials, try_tools
+from callwright.agent.probing.relevance import is_calibrated
 from callwright.jsontext import parse
 from callwright.models import open_model
 from callwright.models.encoders import open_encoder
@@ -43,7 +51,7 @@ from callwright.simulation.recording import Recorded, Recording
 from callwright.simulation.simulator import Simulator
 from callwright.tools.catalog import Catalog
 from callwright.tools.evidence import EvidenceStore
-from callwright_lab.benchmarks.broken_tools.kinds import RATES
+from callwright_lab.benchmarks.broken_tools.kinds import RATES, SETS, Breakage
 from callwright_lab.benchmarks.broken_tools.score import render_report
 from callwright_lab.benchmarks.broken_tools.served import (
     Truth,
@@ -57,6 +65,13 @@ from callwright_lab.benchmarks.desk.tasks import Desk, load_desk
 from callwright_lab.datasets.sources import data_root
 
 POOL = 50  # candidates of a query; fixed before anything was ranked
+_PAPERS: Mapping[str, Any] = {
+    "planning": "model",
+    "evaluation": "model",
+    "reply_chars": 120,
+    "model_calls": 60,
+}
+"""What the paper's systems share: a model plans each call, and ranks by all evidence."""
 SYSTEMS: Mapping[str, Mapping[str, Any]] = {
     "base": {},
     "model": {"calls": 0, "evaluation": "model", "simulate": "never", "reply_chars": 120},
@@ -65,12 +80,25 @@ SYSTEMS: Mapping[str, Mapping[str, Any]] = {
     "every": {"simulate": "every"},
     "remembered": {"simulate": "never"},
     "trials+model": {"simulate": "transient", "evaluation": "model", "reply_chars": 120},
+    "trials+encoder": {"simulate": "never"},
+    "planned": {**_PAPERS, "calls": 0, "simulate": "never"},
+    "simulated": {**_PAPERS, "simulate": "only"},
+    "real": {**_PAPERS, "simulate": "never"},
+    "both": {**_PAPERS, "simulate": "every"},
     "try all": {"simulate": "never", "thorough": True, "calls": 10_000},
 }
-_MODEL = frozenset({"model", "trials+model"})
-_LOCAL: Mapping[str, Any] = {"k": 10, "per_host": 8, "per_second": 10_000.0, "seconds": 300.0}
-"""What holds for every system: the first ten are wanted, and nobody else is kept waiting by a
-server of our own.
+_IMITATED = frozenset({"simulated", "both"})  # the model makes up their replies
+_RECORDED = frozenset({"full", "every", "trials+model"})  # what the tools replied before they broke
+_MODEL = frozenset({"model", "trials+model", "planned", "real", *_IMITATED})
+_LOCAL: Mapping[str, Any] = {
+    "k": 10,
+    "per_host": 8,
+    "per_second": 10_000.0,
+    "seconds": 300.0,
+    "prices": {"*": 0.0},
+}
+"""What holds for every system: the first ten are wanted, nobody else is kept waiting by a server of
+our own, and its calls are free.
 """
 
 
@@ -125,13 +153,14 @@ class Bench:
     ) -> None:
         here = await collect_replies(self.world, catalog)
         index = ToolIndex.build(catalog.tools, self.encoder)
+        breakages = self.world.choose_broken(rate)
         async with AsyncExitStack() as stack:
             store = EvidenceStore(self.results.with_name(f"evidence-{self.config}-{rate}.sqlite"))
             stack.callback(store.close)
             for done, (system, query) in enumerate(wanted, 1):
                 row = self._gold(query, truth, here) | {"config": self.config, "rate": rate}
                 row |= {"system": self._named(system), "half": self.world.half}
-                row |= await self._ranked(system, query, catalog, index, recorded, store)
+                row |= await self._ranked(system, query, catalog, index, recorded, store, breakages)
                 append_row(self.results, row)
                 if done % 50 == 0:
                     self.say(f"{rate} %, {system}: {done} of {len(wanted)}\n")
@@ -154,6 +183,7 @@ class Bench:
         index: ToolIndex,
         recorded: Recording,
         store: EvidenceStore,
+        breakages: Mapping[str, Breakage],
     ) -> JsonObject:
         hits = index.search(query.text, POOL, mode=mode_named(self.mode))
         if system == "base":
@@ -164,18 +194,20 @@ class Bench:
             catalog.tools,
             invoker=catalog.call,
             model=self.model if system in _MODEL else None,
-            simulator=(
-                None
-                if system in ("trials", "remembered", "try all", "model")
-                else Simulator(recorded)
-            ),
+            simulator=self._choose_simulator(system, recorded),
             evidence=store if system == "remembered" else None,
             policy=TrialPolicy(**{**_LOCAL, **SYSTEMS[system]}),
+            context=ProbingContext(encoder=self.encoder if system == "trials+encoder" else None),
         )
-        return _build_trial_row(trials)
+        return _build_trial_row(trials, breakages)
+
+    def _choose_simulator(self, system: str, recorded: Recording) -> Simulator | None:
+        if system in _IMITATED:
+            return Simulator(model=self.model)
+        return Simulator(recorded) if system in _RECORDED else None
 
 
-def _build_trial_row(trials: Trials) -> JsonObject:
+def _build_trial_row(trials: Trials, breakages: Mapping[str, Breakage]) -> JsonObject:
     outcomes: dict[str, int] = {}
     for one in trials.ranking:
         if one.outcome is not None:
@@ -183,7 +215,7 @@ def _build_trial_row(trials: Trials) -> JsonObject:
     return {
         "ranking": list(trials.names[:10]),
         "tried_tools": [
-            [one.name, one.initial, _describe_outcome(one)]
+            [one.name, one.initial, _describe_outcome(one), _name_kind(one.name, breakages)]
             for one in trials.ranking
             if one.justification
         ],
@@ -195,6 +227,11 @@ def _build_trial_row(trials: Trials) -> JsonObject:
         "seconds": round(trials.seconds, 3),
         "problems": to_json(trials.problems[:3]),
     }
+
+
+def _name_kind(tool: str, breakages: Mapping[str, Breakage]) -> str:
+    """The kind in which a tool is really broken; "" for one that is not."""
+    return breakages[tool].kind if tool in breakages else ""
 
 
 def _describe_outcome(one: Ranked) -> str:
@@ -233,6 +270,7 @@ async def _run_bench(options: argparse.Namespace) -> int:
     desk = load_desk(options.desk) if options.half == "final" else None
     folder = options.world or _get_examples_folder()
     world = read_world(options.half, folder, options.data or data_root(), desk)
+    world = replace(world, breakages=options.breakages)
     tools = sum(map(len, world.families.values()))
     sys.stderr.write(
         f"half {world.half}: {len(world.queries)} queries, {tools} tools with twins,"
@@ -251,6 +289,11 @@ async def _run_bench(options: argparse.Namespace) -> int:
         for name in _split_names(options.systems, SYSTEMS)
         if model is not None or name not in _MODEL
     ]
+    if "trials+encoder" in systems and (encoder is None or not is_calibrated(encoder)):
+        raise ConfigError(
+            "trials+encoder needs the encoder whose similarities are calibrated",
+            hint="--mode hybrid, without --encoder",
+        )
     queries = sample_queries(world.queries, options.queries)
     bench = Bench(
         world, desk, queries, options.out / f"{world.half}.jsonl", options.mode, encoder, model
@@ -293,9 +336,15 @@ def _parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--rates", default=",".join(map(str, RATES)), help="per cent of tools that are broken"
     )
+    parser.add_argument(
+        "--breakages",
+        choices=[*SETS],
+        default="2",
+        help="the set of breakages; 1 has no plausible answers about another thing",
+    )
     parser.add_argument("--systems", default="base,trials,full,every,remembered,try all")
     parser.add_argument(
-        "--model", help="for the systems model and trials+model: local, local:PATH, or URL#MODEL"
+        "--model", help="for the systems that ask a model: local, local:PATH, or URL#MODEL"
     )
     parser.add_argument("--queries", type=int, default=0, help="only so many, taken evenly")
     parser.add_argument(

@@ -3,8 +3,8 @@ which tools are.
 
 Every kind is really carried out by the server behind the tool; nobody is told. What Table 4 names:
 parameter mismatch (missing mandatory parameter, wrong schema), semantic mismatch (empty reply,
-stale description, decoy twin), execution failure (authentication, server error, a documented
-endpoint that is not there).
+stale description, decoy twin, a plausible answer about another thing), execution failure
+(authentication, server error, a documented endpoint that is not there).
 """
 
 from __future__ import annotations
@@ -16,14 +16,24 @@ from typing import Literal
 from callwright.nouns.types import Json, JsonObject, compute_digest
 
 Kind = Literal[
-    "missing_parameter", "wrong_schema", "empty", "stale", "decoy", "auth", "server_error", "gone"
+    "missing_parameter", "wrong_schema", "empty", "stale", "decoy", "elsewhere", "auth",
+    "server_error", "gone",
 ]  # fmt: skip
-SHARES: Mapping[str, tuple[int, tuple[Kind, ...]]] = {
+Shares = Mapping[str, tuple[int, tuple[Kind, ...]]]
+SHARES: Shares = {
     "parameter_mismatch": (42, ("missing_parameter", "wrong_schema")),
-    "semantic_mismatch": (25, ("empty", "stale", "decoy")),
+    "semantic_mismatch": (25, ("empty", "stale", "decoy", "elsewhere")),
     "execution_failure": (18, ("auth", "server_error", "gone")),
 }
 """Table 4: per cent of trials, and the kinds among which a class is shared out alike."""
+
+SETS: Mapping[str, Shares] = {
+    "1": {**SHARES, "semantic_mismatch": (25, ("empty", "stale", "decoy"))},
+    "2": SHARES,
+}
+"""The sets of breakages. Figures of before 2026-11-27 are of the first, whose broken tools never
+answer well-formed and about another thing.
+"""
 
 RATES = (0, 15, 30, 50)
 SEED = "callwright broken tools 1"
@@ -56,6 +66,11 @@ _DECOY: tuple[Json, ...] = (
     {"fact": "Honey never spoils when it is sealed.", "source": "trivia", "likes": 211},
     {"joke": "Why did the scarecrow win a prize? He was outstanding in his field.", "rating": 3},
 )
+_ELSEWHERE: tuple[Json, ...] = (
+    {"name": "Springfield", "population": 58_210, "region": "Hampden", "updated": "2026-10-02"},
+    {"title": "Quarterly summary", "author": "R. Okafor", "pages": 14, "status": "published"},
+    {"results": [{"name": "Larkfield Station", "lines": 3, "opened": 1911}], "count": 1},
+)
 _AUTH = (
     (401, "Invalid API key."),
     (403, "You are not subscribed to this API."),
@@ -77,6 +92,13 @@ class Breakage:
     def outcome(self) -> str:
         """The class of Table 4."""
         return next(name for name, (_, kinds) in SHARES.items() if self.kind in kinds)
+
+    @property
+    def answers_elsewhere(self) -> bool:
+        """Return True if the tool answers as documented, and about another thing than it was asked
+        for. Servers that can make up such an answer do; of others :meth:`reply` is one.
+        """
+        return self.kind == "elsewhere"
 
     @property
     def documented(self) -> tuple[str, JsonObject] | None:
@@ -103,6 +125,8 @@ class Breakage:
                 return 200, _STALE[at % len(_STALE)]
             case "decoy":
                 return 200, _DECOY[at % len(_DECOY)]
+            case "elsewhere":
+                return 200, _ELSEWHERE[at % len(_ELSEWHERE)]
             case "auth":
                 status, said = _AUTH[at % len(_AUTH)]
             case "server_error":
@@ -112,9 +136,11 @@ class Breakage:
         return status, {"message": said}
 
 
-def choose_broken_tools(families: Mapping[str, Sequence[str]], rate: int) -> dict[str, Breakage]:
+def choose_broken_tools(
+    families: Mapping[str, Sequence[str]], rate: int, shares: Shares = SHARES
+) -> dict[str, Breakage]:
     """Return the broken tools and their breakages at a rate (per cent of the tools that have a
-    twin).
+    twin), of a set's kinds.
 
     The sets grow with the rate; of every family one tool stays intact. They depend on names alone,
     so they are fixed before anything is ranked. The kinds keep Table 4's shares at every rate, as
@@ -131,18 +157,20 @@ def choose_broken_tools(families: Mapping[str, Sequence[str]], rate: int) -> dic
             left[family_of[tool]] -= 1
             chosen.append(tool)
     wanted = round(len(order) * rate / 100)
-    return {tool: Breakage(*_choose_kind(place)) for place, tool in enumerate(chosen[:wanted])}
+    return {
+        tool: Breakage(*_choose_kind(place, shares)) for place, tool in enumerate(chosen[:wanted])
+    }
 
 
-def _choose_kind(place: int) -> tuple[Kind, int]:
+def _choose_kind(place: int, shares: Shares) -> tuple[Kind, int]:
     """The kind of the n-th broken tool: at every n the class that lags most behind its share
     (largest remainder).
     """
-    total = sum(share for share, _ in SHARES.values())
-    given = dict.fromkeys(SHARES, 0)
+    total = sum(share for share, _ in shares.values())
+    given = dict.fromkeys(shares, 0)
     for n in range(place + 1):
-        name = max(SHARES, key=lambda each: (n + 1) * SHARES[each][0] / total - given[each])
+        name = max(shares, key=lambda each: (n + 1) * shares[each][0] / total - given[each])
         given[name] += 1
-    kinds = SHARES[name][1]
+    kinds = shares[name][1]
     turn = given[name] - 1
     return kinds[turn % len(kinds)], turn // len(kinds)

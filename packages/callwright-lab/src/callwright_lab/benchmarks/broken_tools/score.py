@@ -3,11 +3,16 @@
 A query's gold are the tools that truly answered when they were really called. Recall@K, NDCG@K and
 all@K (every one of them in the first K) are of those; works@K: every thing that the query needs has
 one of them in the first K. ``later`` is Recall@10 of the tools that sit in later layers of a chain.
+
+Two tables are the paper's. Table 3 compares the systems by Recall, NDCG and Pass at 3 and 5;
+Pass@K is works@K. Table 4 says what trials of the first five candidates proved. Beside it stands
+what became of each kind of breakage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -52,6 +57,23 @@ MEASURES: Mapping[str, Callable[[Row], float]] = {
 }
 
 
+PAPERS: Mapping[str, Callable[[Row], float]] = {
+    **{f"Recall@{k}": _make_measure(recall_at, k) for k in (3, 5)},
+    **{f"NDCG@{k}": _make_measure(ndcg_at, k) for k in (3, 5)},
+    "Pass@3": lambda row: works_at(3, row),
+    "Pass@5": lambda row: works_at(5, row),
+}
+"""The measures of GRETEL's Table 3."""
+CLASSES = (
+    "parameter_mismatch",
+    "semantic_mismatch",
+    "execution_failure",
+    "functional_success",
+)
+"""The classes of its Table 4, in its order."""
+_FIRST = 5  # candidates, as retrieved, whose trials Table 4 counts
+
+
 def is_chained(row: Row) -> bool:
     """Return True if a query needs a tool of a later layer."""
     return any(need["layer"] for need in row["gold"])
@@ -71,6 +93,9 @@ def render_report(rows: Sequence[Row]) -> str:
         _render_measures(ordered, found),
         _render_gains(ordered, found),
         _render_groups(ordered, found),
+        _render_papers_systems(ordered, found),
+        _render_classes(ordered, found),
+        _render_kinds(ordered, found),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -150,3 +175,62 @@ def _render_groups(ordered: Sequence[tuple[int, str]], found: Found) -> str:
             cells.append(f"{fmean(works_at(10, row) for row in rows):.3f}" if rows else "–")
         lines.append([str(rate), system, *cells])
     return render_table(lines)
+
+
+def _render_papers_systems(ordered: Sequence[tuple[int, str]], found: Found) -> str:
+    """GRETEL, Table 3: every system by the paper's measures."""
+    lines = [["Table 3: broken %", "system", "queries", *PAPERS]]
+    for rate, system in ordered:
+        rows = list(found[rate, system].values())
+        cells = [f"{fmean(map(measure, rows)):.3f}" for measure in PAPERS.values()]
+        lines.append([str(rate), system, str(len(rows)), *cells])
+    return render_table(lines)
+
+
+def classify_trial(outcome: str) -> str:
+    """The class of Table 4 that a trial of a row belongs to; a simulated success is one of its own,
+    and so is what proved nothing.
+    """
+    if outcome in CLASSES:
+        return outcome
+    return "simulated" if outcome.startswith("simulated") else "nothing proved"
+
+
+def _iter_trials(rows: Sequence[Row], first: int | None = None) -> Iterator[tuple[str, str]]:
+    """The class and the kind of breakage of each candidate; of the first ``first`` as retrieved."""
+    for row in rows:
+        for _, initial, outcome, kind in row.get("tried_tools", ()):
+            if first is None or initial <= first:
+                yield classify_trial(outcome), kind
+
+
+def _render_classes(ordered: Sequence[tuple[int, str]], found: Found) -> str:
+    """GRETEL, Table 4: what trials of the first candidates proved."""
+    columns = (*CLASSES, "simulated", "nothing proved")
+    names = [name.replace("_", " ") for name in columns]
+    lines = [["Table 4: broken %", "system", f"first {_FIRST}", *names]]
+    for rate, system in ordered:
+        seen = Counter(one for one, _ in _iter_trials(list(found[rate, system].values()), _FIRST))
+        total = seen.total()
+        if total:
+            cells = [f"{100 * seen[name] / total:.0f} %" for name in columns]
+            lines.append([str(rate), system, str(total), *cells])
+    return render_table(lines) if len(lines) > 1 else ""
+
+
+def _render_kinds(ordered: Sequence[tuple[int, str]], found: Found) -> str:
+    """The candidates that were shown to fail, of those that succeeded or failed: broken tools by kind,
+    and the intact ones.
+    """
+    kinds = sorted({kind for rows in found.values() for _, kind in _iter_trials([*rows.values()])})
+    lines = [["sunk, of those decided: broken %", "system", *(kind or "intact" for kind in kinds)]]
+    for rate, system in ordered:
+        trials = list(_iter_trials(list(found[rate, system].values())))
+        cells = []
+        for kind in kinds:
+            decided = [one for one, of in trials if of == kind and one in CLASSES]
+            sunk = sum(one != "functional_success" for one in decided)
+            cells.append(f"{sunk} of {len(decided)}" if decided else "–")
+        if any(cell != "–" for cell in cells):
+            lines.append([str(rate), system, *cells])
+    return render_table(lines) if len(lines) > 1 else ""

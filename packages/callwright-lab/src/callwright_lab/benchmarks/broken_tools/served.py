@@ -26,7 +26,7 @@ from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.openapi.response import output_of
 from callwright.tools.sources import SourceSpec, sources_of
 from callwright_lab.benchmarks.broken_tools.apis import FILM_KEY, Breakages
-from callwright_lab.benchmarks.broken_tools.kinds import Breakage, choose_broken_tools
+from callwright_lab.benchmarks.broken_tools.kinds import Breakage
 from callwright_lab.benchmarks.broken_tools.world import Need, World
 from callwright_lab.benchmarks.desk.tasks import Desk
 
@@ -132,7 +132,7 @@ def _add_documented_parameter(tool: Tool, breakage: Breakage | None) -> Tool:
 @asynccontextmanager
 async def open_world_catalog(world: World, rate: int, desk: Desk | None) -> AsyncIterator[Catalog]:
     """Every tool of a half, a share of them broken, each open and callable."""
-    breakages = choose_broken_tools(world.families, rate)
+    breakages = world.choose_broken(rate)
     app = WorldServer(world, breakages)
     with _open_desk_folder(world, desk):
         async with serve_app(app) as base:

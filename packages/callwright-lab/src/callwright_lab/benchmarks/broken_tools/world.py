@@ -21,7 +21,7 @@ from callwright.jsontext import parse
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Json, JsonObject, compute_digest, to_json
 from callwright_lab.benchmarks.broken_tools.apis import Api, FilmApi, MadeApi, Operation
-from callwright_lab.benchmarks.broken_tools.kinds import RATES, choose_broken_tools
+from callwright_lab.benchmarks.broken_tools.kinds import RATES, SETS, Breakage, choose_broken_tools
 from callwright_lab.benchmarks.broken_tools.nested import Nested, read_nested
 from callwright_lab.benchmarks.broken_tools.replies import film_number, make_facts
 from callwright_lab.benchmarks.desk.tasks import Desk
@@ -68,13 +68,18 @@ class World:
         str, tuple[str, str, str]
     ]  # of the desk: family -> (tool, twin's name, twin's description)
     queries: tuple[Query, ...]
+    breakages: str = "2"  # the set of them
+
+    def choose_broken(self, rate: int) -> dict[str, Breakage]:
+        """The broken tools at a rate, and how they are broken."""
+        return choose_broken_tools(self.families, rate, SETS[self.breakages])
 
     @property
     def digest(self) -> str:
         """Changes whenever a query, a family, a description or a breakage does. Logged before
         anything is ranked.
         """
-        breakages = {str(rate): to_json(choose_broken_tools(self.families, rate)) for rate in RATES}
+        breakages = {str(rate): to_json(self.choose_broken(rate)) for rate in RATES}
         documents = [api.document({}) for api in self.apis]
         return compute_digest(
             [

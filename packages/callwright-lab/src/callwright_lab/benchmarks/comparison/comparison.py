@@ -32,7 +32,7 @@ from callwright.nouns.errors import CallwrightError, ConfigError
 from callwright.nouns.limits import Limits
 from callwright.nouns.protocols import ChatModel, Planner, ReplyMode
 from callwright.nouns.trace import JsonlSink
-from callwright.nouns.types import JsonObject, compute_digest, get_public_fields
+from callwright.nouns.types import JsonObject, compute_digest
 from callwright.planning import default_planner, open_planner
 from callwright.retrieval import mode_named
 from callwright.tools.sources import SourceSpec, sources_of
@@ -101,7 +101,7 @@ class Bench(Generic[T]):
             self.mode,
         ]
         given: list[object] = (
-            [self.shortlist] if self.shortlist else []
+            [self.shortlist.stated] if self.shortlist else []
         )  # what is not given is no part of it
         given += [self.delay] if self.delay else []
         given += [] if self.repairs is None else [{"repairs": self.repairs}]
@@ -170,7 +170,7 @@ async def run_task(bench: Bench[T], task: T, strategy: str) -> JsonObject:
         "size": bench.size,
         "config": bench.config,
         "label": bench.label,
-        **({"shortlist": get_public_fields(bench.shortlist)} if bench.shortlist else {}),
+        **({"shortlist": bench.shortlist.stated} if bench.shortlist else {}),
         **({} if bench.repairs is None else {"repair_budget": bench.repairs}),
         **({"planner": bench.planned_by} if bench.planned_by else {}),
     }
@@ -224,7 +224,9 @@ def tool_selection(
     """The tools of a run: so many, chosen so, or all."""
     if shortlist is None:
         return ToolSelection(only)
-    return ToolSelection(only, shortlist.size, shortlist.trials, shortlist.mode)
+    return ToolSelection(
+        only, shortlist.size, shortlist.trials, shortlist.mode, probing=shortlist.probing
+    )
 
 
 def _build_outcome(run: Run, reasons: Sequence[str]) -> JsonObject:

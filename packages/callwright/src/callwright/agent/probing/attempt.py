@@ -112,6 +112,22 @@ def explain_untriable(tool: Tool, policy: TrialPolicy) -> str:
     return ""
 
 
+def explain_guess(tool: Tool, draft: Draft, policy: TrialPolicy) -> str:
+    """Return the reason why a call may not be made for the values in it; "" if it may.
+
+    A guess is not sent to a tool that reaches outside, where it may cost money or trust, unless the
+    tool is declared free or its effects are thrown away.
+    """
+    if not draft.guessed or not tool.effects.open_world:
+        return ""
+    if policy.is_free(tool) or policy.in_sandbox(tool):
+        return ""
+    return (
+        f"not tried: the value of {', '.join(map(repr, draft.guessed))} would be a guess, and the"
+        " tool reaches outside and is not declared free (a price of 0)"
+    )
+
+
 @dataclass(slots=True)
 class Attempts:
     """Makes the calls of one round of trials. Never raises for the world."""
@@ -166,7 +182,7 @@ class Attempts:
             return self._refused(tool, draft, verdict)
         if known := self._remembered(verdict, draft, whole):
             return known
-        if why := explain_untriable(tool, self.policy):
+        if why := self._explain_held_back(tool, draft):
             return await self._in_place_of(verdict, why)
         if why := self._forbidden(tool):
             return why
@@ -182,6 +198,14 @@ class Attempts:
                 max_bytes=self.policy.result_bytes,
             )
         return await self._judged(verdict, result, draft)
+
+    def _explain_held_back(self, tool: Tool, draft: Draft) -> str:
+        """Return the reason why a call stays here, where a simulated reply may stand in; "" if it
+        may leave.
+        """
+        if self.policy.simulate == "only":
+            return "not tried: replies are only simulated"
+        return explain_untriable(tool, self.policy) or explain_guess(tool, draft, self.policy)
 
     async def _in_place_of(self, call: CheckedCall, why: str) -> Attempt | str:
         """A simulated reply of a tool that cannot be tried; else why it was not."""

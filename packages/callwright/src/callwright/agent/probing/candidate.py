@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from callwright.agent.probing.attempt import Attempt
-from callwright.agent.probing.result import Ranked
+from callwright.agent.probing.result import Ranked, Relevance
 from callwright.agent.probing.selection import Standing
 from callwright.nouns.types import Tool, ToolResult
 
@@ -17,7 +17,8 @@ class Candidate:
     ``closed``: no more is found out about it. ``note``: why nothing was. ``chained``: its inputs
     come from other tools' replies, although the request states something for them that the tool did
     not take. ``asked_whole``: its whole reply is needed, where only the beginning of one is
-    remembered. ``clause``: of the request, that it fits best.
+    remembered. ``clause``: of the request, that it fits best. ``relevance`` and ``share`` are those
+    of its reply (:mod:`callwright.agent.probing.relevance`).
     """
 
     tool: Tool
@@ -30,6 +31,8 @@ class Candidate:
     fed_by: tuple[str, ...] = ()
     asked_whole: bool = False
     clause: int = 0
+    relevance: Relevance | None = None
+    share: float | None = None
 
     @property
     def best(self) -> Attempt | None:
@@ -98,9 +101,11 @@ class Candidate:
             score=self.score,
             seconds=seen.seconds if serves and not seen.simulated else None,
             clause=self.clause,
-            about=best.about,
+            about=best.about and (self.share is None or self.relevance == "relevant"),
             called=best.called or best.remembered,
             fed_by=self.fed_by,
+            relevance=self.relevance,
+            share=self.share,
         )
 
     def _because(self, best: Attempt, known: bool) -> str:
@@ -111,12 +116,15 @@ class Candidate:
         took = f" in {seen.seconds:.2f} s" if best.works and seen.seconds >= 0.01 else ""
         after = f" (after {', '.join(self.fed_by)})" if self.fed_by and best.works else ""
         again = " (remembered)" if best.remembered else ""
-        open_ = (
-            ""
-            if best.about or not best.works
-            else "; nothing of the request is in it, so it keeps its place"
-        )
-        return f"{head}: {seen.proof}{took}{after}{again}{open_}"
+        return f"{head}: {seen.proof}{took}{after}{again}{self._keeps_place(best)}"
+
+    def _keeps_place(self, best: Attempt) -> str:
+        """Return the reason why a success lifts this tool no higher; "" if it does."""
+        if not best.works:
+            return ""
+        if self.share is not None and self.relevance in ("irrelevant", "unsure"):
+            return f"; the reply may be about something else ({self.share:.2f}): it keeps its place"
+        return "" if best.about else "; nothing of the request is in it, so it keeps its place"
 
 
 _SPARED = "not tried: the first places were settled without it"

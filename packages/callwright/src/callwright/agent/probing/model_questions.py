@@ -12,6 +12,7 @@ from callwright.agent.probing.evaluator import Shown, rank_with_model
 from callwright.agent.probing.planner import plan_with_model
 from callwright.agent.probing.policy import TrialPolicy
 from callwright.agent.probing.ranking import rank_candidates
+from callwright.agent.probing.shares import Part, Shares
 from callwright.agent.probing.values import Request
 from callwright.agent.questions import LimitReached, Questions
 from callwright.models.dialogue import run_dialogue
@@ -37,6 +38,7 @@ class Asking:
         self._policy = policy
         self._actor = actor
         self._problems = problems
+        self._shares = Shares(policy)
         self.calls = 0
 
     async def plan(
@@ -45,11 +47,7 @@ class Asking:
         """The model's plan of a call; None where it is not asked, cannot be, or says nothing of
         use.
         """
-        if (
-            self._policy.planning != "model"
-            or not tool.properties
-            or not self._may_ask("the planner", 1)
-        ):
+        if self._policy.planning != "model" or not tool.properties or not self._take("planner", 1):
             return None
         try:
             return await run_dialogue(
@@ -65,12 +63,10 @@ class Asking:
         """The evaluator's order and its agreement with itself; no order where the evidence alone
         decides.
         """
-        questions = 1 + self._policy.shuffles
-        if (
-            self._policy.evaluation != "model"
-            or not candidates
-            or not self._may_ask("the evaluator", questions)
-        ):
+        if self._policy.evaluation != "model" or not candidates:
+            return (), None
+        questions = self._take("evaluator", 1 + self._policy.shuffles)
+        if not questions:
             return (), None
         known = {one.tool.name: (one, one.ranked()) for one in candidates}
         names = rank_candidates(
@@ -81,7 +77,7 @@ class Asking:
         dialogue = rank_with_model(
             query,
             shown,
-            shuffles=self._policy.shuffles,
+            shuffles=questions - 1,
             reply_chars=self._policy.reply_chars,
             schema=await self._constrains(),
         )
@@ -106,16 +102,22 @@ class Asking:
         assert self._model is not None
         return (await self._model.capabilities()).json_schema
 
-    def _may_ask(self, who: str, questions: int) -> bool:
+    def _take(self, part: Part, questions: int) -> int:
+        """The questions that a part may ask now, at most so many; 0 where it may ask none."""
+        who, total = f"the {part}", self._policy.model_calls
         if self._model is None:
             self._note(f"{who} was to be asked, and there is no model: the evidence alone decided")
-        elif self.calls + questions > self._policy.model_calls:
+            return 0
+        taken = self._shares.take(part, questions)
+        kept = self._shares.describe_kept(part)
+        if not taken:
+            self._note(f"{who} was not asked: the limit of {total} questions is reached" + kept)
+        elif taken < questions:
             self._note(
-                f"{who} was not asked: the limit of {self._policy.model_calls} questions is reached"
+                f"{who} was asked {taken} of {questions} times: the limit of {total} questions is"
+                f" reached{kept}"
             )
-        else:
-            return True
-        return False
+        return taken
 
     def _note(self, problem: str) -> None:
         if problem not in self._problems:

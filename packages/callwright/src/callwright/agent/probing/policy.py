@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -11,7 +11,7 @@ from typing import Literal
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Tool
 
-Simulate = Literal["never", "transient", "every"]
+Simulate = Literal["never", "transient", "every", "only"]
 Planning = Literal["said", "model"]
 Evaluation = Literal["evidence", "model"]
 Order = Literal["doubt", "proof", "retrieved"]
@@ -35,7 +35,30 @@ class TrialLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialPolicy(TrialLimits):
+class TrialQuestions(TrialLimits):
+    """Questions that a model is asked in probing. See :class:`TrialPolicy`, which holds these settings too.
+
+    ``planning`` and ``evaluation`` with a model ask the paper's Planner and Evaluator prompts
+    (GRETEL, Table 1). ``shuffles``: how often the evaluator is asked once more with the candidates
+    in another order. It is shown the best ``evaluated`` by their evidence, and the others follow in
+    the order of the evidence.
+
+    ``model_calls`` are the questions of one request. ``evaluator_share`` of them is kept for the
+    evaluator, so that the planner's questions cannot spend it. What a part leaves is free for those
+    that ask after it.
+    """
+
+    planning: Planning = "said"
+    evaluation: Evaluation = "evidence"
+    shuffles: int = 0
+    evaluated: int = 20
+    model_calls: int = 24
+    evaluator_share: float = 0.25
+    reply_chars: int = 400
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPolicy(TrialQuestions):
     """Settings of tool probing. Raises ConfigError for a number that limits nothing by mistake.
 
     Harm: only tools that are declared to read are called. ``sandbox`` are shell patterns on tool
@@ -43,7 +66,10 @@ class TrialPolicy(TrialLimits):
     server, a copy). They may therefore be probed although they may write. ``per_host`` calls at a
     time and ``per_second`` calls a second reach one host (one tool source). ``prices`` (pattern ->
     cost of a call, in any one currency) are spent from ``money``. A tool with a price is not called
-    once that is spent, so by default not at all.
+    once that is spent, so by default not at all. A price of 0 declares a tool free: only then, or
+    in a sandbox, may a guessed value be sent to a tool that reaches outside (``open_world``). A
+    stateful tool is tried on what ``sandbox`` declares, such as a snapshot of its state, or not at
+    all.
 
     Extent: probing ends when the first ``k`` are decided
     (:mod:`callwright.agent.probing.selection`); ``thorough`` tries every candidate. ``depth`` is
@@ -52,10 +78,7 @@ class TrialPolicy(TrialLimits):
 
     ``simulate`` says when a reply is simulated. "transient": after a failure that says nothing of
     the tool, and where the tool may not be probed. "every": after any error, which is the paper's
-    rule. Or "never". ``planning`` and ``evaluation`` with a model ask the paper's Planner and
-    Evaluator prompts (GRETEL, Table 1). ``shuffles``: how often the evaluator is asked once more
-    with the candidates in another order. It is shown the best ``evaluated`` by their evidence, and
-    the others follow in the order of the evidence.
+    rule. "only": no tool is called, and every reply is simulated. Or "never".
 
     ``order``: by "proof", real successes stand first, then simulated, then untested, then failed.
     As "retrieved", only a failure moves a candidate: a success does not overtake a candidate for
@@ -69,13 +92,7 @@ class TrialPolicy(TrialLimits):
     prices: Mapping[str, float] = field(default_factory=dict)
     money: float = 0.0
     simulate: Simulate = "transient"
-    planning: Planning = "said"
-    evaluation: Evaluation = "evidence"
-    shuffles: int = 0
-    evaluated: int = 20
     order: Order = "doubt"
-    model_calls: int = 24
-    reply_chars: int = 400
     fresh: float = 24 * 3600.0
     fresh_transient: float = 60.0
 
@@ -90,6 +107,9 @@ class TrialPolicy(TrialLimits):
                 raise ConfigError(f"TrialPolicy.{name} takes a finite number, not {value!r}")
             if value < least:
                 raise ConfigError(f"TrialPolicy.{name} is {value}, and must be {least:g} or more")
+        for name in _SHARES:
+            if getattr(self, name) > 1:
+                raise ConfigError(f"TrialPolicy.{name} is a share of the questions, at most 1")
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ConfigError(
@@ -105,19 +125,25 @@ class TrialPolicy(TrialLimits):
         """Return the price of one call: the highest of the prices whose pattern matches the tool's
         name.
         """
-        return max(
-            (cost for pattern, cost in self.prices.items() if fnmatchcase(tool.name, pattern)),
-            default=0.0,
-        )
+        return max(self._prices_of(tool), default=0.0)
+
+    def is_free(self, tool: Tool) -> bool:
+        """Return True if a price of 0 is declared for this tool, and no higher one."""
+        prices = list(self._prices_of(tool))
+        return bool(prices) and max(prices) == 0
+
+    def _prices_of(self, tool: Tool) -> Iterator[float]:
+        return (cost for pattern, cost in self.prices.items() if fnmatchcase(tool.name, pattern))
 
 
 _LEAST: dict[str, float] = {
     "k": 1, "depth": 0, "calls": 0, "attempts": 1, "seconds": 0, "tool_seconds": 0.001, "result_bytes": 1,
     "concurrency": 1, "per_host": 1, "per_second": 0.001, "money": 0, "shuffles": 0, "evaluated": 1, "model_calls": 0,
-    "reply_chars": 0, "fresh": 0, "fresh_transient": 0,
+    "evaluator_share": 0, "reply_chars": 0, "fresh": 0, "fresh_transient": 0,
 }  # fmt: skip
+_SHARES = ("evaluator_share",)
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "simulate": ("never", "transient", "every"),
+    "simulate": ("never", "transient", "every", "only"),
     "planning": ("said", "model"),
     "evaluation": ("evidence", "model"),
     "order": ("doubt", "proof", "retrieved"),

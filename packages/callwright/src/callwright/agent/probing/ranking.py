@@ -49,12 +49,16 @@ def rank_candidates(
 
     ``preferred`` is an order that counts instead of the retriever's within a class (a model's). No
     order lifts a tool out of its class: what a tool's output says can make nobody take a made-up
-    success for a real one.
+    success for a real one. So with such an order "doubt" ranks every clause by proof: the
+    retriever's word may stand against a proof, an opinion may not. Nor does an opinion lift an
+    untested tool above a real success that stands before it without the opinion, by any ``order``.
     """
     place = {name: i for i, name in enumerate(preferred)}
     level = _compute_levels(candidates, k)
     doubted = frozenset(
-        one.clause for one in candidates if (one.called and one.failed) or one.simulated
+        one.clause
+        for one in candidates
+        if preferred or (one.called and one.failed) or one.simulated
     )
 
     def key(one: Ranked) -> tuple[float, ...]:
@@ -69,6 +73,8 @@ def rank_candidates(
         return (class_, place.get(one.name, len(place)), level[one.name], slowness, one.initial)
 
     ordered = sorted(candidates, key=key)
+    if preferred:
+        ordered = _keep_proof_above(ordered, rank_candidates(candidates, order=order, k=k))
     serving = [one for one in ordered if not one.failed]
     left: dict[int, list[str]] = {}
     for one in reversed(serving):
@@ -77,6 +83,25 @@ def rank_candidates(
         left[one.clause].pop() for one in sorted(serving, key=lambda c: (level[c.name], c.initial))
     ]
     return [*kept, *(one.name for one in ordered if one.failed)]
+
+
+def _keep_proof_above(wanted: Sequence[Ranked], proved: Sequence[str]) -> list[Ranked]:
+    """An opinion's order, in which no tool without a real success passes one of its clause that
+    stands before it in the order of the evidence.
+    """
+    place = {name: i for i, name in enumerate(proved)}
+    left, made = list(wanted), list[Ranked]()
+    while left:
+        successes = [(place[one.name], one.clause) for one in left if one.works]
+        one = next(
+            one
+            for one in left
+            if one.works
+            or not any(at < place[one.name] and of == one.clause for at, of in successes)
+        )
+        left.remove(one)
+        made.append(one)
+    return made
 
 
 def _is_ranked_by_proof(one: Ranked, order: Order, doubted: Iterable[int]) -> bool:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from callwright.nouns.types import to_json
 
 if TYPE_CHECKING:
     from callwright.tools.evidence import Observation, Outcome
+
+
+Relevance: TypeAlias = Literal["relevant", "general", "irrelevant", "unsure"]
+"""Of a reply: about the request; the same for every request, such as a list of all genres; about
+something else; or nobody can tell.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +24,9 @@ class Ranked:
     ``outcome`` is None for a tool that was not tried, or whose trial proved nothing either way.
     ``simulated``: no real call of it succeeded; the success is that of a made-up reply, which is no
     proof. ``seconds`` is the latency of the real call; ``about``: that call or its reply holds
-    something of the request. ``clause`` is the part of the request that it fits. ``called``: a real
+    something of the request, and no ``share`` speaks against it. ``relevance`` is that of a real
+    reply, and ``share`` how often one as similar to its request is right (None: not measured).
+    ``clause`` is the part of the request that it fits. ``called``: a real
     call of it was made, now or before; ``fed_by``: tools whose replies that call was made of.
     """
 
@@ -34,6 +42,8 @@ class Ranked:
     about: bool = True
     called: bool = False
     fed_by: tuple[str, ...] = ()
+    relevance: Relevance | None = None
+    share: float | None = None
 
     @property
     def works(self) -> bool:

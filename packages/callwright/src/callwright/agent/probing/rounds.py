@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from heapq import nlargest
 
 from callwright.agent.probing.arguments import Draft, Lacking, draft_calls, is_wanted
-from callwright.agent.probing.attempt import Attempts, explain_untriable
+from callwright.agent.probing.attempt import Attempts, explain_guess, explain_untriable
 from callwright.agent.probing.candidate import Candidate
 from callwright.agent.probing.chains import FEEDS, PERHAPS, Feeding, extract_link_values
 from callwright.agent.probing.model_questions import Asking
@@ -20,6 +21,7 @@ from callwright.agent.probing.values import Request, Value
 from callwright.dataflow.flow import split_words
 from callwright.dataflow.prerequisites import Need, Prerequisites
 from callwright.nouns.types import Json, Message, Tool, ToolResult
+from callwright.repair.provenance.grounding import classify_value, iter_leaves
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.tools.evidence import Observation
 
@@ -134,10 +136,28 @@ class Rounds:
             return found
         asked = await self._asking.plan(one.tool, self._request, self._results())
         if isinstance(asked, Draft):
+            asked = replace(asked, guessed=self._list_guesses(one.tool, asked))
             return [asked, *(found if isinstance(found, list) else [])][: self._policy.attempts]
         if isinstance(asked, Lacking) and isinstance(found, list) and any(d.guessed for d in found):
             return asked
         return found
+
+    def _list_guesses(self, tool: Tool, draft: Draft) -> tuple[str, ...]:
+        """The parameters of a model's call whose values no source holds: neither the request, nor
+        a reply, nor the schema.
+        """
+        days = [date.fromisoformat(day) for day in self._request.days]
+        sources = ProvenanceIndex(
+            self._request.query, self._conversation, self._results(), days=days
+        )
+        return tuple(
+            key
+            for key, value in draft.arguments.items()
+            if any(
+                classify_value(name, leaf, schema, sources) != "held"
+                for _, name, leaf, schema in iter_leaves(key, value, tool.properties.get(key))
+            )
+        )
 
     def _lacking(self, one: Candidate, lack: Lacking) -> Waits | None:
         """Wait for who may provide what is missing. Where nobody may, that is a parameter
@@ -308,7 +328,7 @@ class Rounds:
         connection broke.
         """
         sources = ProvenanceIndex(self._request.query, self._conversation, self._results())
-        left = list(planned)
+        left = sorted(planned, key=lambda d: bool(explain_guess(one.tool, d, self._policy)))
         repeated = False
         while left:
             attempt = await self._attempts.make(one.tool, left[0], sources, whole=one.asked_whole)

@@ -17,11 +17,12 @@ from callwright.agent.probing.candidate import Candidate
 from callwright.agent.probing.model_questions import Asking
 from callwright.agent.probing.policy import TrialPolicy
 from callwright.agent.probing.ranking import rank_candidates
+from callwright.agent.probing.relevance import is_calibrated, weigh_candidates
 from callwright.agent.probing.result import Ranked, Trials
 from callwright.agent.probing.rounds import Rounds
 from callwright.agent.probing.values import Request
 from callwright.agent.questions import Questions
-from callwright.nouns.protocols import ChatModel
+from callwright.nouns.protocols import ChatModel, Encoder
 from callwright.nouns.redaction import select_redactable
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import Message, Tool
@@ -35,6 +36,7 @@ class ProbingContext:
     """Where a probing takes place: the secrets that are in nothing that comes back
     (``Catalog.secrets``), the clock (Unix time), and the journalled run that it belongs to.
 
+    ``encoder`` (MiniLM) gives replies a calibrated relevance; without it rules alone judge.
     ``trace`` records each trial and their result, and ``ledger`` hands back what is on record;
     ``actor`` must then name this call alone.
     """
@@ -44,6 +46,7 @@ class ProbingContext:
     trace: Trace | None = None
     ledger: Ledger | None = None
     actor: str = "trials"
+    encoder: Encoder | None = None
 
 
 async def try_tools(
@@ -108,6 +111,11 @@ async def try_tools(
         problems.append(
             f"the {policy.seconds:g} s for trials are over: what was not tried by then is untested"
         )
+    if context.encoder is not None and not is_calibrated(context.encoder):
+        problems.append(
+            f"the similarities of {context.encoder.name} are not calibrated: rules alone judged"
+        )
+    await weigh_candidates(candidates, request, context.encoder)
     order, agreement = await asking.order(query, candidates)
     seconds = time.monotonic() - began
     made = _build_trials(candidates, order, attempts, asking, agreement, seconds, policy)

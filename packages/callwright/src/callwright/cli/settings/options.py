@@ -13,6 +13,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from callwright.cli.settings.trials import TrialOptions
 from callwright.nouns.limits import LIMITS
 from callwright.nouns.log_line import LogFormat
 from callwright.planning import PLANNERS
@@ -320,8 +321,8 @@ class SafetyOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SelectionOptions:
-    """Options of selection: the tools, of many, that a run is shown."""
+class SelectionOptions(TrialOptions):
+    """Options of selection: the tools, of many, that a run is shown, and how they are tried."""
 
     shortlist: Shortlist = None
     trials: Trials = None
