@@ -23,6 +23,7 @@ def scripts_that_import_each_other() -> Iterator[None]:
         sys.path.remove(folder)
 
 
+@pytest.mark.heavy
 async def test_of_forty_cut_connections_no_write_is_done_twice_and_none_is_passed_over(
     tmp_path: Path,
 ) -> None:

@@ -54,6 +54,9 @@ IMPORTS = {
     "callwright-lab": {
         "": ["callwright_lab"],
         "train": ["torch", "lightgbm", "sklearn", "trl", "peft", "datasets", "gguf"],
+        "qlora": ["bitsandbytes"],
+        "vllm": ["vllm"],
+        "deepspeed": ["deepspeed"],
         "bench": ["nestful", "matplotlib", "json_repair", "mpmath"],
         "peers": ["toolpatch", "llm_output_parser", "baml_py"],
     },
@@ -153,7 +156,8 @@ def constraints(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 EXTRAS = [(name, extra) for name, extras in IMPORTS.items() for extra in extras]
-GIGABYTES = ("train", "sentence")  # what these extras download, PyTorch among it
+# what these extras download, PyTorch among it
+GIGABYTES = ("train", "sentence", "qlora", "vllm", "deepspeed")
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,7 @@ def test_the_sums_are_those_that_sha256sum_checks(built: Path) -> None:
         assert hashlib.sha256((built / name).read_bytes()).hexdigest() == digest
 
 
+@pytest.mark.heavy
 def test_a_folder_is_compared_file_by_file(
     built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -53,7 +53,12 @@ def test_every_keyword_that_stood_alone_is_listed() -> None:
     }
     options = RunOptions()
     groups = {one.name: type(getattr(options, one.name)) for one in fields(RunOptions)}
-    never_alone = {("instructions", "interaction")}  # it came after the groups
+    # they came after the groups
+    never_alone = {
+        ("instructions", "interaction"),
+        ("simulator", "selection"),
+        ("probing", "selection"),
+    }
     grouped = {(one.name, name) for name, kind in groups.items() for one in fields(kind)}
     assert listed == grouped - never_alone
     for name, kind in groups.items():

@@ -11,6 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from callwright_lab.cli.explore import Form, Layout
 from callwright_lab.reflection.row import row_of
 from callwright_lab.transcripts import WRITTEN, read_files
@@ -227,6 +229,7 @@ def told(world: World) -> list[str]:
     return [(world.folder / "rows.jsonl").read_text(), *counted]
 
 
+@pytest.mark.heavy
 @posix
 def test_killed_at_random_points_no_call_is_made_twice_and_the_rows_are_the_same(
     tmp_path: Path,

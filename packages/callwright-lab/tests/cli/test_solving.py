@@ -16,6 +16,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from callwright.nouns.errors import ModelError
 from callwright.nouns.trace import JsonlSink, Trace
 from callwright.nouns.types import Tool, ToolOutput
@@ -267,6 +269,7 @@ app([*made, *models, "--journal", "j", "--concurrency", "1", "--json"], standalo
 """
 
 
+@pytest.mark.heavy
 @posix
 def test_a_killed_simulation_asks_nobody_twice_and_no_simulated_write_is_in_doubt(
     tmp_path: Path,

@@ -196,6 +196,7 @@ def test_every_command_that_offers_tools_takes_the_overlay(tools: Path, tmp_path
         assert done.returncode == 0, (command, done.stderr)
 
 
+@pytest.mark.heavy
 def test_the_tools_of_an_mcp_server_are_verified_alike(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     config = tmp_path / "mcp.json"

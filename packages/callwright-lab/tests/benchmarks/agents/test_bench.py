@@ -158,6 +158,7 @@ def test_our_own_agent_is_a_framework(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "skipped careless callwright react" in capsys.readouterr().err
 
 
+@pytest.mark.heavy
 def test_a_framework_that_cannot_be_installed_is_skipped_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

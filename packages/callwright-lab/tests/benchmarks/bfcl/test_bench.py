@@ -75,6 +75,7 @@ def test_without_harness_the_sample_is_printed_and_nothing_run(
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.heavy
 def test_all_rows_with_the_scripted_model_and_the_tables_after_it(
     suite_python: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,6 +36,7 @@ def test_an_unknown_system_is_refused(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "there is no 'magic'" in capsys.readouterr().err
 
 
+@pytest.mark.heavy
 def test_a_query_is_ranked_by_every_system_and_a_second_start_adds_nothing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

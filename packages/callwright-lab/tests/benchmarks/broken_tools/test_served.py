@@ -18,6 +18,7 @@ from tests.places import EXAMPLES
 FOLDER = EXAMPLES / "broken_tools"
 
 
+@pytest.mark.heavy
 async def test_gold_calls_succeed_in_a_whole_world_and_in_a_broken_one_just_the_broken_tools_do_not_answer() -> (
     None
 ):

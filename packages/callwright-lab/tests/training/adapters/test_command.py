@@ -40,6 +40,7 @@ def test_a_trained_folder_becomes_a_file_that_agrees(
         main([str(tmp_path)])
 
 
+@pytest.mark.heavy
 def test_what_a_stage_trains_on_a_gguf_file_is_written_for_that_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

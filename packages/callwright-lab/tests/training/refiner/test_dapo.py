@@ -58,6 +58,7 @@ def trainer(tmp_path: Path, reward: Any, **settings: Any) -> DapoTrainer:
     )
 
 
+@pytest.mark.heavy
 def test_groups_without_signal_are_dropped_and_replaced(tmp_path: Path) -> None:
     flat = {0, 1, 2, 3}
     reward = Lottery(flat)
@@ -73,6 +74,7 @@ def test_groups_without_signal_are_dropped_and_replaced(tmp_path: Path) -> None:
     assert any(not torch.equal(a, b) for a, b in zip(before, run.model.parameters(), strict=True))
 
 
+@pytest.mark.heavy
 def test_sampling_ends_at_the_cap_and_nothing_is_learned_without_signal(tmp_path: Path) -> None:
     reward = Lottery(set(range(99)))
     run = trainer(tmp_path, reward, attempts=5, steps=1)
@@ -117,6 +119,7 @@ def test_replies_from_one_prefill_are_those_of_the_whole_prompt(tmp_path: Path) 
     assert replies[0] == replies[1] == replies[2] == wanted[: len(replies[0])]
 
 
+@pytest.mark.heavy
 def test_a_shared_run_takes_steps_and_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     run = trainer(tmp_path, Lottery(set()), shared=True, steps=2)
     run.train()

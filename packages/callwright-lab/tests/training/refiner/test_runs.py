@@ -30,6 +30,7 @@ def test_the_warm_start_lowers_the_loss_of_the_gold_answer(tmp_path: Path) -> No
     assert losses[-1] < losses[0] - 0.5
 
 
+@pytest.mark.heavy
 def test_dapo_takes_its_steps_checkpoints_and_goes_on(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     found = samples()
