@@ -59,7 +59,7 @@ class Drive:
     ) -> CallEnd:
         made = tools or catalog(effects=READS)
         facts = CallFacts(catalog=made, consent=consent, over_budget=over_budget)
-        request = CallRequest(id="call-1", name=name, arguments=arguments)
+        request = CallRequest(name=name, arguments=arguments)
         steps = run_call(request, facts, CallRecord("call-1", name, arguments))
         try:
             command = next(steps)
@@ -234,7 +234,7 @@ def test_a_server_that_needs_what_the_client_cannot_give_is_a_refusal() -> None:
 def test_the_steps_end_where_nobody_waits_any_more() -> None:
     made = catalog()
     facts = CallFacts(catalog=made, consent=None)
-    request = CallRequest(id="1", name="weather__forecast", arguments=GIVEN)
+    request = CallRequest(name="weather__forecast", arguments=GIVEN)
     record = CallRecord("1", "weather__forecast", GIVEN)
     steps = run_call(request, facts, record)
     next(steps)

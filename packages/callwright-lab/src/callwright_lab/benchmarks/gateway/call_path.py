@@ -43,7 +43,7 @@ def find_offered_name(catalog: GatewayCatalog, tool: str) -> str:
 def send_call(catalog: GatewayCatalog, name: str, arguments: JsonObject | str | None) -> Passed:
     """Send a call on its way. The client approves by itself, and the server answers at once."""
     record = CallRecord("call-1", name, arguments)
-    request = CallRequest(id="call-1", name=name, arguments=arguments)
+    request = CallRequest(name=name, arguments=arguments)
     steps = run_call(request, CallFacts(catalog=catalog, consent=None), record)
     sent: JsonObject | None = None
     try:

@@ -194,7 +194,6 @@ class Gateway:
             self._record(record, answered, began)
             return answered
         request = CallRequest(
-            id=record.id,
             name=meant.name,
             arguments=meant.arguments,
             responses=responses if resumed.server is not None else None,

@@ -54,7 +54,6 @@ class CallRequest:
     ``responses`` and ``state``: what continues the call at its server.
     """
 
-    id: str
     name: str
     arguments: JsonObject | str | None
     responses: Mapping[str, JsonObject] | None = None
@@ -84,6 +83,7 @@ class CallEnd:
     told: Told | None = None
 
 
+_ID = "call"  # of the one call that is judged: what is read of an id is remembered
 CallSteps: TypeAlias = Generator[Command, Event, CallEnd]
 
 
@@ -93,9 +93,7 @@ def run_call(request: CallRequest, facts: CallFacts, record: CallRecord) -> Call
     if offer is None:
         return _refuse_call(record, "unknown_tool", describe_unknown(request.name, facts.catalog))
     record.server, record.tool = offer.server, offer.name
-    call = ToolCall(
-        request.id, offer.exposed, {} if request.arguments is None else request.arguments
-    )
+    call = ToolCall(_ID, offer.exposed, {} if request.arguments is None else request.arguments)
     checked = check_call(facts.catalog.gate, offer.tool, call)
     record.verdict = checked
     if isinstance(checked, Refusal):
