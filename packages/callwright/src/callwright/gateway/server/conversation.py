@@ -11,7 +11,7 @@ from callwright.gateway.server.answers import read_result_type
 from callwright.gateway.server.caller import LOG_LEVEL, Caller
 from callwright.gateway.server.flights import PendingCall
 from callwright.gateway.server.link import Flight, Link, build_error
-from callwright.gateway.server.task_call import call_as_task, send_plainly
+from callwright.gateway.server.task_call import call_as_task
 from callwright.gateway.session.commands import (
     AskClient,
     AskConsent,
@@ -228,8 +228,10 @@ class Conversation:
             params = self._build_params(command, link)
             progress = caller.report_progress if caller.wants_progress else None
             try:
-                send = call_as_task if command.as_task and not link.is_modern else send_plainly
-                told = await send(link, command.method, params, flight, progress)
+                if command.as_task and not link.is_modern:
+                    told = await call_as_task(link, command.method, params, flight, progress)
+                else:
+                    told = await link.send(command.method, params, flight, progress)
             except asyncio.CancelledError:
                 if self._count_left(command.seconds) < _EARLY:
                     upstream.check(link, command.seconds)

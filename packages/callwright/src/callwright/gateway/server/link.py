@@ -359,7 +359,9 @@ class McpLink:
             self._held.lose(client)
             said = f"{type(error).__name__}: {error}"[:500]
             return Failed(failure_of(CONNECTION_CLOSED, self._redact(said), lost=True))
-        return Returned(_drop_server_info(self._redact(result) if self._secrets else result))
+        shown = self._redact(result) if self._secrets else result
+        # it is the gateway that answers the client, not the server whose stamp this is
+        return Returned(drop_meta(shown, _SERVER_INFO))
 
     def _read_error(self, client: Any, error: Any, flight: Flight) -> Told:
         """Return what an error means: the server's own, one of the SDK in its place, or no answer."""
@@ -465,12 +467,12 @@ async def listen_to(client: Any, changing: Mapping[str, bool], uris: Sequence[st
                 pass
 
 
-def _drop_server_info(result: JsonObject) -> JsonObject:
-    """The result without the server's stamp: it is the gateway that answers the client."""
+def drop_meta(result: JsonObject, name: str) -> JsonObject:
+    """The result without one entry of its ``_meta``; without ``_meta`` where nothing is left there."""
     meta = result.get("_meta")
-    if not isinstance(meta, dict) or _SERVER_INFO not in meta:
+    if not isinstance(meta, dict) or name not in meta:
         return result
-    kept = {key: value for key, value in meta.items() if key != _SERVER_INFO}
+    kept = {key: value for key, value in meta.items() if key != name}
     made = {key: value for key, value in result.items() if key != "_meta"}
     return {**made, "_meta": kept} if kept else made
 

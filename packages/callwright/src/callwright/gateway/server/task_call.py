@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import Any
 
-from callwright.gateway.server.link import Flight, Link
+from callwright.gateway.server.link import Flight, Link, Progress, drop_meta
 from callwright.gateway.session.commands import Failed, Returned, Told
 from callwright.gateway.session.tasks import RESULT
 from callwright.nouns.types import JsonObject
@@ -16,15 +15,8 @@ from callwright.nouns.types import JsonObject
 _RELATED = "io.modelcontextprotocol/related-task"
 
 
-async def send_plainly(
-    link: Link, method: str, params: JsonObject, flight: Flight, progress: Any
-) -> Told:
-    """Send a request whose answer is its result."""
-    return await link.send(method, params, flight, progress)
-
-
 async def call_as_task(
-    link: Link, method: str, params: JsonObject, flight: Flight, progress: Any
+    link: Link, method: str, params: JsonObject, flight: Flight, progress: Progress | None
 ) -> Told:
     """Begin a task and return its result. Whoever stops waiting has the task cancelled. Once a task
     has begun, a lost answer leaves its outcome unknown: the server may go on with it.
@@ -40,7 +32,7 @@ async def call_as_task(
         raise
     match told:
         case Returned(result):
-            return Returned(_drop_task(result))
+            return Returned(drop_meta(result, _RELATED))  # its client knows of no task
         case Failed(failure):
             return Failed(replace(failure, not_done=False, outcome_unknown=True))
     return told
@@ -51,13 +43,3 @@ def _read_task(told: Told) -> str:
     task = told.result.get("task") if isinstance(told, Returned) else None
     found = task.get("taskId") if isinstance(task, dict) else None
     return found if isinstance(found, str) else ""
-
-
-def _drop_task(result: JsonObject) -> JsonObject:
-    """The result without the task that it came from: its client knows of none."""
-    meta = result.get("_meta")
-    if not isinstance(meta, dict) or _RELATED not in meta:
-        return result
-    kept = {key: value for key, value in meta.items() if key != _RELATED}
-    made = {key: value for key, value in result.items() if key != "_meta"}
-    return {**made, "_meta": kept} if kept else made
