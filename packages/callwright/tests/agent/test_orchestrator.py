@@ -14,6 +14,7 @@ import pytest
 from aiohttp import web
 
 from callwright import Limits, Orchestrator, Run
+from callwright.agent.journal.store import list_journals
 from callwright.agent.options import Interaction, Persistence, Safety
 from callwright.agent.safety.consent import Proposal
 from callwright.agent.strategies import Given, Layered
@@ -1117,7 +1118,12 @@ async def test_a_run_has_the_profile_of_what_its_endpoint_states(
     asked: list[str] = []
     with serving(pages, replies, asked) as url:
         model = OpenAIModel(url, mode="schema")
-        done = await run([airport(description=LONG)], model, ["find_airport"], model_profile=named)
+        done = await Orchestrator(
+            [fake_source(airport(description=LONG))],
+            model=model,
+            planner=FixedPlan(["find_airport"]),
+            model_profile=named,
+        ).run(QUERY)
         await model.aclose()
     profile, started = find_profile(name), done.events[0].data
     assert started["model_profile"] == name
@@ -1129,7 +1135,7 @@ async def test_a_run_has_the_profile_of_what_its_endpoint_states(
     )
     assert (bind["temperature"], answer["temperature"]) == (0.0, 0.0)
     shown = json.dumps(bind["messages"]).count("word")
-    assert shown == profile.description_chars // len("word ")
+    assert shown == profile.description_chars // len("word ") - 1  # and an ellipsis
     schema = json.dumps(bind["response_format"])
     assert f'"maxItems": {profile.layer_calls}' in schema
 
@@ -1153,7 +1159,7 @@ async def test_a_resumed_run_keeps_the_profile_that_it_began_with(tmp_path: Path
 
     with pytest.raises(ModelError, match="gone"):
         await build("large").run(QUERY)
-    (journal,) = tmp_path.glob("*.sqlite*")
+    (journal,) = list_journals(tmp_path)
     done = await build("small").resume(journal)
     assert done.events[0].data["model_profile"] == "large"
     assert [request.max_tokens for request in model.requests] == [2_048, 1_600, 1_600]

@@ -110,8 +110,8 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["data", "id", "root", "meta", "n_params", "max_model_len", "models", "name"]
-                + ["default_generation_settings", "n_ctx", "details", "model_info", "parameters"]
+                "data id root meta n_params max_model_len models name parameters details model_info"
+                " default_generation_settings n_ctx".split()
             ),
             inner,
             max_size=4,
