@@ -19,7 +19,7 @@ from tests.served_models import LLAMA, OLLAMA, VLLM, Pages, serving
 async def size_at(url: str, model: str = "", **more: Any) -> ModelSize:
     asked = OpenAIModel(url, model, **more)
     try:
-        return await asked.size()
+        return await asked.read_size()
     finally:
         await asked.aclose()
 
@@ -32,6 +32,7 @@ def without(pages: Pages, *paths: str) -> Pages:
     ("pages", "model", "size"),
     [
         (LLAMA, "", ModelSize(16_384, 7.615616512)),
+        (LLAMA, "any-name", ModelSize(16_384, 7.615616512)),  # it has one model, and answers to all
         (VLLM, "Qwen/Qwen2.5-32B-Instruct", ModelSize(32_768, 32.0)),
         (OLLAMA, "llama3.1", ModelSize(16_384, 8.030261248)),
         (OLLAMA, "llama3.1:latest", ModelSize(16_384, 8.030261248)),
@@ -69,16 +70,16 @@ async def test_a_server_is_asked_once() -> None:
     pages = dict(VLLM)
     with serving(pages) as url:
         asked = OpenAIModel(url, "Qwen/Qwen2.5-32B-Instruct")
-        first = await asked.size()
+        first = await asked.read_size()
         pages.clear()
-        assert await asked.size() == first == ModelSize(32_768, 32.0)
+        assert await asked.read_size() == first == ModelSize(32_768, 32.0)
         await asked.aclose()
 
 
 async def test_the_embedded_model_states_its_context_and_the_size_in_its_name() -> None:
-    assert await LocalModel().size() == ModelSize(8_192, 1.5)
+    assert await LocalModel().read_size() == ModelSize(8_192, 1.5)
     path = Path("/models/qwen2.5-14b-instruct-q4_k_m.gguf")
-    assert await LocalModel(path, context=16_384).size() == ModelSize(16_384, 14.0)
+    assert await LocalModel(path, context=16_384).read_size() == ModelSize(16_384, 14.0)
 
 
 @pytest.mark.parametrize(

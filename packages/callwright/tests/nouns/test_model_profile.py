@@ -21,9 +21,10 @@ from callwright.nouns.model_profile import (
 
 
 def test_the_smallest_profile_has_the_values_that_were_measured() -> None:
-    assert ModelProfile(
-        "small", 0, 0, 240, 110, 120, 12, 4_000, 8, 6_000, 512, 400, 1_024, 0.0
-    ) == SMALL
+    assert (
+        ModelProfile("small", 0, 0, 240, 110, 120, 12, 4_000, 8, 6_000, 512, 400, 1_024, 0.0)
+        == SMALL
+    )
     assert SMALL.widen_limits(Limits()) == Limits()
 
 

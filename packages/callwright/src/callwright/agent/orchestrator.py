@@ -500,7 +500,7 @@ async def _choose_profile(
         return find_profile(start.get("model_profile", SMALL.name))
     if setup._profile is not None:
         return setup._profile
-    size = await model.size() if isinstance(model, SizedModel) else ModelSize()
+    size = await model.read_size() if isinstance(model, SizedModel) else ModelSize()
     return choose_profile(size)
 
 

@@ -89,7 +89,7 @@ class LocalModel:
             json_schema=True, native_tools=False, context=self._context, origin="declared"
         )
 
-    async def size(self) -> ModelSize:
+    async def read_size(self) -> ModelSize:
         """Its context, and the parameters that its name states."""
         return ModelSize(self._context, read_parameters(self.name))
 

@@ -64,10 +64,13 @@ def read_parameters(name: str) -> float | None:
 
 
 def _find_entry(listed: Json, model: str) -> Mapping[str, Any] | None:
-    """The entry of a model in the list of a server; that of its newest tag, where it names none."""
+    """The entry of a model in the list of a server; that of its newest tag, where it names none.
+    llama.cpp answers with the one model that it lists, whatever name it is asked by.
+    """
     rows = listed.get("data") if isinstance(listed, Mapping) else None
     entries = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
-    if not model:
+    is_llama = len(entries) == 1 and isinstance(entries[0].get("meta"), Mapping)
+    if is_llama or not model:
         return next(iter(entries), None)
     by_id = {str(row.get("id")): row for row in entries}
     return by_id.get(model) or by_id.get(f"{model}:latest")

@@ -51,7 +51,7 @@ class OpenAIModel:
     "schema" (``response_format`` json_schema) or "text". 429, 5xx and broken connections are tried
     again, with backoff and as long as the endpoint asks for; other refusals are a ModelError at
     once. With ``watch`` the reply is streamed and the connection closed where the watcher ends it.
-    The key is sent to ``base_url`` alone and appears in no error, trace or repr.
+    The key is sent to the server of ``base_url`` alone and appears in no error, trace or repr.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class OpenAIModel:
         except (JsonError, KeyError, TypeError):
             return ()
 
-    async def size(self) -> ModelSize:
+    async def read_size(self) -> ModelSize:
         """The size of the model, as the endpoint states it; a ``context`` that was given counts
         instead. It is asked once, without retries, for whatever it does not say is not known.
         """

@@ -79,7 +79,7 @@ class ChatModel(Protocol):
 class SizedModel(Protocol):
     """A ChatModel that can say how large it is. Never raises for the world."""
 
-    async def size(self) -> ModelSize: ...
+    async def read_size(self) -> ModelSize: ...
 
 
 CALL_KEY: ContextVar[str] = ContextVar("callwright_call_key", default="")

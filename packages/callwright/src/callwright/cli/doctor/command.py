@@ -115,7 +115,7 @@ async def probe_endpoint(
             raise endpoint.unanswered(plain)
         async for finding in iter_findings(endpoint.ask, plain, context=context):
             tell(finding)
-        await endpoint.read_size()
+        await endpoint.learn_size()
         if writes.are_tried:
             tell(await _try_writes(endpoint, writes))
     return endpoint, found

@@ -69,10 +69,10 @@ class Endpoint:
             self.listed = _list_models(answer.body)
         self.model = self.model or next(iter(self.listed), "default")
 
-    async def read_size(self) -> None:
+    async def learn_size(self) -> None:
         """Read how large the model is, as far as the endpoint states it."""
         model = OpenAIModel(self.upstream.base, self.model, api_key=self._key, client=self._client)
-        self.size = await model.size()
+        self.size = await model.read_size()
 
     async def ask(self, question: str | list[Json], **more: Any) -> Answered:
         """One chat completion."""
