@@ -1,4 +1,4 @@
-"""How large a served model is: what its server states, in the form of each kind of server.
+"""Asks a server how large its model is. What each kind of server states, and where:
 
 =========  =====================================  ==========================================
 server     context                                parameters
