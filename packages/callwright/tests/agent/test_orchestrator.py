@@ -186,6 +186,25 @@ async def test_a_refused_call_is_repaired_by_one_question_off_the_main_dialogue(
     assert "no" not in model.requests[-1].messages[-1].content.split("tally")[1][:40]
 
 
+@pytest.mark.parametrize(
+    ("options", "room"),
+    [({}, 512), ({"model_profile": "large"}, 2_048), ({"limits": Limits(reply_tokens=900)}, 900)],
+)
+async def test_a_repair_may_be_as_long_as_the_call_that_it_repairs(
+    options: dict[str, Any], room: int
+) -> None:
+    tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
+    script = {
+        "bind": calls(call("tally", count={"no": "number"})),
+        "repair": [{"tool_calls": [{"name": "tally", "arguments": {"count": 5}}]}],
+        "answer": [said("It is 5.", "r1")],
+    }
+    model = ScriptedModel(script)
+    await Orchestrator([fake_source(tool)], model=model, **options).run("Tally 5")
+    rooms = {request.purpose: request.max_tokens for request in model.requests}
+    assert rooms["repair"] == rooms["bind"] == room
+
+
 async def test_the_repair_budget_holds_over_the_whole_run() -> None:
     tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
     broken = [call("tally", count={"bad": n}) for n in range(6)]

@@ -379,6 +379,9 @@ class CallRunner:
         return await run_dialogue(check_call(call, context), self._ask)
 
     async def _ask(self, request: ChatRequest) -> Reply:
+        """The reply to a question about the call. It has the room of the reply that made the call."""
+        room = max(request.max_tokens, self.shared.budget.limits.reply_tokens)
+        request = replace(request, max_tokens=room)
         try:
             return await self.shared.questions.ask(request, actor=self.id)
         except LimitReached:
