@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from callwright.nouns.model_profile import ModelProfile, load_profiles
 from callwright.nouns.types import Reply
 from callwright.proxy.session.context import Context, Toolsets, read_context
 from callwright.proxy.session.decide import Question
@@ -302,3 +303,20 @@ def test_without_its_part_no_option_is_asked_about() -> None:
     assert found.decision is not None
     assert found.decision.calls[0].call.arguments == {"parcel": "P-1"}
     assert [question.kind for question in asked] == ["guided"]
+
+
+@pytest.mark.parametrize("profile", load_profiles().values(), ids=lambda p: p.name)
+def test_an_upstream_is_shown_as_much_and_may_make_as_many_calls_as_its_profile_says(
+    profile: ModelProfile,
+) -> None:
+    find = tool("find_part", "lorem " * 1_000, READ, name=TEXT)
+    asked = {"model": "m", "messages": [user("Find hex bolts")], "tools": [find]}
+    found = read_context(asked, b"x", Toolsets(), Settings(profile=profile))
+    assert found is not None
+    found.native, found.schema = False, True
+    called = calls(("find_part", {"name": "hex bolts"}))
+    _, (question,) = run(found, called)
+    told = json.dumps(question.body["messages"])
+    words = profile.description_chars // len("lorem ") - 1  # and an ellipsis
+    assert told.count("lorem") == words
+    assert f'"maxItems": {profile.layer_calls}' in json.dumps(question.body["response_format"])

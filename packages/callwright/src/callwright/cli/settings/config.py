@@ -94,6 +94,7 @@ PROXY: Mapping[str, Key] = {
     "reasks": Key("a whole number", "as --reasks", most=1_000),
     "strict": Key("true or false", "as --strict"),
     "overlay": Key("a text", "as --overlay", near=True),
+    "model_profile": Key("a text", "as --model-profile", lambda: (*load_profiles(),)),
 }
 
 
