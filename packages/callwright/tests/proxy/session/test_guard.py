@@ -177,8 +177,20 @@ def test_a_write_with_a_value_that_nobody_said_is_not_made() -> None:
     assert why.rule == "unstated_write"
     assert "'pay'" in why.reason
     assert "'amount' = 75" in why.reason
-    history = [called("balance", {"account": 75}), came("450")]
-    assert rules(context(*history), pay(amount=75), pay(amount=450)) == ["", ""]
+    history = [called("balance", {"account": 1}), came("450")]
+    assert rules(context(*history), pay(amount=450)) == [""]
+
+
+@pytest.mark.parametrize("came_back", ["450", '{"account": 75, "balance": 450}'])
+def test_a_value_is_not_known_because_a_read_was_made_with_it(came_back: str) -> None:
+    history = [called("balance", {"account": 75}), came(came_back)]
+    assert rules(context(*history), pay(amount=75)) == ["unstated_write"]
+
+
+def test_what_a_write_was_made_with_is_known_afterwards() -> None:
+    history = [called("pay", {"to": "Bob", "amount": 75}), came("paid")]
+    more = {"role": "user", "content": "And the same to Ann, please."}
+    assert rules(context(*history, more), pay(amount=75)) == [""]
 
 
 TRANSFERS = {  # language -> (no amount, 36 in words, 36 in digits)

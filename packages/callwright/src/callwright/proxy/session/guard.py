@@ -105,7 +105,7 @@ class Guard:
     def _state(self) -> ClearanceState:
         if self._known is None:
             state = self._context.state
-            sources = self._context.sources
+            sources = self._build_sources(state)
             users = (m.content for m in state.asked.conversation if m.role == "user")
             self._known = ClearanceState(
                 sources,
@@ -116,6 +116,20 @@ class Guard:
                 before=self._before_writes(state),
             )
         return self._known
+
+    def _build_sources(self, state: RunState) -> ProvenanceIndex:
+        """Everything that was said and came back, and what declared writes were called with:
+        that was judged then. What other calls were called with was not.
+        """
+        messages = self._context.messages
+        said = [message for message in messages if message.role != "tool"]
+        made = ProvenanceIndex(state.asked.query, said, (*state.earlier, *state.results))
+        for call in (call for message in messages for call in message.tool_calls):
+            tool = self._tools.get(call.tool)
+            if tool is not None and tool.effects.declared and tool.effects.may_write:
+                given = call.arguments
+                made.add_text(given if isinstance(given, str) else to_canonical_json(given))
+        return made
 
     def _made(self, state: RunState) -> Mapping[str, Before]:
         gate = self._context.toolset.gate

@@ -33,6 +33,7 @@ from callwright.nouns.types import (
     required_keys,
     to_canonical_json,
 )
+from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.provenance.spans import NamedDay, find_named_day, find_near_days, find_span
@@ -172,6 +173,11 @@ class ValueJudge:
         """Return True if a value has a source, could be derived, or cannot be judged."""
         if value is None or isinstance(value, bool):
             return True
+        if self._sources.was_asked_with(value):
+            bare = self._sources.without_echoes()
+            if bare is not self._sources:
+                judge = ValueJudge(bare, self._said, self._near, self._looked_up, self._tool)
+                return judge.holds(key, value, node)
         role = _classify_schema(node)
         if role == _TEXT:
             role = _classify_text(value) or (_LOOKED_UP if key in self._looked_up else "")
@@ -290,12 +296,14 @@ class ValueJudge:
 
     def _is_other_day(self, text: str) -> bool:
         """Return True for a day that is another one than the user's last message surely means, and
-        that no result gives.
+        that no result gives to a call that did not ask for it.
         """
         day, named = calendar_day(text[:10]), self._find_named_day()
-        if day is None or named is None or named.fits(day, self._list_known_days()):
+        if day is None or named is None or named.fits(day, self._list_spoken_days()):
             return False
-        return all(leaf.value != text for leaf in self._sources.leaves)
+        asked = {r.id for r in self._sources.results if has_argument(r.arguments, text)}
+        given = (leaf for leaf in self._sources.leaves if leaf.result not in asked)
+        return all(leaf.value != text for leaf in given)
 
     def _find_named_day(self) -> NamedDay | None:
         return find_named_day(self._said[-1]) if self._said else None
@@ -303,10 +311,17 @@ class ValueJudge:
     def _list_known_days(self) -> set[date]:
         return {*self._sources.days_known, *days_in(self._sources.texts)}
 
+    def _list_spoken_days(self) -> set[date]:
+        """The days from which "tomorrow" may count: those that were said, and only where there are
+        none also those of results, such as a clock's.
+        """
+        spoken = {*self._sources.days_known, *days_in(self._sources.said_texts)}
+        return spoken or self._list_known_days()
+
     def _count_named_days(self) -> frozenset[date]:
         """The days that the user's last message means, from each day that was named."""
         named = self._find_named_day()
-        known = self._list_known_days() if named is not None else ()
+        known = self._list_spoken_days() if named is not None else ()
         found = (named.count_from(day) for day in known if named is not None)
         return frozenset(day for day in found if day is not None)
 
