@@ -1,4 +1,4 @@
-"""What a result only repeats of its own call's arguments.
+"""Repetitions: values of a result that only repeat arguments of its own call.
 
 A tool often returns what it was asked for: ``get_order("ORD-1")`` gives ``{"order_id": "ORD-1",
 "status": "not found"}``. A value that the model made up would so become one that a result states.
