@@ -220,8 +220,9 @@ def test_an_amount_counts_as_said_in_five_languages_and_a_made_up_one_is_kept_ba
     assert rules(asking(some), pay(amount=36), pay(amount=7)) == ["unstated_write"] * 2
 
 
-def asking(user: dict[str, Any], *tools: Any) -> Context:
-    asked = {"model": "m", "messages": [user], "tools": list(tools or (PAY, LOOK))}
+def asking(user: dict[str, Any], *tools: Any, system: str = "") -> Context:
+    before = [{"role": "system", "content": system}] if system else []
+    asked = {"model": "m", "messages": [*before, user], "tools": list(tools or (PAY, LOOK))}
     found = read_context(asked, b"x", Toolsets(), Settings())
     assert found is not None
     return found
@@ -266,6 +267,20 @@ def made_of(found: Context, call: ToolCall) -> Any:
         next(steps)
     (sent,) = stopped.value.value.calls
     return json.loads(sent.arguments)
+
+
+def test_a_call_gets_the_day_that_the_user_names() -> None:
+    day = {"what": {"type": "string"}, "day": {"type": "string", "format": "date"}}
+    said = {"role": "user", "content": "Enter the visit to the warehouse for tomorrow."}
+    for effects in (READ_ONLY, NO_HARM, None):
+        found = asking(said, offered("enter", day, effects), system="Today is 2026-03-12.")
+        call = ToolCall("", "enter", {"what": "visit", "day": "2026-03-14"})
+        assert made_of(found, call) == {"what": "visit", "day": "2026-03-13"}
+        found.guard = "off"
+        assert made_of(found, call) == call.arguments
+    found = asking(said, offered("enter", day, READ_ONLY), system="Today is 2026-03-12.")
+    found.guard = "report"
+    assert made_of(found, call) == call.arguments
 
 
 def test_a_yes_that_nobody_said_is_left_out_where_effects_are_declared() -> None:

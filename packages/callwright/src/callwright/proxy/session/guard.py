@@ -44,7 +44,9 @@ from callwright.nouns.types import (
 from callwright.proxy.session import history
 from callwright.proxy.session.context import Context
 from callwright.repair.gate import Refusal
+from callwright.repair.provenance.named_days import WrongDay, find_wrong_day
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.spans import find_named_day
 
 UNGUARDED = ClearanceState(consent=None)
 """Where nobody guards: the calls are the client's, who asks for approval and executes them."""
@@ -85,6 +87,18 @@ class Guard:
         state = self._state()
         links = state.looked_up.get(tool.name, {})
         return find_unstated_options(arguments, tool, state.sources, state.spoken or (), links)
+
+    def find_wrong_day(self, call: ToolCall) -> WrongDay | None:
+        """The argument of a valid call that is another day than the one the user names, if any."""
+        tool, arguments = self._tools.get(call.tool), call.arguments
+        if tool is None or not isinstance(arguments, dict) or self._context.holds_media:
+            return None
+        if not any(isinstance(arguments.get(key), str) for key in tool.required):
+            return None
+        if find_named_day(self._context.query) is None:
+            return None
+        state = self._state()
+        return find_wrong_day(arguments, tool, state.sources, state.spoken or ())
 
     def _is_said(self, value: Json) -> bool:
         """Return True if a text or a number of several signs stands in the conversation word for
@@ -153,6 +167,12 @@ class Guard:
         if isinstance(verdict, CheckedCall):
             return compute_write_key(verdict)
         return to_canonical_json(history.make_call_key(call))
+
+
+def find_wrong_days(context: Context, calls: Sequence[ToolCall]) -> list[WrongDay | None]:
+    """For each valid call the argument that is another day than the one the user names."""
+    guard = Guard(context)
+    return [guard.find_wrong_day(call) for call in calls]
 
 
 def find_unstated_options(context: Context, calls: Sequence[ToolCall]) -> list[tuple[str, ...]]:

@@ -58,8 +58,10 @@ class ProvenanceIndex:
         results: Iterable[ToolResult] = (),
         defaults: Mapping[str, Json] | None = None,
         days: Collection[date] = (),
+        today: date | None = None,
     ) -> None:
         self.query = query
+        self.today = today
         self.days_known = frozenset(
             days
         )  # such as today, and the days that were said relative to it
@@ -90,6 +92,7 @@ class ProvenanceIndex:
         of the run.
         """
         twin = ProvenanceIndex(self.query, defaults=self._defaults, days=self.days_known)
+        twin.today = self.today
         twin._said = [*self._said]
         twin.results, twin.leaves, twin._texts = [*self.results], [*self.leaves], [*self._texts]
         twin._known = {*self._known}
@@ -103,7 +106,7 @@ class ProvenanceIndex:
     def without(self, results: Container[str]) -> ProvenanceIndex:
         """The same sources as if the results of these ids had never come."""
         kept = [result for result in self.results if result.id not in results]
-        made = ProvenanceIndex("", self._said, kept, self._defaults, self.days_known)
+        made = ProvenanceIndex("", self._said, kept, self._defaults, self.days_known, self.today)
         made.query = self.query
         return made
 
@@ -117,7 +120,9 @@ class ProvenanceIndex:
             kept = [strip_echoes(one, lambda text: _says(said, text)) for one in self.results]
             made = self
             if any(one is not other for one, other in zip(kept, self.results, strict=True)):
-                made = ProvenanceIndex("", self._said, kept, self._defaults, self.days_known)
+                made = ProvenanceIndex(
+                    "", self._said, kept, self._defaults, self.days_known, self.today
+                )
                 made.query = self.query
             self._bare = counted, made
         return self._bare[1]
