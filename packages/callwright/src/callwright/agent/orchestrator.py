@@ -102,6 +102,7 @@ from callwright.nouns.types import (
 )
 from callwright.planning import open_planner
 from callwright.repair.gate import Gate
+from callwright.repair.provenance.invention import days_in
 from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.evidence import Known, Recorder, get_known_rates
 
@@ -575,17 +576,25 @@ def _build_asked(
 ) -> Asked:
     """The request, with all texts in which values of calls may stand."""
     said = (Message("system", instructions),) if instructions else ()
-    return Asked(query, (*said, *conversation), _list_known_dates(today, query, conversation))
+    whole = (*said, *conversation)
+    return Asked(query, whole, _list_known_dates(today, query, whole))
 
 
 def _list_known_dates(
     today: date | None, query: str, conversation: Sequence[Message]
 ) -> tuple[date, ...]:
-    """The days that may be taken for known: today, and those that the user names relative to it."""
+    """The days that may be taken for known: today, and those that the user names relative to it, or
+    to a day that the instructions say.
+    """
     if today is None:
         return ()
     said = (query, *(m.content for m in conversation if m.role == "user"))
-    return (today, *(day for text in said for day in find_relative_days(text, today)))
+    told = days_in(m.content for m in conversation if m.role == "system")
+    bases = (today, *sorted(told))
+    return (
+        today,
+        *(day for base in bases for text in said for day in find_relative_days(text, base)),
+    )
 
 
 async def _run_strategy(strategy: Strategy, job: Job) -> str:
