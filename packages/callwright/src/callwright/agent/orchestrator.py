@@ -16,6 +16,7 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import fields, replace
 from datetime import date
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, overload
@@ -591,10 +592,8 @@ def _list_known_dates(
     said = (query, *(m.content for m in conversation if m.role == "user"))
     told = days_in(m.content for m in conversation if m.role == "system")
     bases = (today, *sorted(told))
-    return (
-        today,
-        *(day for base in bases for text in said for day in find_relative_days(text, base)),
-    )
+    named = (find_relative_days(text, base) for base in bases for text in said)
+    return (today, *chain.from_iterable(named))
 
 
 async def _run_strategy(strategy: Strategy, job: Job) -> str:
