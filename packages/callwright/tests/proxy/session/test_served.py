@@ -59,6 +59,12 @@ def test_a_value_that_came_back_or_was_not_used_yet_is_new() -> None:
     assert not served(("get_weather", {"city": "Oslo", "date": "2026-03-14"}))
 
 
+def test_an_identifier_from_nowhere_is_not_new() -> None:
+    assert served(("get_report", {"job_id": "J-123"}))
+    assert not served(("get_report", {"job_id": "J-123"}), said=f"{SAID} Report J-123, too.")
+    assert not served(("enter", {"city": "Oslo", "time": "14:30"}))
+
+
 def test_nothing_is_told_without_evidence() -> None:
     mail = MAIL
     assert not served(mail, first=())

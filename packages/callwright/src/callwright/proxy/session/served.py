@@ -25,10 +25,12 @@ from callwright.nouns.types import Json, ToolCall, ToolResult
 from callwright.repair.empty_result import is_empty_result
 from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.schema.value_spellings import calendar_day
 
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 3  # of a text that can name something
 _ALIKE = 0.8  # the shorter of two wishes in the longer one, in signs
+_CLOCK = re.compile(r"\d:\d\d")
 _DEPTH = 20
 
 
@@ -80,19 +82,17 @@ def _holds_nothing_new(
 ) -> bool:
     if not isinstance(call.arguments, dict):
         return False
-    values = list(_iter_naming(call.arguments, 0))
-    known = [value for value in values if any(has_argument(r.arguments, value) for r in results)]
-    fresh = (value for value in values if value not in known)
-    return bool(known) and not any(_may_be_meant(value, said, given) for value in fresh)
-
-
-def _may_be_meant(value: Json, said: ProvenanceIndex, given: ProvenanceIndex) -> bool:
-    """Return True for a value that was said or came back, and for one that may be derived from that:
-    a number, a text with a digit.
-    """
-    if not isinstance(value, str) or any(sign.isdigit() for sign in value):
-        return True
-    return said.holds_whole(value) or given.holds_whole(value)
+    idle = 0  # values that were used before, and identifiers from nowhere
+    for value in _iter_naming(call.arguments, 0):
+        if any(has_argument(result.arguments, value) for result in results):
+            idle += 1
+        elif not isinstance(value, str) or said.holds_whole(value) or given.holds_whole(value):
+            return False
+        elif any(sign.isdigit() for sign in value):
+            if calendar_day(value[:10]) is not None or _CLOCK.search(value):
+                return False  # it may be derived from what was said
+            idle += 1
+    return idle > 0
 
 
 def _iter_naming(value: Json, depth: int) -> Iterator[Json]:
