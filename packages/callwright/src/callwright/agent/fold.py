@@ -200,12 +200,13 @@ class _Folding:
 
     def state(self, tools: tuple[Tool, ...]) -> RunState:
         results = [one.result for one in self.past if one.result is not None]
-        before = {one.call.id for one in self.past[: self.begins]}
+        before = frozenset(one.call.id for one in self.past[: self.begins])
         state = RunState(
             Asked(
                 self.query,
                 tuple(self.said),
                 earlier=tuple(r for r in results if r.id in before),
+                unanswered=before - {r.id for r in results},
             ),
             tools,
             results=tuple(r for r in results if r.id not in before),

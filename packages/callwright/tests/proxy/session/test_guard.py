@@ -312,6 +312,67 @@ def test_reads_are_never_touched(account: int, times: int) -> None:
     assert rules(context(*history), ToolCall("", "balance", {"account": account})) == [""]
 
 
+READ_FILE = offered(
+    "read_file",
+    {
+        "path": {"type": "string"},
+        "offset": {"type": "integer"},
+        "limit": {"type": "integer"},
+    },
+    required=["path"],
+)
+
+
+@pytest.mark.parametrize(
+    "said", ["Summarise the notes in big.txt for us.", "Fasse bitte big.txt für uns zusammen."]
+)
+def test_what_tells_a_call_from_an_earlier_one_is_not_left_out(said: str) -> None:
+    """The next part of a file: without its place it would be the first part once more."""
+    user = {"role": "user", "content": said}
+    call = ToolCall("", "read_file", {"path": "big.txt", "offset": 2001, "limit": 200})
+    assert made_of(asking(user, READ_FILE), call) == {"path": "big.txt"}
+    before = [called("read_file", {"path": "big.txt"}), came("so it begins")]
+    asked = {"model": "m", "messages": [user, *before], "tools": [READ_FILE]}
+    found = read_context(asked, b"x", Toolsets(), Settings())
+    assert found is not None
+    assert made_of(found, call) == call.arguments
+
+
+def test_what_tells_the_calls_of_one_reply_apart_is_not_left_out() -> None:
+    user = {"role": "user", "content": "Summarise the notes in big.txt for us."}
+    parts = [
+        ToolCall(f"n{n}", "read_file", {"path": "big.txt", "offset": at})
+        for n, at in enumerate((2001, 4001))
+    ]
+    steps = decide_calls(
+        [Found(call, native=n) for n, call in enumerate(parts)],
+        "",
+        "tool_calls",
+        asking(user, READ_FILE),
+    )
+    with pytest.raises(StopIteration) as stopped:
+        next(steps)
+    assert [json.loads(s.arguments)["offset"] for s in stopped.value.value.calls] == [2001, 4001]
+
+
+def test_tests_are_run_again_after_an_edit() -> None:
+    """Tools of which nobody says what they do, as most clients offer them."""
+    run = offered("run", {"command": {"type": "string"}})
+    edit = offered("edit", {"path": {"type": "string"}})
+    again = ToolCall("", "run", {"command": "pytest"})
+    ran = (called("run", {"command": "pytest"}), came("1 failed"))
+    edited = (called("edit", {"path": "a.py"}, "c2"), came("ok", "c2"))
+    tools = [run, edit]
+    assert rules(context(*ran, tools=tools, native=True), again) == ["repeated_write"]
+    assert rules(context(*ran, *edited, tools=tools, native=True), again) == [""]
+
+
+def test_what_was_lost_in_an_earlier_turn_may_be_asked_for_again() -> None:
+    stopped = {"role": "user", "content": "I stopped that. Pay Ann the 50 kroner now, please."}
+    assert rules(context(called("pay", PAID), stopped), pay()) == [""]
+    assert rules(context(called("pay", PAID), came(NOT_CALLED), stopped), pay()) == [""]
+
+
 # What the client gets instead
 
 

@@ -48,6 +48,20 @@ def test_what_was_asked_for_twice_is_called_twice() -> None:
     assert dropped(twice, [[], []], [True, True], "Roll the dice twice.") == {}
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Setze zweimal a auf die Liste, bitte.",
+        "Pon dos veces a en la lista, por favor.",
+        "把a加入购物车两次",
+        "ضع a في القائمة مرتين",
+    ],
+)
+def test_where_the_request_cannot_be_read_equal_calls_may_be_two_wishes(query: str) -> None:
+    twice = [call("GetUserToken", username="a")] * 2
+    assert dropped(twice, [[], []], [True, True], query) == {}
+
+
 def test_a_ghost_beside_a_real_call_goes_and_alone_it_stays_to_be_reported() -> None:
     ghost = call("FlyToMoon")
     assert dropped([call("GetUserToken", username="a"), ghost], [[], []], [True, False]) == {

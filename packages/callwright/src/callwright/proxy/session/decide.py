@@ -10,6 +10,7 @@ made (:mod:`callwright.proxy.session.guard`). A correct answer stays unchanged, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -287,20 +288,41 @@ def _leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context
     if context.guard == "off":
         return
     found = guard.find_unstated_options(context, [one.call for one in work])
-    for place, (one, unstated) in enumerate(zip(work, found, strict=True)):
-        keys = [key for key in unstated if key not in one.likely]
-        if not keys or not isinstance(one.verdict, CheckedCall):
-            continue
-        before = one.verdict.arguments
-        kept = {key: value for key, value in before.items() if key not in keys}
-        verdict = _check_with(one, kept, context)
-        if verdict is None:
-            continue
-        if context.guard == "report":
-            made.notes += [f"would be left out: '{key}' of '{one.call.tool}'" for key in keys]
-            continue
-        one.take(verdict, kept)
-        made.edits += _list_edits(place, keys, before, kept, LEFT_OUT)
+    kept = [_drop_keys(one, unstated) for one, unstated in zip(work, found, strict=True)]
+    told = {history.make_call_key(call) for m in context.messages for call in m.tool_calls}
+    beside = Counter(history.make_call_key(call) for call in kept)
+    for place, (one, call) in enumerate(zip(work, kept, strict=True)):
+        key = history.make_call_key(call)
+        if call is one.call or key in told or beside[key] > 1:
+            continue  # what tells a call from another of the same tool is meant
+        _leave_out_of(one, call, place, made, context)
+
+
+def _drop_keys(one: AnswerCall, unstated: Iterable[str]) -> ToolCall:
+    """The call as the gate has it, without these arguments; the call itself where none goes."""
+    keys = [key for key in unstated if key not in one.likely]
+    if not keys or not isinstance(one.verdict, CheckedCall):
+        return one.call
+    kept = {key: value for key, value in one.verdict.arguments.items() if key not in keys}
+    return replace(one.call, arguments=kept)
+
+
+def _leave_out_of(
+    one: AnswerCall, kept: ToolCall, place: int, made: Decision, context: Context
+) -> None:
+    """Make the call what is kept of it, where its schema holds so."""
+    if not isinstance(one.verdict, CheckedCall) or not isinstance(kept.arguments, dict):
+        return
+    before, after = one.verdict.arguments, kept.arguments
+    keys = [key for key in before if key not in after]
+    verdict = _check_with(one, after, context)
+    if verdict is None:
+        return
+    if context.guard == "report":
+        made.notes += [f"would be left out: '{key}' of '{one.call.tool}'" for key in keys]
+        return
+    one.take(verdict, after)
+    made.edits += _list_edits(place, keys, before, after, LEFT_OUT)
 
 
 def _restore_likely(

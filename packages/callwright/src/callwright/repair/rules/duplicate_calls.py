@@ -106,11 +106,14 @@ def find_duplicate_calls(
 def _are_two_writes(first: ToolCall, second: ToolCall, situation: RepairContext) -> bool:
     """True for equal calls, under ids of their own, of a tool that declares to change something.
     They may be two wishes, in whatever language the request is; one that is dropped is missed as
-    much as one that is repeated.
+    much as one that is repeated. So may those of a tool that declares nothing, where it cannot be
+    read whether the request asks for something twice.
     """
     tool = situation.by_name.get(second.tool)
     own = not first.id or first.id != second.id
-    return tool is not None and tool.effects.declared and tool.effects.may_write and own
+    if tool is None or not tool.effects.may_write or not own:
+        return False
+    return tool.effects.declared or is_foreign(situation.query)
 
 
 def _drop_repeated(
