@@ -163,6 +163,7 @@ def test_a_call_inside_reasoning_is_found() -> None:
     )
     assert first == TextPiece("<think>so ", reasoning=True)
     assert isinstance(call, CallPiece)
+    assert call.reasoning
     assert last == TextPiece("</think>", reasoning=True)
 
 

@@ -303,7 +303,8 @@ class Parser:
         raw = self._tape.text[at:end]
         for name, given in calls:
             self._count += 1
-            self._out.call(CallPiece(ToolCall(f"call_{self._count}", name, given), raw, dialect))
+            call = ToolCall(f"call_{self._count}", name, given)
+            self._out.call(CallPiece(call, raw, dialect, reasoning=self._reasoning))
             raw = ""
         return end
 
@@ -332,9 +333,9 @@ class Parser:
             if halved:
                 _join_argument_surrogates(meant)
             call = ToolCall(f"call_{self._count}", meant.tool, meant.arguments, meant.slot)
-            problems = tuple(dict.fromkeys(meant.problems))
+            problems, mark = tuple(dict.fromkeys(meant.problems)), "" if i else raw
             self._out.call(
-                CallPiece(call, "" if i else raw, block.dialect, problems, meant.truncated)
+                CallPiece(call, mark, block.dialect, problems, meant.truncated, self._reasoning)
             )
 
 

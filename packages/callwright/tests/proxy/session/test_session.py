@@ -289,6 +289,37 @@ def test_a_call_left_in_the_reasoning_is_found() -> None:
     assert message["reasoning"] == HERMES
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("text", "finish", "called"),
+    [
+        (f"<think>{HERMES}</think>", "stop", ["get_weather"]),
+        (f"<think>{HERMES}", "stop", ["get_weather"]),
+        (f"<think>{HERMES}</think>\n<|im_end|>", "stop", ["get_weather"]),
+        (f"<think>{HERMES} But wait", "length", []),
+        (f"<think>{HERMES}? It was not asked for.</think>I did nothing.", "stop", []),
+        (f"<think>{HERMES}?</think>{HERMES.replace('Paris', 'Rome')}", "stop", ["get_weather"]),
+    ],
+    ids=["alone", "open", "leftover", "cut off", "words", "another call"],
+)
+def test_what_a_model_considers_in_its_reasoning_is_not_called_beside_an_answer(
+    text: str, finish: str, called: list[str], stream: bool
+) -> None:
+    sent = text_stream(*text, finish=finish) if stream else whole(text, finish=finish)
+    book = Playbook().ask(body(stream)).answer(sent, None if stream else JSON)
+    message = book.message if stream else json.loads(book.out)["choices"][0]["message"]
+    calls = message["calls"] if stream else [c["function"] for c in message.get("tool_calls", ())]
+    assert [c["name"] for c in calls] == called
+    assert all("Rome" in c["arguments"] for c in calls) or "Rome" not in text
+    said = message["text"] if stream else message["content"]
+    assert said.startswith(f"<think>{HERMES}"), "reasoning is not touched"
+
+
+def test_reasoning_that_was_cut_off_calls_nothing() -> None:
+    stream = chunk({"reasoning_content": HERMES}) + chunk({}, "length") + b"data: [DONE]\n\n"
+    assert Playbook().ask(body()).answer(stream).message["calls"] == []
+
+
 # tool_choice, parallel calls, loops
 
 
