@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from callwright.agent.fold import (
-    NOT_CALLED,
+    NO_RESULT,
     Called,
     Returned,
     Said,
@@ -86,7 +86,7 @@ def test_calls_are_numbered_as_they_were_written_whatever_their_ids(ids: tuple[s
     ]
 
 
-@pytest.mark.parametrize("text", ["Error: no answer in time", NOT_CALLED, None])
+@pytest.mark.parametrize("text", ["Error: no answer in time", NO_RESULT, None])
 def test_a_write_without_a_clear_outcome_may_have_happened(text: str | None) -> None:
     back = [] if text is None else [Returned("c1", text)]
     assert [*fold(Spoke("go"), called("pay"), *back).lasting.doubts] == ["r1"]

@@ -35,8 +35,10 @@ from callwright.nouns.types import (
 from callwright.repair.diagnose import failure_in
 from callwright.repair.outcome import is_unknown, with_outcome
 
-NOT_CALLED = "[no result: this call was not carried out]"
-"""What a client's request is given in the place of a result that it lacks."""
+NO_RESULT = "[no result: it is not known whether this call was carried out]"
+"""What a client's request is given in the place of a result that it lacks: a model that is told of a
+write that it was not made makes it again.
+"""
 LOST = "Earlier tool result"
 """How a result without its call begins, told in the user's turn."""
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
@@ -178,7 +180,7 @@ class _Folding:
         self.is_behind_results = True
         if one is None:
             return
-        if entry.content == NOT_CALLED:
+        if entry.content == NO_RESULT:
             one.is_lost = True
         else:
             one.result = self._result(one.call, entry.content)

@@ -56,6 +56,19 @@ def test_calls_and_choices_of_a_namespace_keep_their_flat_name() -> None:
     assert made["tool_choice"]["function"] == {"name": "mcp__time__now"}
 
 
+def test_only_allowed_tools_are_offered() -> None:
+    tools = [{"type": "function", "name": name} for name in ("pay", "look")]
+    tools.append(
+        {"type": "namespace", "name": "mcp__t", "tools": [{"type": "function", "name": "now"}]}
+    )
+    named = [{"type": "function", "name": "look"}, {"namespace": "mcp__t", "name": "now"}]
+    for mode in ("auto", "required"):
+        choice = {"type": "allowed_tools", "mode": mode, "tools": named}
+        made = Responses().request({"input": "x", "tools": tools, "tool_choice": choice})
+        assert [t["function"]["name"] for t in made["tools"]] == ["look", "mcp__t__now"]
+        assert made["tool_choice"] == mode
+
+
 @pytest.mark.parametrize(
     "items", [3, [3], [{"type": "computer_call"}], [{"role": "user", "content": [{"type": "x"}]}]]
 )

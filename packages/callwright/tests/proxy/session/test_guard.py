@@ -20,7 +20,7 @@ from callwright.nouns.types import ToolCall
 from callwright.proxy.session import guard
 from callwright.proxy.session.context import Context, Toolsets, read_context
 from callwright.proxy.session.decide import Decision, Found, decide_calls
-from callwright.proxy.session.history import NOT_CALLED
+from callwright.proxy.session.history import NO_RESULT
 from callwright.proxy.session.settings import GuardMode, Settings
 from tests.proxy.playbook import JSON, chunk, text_stream, whole
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
@@ -110,7 +110,7 @@ def test_what_was_not_made_or_was_asked_for_again_may_be_made(between: list[Any]
     [
         [called("pay", PAID), came("Error: the bank is closed")],
         [called("pay", PAID), came('{"error": "timed out"}')],
-        [called("pay", PAID), came(NOT_CALLED)],
+        [called("pay", PAID), came(NO_RESULT)],
         [called("pay", PAID)],
     ],
 )
@@ -370,7 +370,7 @@ def test_tests_are_run_again_after_an_edit() -> None:
 def test_what_was_lost_in_an_earlier_turn_may_be_asked_for_again() -> None:
     stopped = {"role": "user", "content": "I stopped that. Pay Ann the 50 kroner now, please."}
     assert rules(context(called("pay", PAID), stopped), pay()) == [""]
-    assert rules(context(called("pay", PAID), came(NOT_CALLED), stopped), pay()) == [""]
+    assert rules(context(called("pay", PAID), came(NO_RESULT), stopped), pay()) == [""]
 
 
 # What the client gets instead

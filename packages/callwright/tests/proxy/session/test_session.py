@@ -343,6 +343,18 @@ def test_tool_choice_none_drops_calls_and_asks_for_words() -> None:
     assert book.message == {"text": "It rains.", "reasoning": "", "calls": [], "finish": "stop"}
 
 
+def test_a_call_that_the_list_of_allowed_tools_does_not_hold_is_not_sent() -> None:
+    allowed = {"mode": "auto", "tools": [{"type": "function", "function": {"name": "send_mail"}}]}
+    choice = {"type": "allowed_tools", "allowed_tools": allowed}
+    rome = native_stream(("c1", "get_weather", '{"city":"Rome"}'))
+    book = Playbook().ask(body(tool_choice=choice)).answer(rome)
+    assert book.message["calls"] == []
+    assert [e.rule for e in book.record.edits] == ["unknown_tool"]
+    assert json.loads(book.asked[0].body)["tool_choice"] == choice
+    mail = native_stream(("c1", "send_mail", '{"to":"a","text":"b"}'))
+    assert Playbook().ask(body(tool_choice=choice)).answer(mail).out == mail
+
+
 def test_a_named_tool_choice_drops_other_calls() -> None:
     chosen = {"type": "function", "function": {"name": "send_mail"}}
     stream = native_stream(

@@ -13,6 +13,7 @@ from callwright.proxy.apis.responses_tools import build_names, flatten_tools, jo
 from callwright.proxy.apis.translated import BadRequest, Translated
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.turns import arrange_messages
+from callwright.tools.lists import chat_messages as chat
 
 _SAME = (
     "model",
@@ -54,6 +55,7 @@ class Responses:
         if tools:
             made["tools"] = tools
             _set_tool_choice(made, body.get("tool_choice"))
+            _set_allowed_tools(made, body.get("tool_choice"))
         return made
 
     def writer(self, body: JsonObject) -> Translated:
@@ -162,6 +164,21 @@ def _set_tool_choice(made: JsonObject, choice: Json) -> None:
     elif isinstance(choice, Mapping) and choice.get("name"):
         name = join_namespace(choice.get("namespace"), str(choice["name"]))
         made["tool_choice"] = {"type": "function", "function": {"name": name}}
+
+
+def _set_allowed_tools(made: JsonObject, choice: Json) -> None:
+    """Offer only what ``allowed_tools`` names: few servers know that choice."""
+    if not isinstance(choice, Mapping) or choice.get("type") != "allowed_tools":
+        return
+    listed = choice.get("tools")
+    named: list[Json] = [
+        {"name": join_namespace(tool.get("namespace"), str(tool.get("name")))}
+        for tool in (listed if isinstance(listed, list) else ())
+        if isinstance(tool, Mapping)
+    ]
+    allowed = {"type": "allowed_tools", "tools": named}
+    made["tools"] = chat.read_allowed_tools({"tools": made["tools"], "tool_choice": allowed})
+    made["tool_choice"] = "required" if choice.get("mode") == "required" else "auto"
 
 
 def _set_response_format(made: JsonObject, text: Json) -> None:

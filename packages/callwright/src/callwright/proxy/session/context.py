@@ -320,7 +320,7 @@ def read_context(
         or body.get("n") not in (None, 1)
     ):
         return None
-    toolset = toolsets.get(body["tools"])
+    toolset = toolsets.get(chat.read_allowed_tools(body))
     if not toolset.tools:
         return None
     choice, named = chat.read_tool_choice(body)
