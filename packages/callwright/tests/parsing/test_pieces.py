@@ -49,3 +49,11 @@ def test_a_call_in_reasoning_counts_only_where_nothing_else_is_said(
 def test_who_asks_says_what_counts_as_words() -> None:
     pieces = [CONSIDERED, TextPiece("<|im_end|>")]
     assert CONSIDERED in drop_thoughts(pieces, lambda _: "")
+
+
+def test_all_before_the_end_of_reasoning_that_the_prompt_began_is_reasoning() -> None:
+    pieces = [TextPiece("so "), CALLED, TextPiece("</think>", reasoning=True, closes=True)]
+    assert [p.reasoning for p in drop_thoughts(pieces)] == [True, True, True]
+    made = drop_thoughts([*pieces, CALLED])
+    assert [isinstance(p, CallPiece) for p in made] == [False, False, False, True]
+    assert "".join(map(get_raw, made)) == "so f()</think>f()"

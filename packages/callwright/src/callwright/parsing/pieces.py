@@ -5,7 +5,7 @@ block.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
 from callwright.nouns.types import JsonObject, ToolCall
@@ -19,11 +19,12 @@ Steps: TypeAlias = Generator[
 @dataclass(frozen=True, slots=True)
 class TextPiece:
     """Text that is no call, unchanged. ``reasoning``: it stands inside ``<think>`` or its like,
-    tags included.
+    tags included. ``closes``: it ends reasoning that the prompt began, so all before it was that.
     """
 
     text: str
     reasoning: bool = False
+    closes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +61,18 @@ def drop_thoughts(
     says anything beside that: what a model considered it has not decided. ``is_said`` judges the
     text beside reasoning.
     """
-    outside = [p for p in pieces if not p.reasoning]
+    ends = (n for n, piece in enumerate(pieces) if isinstance(piece, TextPiece) and piece.closes)
+    end = next(ends, -1)
+    marked = [
+        replace(piece, reasoning=True) if n < end else piece for n, piece in enumerate(pieces)
+    ]
+    outside = [p for p in marked if not p.reasoning]
     text = "".join(p.text for p in outside if isinstance(p, TextPiece))
     if all(isinstance(p, TextPiece) for p in outside) and not is_said(text):
-        return [*pieces]
+        return [*marked]
     return [
         TextPiece(get_raw(p), reasoning=True) if isinstance(p, CallPiece) and p.reasoning else p
-        for p in pieces
+        for p in marked
     ]
 
 

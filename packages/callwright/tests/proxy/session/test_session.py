@@ -315,6 +315,33 @@ def test_what_a_model_considers_in_its_reasoning_is_not_called_beside_an_answer(
     assert said.startswith(f"<think>{HERMES}"), "reasoning is not touched"
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        (f"I could do {HERMES}.</think>I did nothing.", []),
+        (f"I do {HERMES} now.</think>\n{HERMES}", ["get_weather"]),
+        (f"I do {HERMES}</think>\n", ["get_weather"]),
+        (f"Hm.</think>{HERMES}", ["get_weather"]),
+    ],
+    ids=["words", "the same call", "nothing", "no call"],
+)
+def test_reasoning_that_the_template_began_calls_nothing_beside_an_answer(
+    text: str, called: list[str], stream: bool
+) -> None:
+    """Templates of reasoning models write the opening tag themselves: a reply only closes it. A
+    write that was thought out and then made would be made twice.
+    """
+    sent = text_stream(*text) if stream else whole(text)
+    book = Playbook().ask(body(stream)).answer(sent, None if stream else JSON)
+    message = book.message if stream else json.loads(book.out)["choices"][0]["message"]
+    calls = message["calls"] if stream else [c["function"] for c in message.get("tool_calls", ())]
+    assert [c["name"] for c in calls] == called
+    said = message["text"] if stream else message["content"]
+    assert said.count(HERMES) == text.count(HERMES) - len(called) or text.endswith("</think>\n")
+    assert "</think>" in said
+
+
 def test_reasoning_that_was_cut_off_calls_nothing() -> None:
     stream = chunk({"reasoning_content": HERMES}) + chunk({}, "length") + b"data: [DONE]\n\n"
     assert Playbook().ask(body()).answer(stream).message["calls"] == []

@@ -62,6 +62,7 @@ class AnswerText:
         self.reasoning: list[str] = []
         self.calls: list[CallPiece] = []
         self._considered: list[CallPiece] = []  # calls in reasoning that stands in the text
+        self._restored: list[str] = []  # of their text what was left out before that was known
         self.is_truncated = False
         self.fed = self.decided = 0  # how much has come, and of how much it is known what it is
         self.removed: list[str] = []  # leftovers of a chat template
@@ -212,6 +213,8 @@ class AnswerText:
                 self._place(self._filter.feed(piece.text), outbox)
                 continue
             self._place(self._filter.flush(), outbox)
+            if isinstance(piece, TextPiece) and piece.closes:
+                self._take_as_thoughts()
             is_call = isinstance(piece, CallPiece) and self._is_call(piece)
             if isinstance(piece, CallPiece) and is_call and piece.reasoning:
                 self._considered.append(replace(piece, raw=""))
@@ -225,6 +228,21 @@ class AnswerText:
             self.is_kept = self.is_released = False
         if self.decided >= self.fed:
             self._undecided.clear()
+
+    def _take_as_thoughts(self) -> None:
+        """All that came so far was reasoning; the text of its calls is text again."""
+        self._restored += [call.raw for call in self.calls]
+        self._considered += [replace(call, raw="", reasoning=True) for call in self.calls]
+        self._thoughts += self._in_words
+        self.calls.clear()
+        self._places.clear()
+        self._in_words.clear()
+
+    def take_restored(self) -> str:
+        """The text of calls that was left out and is text after all, once."""
+        restored = "".join(self._restored)
+        self._restored.clear()
+        return restored
 
     def _place(self, parts: list[Part], outbox: Outbox) -> None:
         """Show these parts, or leave out what is removed; what has gone out is not removed."""
@@ -539,7 +557,7 @@ class Streamed:
         else:
             start = answer.fed
             gone = answer.left_out
-            self._take_text("".join(texts))
+            self._take_text("".join(texts), out)
             ends = [start := start + len(text) for text in texts]
             whole = answer.is_whole and not outbox.queue and answer.left_out == gone
             passes = whole and not self._may_be_hallucinated and answer.held_from is None
@@ -582,7 +600,7 @@ class Streamed:
             self._native.feed(delta["tool_calls"])
             calls = bool(self._native.calls)
         if text and isinstance(text, str):
-            self._take_text(text)
+            self._take_text(text, out)
         finish = choice.get("finish_reason")
         if self.finish:  # more after the end
             return self._wait(raw, answer.fed, own=bool(text or calls or finish))
@@ -600,8 +618,10 @@ class Streamed:
         event = _Waiting(raw, self._outbox.next_start, end, self._now, own, only)
         self._outbox.wait(event, is_over=bool(self.finish))
 
-    def _take_text(self, text: str) -> None:
+    def _take_text(self, text: str, out: list[bytes]) -> None:
         self._answer.feed(text, self._outbox, is_over=bool(self.finish))
+        if restored := self._answer.take_restored():
+            out.append(encode_event(chat.build_chunk(self._form.first, {"content": restored})))
 
     def _flush(self, out: list[bytes]) -> None:
         """Send on what waits for nothing."""
