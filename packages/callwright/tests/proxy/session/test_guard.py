@@ -430,6 +430,13 @@ def test_a_client_that_insists_gets_another_call_or_the_reason() -> None:
     assert "already succeeded" in made.text[0]
 
 
+def test_where_one_call_is_allowed_it_is_the_first_that_may_be_made() -> None:
+    found = context(*DONE, parallel_tool_calls=False)
+    made = settled(found, pay(), ToolCall("", "balance", {"account": 50}), pay(to="Bob"))
+    assert [c.call.tool for c in made.calls] == ["balance"]
+    assert [e.rule for e in made.edits] == ["repeated_write", "no_parallel_calls"]
+
+
 # A client's loop
 
 

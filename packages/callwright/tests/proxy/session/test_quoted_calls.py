@@ -110,3 +110,34 @@ def test_calls_of_one_block_follow_its_first() -> None:
     for stream in (False, True):
         book = answered("Go on.", TAGGED, both, stream=stream, annotations=HARM)
         assert message_of(book, stream=stream)["text"] == both
+
+
+PLAN = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "arguments": {"type": "object"}},
+    "required": ["name"],
+}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("schema", "is_call"),
+    [
+        (PLAN, False),
+        ({**PLAN, "required": ["why"]}, True),
+        ({"type": "object"}, True),
+        ({**PLAN, "properties": {"name": {"type": "string"}}}, True),
+    ],
+    ids=["asked for", "refused", "anything", "one key"],
+)
+def test_what_the_clients_schema_asks_for_is_no_call(
+    schema: dict[str, Any], is_call: bool, stream: bool
+) -> None:
+    form = {"type": "json_schema", "json_schema": {"name": "plan", "schema": schema}}
+    messages = [{"role": "user", "content": "Which call would you make?"}]
+    asked = {"model": "m", "messages": messages, "tools": tools(HARM), "stream": stream}
+    book = Playbook().ask({**asked, "response_format": form})
+    book.answer(text_stream(*BARE) if stream else whole(BARE), None if stream else JSON)
+    message = message_of(book, stream=stream)
+    assert bool(message["calls"]) is is_call
+    assert (message["text"] == BARE) is not is_call

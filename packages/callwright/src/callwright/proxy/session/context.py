@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from callwright.agent.fold import fold_entries, read_messages
+from callwright.agent.fold import Spoke, fold_entries, read_messages
 from callwright.agent.state import RunState
 from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool, to_canonical_json
 from callwright.parsing.tool_vocabulary import ToolVocabulary
@@ -274,11 +274,11 @@ class Context:
 
     @property
     def query(self) -> str:
-        """Return the user's last message."""
-        return next(
-            (m.content for m in reversed(self.messages) if m.role == "user" and m.content.strip()),
-            "",
-        )
+        """Return the user's last words: neither a reminder of the client nor a result without its
+        call, which is told in the user's turn.
+        """
+        entries = (entry for m in reversed(self.messages) for entry in read_messages([m]))
+        return next((one.text for one in entries if isinstance(one, Spoke) and one.text), "")
 
     @property
     def is_led_natively(self) -> bool:

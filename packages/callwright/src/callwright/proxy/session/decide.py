@@ -172,6 +172,7 @@ def decide_calls(
     _fill_from_results(work, made, context)
     _leave_out_unstated(work, made, context)
     work, problem = _drop_withheld(work, made, context)
+    work = _drop_further(work, made, context)
     made.problems += [problem] if problem else []
     if is_leading:
         pass
@@ -599,20 +600,31 @@ def _ask_about_refused(
 
 
 def _drop_disallowed(work: list[AnswerCall], made: Decision, context: Context) -> list[AnswerCall]:
-    """Return the calls that the client's ``tool_choice`` and ``parallel_tool_calls`` allow."""
+    """Return the calls that the client's ``tool_choice`` allows."""
     kept: list[AnswerCall] = []
     for place, one in enumerate(work):
         if context.choice == "none":
             rule = EditRules.TOOL_CHOICE_NONE
         elif context.named and one.call.tool != context.named:
             rule = EditRules.TOOL_CHOICE_NAMED
-        elif not context.parallel and kept:
-            rule = EditRules.NO_PARALLEL_CALLS
         else:
             kept.append(one)
             continue
         made.edits.append(Edit(f"/{place}", _serialize_call(one.call), None, rule))
     return kept
+
+
+def _drop_further(work: list[AnswerCall], made: Decision, context: Context) -> list[AnswerCall]:
+    """Return the first call, where ``parallel_tool_calls`` allows no more. Those that are not made
+    for another reason are gone by then.
+    """
+    if context.parallel:
+        return work
+    made.edits += [
+        Edit(f"/{n}", _serialize_call(one.call), None, EditRules.NO_PARALLEL_CALLS)
+        for n, one in enumerate(work[1:], 1)
+    ]
+    return work[:1]
 
 
 def _drop_loops(work: list[AnswerCall], made: Decision, context: Context) -> list[AnswerCall]:
@@ -690,6 +702,7 @@ def _ask_replacement(
             work = _keep_accepted(followup.read_calls(reply, context), Decision(), context)
         trial = Decision()
         work, _ = _drop_withheld(_drop_disallowed(work, trial, context), trial, context)
+        work = _drop_further(work, trial, context)
         made.held += trial.held
         made.edits += [
             Edit(f"/{n}", None, _serialize_call(w.call), EditRules.ASKED_AGAIN)
@@ -736,6 +749,7 @@ def _ask_followup(
         _keep_accepted(followup.read_calls(reply, context), trial, context), trial, context
     )
     work, _ = _drop_withheld(_drop_loops(work, trial, context), trial, context)
+    work = _drop_further(work, trial, context)
     made.held += trial.held
     if not work:
         made.notes.append("asked again, without a usable call")

@@ -1,4 +1,5 @@
-"""Calls in a reply's text that are quotations: a result holds the very same call as text.
+"""Calls in a reply's text that are none: a result holds the very same call as text, or the reply
+is the JSON that the client's schema asks for, down to the keys.
 
 A page, a file or a mail may hold a call in any format, put there by anybody, and a model that tells
 the user what it holds repeats it. That is text, not a call of the model's own. Tools that declare
@@ -15,24 +16,27 @@ from callwright.jsontext import JsonError, parse
 from callwright.nouns.types import UNKNOWN, Json, ToolCall, iter_scalars
 from callwright.parsing import CallPiece, Parser
 from callwright.proxy.session import history
+from callwright.proxy.session.answers.form import is_in_form, read_form
 from callwright.proxy.session.context import Context
 
 _MOST_READ = 1_000_000  # characters of a text
 
 
 class Quotations:
-    """Tells the quotations of one reply. The conversation is read for those calls that may be one."""
+    """Tells what in one reply is no call. The conversation is read where one may be quoted."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._form = read_form(context.body)
         self._is_block_quoted = False
 
     def holds(self, piece: CallPiece) -> bool:
-        """Return True if a call of the reply's text is quoted. Calls of one block follow its first,
-        which has the text of all.
+        """Return True if a call of the reply's text is quoted, or what the client asked for. Calls of
+        one block follow its first, which has the text of all.
         """
         if piece.raw:
-            self._is_block_quoted = is_quoted(piece.call, self._context)
+            is_answer = self._form is not None and is_in_form(piece.raw, self._form)
+            self._is_block_quoted = is_answer or is_quoted(piece.call, self._context)
         return self._is_block_quoted
 
 
