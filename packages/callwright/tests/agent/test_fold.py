@@ -135,3 +135,33 @@ async def test_a_journal_tells_the_same_as_the_messages_that_show_it() -> None:
     ]
     assert direct == fold_entries(read_messages(shown), (LOOK,))
     assert [r.content for r in direct.results] == [{"found": "OSLO"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_spoken"),
+    [
+        ("<environment_details>\n12:01\n</environment_details>", False),
+        (" <open-files>a.py</open-files>\n<current_time>12:01</current_time> ", False),
+        ("<environment_details>12:01</environment_details> Go on.", True),
+        ("<environment_details>12:01", True),
+        ("<b>bold</b>", True),
+        ("", False),
+    ],
+)
+def test_what_a_client_wraps_behind_results_is_not_said_by_the_user(
+    text: str, is_spoken: bool
+) -> None:
+    call = Message("assistant", "", (ToolCall("c1", "look", {}),))
+    before = [Message("user", "Look."), call, Message("tool", "lamp", tool_call_id="c1")]
+    behind = [*before, Message("user", text)]
+    spoken = [e.text for e in read_messages(behind) if isinstance(e, Spoke) and e.text]
+    assert spoken == ["Look.", *([text] if is_spoken else [])]
+    answered = [*before, Message("assistant", "A lamp."), Message("user", text)]
+    told = [e.text for e in read_messages(answered) if isinstance(e, Spoke) and e.text]
+    assert told == ["Look.", *([text.strip()] if text else [])]
+
+
+def test_many_wrapped_elements_are_read_at_once() -> None:
+    text = "<a-b></a-b>" * 100_000 + "x"
+    result = Message("tool", "ok", tool_call_id="c1")
+    assert [*read_messages([result, Message("user", text)])][1] == Spoke(text)

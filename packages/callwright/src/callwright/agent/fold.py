@@ -7,7 +7,8 @@ unknown may only reduce what is done: a write without a clear outcome counts as 
 happened, and no approval is ever inferred.
 
 A *turn* is what follows from one message of the user. A text that recurs word for word behind
-results is a reminder that the client injects, and opens no turn.
+results is a reminder that the client injects, and opens no turn; so is one that is wrapped whole in
+elements, such as the time and the open files of an editor.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ write that it was not made makes it again.
 """
 LOST = "Earlier tool result"
 """How a result without its call begins, told in the user's turn."""
+_ELEMENT = re.compile(r"\s*<([a-z]+(?:[_-][a-z]+)+)>")
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 
 
@@ -76,17 +78,36 @@ Entry: TypeAlias = Spoke | Said | Called | Returned
 
 def read_messages(messages: Iterable[Message]) -> Iterator[Entry]:
     """The entries of a conversation, in order."""
+    is_behind_results = False
     for message in messages:
+        is_behind_results = message.role == "tool" or (
+            is_behind_results and message.role != "assistant"
+        )
         if message.role == "tool":
             yield Returned(message.tool_call_id, message.content, message.name)
         elif message.role == "user":
             if not message.content.startswith(LOST):
-                yield Spoke(_REMINDER.sub("", message.content).strip())
+                text = _REMINDER.sub("", message.content).strip()
+                yield Spoke("" if is_behind_results and _is_wrapped(text) else text)
         else:
             if message.content.strip():
                 yield Said(message.content, message.role)
             if message.tool_calls:
                 yield Called(message.tool_calls)
+
+
+def _is_wrapped(text: str) -> bool:
+    """Return True if a text is nothing but elements with compound names. Behind results that is
+    what a client adds by itself: ``<environment_details>…</environment_details>``.
+    """
+    at = 0
+    while (opened := _ELEMENT.match(text, at)) is not None:
+        closed = f"</{opened[1]}>"
+        end = text.find(closed, opened.end())
+        if end < 0:
+            return False
+        at = end + len(closed)
+    return at > 0 and not text[at:].strip()
 
 
 def read_journal(events: Iterable[Event]) -> Iterator[Entry]:

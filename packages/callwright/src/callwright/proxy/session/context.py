@@ -277,8 +277,8 @@ class Context:
         """Return the user's last words: neither a reminder of the client nor a result without its
         call, which is told in the user's turn.
         """
-        entries = (entry for m in reversed(self.messages) for entry in read_messages([m]))
-        return next((one.text for one in entries if isinstance(one, Spoke) and one.text), "")
+        spoken = [e.text for e in read_messages(self.messages) if isinstance(e, Spoke) and e.text]
+        return spoken[-1] if spoken else ""
 
     @property
     def is_led_natively(self) -> bool:

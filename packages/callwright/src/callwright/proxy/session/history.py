@@ -86,7 +86,9 @@ def _iter_results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall | None
     """
     waiting: dict[str, ToolCall] = {}
     for place, message in enumerate(messages):
-        if any(isinstance(entry, Spoke) and entry.text for entry in read_messages([message])):
+        is_behind = place > 0 and messages[place - 1].role == "tool"
+        read = read_messages(messages[place - 1 : place + 1] if is_behind else [message])
+        if any(isinstance(entry, Spoke) and entry.text for entry in read):
             yield None, ""
         waiting |= {call.id or f"{place}.{n}": call for n, call in enumerate(message.tool_calls)}
         if message.role != "tool":
