@@ -165,3 +165,10 @@ def test_many_wrapped_elements_are_read_at_once() -> None:
     text = "<a-b></a-b>" * 100_000 + "x"
     result = Message("tool", "ok", tool_call_id="c1")
     assert [*read_messages([result, Message("user", text)])][1] == Spoke(text)
+
+
+def test_results_of_calls_that_share_an_id_come_in_their_order() -> None:
+    calls = tuple(ToolCall("c", "look", {"name": name}) for name in ("Ann", "Bob"))
+    state = fold_entries([Spoke("Look."), Called(calls), Returned("c", "1"), Returned("c", "2")])
+    assert [(r.arguments["name"], r.content) for r in state.results] == [("Ann", 1), ("Bob", 2)]
+    assert not state.open.in_flight

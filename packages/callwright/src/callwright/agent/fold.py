@@ -14,6 +14,7 @@ elements, such as the time and the open files of an editor.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
@@ -158,6 +159,7 @@ class _Folding:
     texts: set[str] = field(default_factory=set)  # of the user
     past: list[_Past] = field(default_factory=list)
     waiting: dict[str, _Past] = field(default_factory=dict)
+    twins: dict[str, deque[_Past]] = field(default_factory=dict)  # under an id that already waits
     begins: int = 0  # calls before the present turn
     is_behind_results: bool = False
 
@@ -184,16 +186,24 @@ class _Folding:
         self.query, self.begins, self.is_behind_results = text, len(self.past), False
 
     def _call(self, calls: Sequence[ToolCall]) -> None:
+        self.twins.clear()
+        begun: set[str] = set()
         for call in calls:
             number = f"r{len(self.past) + 1}"
             one = _Past(replace(call, id=number, arguments=_read_arguments(call.arguments)))
             self.past.append(one)
+            if call.id and call.id in begun:
+                self.twins.setdefault(call.id, deque()).append(one)
+                continue
             # an id that comes again is that of the later call: its result follows
             self.waiting[call.id or number] = one
+            begun.add(call.id)
         self.is_behind_results = True
 
     def _return(self, entry: Returned) -> None:
         one = self.waiting.pop(entry.id, None) if entry.id else None
+        if self.twins.get(entry.id):  # calls of one id are answered in their order
+            self.waiting[entry.id] = self.twins[entry.id].popleft()
         if one is None and not entry.id:
             named = (k for k, w in self.waiting.items() if entry.tool in ("", w.call.tool))
             key = next(named, None)

@@ -76,6 +76,11 @@ def test_a_second_result_of_the_same_call_is_dropped() -> None:
     assert [e.rule for e in edits] == ["repeated_result"]
 
 
+def test_no_result_of_calls_that_share_an_id_is_lost() -> None:
+    history = [USER, assistant("a", "a", "b"), result("a", "1"), result("a", "2"), result("b")]
+    assert pair_messages(history) == (history, ())
+
+
 def test_calls_without_ids_are_not_judged() -> None:
     history = [USER, assistant(""), {"role": "tool", "content": "ok"}]
     assert pair_messages(history) == (history, ())

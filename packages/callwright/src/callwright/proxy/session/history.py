@@ -6,7 +6,7 @@ Pure functions of the request's messages; the proxy itself remembers nothing.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -130,6 +130,7 @@ class _Pairing:
         self._raw = raw
         self._waiting: dict[str, int] = {}
         self._answered: set[str] = set()
+        self._shared: set[str] = set()  # ids of several calls of the last assistant message
         # results of other calls, kept until this message's calls have theirs
         self._later: list[Json] = []
         self._moved: set[int] = set()
@@ -179,13 +180,15 @@ class _Pairing:
 
     def _open(self, place: int, message: Mapping[str, Any]) -> None:
         called = _list_call_ids(message)
-        if all(called):  # servers that give no ids cannot be paired by them
-            self._waiting = dict.fromkeys(called, place)
+        # servers that give no ids, or one for several calls, cannot be paired by them
+        self._shared = {one for one, times in Counter(called).items() if times > 1}
+        if all(called):
+            self._waiting = dict.fromkeys((c for c in called if c not in self._shared), place)
             self._answered = set()
 
     def _result(self, place: int, message: Mapping[str, Any]) -> None:
         called = str(message.get("tool_call_id") or "")
-        if not called or called in self._waiting:
+        if not called or called in self._waiting or called in self._shared:
             self._waiting.pop(called, None)
             self._answered.add(called)
             self.made.append(message)
