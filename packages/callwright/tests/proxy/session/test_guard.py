@@ -268,6 +268,19 @@ def test_a_yes_that_nobody_said_is_left_out_where_effects_are_declared() -> None
     assert guard.find_unstated_options(asking(near, declared), [call]) == [()]
 
 
+@pytest.mark.parametrize(
+    ("said", "amount"),
+    [
+        ("Zahle Ann bitte 1.250 Kronen für das Auto.", 1250),
+        ("Paga a Ann 1.250 coronas por el coche.", 1250),
+        ("Pay Ann 1.250 kroner for the car.", 1.25),
+    ],
+)
+def test_an_amount_copied_as_text_is_what_the_user_wrote(said: str, amount: float) -> None:
+    found = asking({"role": "user", "content": said})
+    assert made_of(found, pay(amount="1.250")) == {"to": "Ann", "amount": amount}
+
+
 def test_the_sum_of_what_a_tool_returned_is_stated() -> None:
     bills = came(json.dumps({"bills": [{"amount": 12.5}, {"amount": 37.0}]}))
     found = context(

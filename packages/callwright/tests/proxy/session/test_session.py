@@ -342,6 +342,20 @@ def test_reasoning_that_the_template_began_calls_nothing_beside_an_answer(
     assert "</think>" in said
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_call_of_the_upstreams_own_that_was_cut_off_passes_to_the_byte(stream: bool) -> None:
+    """A model that was asked for its arguments would write the rest of a file from nothing."""
+    cut = '{"to":"ann@example.org","text":"Dear A'
+    sent = (
+        native_stream(("c1", "send_mail", cut), finish="length")
+        if stream
+        else whole(None, [call("send_mail", cut)], "length")
+    )
+    book = Playbook().ask(body(stream)).answer(sent, None if stream else JSON)
+    assert len(book.asked) == 1
+    assert book.out == sent
+
+
 def test_reasoning_that_was_cut_off_calls_nothing() -> None:
     stream = chunk({"reasoning_content": HERMES}) + chunk({}, "length") + b"data: [DONE]\n\n"
     assert Playbook().ask(body()).answer(stream).message["calls"] == []

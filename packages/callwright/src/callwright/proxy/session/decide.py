@@ -143,9 +143,10 @@ class Decision:
 
     def finish_reason(self, said: str = "", *, truncated: bool = False) -> str:
         """Return the upstream's finish reason, adapted to these calls; ``truncated``: a call was
-        cut off in the text.
+        cut off in the text. Where one of the upstream's own was, its arguments are no object.
         """
-        if self.calls and not (said == "length" and truncated):
+        is_cut = truncated or any(isinstance(one.call.arguments, str) for one in self.calls)
+        if self.calls and not (said == "length" and is_cut):
             return "tool_calls"
         if not self.calls and said in ("tool_calls", "function_call"):
             return "stop"
@@ -166,8 +167,9 @@ def decide_calls(
     repaired = _without_hallucinated_calls(repaired, text, made, context)
     repaired = yield from _reread_by_schema(repaired, finish, made, context)
     repaired = yield from _ask_for_open_wishes(repaired, finish, made, context)
-    asked = yield from _ask_about_refused(repaired, made, context)
-    work: list[AnswerCall] = _drop_disallowed(asked, made, context)
+    if finish != "length":  # a call that was cut off is never completed
+        repaired = yield from _ask_about_refused(repaired, made, context)
+    work: list[AnswerCall] = _drop_disallowed(repaired, made, context)
     work = _drop_loops(work, made, context)
     _fill_from_results(work, made, context)
     _leave_out_unstated(work, made, context)

@@ -253,6 +253,16 @@ class ArgumentRepair:
         self.change.note_missing(self.draft.id, key)
         self._report("ungrounded", key, said, keyword, value)
 
+    def read_numbers(self) -> None:
+        """Numbers that came as text, as the user writes them."""
+        for key, value in list(self.arguments.items()):
+            part = self.tool.properties.get(key)
+            if not isinstance(part, dict) or self._accepts(key, value):
+                continue
+            found = formats.parse_written_number(value, get_types(part), self.situation.asked)
+            if found is not NONE and self._accepts(key, found):
+                self._edit(key, found, formats.SAID, formats.CONFIDENCE[formats.SAID])
+
     def convert(self) -> None:
         """The gate's lossless conversions and renames."""
         schema = self._compiled()
@@ -553,6 +563,7 @@ def _argument_rule(
 ARGUMENT_RULES: tuple[Rule[ReplyContext], ...] = (
     _argument_rule("unwrap_arguments", 100, ArgumentRepair.unwrap, "wrong"),
     _argument_rule("echoed_schema", 110, ArgumentRepair.replace_echoes, "open"),
+    _argument_rule("written_number", 115, ArgumentRepair.read_numbers, "wrong"),
     _argument_rule("conversion", 120, ArgumentRepair.convert, "wrong"),
     _argument_rule("placeholder", 130, ArgumentRepair.replace_placeholders, "open"),
     _argument_rule("assign_key", 140, ArgumentRepair.assign, "wrong"),
