@@ -88,3 +88,14 @@ def test_arguments_as_text_and_results_as_objects_stay_what_they_are() -> None:
     made = Ollama().request({"messages": messages})["messages"]
     assert made[0]["tool_calls"][0]["function"]["arguments"] == '{"to":"Ann"}'
     assert json.loads(made[1]["content"]) == {"ok": True}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_call_that_was_cut_off_is_text(stream: bool) -> None:
+    cut = Delta(calls=((0, "a", "look", "{}"), (1, "b", "pay", '{"to":"An')), finish="length")
+    lines = Lines({"stream": stream})
+    said = lines.delta(cut) + lines.close() if stream else lines.render_completion(cut)
+    first, last = json.loads(said.splitlines()[0])["message"], json.loads(said.splitlines()[-1])
+    assert [c["function"]["name"] for c in first["tool_calls"]] == ["look"]
+    assert first["content"] == 'pay {"to":"An'
+    assert last["done_reason"] == "length"

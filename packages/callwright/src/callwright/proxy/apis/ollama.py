@@ -87,21 +87,24 @@ class Lines:
         )
 
     def close(self) -> bytes:
-        calls = (
-            self._line({"content": "", "tool_calls": _calls_out(self._calls)})
-            if self._calls
-            else b""
-        )
+        message = self._say_calls("")
+        calls = self._line(message) if self._calls else b""
         return calls + self._line({"content": ""}, self._done())
 
     def render_completion(self, delta: Delta) -> bytes:
         self.delta(delta)
-        message: JsonObject = {"content": delta.text}
+        message = self._say_calls(delta.text)
         if delta.reasoning:
             message["thinking"] = delta.reasoning
-        if self._calls:
-            message["tool_calls"] = _calls_out(self._calls)
         return self._line(message, self._done())
+
+    def _say_calls(self, text: str) -> JsonObject:
+        """A message with this text and the calls. One that was cut off is text: clients of this API
+        make every call that they get.
+        """
+        calls, cut = _calls_out(self._calls, is_cut=self._finish == "length")
+        message: JsonObject = {"content": text + cut}
+        return {**message, "tool_calls": calls} if calls else message
 
     def error(self, status: int, message: str) -> bytes:  # noqa: ARG002
         return json_bytes({"error": message})
@@ -128,13 +131,18 @@ class Lines:
         }
 
 
-def _calls_out(calls: Mapping[int, list[str]]) -> list[Json]:
+def _calls_out(calls: Mapping[int, list[str]], *, is_cut: bool) -> tuple[list[Json], str]:
+    """The calls, and the text of those that were cut off."""
     made: list[Json] = []
+    cut = ""
     for _, (name, arguments) in sorted(calls.items()):
         found = parse_object(arguments or "{}")
+        if is_cut and not isinstance(found, dict):
+            cut += f"{name} {arguments}"
+            continue
         given = found if isinstance(found, dict) else {"_unreadable": found}
         made.append({"function": {"name": name, "arguments": given}})
-    return made
+    return made, cut
 
 
 def _convert_messages(raw: list[Json]) -> list[Json]:
