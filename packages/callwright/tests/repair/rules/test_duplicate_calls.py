@@ -49,17 +49,22 @@ def test_what_was_asked_for_twice_is_called_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    "query",
+    ("query", "goes"),
     [
-        "Setze zweimal a auf die Liste, bitte.",
-        "Pon dos veces a en la lista, por favor.",
-        "把a加入购物车两次",
-        "ضع a في القائمة مرتين",
+        ("Setze zweimal a auf die Liste, bitte.", False),
+        ("Pon dos veces a en la lista, por favor.", False),
+        ("把a加入购物车两次", False),
+        ("ضع a في القائمة مرتين", False),
+        ("Mets deux fois a sur la liste, s'il te plaît.", False),  # it cannot be read
+        ("Setze a auf die Liste, bitte.", True),
+        ("Pon a en la lista, por favor.", True),
     ],
 )
-def test_where_the_request_cannot_be_read_equal_calls_may_be_two_wishes(query: str) -> None:
+def test_equal_calls_are_two_wishes_where_the_request_may_ask_for_two(
+    query: str, goes: bool
+) -> None:
     twice = [call("GetUserToken", username="a")] * 2
-    assert dropped(twice, [[], []], [True, True], query) == {}
+    assert bool(dropped(twice, [[], []], [True, True], query)) is goes
 
 
 def test_a_ghost_beside_a_real_call_goes_and_alone_it_stays_to_be_reported() -> None:
