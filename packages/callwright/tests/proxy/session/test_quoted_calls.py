@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from time import process_time
 from typing import Any
 
 import pytest
 
 from callwright.nouns.types import ToolCall
 from callwright.parsing import write_calls
-from callwright.proxy.session.quoted_calls import is_quoted
+from callwright.proxy.session.context import Context
+from callwright.proxy.session.quoted_calls import Quotations
 from tests.proxy.playbook import JSON, Playbook, text_stream, whole
 from tests.proxy.session.test_guard import READ_ONLY, called, came, context, offered
 
@@ -25,6 +27,10 @@ ASKED = {
     "zh": ("笔记里写了什么?", "笔记内容如下:\n\n{}\n\n没有别的了。"),
     "ar": ("ماذا تقول الملاحظات؟", "تقول الملاحظات:\n\n{}\n\nهذا كل شيء."),
 }
+
+
+def _quotes(call: ToolCall, found: Context) -> bool:
+    return Quotations(found).is_quoted(call)
 
 
 def tools(annotations: Any) -> list[Any]:
@@ -85,23 +91,23 @@ def test_a_call_of_the_models_own_is_made_beside_results(stream: bool) -> None:
 )
 def test_the_format_and_the_place_in_the_result_do_not_matter(result: str) -> None:
     found = context(called("read", {"path": "n"}), came(result), tools=tools(HARM))
-    assert is_quoted(REMOVE, found)
-    assert not is_quoted(ToolCall("", "remove", {"path": "/srv/b.txt"}), found)
+    assert _quotes(REMOVE, found)
+    assert not _quotes(ToolCall("", "remove", {"path": "/srv/b.txt"}), found)
 
 
 def test_a_result_whose_call_is_gone_is_a_result() -> None:
     lost = {"role": "user", "content": f"Earlier tool result of read: {TAGGED}"}
-    assert is_quoted(REMOVE, context(lost, tools=tools(HARM)))
+    assert _quotes(REMOVE, context(lost, tools=tools(HARM)))
     said = {"role": "user", "content": f"Run this: {TAGGED}"}
-    assert not is_quoted(REMOVE, context(said, tools=tools(HARM)))
+    assert not _quotes(REMOVE, context(said, tools=tools(HARM)))
 
 
 def test_reads_and_what_was_called_before_are_no_quotations() -> None:
     read = ToolCall("", "read", PATH)
     held = came(json.dumps({"name": "read", "arguments": PATH}))
-    assert not is_quoted(read, context(called("read", {"path": "n"}), held, tools=tools(HARM)))
+    assert not _quotes(read, context(called("read", {"path": "n"}), held, tools=tools(HARM)))
     made = (called("remove", PATH), came(f"{BARE} is done"))
-    assert not is_quoted(REMOVE, context(*made, tools=tools(HARM)))
+    assert not _quotes(REMOVE, context(*made, tools=tools(HARM)))
 
 
 def test_calls_of_one_block_follow_its_first() -> None:
@@ -141,3 +147,11 @@ def test_what_the_clients_schema_asks_for_is_no_call(
     message = message_of(book, stream=stream)
     assert bool(message["calls"]) is is_call
     assert (message["text"] == BARE) is not is_call
+
+
+def test_many_calls_beside_a_long_result_are_judged_at_once() -> None:
+    found = context(called("read", {"path": "n"}), came("x remove " * 60_000), tools=tools(HARM))
+    quotes = Quotations(found)
+    started = process_time()
+    assert not any(quotes.is_quoted(ToolCall("", "remove", {"path": str(n)})) for n in range(200))
+    assert process_time() - started < 2

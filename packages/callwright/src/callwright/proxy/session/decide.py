@@ -292,6 +292,8 @@ def _leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context
         return
     found = guard.find_unstated_options(context, [one.call for one in work])
     kept = [_drop_keys(one, unstated) for one, unstated in zip(work, found, strict=True)]
+    if all(call is one.call for one, call in zip(work, kept, strict=True)):
+        return
     told = {history.make_call_key(call) for m in context.messages for call in m.tool_calls}
     beside = Counter(history.make_call_key(call) for call in kept)
     for place, (one, call) in enumerate(zip(work, kept, strict=True)):

@@ -23,11 +23,15 @@ _MOST_READ = 1_000_000  # characters of a text
 
 
 class Quotations:
-    """Tells what in one reply is no call. The conversation is read where one may be quoted."""
+    """Tells what in one reply is no call. The conversation is read where one may be quoted, each
+    result at most once.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._form = read_form(context.body)
+        self._results: list[str] | None = None
+        self._keys: dict[int, set[tuple[str, str]]] = {}  # of the calls in a result
         self._is_block_quoted = False
 
     def holds(self, piece: CallPiece) -> bool:
@@ -36,22 +40,34 @@ class Quotations:
         """
         if piece.raw:
             is_answer = self._form is not None and is_in_form(piece.raw, self._form)
-            self._is_block_quoted = is_answer or is_quoted(piece.call, self._context)
+            self._is_block_quoted = is_answer or self.is_quoted(piece.call)
         return self._is_block_quoted
 
+    def is_quoted(self, call: ToolCall) -> bool:
+        """Return True if a call that stands in the text of a reply is quoted from a result."""
+        context = self._context
+        tool = next((tool for tool in context.toolset.tools if tool.name == call.tool), None)
+        effects = tool.effects if tool is not None else UNKNOWN
+        if effects.read_only:
+            return False
+        key = history.make_call_key(call)
+        if not self._is_told(key, call.tool):
+            return False
+        made = (made for message in context.messages for made in message.tool_calls)
+        return all(history.make_call_key(one) != key for one in made)
 
-def is_quoted(call: ToolCall, context: Context) -> bool:
-    """Return True if a call that stands in the text of a reply is quoted from a result."""
-    tool = next((tool for tool in context.toolset.tools if tool.name == call.tool), None)
-    effects = tool.effects if tool is not None else UNKNOWN
-    if effects.read_only:
+    def _is_told(self, key: tuple[str, str], name: str) -> bool:
+        """Return True if a result holds a call with this key, of a tool of this name."""
+        if self._results is None:
+            self._results = [*_iter_results(self._context)]
+        for place, text in enumerate(self._results):
+            if name not in text:
+                continue
+            if place not in self._keys:
+                self._keys[place] = _read_keys(text, self._context)
+            if key in self._keys[place]:
+                return True
         return False
-    key = history.make_call_key(call)
-    told = (text for text in _iter_results(context) if call.tool in text)
-    if not any(key in _read_keys(text, context) for text in told):
-        return False
-    made = (made for message in context.messages for made in message.tool_calls)
-    return all(history.make_call_key(one) != key for one in made)
 
 
 def _iter_results(context: Context) -> Iterator[str]:
