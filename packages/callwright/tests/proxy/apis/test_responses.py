@@ -75,3 +75,19 @@ def test_only_allowed_tools_are_offered() -> None:
 def test_what_cannot_be_passed_on_is_refused(items: object) -> None:
     with pytest.raises(BadRequest):
         Responses().request({"input": items})
+
+
+@pytest.mark.parametrize("key", ["previous_response_id", "conversation", "prompt"])
+def test_what_a_server_would_have_to_remember_is_refused(key: str) -> None:
+    with pytest.raises(BadRequest, match="send the whole input"):
+        Responses().request({"input": "x", key: "id_1"})
+
+
+def test_a_reference_to_an_item_is_refused_unless_it_is_a_thought() -> None:
+    """A call that is only referred to would be missing, and be made again."""
+    said = {"role": "user", "content": "hi"}
+    thought = {"type": "item_reference", "id": "rs_1"}
+    assert len(Responses().request({"input": [said, thought]})["messages"]) == 1
+    for id_ in ("fc_1", "msg_1", None):
+        with pytest.raises(BadRequest, match="store: false"):
+            Responses().request({"input": [said, {"type": "item_reference", "id": id_}]})

@@ -25,9 +25,13 @@ _SAME = (
     "seed",
     "metadata",
 )
-_IGNORED = frozenset(
-    {"reasoning", "item_reference", "web_search_call", "file_search_call", "code_interpreter_call"}
-)
+_IGNORED = frozenset({"reasoning", "web_search_call", "file_search_call", "code_interpreter_call"})
+_HELD = (
+    "previous_response_id",
+    "conversation",
+    "prompt",
+)  # what names something that a server keeps
+_REASONING_ID = "rs_"
 
 
 class Responses:
@@ -35,10 +39,9 @@ class Responses:
 
     def request(self, body: JsonObject) -> JsonObject:
         """The chat request that a Responses request means. Raises BadRequest."""
-        if body.get("previous_response_id"):
-            raise BadRequest(
-                "previous_response_id: this proxy remembers nothing; send the whole input"
-            )
+        for key in _HELD:
+            if body.get(key):
+                raise BadRequest(f"{key}: this proxy remembers nothing; send the whole input")
         made = {key: body[key] for key in _SAME if key in body}
         made["messages"] = arrange_messages(
             [*_convert_instructions(body.get("instructions")), *_convert_input(body.get("input"))]
@@ -99,6 +102,12 @@ def _convert_item(place: int, item: Mapping[str, Any], made: list[Json]) -> None
     elif kind in ("function_call_output", "custom_tool_call_output"):
         result = _convert_output(place, item.get("output"))
         made.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": result})
+    elif kind == "item_reference":
+        if not str(item.get("id") or "").startswith(_REASONING_ID):
+            raise BadRequest(
+                f"input.{place}: an item that a server keeps; this proxy remembers nothing, send the"
+                " items themselves (store: false)"
+            )
     elif kind not in _IGNORED:
         raise BadRequest(
             f"input.{place}: items of type {kind!r} cannot be passed on to an OpenAI-compatible"
