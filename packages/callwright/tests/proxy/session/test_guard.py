@@ -378,7 +378,11 @@ def test_tests_are_run_again_after_an_edit() -> None:
     edited = (called("edit", {"path": "a.py"}, "c2"), came("ok", "c2"))
     tools = [run, edit]
     assert rules(context(*ran, tools=tools, native=True), again) == ["repeated_write"]
-    assert rules(context(*ran, *edited, tools=tools, native=True), again) == [""]
+    found = context(*ran, *edited, tools=tools, native=True)
+    assert rules(found, again) == [""]
+    led = context(*ran, *edited, tools=tools)
+    led.leave_out = True
+    assert rules(led, again) == ["repeated_write"], "a model that fills a schema calls too readily"
 
 
 def test_what_was_lost_in_an_earlier_turn_may_be_asked_for_again() -> None:

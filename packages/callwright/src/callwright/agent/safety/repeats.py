@@ -34,13 +34,17 @@ the user has only thanked since.
 """
 
 
-def find_made(state: RunState, key_of: Callable[[ToolCall], str]) -> Mapping[str, Before]:
-    """The outcomes of the present turn's calls that are not to be made again, by their keys."""
+def find_made(
+    state: RunState, key_of: Callable[[ToolCall], str], *, reopens: bool = True
+) -> Mapping[str, Before]:
+    """The outcomes of the present turn's calls that are not to be made again, by their keys.
+    ``reopens=False``: no other call opens one again, for a model that calls too readily.
+    """
     tools = {tool.name: tool for tool in state.tools}
     made: dict[str, Before] = {}
     if is_only_thanks(state.asked.query):
         made = {key_of(_call_of(r)): "thanked" for r in state.earlier if _is_done(r, tools)}
-    seen = _Seen(made)
+    seen = _Seen(made, reopens)
     for result in _in_turn(state):
         seen.take(key_of(_call_of(result)), result, tools.get(result.tool))
     return made
@@ -53,6 +57,7 @@ class _Seen:
     """
 
     made: dict[str, Before]
+    reopens: bool
     loose: dict[str, Effects] = field(default_factory=dict)
     told: set[tuple[str, str]] = field(default_factory=set)
 
@@ -65,7 +70,7 @@ class _Seen:
         if before is None:
             return
         self.made[key] = before
-        if effects.idempotent or not effects.declared:
+        if self.reopens and (effects.idempotent or not effects.declared):
             self.loose[key] = effects
 
     def _reopen(self, key: str, result: ToolResult) -> None:
