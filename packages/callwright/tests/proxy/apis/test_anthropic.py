@@ -53,6 +53,11 @@ def test_what_is_no_conversation_is_refused() -> None:
             request(messages=messages)
 
 
+def test_tools_that_are_no_list_are_refused() -> None:
+    with pytest.raises(BadRequest, match="tools"):
+        request(tools=1.5)
+
+
 def test_thoughts_are_shown_to_those_who_asked_for_them() -> None:
     delta = Delta(text="a", reasoning="hm")
     asked = json.loads(Messages({"thinking": {"type": "enabled"}}).render_completion(delta))

@@ -99,3 +99,9 @@ def test_a_call_that_was_cut_off_is_text(stream: bool) -> None:
     assert [c["function"]["name"] for c in first["tool_calls"]] == ["look"]
     assert first["content"] == 'pay {"to":"An'
     assert last["done_reason"] == "length"
+
+
+@pytest.mark.parametrize("calls", [" ", 3, [3], [{}], [{"function": "x"}]])
+def test_calls_that_are_none_are_refused(calls: Any) -> None:
+    with pytest.raises(BadRequest, match="tool_calls"):
+        Ollama().request({"messages": [{"role": "assistant", "tool_calls": calls}]})

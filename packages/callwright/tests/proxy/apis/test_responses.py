@@ -70,7 +70,14 @@ def test_only_allowed_tools_are_offered() -> None:
 
 
 @pytest.mark.parametrize(
-    "items", [3, [3], [{"type": "computer_call"}], [{"role": "user", "content": [{"type": "x"}]}]]
+    "items",
+    [
+        3,
+        [3],
+        [{"type": "computer_call"}],
+        [{"type": ["message"]}],
+        [{"role": "user", "content": [{"type": "x"}]}],
+    ],
 )
 def test_what_cannot_be_passed_on_is_refused(items: object) -> None:
     with pytest.raises(BadRequest):

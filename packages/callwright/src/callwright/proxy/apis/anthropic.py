@@ -57,10 +57,11 @@ class Anthropic:
             made["stop"] = body["stop_sequences"]
         if body.get("stream"):
             made["stream_options"] = {"include_usage": True}
+        offered = body.get("tools") or []
+        if not isinstance(offered, list):
+            raise BadRequest("tools: a list is required")
         tools = [
-            _convert_tool(t)
-            for t in body.get("tools") or ()
-            if isinstance(t, Mapping) and "input_schema" in t
+            _convert_tool(t) for t in offered if isinstance(t, Mapping) and "input_schema" in t
         ]
         if tools:
             made["tools"] = tools

@@ -165,8 +165,11 @@ def _convert_messages(raw: list[Json]) -> list[Json]:
             continue
         out: JsonObject = {"role": message.get("role"), "content": _convert_content(message)}
         calls = []
-        for entry in message.get("tool_calls") or ():
-            calls.append(_convert_call(entry, number))
+        entries = message.get("tool_calls") or []
+        if not isinstance(entries, list):
+            raise BadRequest(f"messages.{place}.tool_calls: a list is required")
+        for entry in entries:
+            calls.append(_convert_call(place, entry, number))
             number += 1
         if calls:
             open_calls.add([(call["id"], call["function"]["name"]) for call in calls])
@@ -175,8 +178,10 @@ def _convert_messages(raw: list[Json]) -> list[Json]:
     return made
 
 
-def _convert_call(entry: Mapping[str, Any], number: int) -> JsonObject:
-    function = entry.get("function") or {}
+def _convert_call(place: int, entry: Json, number: int) -> JsonObject:
+    function = entry.get("function") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(function, dict):
+        raise BadRequest(f"messages.{place}.tool_calls: an object with a function is required")
     given = function.get("arguments") or {}
     arguments = given if isinstance(given, str) else json_bytes(given).decode()
     return {

@@ -86,7 +86,7 @@ def _convert_input(raw: Json) -> list[Json]:
 
 
 def _convert_item(place: int, item: Mapping[str, Any], made: list[Json]) -> None:
-    kind = item.get("type", "message")
+    kind = str(item.get("type") or "message")
     if kind == "message":
         role = {"developer": "system"}.get(str(item.get("role")), item.get("role"))
         made.append({"role": role, "content": _convert_content(place, item.get("content"))})
