@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from callwright.agent.early_calls import IntendedCall
+from callwright.nouns.model_profile import ModelProfile, load_profiles
 from callwright.nouns.types import Reply, ToolCall
 from callwright.proxy.session.context import Context, DecidedBefore, Toolsets, read_context
 from callwright.proxy.session.decide import Question
@@ -320,3 +321,20 @@ def test_of_two_users_with_the_same_words_each_has_calls_of_his_own() -> None:
     bob = recall_decided(seen("B-2"))
     assert (bob.chosen, bob.intended) == (("create_order",), ())
     assert recall_decided(context(asked)).intended == ()
+
+
+@pytest.mark.parametrize("profile", load_profiles().values(), ids=lambda p: p.name)
+def test_an_upstream_is_shown_as_much_and_may_make_as_many_calls_as_its_profile_says(
+    profile: ModelProfile,
+) -> None:
+    find = tool("find_part", "lorem " * 1_000, READ, name=TEXT)
+    asked = {"model": "m", "messages": [user("Find hex bolts")], "tools": [find]}
+    found = read_context(asked, b"x", Toolsets(), Settings(profile=profile))
+    assert found is not None
+    found.native, found.schema = False, True
+    called = calls(("find_part", {"name": "hex bolts"}))
+    _, (question,) = run(found, called)
+    told = json.dumps(question.body["messages"])
+    words = profile.description_chars // len("lorem ") - 1  # and an ellipsis
+    assert told.count("lorem") == words
+    assert f'"maxItems": {profile.layer_calls}' in json.dumps(question.body["response_format"])

@@ -142,6 +142,14 @@ class RepairOptions:
         typer.Option("--strict", help="Report refused calls as text instead of passing them on."),
     ] = None
     overlay: Overlay = None
+    model_profile: Annotated[
+        str | None,
+        typer.Option(
+            "--model-profile",
+            help="How much of tools an upstream is shown that guided mode leads, and how many calls"
+            " it may make at once: small (default), medium or large.",
+        ),
+    ] = None
 
     def to_settings(self) -> Mapping[str, Any]:
         return {f"proxy.{one.name}": getattr(self, one.name) for one in fields(self)}
@@ -209,5 +217,6 @@ def proxy_command(
             reasks=settings.get("proxy.reasks"),
             strict=settings.get("proxy.strict", False),
             overlay=settings.get("proxy.overlay"),
+            model_profile=settings.get("proxy.model_profile", ""),
         )
     )

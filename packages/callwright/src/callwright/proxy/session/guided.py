@@ -30,7 +30,6 @@ _SEVERAL = (
 _ONE = '{"calls": [{"name": ..., "arguments": {...}}, the one call that is needed next]}'
 _CALLS = '{"calls": [{"name": ..., "arguments": {...}}, one for each call that is needed next]}'
 _MOST_CALLS = 16
-_MOST_LED = 8  # a small model repeats itself to the end
 _WISH = 100  # characters
 
 
@@ -171,7 +170,8 @@ def build_schema(context: Context, *, least: int = 1, offered: Sequence[Tool] = 
         ]
     }
     if context.parallel:
-        most = _MOST_LED if offered else _MOST_CALLS
+        # a small model that is led repeats itself to the end
+        most = context.settings.profile.layer_calls if offered else _MOST_CALLS
         length = {"type": "array", "minItems": 1, "maxItems": most}
         calls = {**length, "minItems": min(least, most), "items": one}
         wishes: JsonObject = {"type": "string", "maxLength": _WISH}
@@ -264,7 +264,8 @@ def _render_led(context: Context, shown: Sequence[Tool]) -> str:
     """The instructions of a turn that is led: signatures, for a small model reads slowly."""
     from callwright.agent.render import render_signatures
 
-    tools, form = render_signatures(shown), _choose_form(context)
+    tools = render_signatures(shown, context.settings.profile)
+    form = _choose_form(context)
     return prompts.render("led", tools=tools, form=form)[0].content
 
 

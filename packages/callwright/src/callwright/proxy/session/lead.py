@@ -265,7 +265,7 @@ def build_context(context: Context, kind: type[C]) -> C:
         query=state.asked.query,
         tools=context.toolset.tools,
         planner=_Unplanned(),
-        facts=RunFacts(state, gate=gate, trace=trace),
+        facts=RunFacts(state, gate=gate, trace=trace, profile=context.settings.profile),
         mode="schema" if context.schema else "text",
         trace=trace,
         conversation=state.asked.conversation,
