@@ -308,6 +308,16 @@ def test_an_amount_copied_as_text_is_what_the_user_wrote(said: str, amount: floa
     assert made_of(found, pay(amount="1.250")) == {"to": "Ann", "amount": amount}
 
 
+def test_a_place_on_the_map_is_read_as_it_stands() -> None:
+    place = {"latitude": {"type": "number"}, "longitude": {"type": "number"}}
+    found = asking(
+        {"role": "user", "content": "Wie ist das Wetter bei 52.520 und 13.405 in der Nähe?"},
+        offered("weather", place, READ_ONLY),
+    )
+    call = ToolCall("", "weather", {"latitude": "52.520", "longitude": "13.405"})
+    assert made_of(found, call) == {"latitude": 52.52, "longitude": 13.405}
+
+
 def test_the_sum_of_what_a_tool_returned_is_stated() -> None:
     bills = came(json.dumps({"bills": [{"amount": 12.5}, {"amount": 37.0}]}))
     found = context(

@@ -96,6 +96,10 @@ def test_a_value_of_blanks_is_no_number_and_is_soon_seen_to_be_none() -> None:
         ("1.250", "Ann 1.250", NONE),  # in no language that can be told
         ("52.520", "Wie ist das Wetter in Berlin und in der Nähe?", NONE),
         ("1250", "Zahle Ann 1250 Kronen für das Auto.", NONE),
+        ("0.125", "Gib ihm 0.125 Gramm für die Nacht.", NONE),
+        ("1.250", "Trage 1.250 und 2.5 für uns in die Liste ein.", NONE),
+        ("1.250", "Zahle Ann am 3.12. um 19.30 Uhr die 1.250 Kronen für das Auto.", 1250),
+        ("1.250", "Zahle Ann am 3.12.2026 die 1.250 Kronen für das Auto.", 1250),
     ],
 )
 def test_a_number_in_text_is_read_as_the_user_writes_numbers(

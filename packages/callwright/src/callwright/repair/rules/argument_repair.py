@@ -257,7 +257,8 @@ class ArgumentRepair:
         """Numbers that came as text, as the user writes them."""
         for key, value in list(self.arguments.items()):
             part = self.tool.properties.get(key)
-            if not isinstance(part, dict) or self._accepts(key, value):
+            is_place = not formats.COORDINATES.isdisjoint(split_words(key))
+            if not isinstance(part, dict) or is_place or self._accepts(key, value):
                 continue
             found = formats.parse_written_number(value, get_types(part), self.situation.asked)
             if found is not NONE and self._accepts(key, found):
