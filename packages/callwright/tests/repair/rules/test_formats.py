@@ -91,6 +91,9 @@ def test_a_value_of_blanks_is_no_number_and_is_soon_seen_to_be_none() -> None:
         ("1.250,50", "Zahle Ann 1.250,50 Kronen für das Auto.", 1250.5),
         ("1,250", "Pay Ann 1,250 for the car.", 1250),
         ("1.250", "Pay Ann 1.250 for the car.", NONE),  # as it stands
+        ("3,5", "Pay Ann 3,5 for the car.", NONE),  # no English number
+        ("3,5", "Zahle Ann 3,5 Kronen für das Auto.", 3.5),
+        ("12.5", "Zahle Ann 12.5 Kronen für das Auto.", NONE),
         ("1.250", "Zahle Ann 11.250 Kronen für das Auto.", NONE),
         ("1.250", "Zahle Ann 1.250.000 Kronen für das Auto.", NONE),
         ("1.250", "Ann 1.250", NONE),  # in no language that can be told

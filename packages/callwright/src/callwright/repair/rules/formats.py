@@ -45,6 +45,7 @@ _LETTERS = re.compile(
 )
 _GROUPED = re.compile(r"[-+]?\d{1,3}(?:[.,]\d{3})*(?:[.,]\d+)?\Z")
 _SEPARATED = re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:[.,]\d{3})*|0)[.,]\d+\Z")
+_POINTED = re.compile(r"[-+]?\d{1,3}(?:,\d{3})*(?:\.\d+)?\Z")  # a number as English writes it
 # what is surely a decimal with a point; "3.12." is a day, and "19.30" may be a time
 _DECIMAL_POINT = re.compile(r"(?<![\d.])(?:0\.\d|\d+\.\d(?![\d.])|\d+\.\d{4,})")
 COORDINATES = ENGLISH.words("parameters.coordinate_keys")
@@ -246,9 +247,10 @@ def parse_written_number(value: Json, types: frozenset[str], said: Sequence[str]
     written = packs.pop() if len(packs) == 1 else None
     if written is None or any(map(_DECIMAL_POINT.search, told)):
         return NONE
-    pointed = written.with_point(text).replace(",", "")
-    if pointed == text or pointed.count(".") > 1:
+    pointed = written.with_point(text)
+    if pointed == text.replace(",", "") or not _POINTED.match(pointed):
         return NONE
+    pointed = pointed.replace(",", "")
     return float(pointed) if "." in pointed else int(pointed)
 
 
