@@ -318,6 +318,26 @@ def test_a_place_on_the_map_is_read_as_it_stands() -> None:
     assert made_of(found, call) == {"latitude": 52.52, "longitude": 13.405}
 
 
+@pytest.mark.parametrize(
+    ("said", "given"),
+    [
+        ("Book a table on 2026-12-03 at 8.", {"day": "2026-12-03"}),
+        ("Reserviere einen Tisch am 2026-12-03 um 8.", {"day": "2026-12-03"}),
+        ("Book a table for 2, my birthday is 1990-05-04.", {"people": 2}),
+    ],
+)
+def test_a_write_is_not_given_the_only_value_that_is_left(said: str, given: dict[str, Any]) -> None:
+    """It is asked for instead: the hour is no number of people, and a birthday no evening."""
+    parts = {"day": {"type": "string", "format": "date"}, "people": {"type": "integer"}}
+    call = ToolCall("", "book", given)
+    for effects, is_filled in ((NO_HARM, False), (READ_ONLY, True)):
+        found = asking({"role": "user", "content": said}, offered("book", parts, effects))
+        made = settled(found, call, replies=(Said("{}"),))
+        (sent,) = made.calls
+        assert (json.loads(sent.arguments).keys() == parts.keys()) is is_filled
+        assert made.asked == (0 if is_filled else 1)
+
+
 def test_the_sum_of_what_a_tool_returned_is_stated() -> None:
     bills = came(json.dumps({"bills": [{"amount": 12.5}, {"amount": 37.0}]}))
     found = context(
