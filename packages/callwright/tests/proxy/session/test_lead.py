@@ -225,6 +225,23 @@ def test_a_reply_that_only_lists_what_was_done_calls_nothing() -> None:
     assert not found.held
 
 
+def test_a_reply_that_states_a_served_wish_once_more_calls_nothing() -> None:
+    asked = user("What is the code of the hex bolts?")
+    found, _ = run(context(asked), calls(("find_part", {"name": "hex bolts"})))
+    assert found.decision is not None
+    there = [asked, *made("find_part", {"name": "hex bolts"}, '{"part_code": "HB-8"}')]
+    junk = calls(("create_order", {"part_code": "hex bolts", "quantity": "some"}))
+    answer = '{"statements": [{"text": "The code is HB-8.", "results": ["r1"]}], "missing": []}'
+    found, _ = run(context(*there), junk, answer)
+    assert found.decision is not None
+    assert (found.decision.calls, found.decision.text) == ([], ["The code is HB-8."])
+    assert "a reply asked for what was done already" in found.notes
+    more = calls(("create_order", {"part_code": "HB-8", "quantity": 200}))
+    found, _ = run(context(user("Order 200 hex bolts."), *there[1:]), more)
+    assert found.decision is not None
+    assert [sent.call.tool for sent in found.decision.calls] == ["create_order"]
+
+
 def test_a_write_held_for_want_of_a_value_is_asked_for_again_once_something_was_looked_up() -> None:
     """A lookup without a declared result may give the value: its result tells."""
     found_customer = tool("find_customer", "Finds a customer.", None, name=TEXT)

@@ -30,11 +30,13 @@ _MOST_TOLD = 100  # clients may send ever other lists
 
 class DecidedBefore(NamedTuple):
     """The tools that were chosen for a request of the user, and the calls that came too early.
+    ``wishes``: those that the first reply stated, if each had its call.
     ``seen``: digests of the results that these calls may rest on.
     """
 
     chosen: tuple[str, ...] | None = None
     intended: tuple[IntendedCall, ...] = ()
+    wishes: tuple[str, ...] = ()
     seen: tuple[bytes, ...] = ()
 
 

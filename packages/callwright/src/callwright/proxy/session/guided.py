@@ -225,20 +225,6 @@ def read_guided_calls(text: str, names: Container[str]) -> tuple[ToolCall, ...] 
     return None if found.truncated and not made else tuple(made)
 
 
-def names_only_done(text: str, done: Container[str]) -> bool:
-    """Return True if the wishes of a guided reply are all names of tools that were called: a small
-    model that finds nothing left to do lists what it did, and calls something beside it.
-    """
-    try:
-        value = parse_lenient(text).value
-    except JsonError:
-        return False
-    wishes = value.get("wishes") if isinstance(value, dict) else None
-    if not isinstance(wishes, list) or not wishes:
-        return False
-    return all(isinstance(wish, str) and wish in done for wish in wishes)
-
-
 def _is_call(entry: Json, names: Container[str]) -> TypeGuard[JsonObject]:
     """Return True if an entry calls one of these tools with an object of arguments."""
     return (
