@@ -357,6 +357,10 @@ TALKS = {
         [{"content": "It rains."}],
         {"messages": [USER, called(("c1", "weather", ZURICH)), USER, told("c9", "nobody asked")]},
     ),
+    "late result": Talk(
+        [{"content": "It rains."}],
+        {"messages": [USER, called(("c1", "weather", ZURICH)), USER, told("c1", "rain")]},
+    ),
     "repeated result": Talk(
         [{"content": "It rains."}], {"messages": [*IN_VIEW, told("c1", "rain")]}
     ),

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from callwright import Orchestrator, Run
 from callwright.agent.earlier_turns import read_turns
-from callwright.nouns.types import READ_LOCAL, WRITE, Message, Tool, ToolCall
+from callwright.agent.options import Safety
+from callwright.nouns.types import READ_LOCAL, UNKNOWN, WRITE, Message, Tool, ToolCall
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 
 ORDER = {"article": {"type": "string"}, "pieces": {"type": "integer"}}
@@ -82,3 +85,34 @@ def test_a_write_without_a_result_may_have_been_made() -> None:
 def test_words_alone_are_taken_as_they_are() -> None:
     said = (Message("user", "Hello"), Message("assistant", "Good morning."))
     assert read_turns(said).words == said
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["Once more, please.", "Noch einmal, bitte.", "Pide otros tres, por favor.", "再订三个"],
+)
+async def test_who_asks_once_more_gets_it_once_more_in_any_language(query: str) -> None:
+    said = {"text": "The number is B-18.", "results": ["r2"]}
+    run = await follow(query, {"tool": "order", "arguments": MADE}, said, order())
+    assert [result.content for result in run.results] == [{"number": "B-18"}]
+
+
+@pytest.mark.parametrize("query", ["What was the number again?", "Wie war noch mal die Nummer?"])
+async def test_a_question_for_what_was_said_makes_no_write_again(query: str) -> None:
+    said = {"text": "The number is A-17.", "results": ["r1"]}
+    run = await follow(query, {"tool": "order", "arguments": MADE}, said, order())
+    assert run.results == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "is_made"), [("And now?", True), ("Und jetzt?", True), ("Thanks a lot!", False)]
+)
+async def test_what_nobody_says_that_it_writes_is_called_anew(query: str, is_made: bool) -> None:
+    tool = FakeTool("order", ORDER, output={"number": "B-18"}, effects=UNKNOWN)
+    model = ScriptedModel({
+        "bind": {"calls": [{"tool": "order", "arguments": MADE}]},
+        "*": {"statements": [{"text": "It is B-18.", "results": ["r2"]}], "missing": []},
+    })  # fmt: skip
+    safety = Safety(allow=["*"])
+    run = await Orchestrator([fake_source(tool)], model=model, safety=safety).run(query, BEFORE)
+    assert bool(run.results) is is_made

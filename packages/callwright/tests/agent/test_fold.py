@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from callwright.agent.fold import (
-    NOT_CALLED,
+    NO_RESULT,
     Called,
     Returned,
     Said,
@@ -86,7 +86,7 @@ def test_calls_are_numbered_as_they_were_written_whatever_their_ids(ids: tuple[s
     ]
 
 
-@pytest.mark.parametrize("text", ["Error: no answer in time", NOT_CALLED, None])
+@pytest.mark.parametrize("text", ["Error: no answer in time", NO_RESULT, None])
 def test_a_write_without_a_clear_outcome_may_have_happened(text: str | None) -> None:
     back = [] if text is None else [Returned("c1", text)]
     assert [*fold(Spoke("go"), called("pay"), *back).lasting.doubts] == ["r1"]
@@ -135,3 +135,40 @@ async def test_a_journal_tells_the_same_as_the_messages_that_show_it() -> None:
     ]
     assert direct == fold_entries(read_messages(shown), (LOOK,))
     assert [r.content for r in direct.results] == [{"found": "OSLO"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_spoken"),
+    [
+        ("<environment_details>\n12:01\n</environment_details>", False),
+        (" <open-files>a.py</open-files>\n<current_time>12:01</current_time> ", False),
+        ("<environment_details>12:01</environment_details> Go on.", True),
+        ("<environment_details>12:01", True),
+        ("<b>bold</b>", True),
+        ("", False),
+    ],
+)
+def test_what_a_client_wraps_behind_results_is_not_said_by_the_user(
+    text: str, is_spoken: bool
+) -> None:
+    call = Message("assistant", "", (ToolCall("c1", "look", {}),))
+    before = [Message("user", "Look."), call, Message("tool", "lamp", tool_call_id="c1")]
+    behind = [*before, Message("user", text)]
+    spoken = [e.text for e in read_messages(behind) if isinstance(e, Spoke) and e.text]
+    assert spoken == ["Look.", *([text] if is_spoken else [])]
+    answered = [*before, Message("assistant", "A lamp."), Message("user", text)]
+    told = [e.text for e in read_messages(answered) if isinstance(e, Spoke) and e.text]
+    assert told == ["Look.", *([text.strip()] if text else [])]
+
+
+def test_many_wrapped_elements_are_read_at_once() -> None:
+    text = "<a-b></a-b>" * 100_000 + "x"
+    result = Message("tool", "ok", tool_call_id="c1")
+    assert [*read_messages([result, Message("user", text)])][1] == Spoke(text)
+
+
+def test_results_of_calls_that_share_an_id_come_in_their_order() -> None:
+    calls = tuple(ToolCall("c", "look", {"name": name}) for name in ("Ann", "Bob"))
+    state = fold_entries([Spoke("Look."), Called(calls), Returned("c", "1"), Returned("c", "2")])
+    assert [(r.arguments["name"], r.content) for r in state.results] == [("Ann", 1), ("Bob", 2)]
+    assert not state.open.in_flight

@@ -115,4 +115,4 @@ def test_a_text_that_cannot_be_told_is_read_as_english_and_a_foreign_one_is_not(
 def test_a_pack_says_nothing_about_what_it_has_no_expression_for() -> None:
     assert ENGLISH.says("calls.written_out", "an example, please") is True
     assert GERMAN.says("calls.written_out", "wie spät ist es?") is False
-    assert GERMAN.says("calls.again", "noch einmal") is None
+    assert GERMAN.says("calls.of_tools", "welche Werkzeuge gibt es?") is None

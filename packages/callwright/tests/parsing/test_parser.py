@@ -163,7 +163,17 @@ def test_a_call_inside_reasoning_is_found() -> None:
     )
     assert first == TextPiece("<think>so ", reasoning=True)
     assert isinstance(call, CallPiece)
+    assert call.reasoning
     assert last == TextPiece("</think>", reasoning=True)
+
+
+def test_reasoning_that_began_before_the_reply_is_known_by_its_end() -> None:
+    assert parsed("so</think>Hi</think>") == [
+        TextPiece("so"),
+        TextPiece("</think>", reasoning=True, closes=True),
+        TextPiece("Hi</think>"),
+    ]
+    assert parsed("so<|end|>Hi") == [TextPiece("so<|end|>Hi")]
 
 
 @pytest.mark.parametrize(

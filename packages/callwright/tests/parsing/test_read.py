@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.nouns.types import Tool
-from callwright.parsing import Finish, parse_calls
+from callwright.nouns.types import Tool, ToolCall
+from callwright.parsing import Finish, parse_calls, write_calls
 from tests.places import SUITE
 
 DIALECTS_SUITE = SUITE / "dialects"
@@ -30,6 +30,14 @@ def test_the_language_neutral_cases_are_read_as_they_say(case: dict[str, Any]) -
     assert (found.finish.answer if found.finish else None) == case.get("finish")
     assert found.reason == case.get("reason", "")
     assert found.truncated is case.get("truncated", False)
+
+
+def test_what_a_model_considered_is_not_what_it_calls() -> None:
+    one, two = (write_calls([ToolCall("", tool.name, {})], "hermes") for tool in TOOLS)
+    found = parse_calls(f"<think>{one} or {two}?</think>{two}", TOOLS)
+    assert [c.tool for c in found.calls] == ["get_weather"]
+    assert not parse_calls(f"<think>{one}? No.</think>I did nothing.", TOOLS).calls
+    assert [c.tool for c in parse_calls(f"<think>{one}</think>", TOOLS).calls] == ["f"]
 
 
 def test_ids_are_numbered_in_order() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import Tool, ToolCall
 from callwright.parsing import DIALECTS, CallPiece, Parser, parse_calls, write_calls
+from callwright.parsing.pieces import drop_thoughts
 from callwright.parsing.scanner import GLANCE
 from callwright.parsing.strict import ATTEMPTS
 from callwright.parsing.tool_vocabulary import ToolVocabulary
@@ -89,11 +90,8 @@ def test_more_white_space_than_a_reader_looks_across_is_read_strictly_as_by_the_
 @given(st.lists(st.sampled_from(PARTS), min_size=1, max_size=3).map("".join))
 def test_a_reply_with_one_clean_call_says_the_same_as_any_other(text: str) -> None:
     parser = Parser(TOOLS, unknown=True)
-    calls = [
-        p.call
-        for p in [p for c in text for p in parser.feed(c)] + parser.close()
-        if isinstance(p, CallPiece)
-    ]
+    read = [p for c in text for p in parser.feed(c)] + parser.close()
+    calls = [p.call for p in drop_thoughts(read) if isinstance(p, CallPiece)]
     found = parse_calls(text, TOOLS)
     assert [(c.tool, c.arguments) for c in found.calls] == [
         (c.tool, c.arguments) for c in calls if c.tool != "Finish"

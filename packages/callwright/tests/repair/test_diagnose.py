@@ -36,6 +36,17 @@ def result(content: Json = None, failure: Failure | None = None) -> ToolResult:
         ),
         ({"success": False, "message": "no such genre"}, "error_payload", "no such genre"),
         ({"status": "error", "message": "bad year"}, "error_payload", "bad year"),
+        (
+            {"isError": True, "content": [{"type": "text", "text": "no such genre"}]},
+            "error_payload",
+            "no such genre",
+        ),
+        (
+            {"type": "tool_result", "is_error": True, "content": "kein Genre"},
+            "error_payload",
+            "kein Genre",
+        ),
+        ({"isError": True, "content": [3]}, "error_payload", '{"content":[3],"isError":true}'),
         ({"status": 400, "title": "Bad Request", "traceId": "|x"}, "error_payload", "Bad Request"),
         (
             {"detail": [{"loc": ["query", "year"], "msg": "Field required"}]},
@@ -112,6 +123,7 @@ def test_a_delivered_failure_is_found(content: Json, kind: FailureKind, message:
 @pytest.mark.parametrize(
     "content",
     [
+        {"isError": False, "content": [{"type": "text", "text": "Comedy"}]},
         {"movie": "Khesari", "year": 2000},
         [{"movie": "Khesari"}],
         {"error": None, "data": 1},

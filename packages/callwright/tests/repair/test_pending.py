@@ -13,6 +13,7 @@ from callwright.repair.pending import find_follow_up, is_pending
     [
         ({"status": "pending"}, True),
         ({"state": "IN-PROGRESS"}, True),
+        ({"state": "In progress"}, True),
         ({"phase": "Running"}, True),
         ({"done": False}, True),
         ({"done": True}, False),

@@ -4,17 +4,22 @@ was written and is not written again unasked.
 A conversation may hold calls and their results, as chat messages do. The results are sources of
 values and can be cited; the calls of the run are numbered behind theirs. A write of an earlier turn
 that is done, or may be, is not made again with the same arguments, unless the new request asks for
-its tool (:func:`callwright.agent.safety.policy.find_asked`).
+its tool (:func:`callwright.agent.safety.policy.find_asked`), or for something once more.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from callwright.agent.fold import Spoke, fold_entries, read_messages
 from callwright.agent.safety.policy import find_asked
+from callwright.language.again import asks_again
+from callwright.language.thanks import is_only_thanks
 from callwright.nouns.types import Message, Tool, ToolResult
+
+_QUESTION = re.compile(r"[?？؟]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +34,17 @@ class EarlierTurns:
     numbered: int = 0
 
     def list_unasked(self, query: str, tools: Sequence[Tool]) -> tuple[ToolResult, ...]:
-        """The writes whose tool the request does not ask for, as far as it can be read."""
-        if not self.written:
+        """The writes whose tool the request does not ask for, as far as it can be read. One that asks
+        for something once more asks for any of them, unless it is a question ("What was the number
+        again?"). A call of unknown effects may well be a read, and is one of them only where the
+        request just thanks.
+        """
+        is_question = _QUESTION.search(query) is not None
+        if not self.written or (asks_again(query) and not is_question):
             return ()
         asked = find_asked(query, (), tools)
+        if not is_only_thanks(query):
+            asked |= {tool.name: True for tool in tools if not tool.effects.declared}
         return tuple(one for one in self.written if asked.get(one.tool) is not True)
 
 

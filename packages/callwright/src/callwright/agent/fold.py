@@ -7,12 +7,14 @@ unknown may only reduce what is done: a write without a clear outcome counts as 
 happened, and no approval is ever inferred.
 
 A *turn* is what follows from one message of the user. A text that recurs word for word behind
-results is a reminder that the client injects, and opens no turn.
+results is a reminder that the client injects, and opens no turn; so is one that is wrapped whole in
+elements, such as the time and the open files of an editor.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
@@ -35,10 +37,13 @@ from callwright.nouns.types import (
 from callwright.repair.diagnose import failure_in
 from callwright.repair.outcome import is_unknown, with_outcome
 
-NOT_CALLED = "[no result: this call was not carried out]"
-"""What a client's request is given in the place of a result that it lacks."""
+NO_RESULT = "[no result: it is not known whether this call was carried out]"
+"""What a client's request is given in the place of a result that it lacks: a model that is told of a
+write that it was not made makes it again.
+"""
 LOST = "Earlier tool result"
 """How a result without its call begins, told in the user's turn."""
+_ELEMENT = re.compile(r"\s*<([a-z]+(?:[_-][a-z]+)+)>")
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 
 
@@ -74,17 +79,36 @@ Entry: TypeAlias = Spoke | Said | Called | Returned
 
 def read_messages(messages: Iterable[Message]) -> Iterator[Entry]:
     """The entries of a conversation, in order."""
+    is_behind_results = False
     for message in messages:
+        is_behind_results = message.role == "tool" or (
+            is_behind_results and message.role != "assistant"
+        )
         if message.role == "tool":
             yield Returned(message.tool_call_id, message.content, message.name)
         elif message.role == "user":
             if not message.content.startswith(LOST):
-                yield Spoke(_REMINDER.sub("", message.content).strip())
+                text = _REMINDER.sub("", message.content).strip()
+                yield Spoke("" if is_behind_results and _is_wrapped(text) else text)
         else:
             if message.content.strip():
                 yield Said(message.content, message.role)
             if message.tool_calls:
                 yield Called(message.tool_calls)
+
+
+def _is_wrapped(text: str) -> bool:
+    """Return True if a text is nothing but elements with compound names. Behind results that is
+    what a client adds by itself: ``<environment_details>…</environment_details>``.
+    """
+    at = 0
+    while (opened := _ELEMENT.match(text, at)) is not None:
+        closed = f"</{opened[1]}>"
+        end = text.find(closed, opened.end())
+        if end < 0:
+            return False
+        at = end + len(closed)
+    return at > 0 and not text[at:].strip()
 
 
 def read_journal(events: Iterable[Event]) -> Iterator[Entry]:
@@ -135,6 +159,7 @@ class _Folding:
     texts: set[str] = field(default_factory=set)  # of the user
     past: list[_Past] = field(default_factory=list)
     waiting: dict[str, _Past] = field(default_factory=dict)
+    twins: dict[str, deque[_Past]] = field(default_factory=dict)  # under an id that already waits
     begins: int = 0  # calls before the present turn
     is_behind_results: bool = False
 
@@ -161,16 +186,24 @@ class _Folding:
         self.query, self.begins, self.is_behind_results = text, len(self.past), False
 
     def _call(self, calls: Sequence[ToolCall]) -> None:
+        self.twins.clear()
+        begun: set[str] = set()
         for call in calls:
             number = f"r{len(self.past) + 1}"
             one = _Past(replace(call, id=number, arguments=_read_arguments(call.arguments)))
             self.past.append(one)
+            if call.id and call.id in begun:
+                self.twins.setdefault(call.id, deque()).append(one)
+                continue
             # an id that comes again is that of the later call: its result follows
             self.waiting[call.id or number] = one
+            begun.add(call.id)
         self.is_behind_results = True
 
     def _return(self, entry: Returned) -> None:
         one = self.waiting.pop(entry.id, None) if entry.id else None
+        if self.twins.get(entry.id):  # calls of one id are answered in their order
+            self.waiting[entry.id] = self.twins[entry.id].popleft()
         if one is None and not entry.id:
             named = (k for k, w in self.waiting.items() if entry.tool in ("", w.call.tool))
             key = next(named, None)
@@ -178,7 +211,7 @@ class _Folding:
         self.is_behind_results = True
         if one is None:
             return
-        if entry.content == NOT_CALLED:
+        if entry.content == NO_RESULT:
             one.is_lost = True
         else:
             one.result = self._result(one.call, entry.content)
@@ -200,12 +233,13 @@ class _Folding:
 
     def state(self, tools: tuple[Tool, ...]) -> RunState:
         results = [one.result for one in self.past if one.result is not None]
-        before = {one.call.id for one in self.past[: self.begins]}
+        before = frozenset(one.call.id for one in self.past[: self.begins])
         state = RunState(
             Asked(
                 self.query,
                 tuple(self.said),
                 earlier=tuple(r for r in results if r.id in before),
+                unanswered=before - {r.id for r in results},
             ),
             tools,
             results=tuple(r for r in results if r.id not in before),

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The request of a run. ``days`` may be taken for known: today, and days that are named
-    relative to it.
+    relative to it. ``earlier`` are the results of earlier turns, ``unanswered`` the ids of their
+    calls that the conversation shows no result of.
     """
 
     query: str = ""
     conversation: tuple[Message, ...] = ()
     days: tuple[date, ...] = ()
     earlier: tuple[ToolResult, ...] = ()
+    unanswered: frozenset[str] = frozenset()
 
 
 class MadeCall(NamedTuple):

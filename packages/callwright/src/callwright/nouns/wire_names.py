@@ -109,6 +109,7 @@ class EditRules:
     HALLUCINATED_CALL = EditRule("ghost_call")
     INTEGRAL = EditRule("integral")
     LABEL_ADDED = EditRule("label_added")
+    LATE_RESULT = EditRule("late_result")
     LIST_TO_SINGLE = EditRule("list_to_single")
     LOOP = EditRule("loop")
     MODEL = EditRule("model")

@@ -37,6 +37,9 @@ _THOUGHTS = {  # what begins and ends reasoning; the tags themselves count as re
     "<channel|>": False,
     "<|eom|>": False,
 }
+_CLOSERS = frozenset(
+    {"</think>", "</thinking>", "</thought>", "[/THINK]"}
+)  # of what a template may open in the prompt, so that a reply only closes it
 _SELF = " to=self<|message|>"  # Glimmer's reasoning, where a reply begins with it
 MAX_AGAIN = 262_144  # characters of a reply that are looked at again after a reader gave up; then they stay text
 _TAGS_BEGIN = frozenset("<[{`")  # what most replies begin with that begin with a call
@@ -76,7 +79,7 @@ class Parser:
         self._began = False
         self._reading: Reading | None = None
         self._marker = ""
-        self._reasoning = False
+        self._reasoning = self._has_thought = False
         self._again = self._vain = MAX_AGAIN
         self._quoted = False  # inside a quotation (`` `…` ``) amid a line, which ends with the line at the latest
         self._data: _Data | None = None
@@ -187,10 +190,7 @@ class Parser:
             at, word = self._marks.search(tape.text, at, tape.ended)
             if word in _THOUGHTS:
                 self._emit(start, at)
-                on = _THOUGHTS[word]
-                self._reasoning = True if on else self._reasoning
-                self._emit(at, at + len(word))
-                self._reasoning = on
+                self._think(word)
                 start = at = at + len(word)
                 continue
             if (
@@ -220,6 +220,15 @@ class Parser:
                 return False
             self._open(self._readers[word], word)
             return True
+
+    def _think(self, word: str) -> None:
+        """Hands out what begins or ends reasoning."""
+        on = _THOUGHTS[word]
+        if word in _CLOSERS and not self._reasoning and not self._has_thought:
+            self._out.close(word)
+        else:
+            self._out.text(word, True if on else self._reasoning)
+        self._reasoning, self._has_thought = on, True
 
     def _start(self) -> bool | None:
         """Process the beginning of a reply, and return True if a marker opens that counts only
@@ -303,7 +312,8 @@ class Parser:
         raw = self._tape.text[at:end]
         for name, given in calls:
             self._count += 1
-            self._out.call(CallPiece(ToolCall(f"call_{self._count}", name, given), raw, dialect))
+            call = ToolCall(f"call_{self._count}", name, given)
+            self._out.call(CallPiece(call, raw, dialect, reasoning=self._reasoning))
             raw = ""
         return end
 
@@ -332,9 +342,9 @@ class Parser:
             if halved:
                 _join_argument_surrogates(meant)
             call = ToolCall(f"call_{self._count}", meant.tool, meant.arguments, meant.slot)
-            problems = tuple(dict.fromkeys(meant.problems))
+            problems, mark = tuple(dict.fromkeys(meant.problems)), "" if i else raw
             self._out.call(
-                CallPiece(call, "" if i else raw, block.dialect, problems, meant.truncated)
+                CallPiece(call, mark, block.dialect, problems, meant.truncated, self._reasoning)
             )
 
 
@@ -409,6 +419,11 @@ class _Pieces:
     def call(self, piece: CallPiece) -> None:
         self._flush()
         self._done.append(piece)
+
+    def close(self, tag: str) -> None:
+        """The end of reasoning that began before the reply."""
+        self._flush()
+        self._done.append(TextPiece(tag, reasoning=True, closes=True))
 
     def all(self) -> list[Piece]:
         self._flush()

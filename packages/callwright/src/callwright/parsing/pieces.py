@@ -5,7 +5,7 @@ block.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
 from callwright.nouns.types import JsonObject, ToolCall
@@ -19,11 +19,12 @@ Steps: TypeAlias = Generator[
 @dataclass(frozen=True, slots=True)
 class TextPiece:
     """Text that is no call, unchanged. ``reasoning``: it stands inside ``<think>`` or its like,
-    tags included.
+    tags included. ``closes``: it ends reasoning that the prompt began, so all before it was that.
     """
 
     text: str
     reasoning: bool = False
+    closes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class CallPiece:
     ``raw`` is the text of the whole block; where a block holds several calls the first carries it
     and the others "": the texts and raws of all pieces, in order, are the input again. ``problems``
     lists what was wrong and repaired or left. ``truncated``: the text stopped inside the arguments,
-    which are then raw text and never completed.
+    which are then raw text and never completed. ``reasoning``: it stands inside ``<think>`` or its
+    like, where a model also writes what it does not do; it counts where the reply says no more.
     """
 
     call: ToolCall
@@ -41,9 +43,37 @@ class CallPiece:
     dialect: str
     problems: tuple[str, ...] = ()
     truncated: bool = False
+    reasoning: bool = False
 
 
 Piece: TypeAlias = TextPiece | CallPiece
+
+
+def get_raw(piece: Piece) -> str:
+    """Return the text of the reply that a piece is."""
+    return piece.raw if isinstance(piece, CallPiece) else piece.text
+
+
+def drop_thoughts(
+    pieces: Sequence[Piece], is_said: Callable[[str], object] = str.strip
+) -> list[Piece]:
+    """The pieces of a whole reply, in which a call inside its reasoning is reasoning if the reply
+    says anything beside that: what a model considered it has not decided. ``is_said`` judges the
+    text beside reasoning.
+    """
+    ends = (n for n, piece in enumerate(pieces) if isinstance(piece, TextPiece) and piece.closes)
+    end = next(ends, -1)
+    marked = [
+        replace(piece, reasoning=True) if n < end else piece for n, piece in enumerate(pieces)
+    ]
+    outside = [p for p in marked if not p.reasoning]
+    text = "".join(p.text for p in outside if isinstance(p, TextPiece))
+    if all(isinstance(p, TextPiece) for p in outside) and not is_said(text):
+        return [*marked]
+    return [
+        TextPiece(get_raw(p), reasoning=True) if isinstance(p, CallPiece) and p.reasoning else p
+        for p in marked
+    ]
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.parsing.formats import react
 from callwright.parsing.parsed import Finish, Parsed
 from callwright.parsing.parser import Parser, build_tables
-from callwright.parsing.pieces import CallPiece, TextPiece
+from callwright.parsing.pieces import CallPiece, TextPiece, drop_thoughts
 from callwright.parsing.strict import ATTEMPTS
 from callwright.parsing.tool_vocabulary import FINISH, ToolVocabulary
 
@@ -50,7 +50,7 @@ def _read_strict_reply(text: str, tools: tuple[Tool, ...]) -> Parsed | None:
 
 def _read_lenient_reply(text: str, tools: tuple[Tool, ...]) -> Parsed:
     parser = Parser(tools, unknown=True)
-    pieces = parser.read(text)
+    pieces = drop_thoughts(parser.read(text))
     found = [p for p in pieces if isinstance(p, CallPiece)]
     rest = "".join(p.text for p in pieces if isinstance(p, TextPiece))
     calls = [p.call for p in found if p.call.tool != FINISH]

@@ -41,7 +41,8 @@ _MESSAGE_KEYS = (
 )
 _STATUS_KEYS = ("status", "statusCode", "status_code", "code", "cod")
 _FALSE_FLAGS = ("success", "ok", "succeeded", "isSuccess")
-_TELLING = frozenset({*_ERROR_KEYS, *_STATUS_KEYS, *_FALSE_FLAGS, "message", "msg"})
+_TRUE_FLAGS = ("isError", "is_error")  # of MCP's CallToolResult and Anthropic's tool_result
+_TELLING = frozenset({*_ERROR_KEYS, *_STATUS_KEYS, *_FALSE_FLAGS, *_TRUE_FLAGS, "message", "msg"})
 _BAD_WORDS = ENGLISH.words("errors.bad_status")
 _NO_ERROR = ENGLISH.words("errors.no_error")
 _GOOD_STATUS = ENGLISH.pattern("errors.good_status")
@@ -202,6 +203,9 @@ def _error_of(value: JsonObject) -> str:
                 continue
             beside = _first_text(value, ("message", "error_description", "description"))
             return f"{said}: {beside}" if beside and beside != said and beside not in said else said
+    if any(value.get(flag) is True for flag in _TRUE_FLAGS):
+        said = _first_text(value, _MESSAGE_KEYS) or _join_content(value.get("content"))
+        return said or to_canonical_json(value)[:400]
     status = _find_http_status(value)
     if (
         any(value.get(flag) is False for flag in _FALSE_FLAGS)
@@ -217,6 +221,15 @@ def _error_of(value: JsonObject) -> str:
             else ""
         )
     return ""
+
+
+def _join_content(content: Json) -> str:
+    """The text of the content of a result: a text, or blocks of which some are text."""
+    if isinstance(content, str):
+        return content.strip()
+    blocks = content if isinstance(content, list) else []
+    texts = (block.get("text") for block in blocks if isinstance(block, dict))
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _is_refusal_message(said: str) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
 from callwright.nouns.types import Json, Tool, ToolCall, ToolResult
+
+_SPACES = re.compile(r"[-\s]+")
 
 
 def is_pending(content: Json) -> bool:
@@ -19,7 +22,7 @@ def is_pending(content: Json) -> bool:
     states, done = _load_states()
     for key in states:
         value = content.get(key)
-        if isinstance(value, str) and value.strip().lower().replace("-", "_") in states[key]:
+        if isinstance(value, str) and _SPACES.sub("_", value.strip().lower()) in states[key]:
             return True
     return any(content.get(key) is False for key in done)
 

@@ -6,9 +6,17 @@ import pytest
 
 from callwright.agent.fold import Called, Entry, Returned, Said, Spoke, fold_entries
 from callwright.agent.safety.repeats import find_made
-from callwright.nouns.types import READ, WRITE, Tool, ToolCall, to_canonical_json
+from callwright.jsontext import parse
+from callwright.nouns.types import READ, WRITE, Effects, Tool, ToolCall, to_canonical_json
 
-TOOLS = (Tool("pay", effects=WRITE), Tool("look", effects=READ), Tool("bare"))
+SETTING = Effects(destructive=False, idempotent=True)
+TOOLS = (
+    Tool("pay", effects=WRITE),
+    Tool("look", effects=READ),
+    Tool("bare"),
+    Tool("edit"),
+    Tool("set", effects=SETTING),
+)
 REQUESTS = ("Pay Ann.", "Bezahle Ann.", "Paga a Ana.", "付钱给安", "ادفع لآن")
 
 
@@ -60,3 +68,49 @@ def test_a_message_that_only_thanks_asks_for_no_write_again(thanks: str) -> None
 def test_what_asks_for_more_opens_the_write_again() -> None:
     for text in ("Thanks, pay her again.", "Gracias, otra vez.", "Again!", "Tack!"):
         assert not made(Spoke("Pay Ann."), *call("pay", "{}"), Said("Done."), Spoke(text))
+
+
+PASSED, EDITED = call("bare", "1 failed"), call("edit", "ok", "c2")
+
+
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [
+        ((), ["bare"]),
+        (EDITED, ["edit"]),  # tests are run again after an edit
+        (call("pay", "{}", "c2"), ["pay"]),
+        (call("look", "{}", "c2"), ["bare"]),  # a read changes nothing
+        ((*EDITED, *call("bare", "1 failed", "c3"), *call("edit", "ok", "c4")), ["bare", "edit"]),
+        ((*EDITED, *call("bare", "passed", "c3")), ["bare"]),
+    ],
+    ids=["nothing", "another", "write", "read", "in circles", "news"],
+)
+def test_of_unknown_effects_another_call_opens_it_again(
+    between: tuple[Entry, ...], expected: list[str]
+) -> None:
+    kept = made(Spoke("Fix it."), *PASSED, *between)
+    assert sorted(parse(key)[0] for key in kept) == expected
+
+
+def test_a_write_stays_done_whatever_was_called_since() -> None:
+    kept = made(Spoke("Pay Ann."), *call("pay", "{}"), *EDITED, *call("set", "ok", "c3"))
+    assert to_canonical_json(["pay", {"to": "Ann"}]) in kept
+
+
+def test_what_may_be_repeated_without_harm_is_open_again_after_another_call() -> None:
+    def switch(on: bool, number: str) -> tuple[Entry, ...]:
+        return Called((ToolCall(number, "set", {"on": on}),)), Returned(number, "ok")
+
+    on, off = (to_canonical_json(["set", {"on": value}]) for value in (True, False))
+    assert [*made(Spoke("Blink."), *switch(True, "c1"))] == [on]
+    assert [*made(Spoke("Blink."), *switch(True, "c1"), *switch(False, "c2"))] == [off]
+    back = (*switch(True, "c1"), *switch(False, "c2"), *switch(True, "c3"))
+    assert [*made(Spoke("Blink."), *back)] == [on]
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_a_call_whose_result_was_lost_is_open_again_once_the_user_speaks(request_: str) -> None:
+    lost = Called((ToolCall("c1", "pay", {"to": "Ann"}),))
+    assert [*made(Spoke(request_), lost).values()] == ["unknown"]
+    assert not made(Spoke(request_), lost, Spoke(f"{request_} {request_}"))
+    assert [*made(Spoke(request_), lost, Spoke("Thank you!")).values()] == ["unknown"]

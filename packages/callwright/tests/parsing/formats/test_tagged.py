@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from callwright.parsing import DIALECTS
+from callwright.parsing import DIALECTS, CallPiece
 from callwright.parsing.formats.tagged import ENVELOPES
 from tests.parsing.reading import calls, found, one, pieces, rest
 
@@ -111,8 +111,6 @@ def test_every_tag_belongs_to_families_that_exist() -> None:
 
 
 def test_reasoning_does_not_hide_a_call() -> None:
-    kinds = [
-        getattr(p, "reasoning", None)
-        for p in pieces(f"<think>hm<tool_call>{CALL}</tool_call></think>ok")
-    ]
-    assert kinds == [True, None, True, False]
+    read = pieces(f"<think>hm<tool_call>{CALL}</tool_call></think>ok")
+    assert [isinstance(p, CallPiece) for p in read] == [False, True, False, False]
+    assert [p.reasoning for p in read] == [True, True, True, False]

@@ -53,6 +53,11 @@ def test_what_is_no_conversation_is_refused() -> None:
             request(messages=messages)
 
 
+def test_tools_that_are_no_list_are_refused() -> None:
+    with pytest.raises(BadRequest, match="tools"):
+        request(tools=1.5)
+
+
 def test_thoughts_are_shown_to_those_who_asked_for_them() -> None:
     delta = Delta(text="a", reasoning="hm")
     asked = json.loads(Messages({"thinking": {"type": "enabled"}}).render_completion(delta))
@@ -109,3 +114,52 @@ def test_a_thread_is_refused_so_that_the_client_sends_the_whole_conversation(thr
     assert error["type"] == "invalid_request_error"
     assert error["details"]["error_code"] == "thread_unsupported_request"
     assert request(thread=None)["messages"]
+
+
+def blocks_of(stream: bytes) -> list[list[Any]]:
+    """Each block's name and input, with the rule asserted that one ends before the next begins."""
+    made: list[list[Any]] = []
+    is_open = False
+    for line in stream.splitlines():
+        event = json.loads(line[6:]) if line.startswith(b"data: ") else {}
+        if event.get("type") == "content_block_start":
+            assert not is_open
+            assert event["index"] == len(made)
+            made.append([event["content_block"].get("name"), ""])
+            is_open = True
+        elif event.get("type") == "content_block_delta":
+            assert event["index"] == len(made) - 1
+            made[-1][1] += event["delta"].get("partial_json", event["delta"].get("text", ""))
+        elif event.get("type") == "content_block_stop":
+            is_open = False
+    assert not is_open
+    return made
+
+
+def test_pieces_of_calls_that_come_side_by_side_stay_with_their_calls() -> None:
+    out = Messages({"stream": True})
+    made = out.delta(Delta(text="Now."))
+    made += out.delta(Delta(calls=((0, "a", "pay", '{"to":'), (1, "b", "mail", '{"text":'))))
+    made += out.delta(Delta(calls=((0, "", "", '"Ann"}'), (1, "", "", '"Hi"}'))))
+    made += out.delta(Delta(text="Done.", finish="tool_calls")) + out.close()
+    expected = [[None, "Now."], ["pay", '{"to":"Ann"}'], ["mail", '{"text":"Hi"}'], [None, "Done."]]
+    assert blocks_of(made) == expected
+
+
+@pytest.mark.parametrize(
+    ("finish", "reason"),
+    [("stop", "tool_use"), ("tool_calls", "tool_use"), ("length", "max_tokens")],
+)
+def test_an_answer_with_a_call_ends_for_it_whatever_the_upstream_says(
+    finish: str, reason: str
+) -> None:
+    """OpenAI ends an answer to a named tool_choice with "stop"; clients of this API go by the reason."""
+    delta = Delta(calls=((0, "a", "pay", "{}"),), finish=finish)
+    assert json.loads(Messages({}).render_completion(delta))["stop_reason"] == reason
+    out = Messages({"stream": True})
+    told = (out.delta(delta) + out.close()).decode()
+    assert f'"stop_reason":"{reason}"' in told
+    assert (
+        json.loads(Messages({}).render_completion(Delta("a", finish="stop")))["stop_reason"]
+        == "end_turn"
+    )

@@ -44,6 +44,13 @@ def test_an_answer_that_was_cut_off_is_incomplete() -> None:
     assert made["incomplete_details"] == {"reason": "max_output_tokens"}
 
 
+def test_a_call_that_was_cut_off_is_incomplete() -> None:
+    calls = ((0, "a", "look", "{}"), (1, "b", "pay", '{"to":"An'))
+    for finish, second in (("length", "incomplete"), ("stop", "completed")):
+        made = json.loads(Output({}).render_completion(Delta(calls=calls, finish=finish)))
+        assert [item["status"] for item in made["output"]] == ["completed", second]
+
+
 def test_thoughts_are_an_item_of_their_own_before_what_is_said() -> None:
     out = Output({"stream": True})
     made = out.delta(Delta(reasoning="h", id="chatcmpl-1")) + out.delta(Delta(reasoning="m"))

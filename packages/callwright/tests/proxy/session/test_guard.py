@@ -20,7 +20,7 @@ from callwright.nouns.types import ToolCall
 from callwright.proxy.session import guard
 from callwright.proxy.session.context import Context, Toolsets, read_context
 from callwright.proxy.session.decide import Decision, Found, decide_calls
-from callwright.proxy.session.history import NOT_CALLED
+from callwright.proxy.session.history import NO_RESULT
 from callwright.proxy.session.settings import GuardMode, Settings
 from tests.proxy.playbook import JSON, chunk, text_stream, whole
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
@@ -110,7 +110,7 @@ def test_what_was_not_made_or_was_asked_for_again_may_be_made(between: list[Any]
     [
         [called("pay", PAID), came("Error: the bank is closed")],
         [called("pay", PAID), came('{"error": "timed out"}')],
-        [called("pay", PAID), came(NOT_CALLED)],
+        [called("pay", PAID), came(NO_RESULT)],
         [called("pay", PAID)],
     ],
 )
@@ -149,6 +149,7 @@ def test_guarding_is_a_setting() -> None:
         [called("balance", {"account": 1}, "c2"), came("450", "c2")],
         [{"role": "user", "content": "<system-reminder>\nBe brief.\n</system-reminder>"}],
         [{"role": "user", "content": "Earlier tool result of balance: 450"}],
+        [{"role": "user", "content": "<environment_details>12:01</environment_details>"}],
         [{"role": "assistant", "content": "Paid."}],
     ],
 )
@@ -294,6 +295,49 @@ def test_a_yes_that_nobody_said_is_left_out_where_effects_are_declared() -> None
     assert guard.find_unstated_options(asking(near, declared), [call]) == [()]
 
 
+@pytest.mark.parametrize(
+    ("said", "amount"),
+    [
+        ("Zahle Ann bitte 1.250 Kronen für das Auto.", 1250),
+        ("Paga a Ann 1.250 coronas por el coche.", 1250),
+        ("Pay Ann 1.250 kroner for the car.", 1.25),
+    ],
+)
+def test_an_amount_copied_as_text_is_what_the_user_wrote(said: str, amount: float) -> None:
+    found = asking({"role": "user", "content": said})
+    assert made_of(found, pay(amount="1.250")) == {"to": "Ann", "amount": amount}
+
+
+def test_a_place_on_the_map_is_read_as_it_stands() -> None:
+    place = {"latitude": {"type": "number"}, "longitude": {"type": "number"}}
+    found = asking(
+        {"role": "user", "content": "Wie ist das Wetter bei 52.520 und 13.405 in der Nähe?"},
+        offered("weather", place, READ_ONLY),
+    )
+    call = ToolCall("", "weather", {"latitude": "52.520", "longitude": "13.405"})
+    assert made_of(found, call) == {"latitude": 52.52, "longitude": 13.405}
+
+
+@pytest.mark.parametrize(
+    ("said", "given"),
+    [
+        ("Book a table on 2026-12-03 at 8.", {"day": "2026-12-03"}),
+        ("Reserviere einen Tisch am 2026-12-03 um 8.", {"day": "2026-12-03"}),
+        ("Book a table for 2, my birthday is 1990-05-04.", {"people": 2}),
+    ],
+)
+def test_a_write_is_not_given_the_only_value_that_is_left(said: str, given: dict[str, Any]) -> None:
+    """It is asked for instead: the hour is no number of people, and a birthday no evening."""
+    parts = {"day": {"type": "string", "format": "date"}, "people": {"type": "integer"}}
+    call = ToolCall("", "book", given)
+    for effects, is_filled in ((NO_HARM, False), (READ_ONLY, True)):
+        found = asking({"role": "user", "content": said}, offered("book", parts, effects))
+        made = settled(found, call, replies=(Said("{}"),))
+        (sent,) = made.calls
+        assert (json.loads(sent.arguments).keys() == parts.keys()) is is_filled
+        assert made.asked == (0 if is_filled else 1)
+
+
 def test_the_sum_of_what_a_tool_returned_is_stated() -> None:
     bills = came(json.dumps({"bills": [{"amount": 12.5}, {"amount": 37.0}]}))
     found = context(
@@ -337,6 +381,71 @@ def test_reads_are_never_touched(account: int, times: int) -> None:
         for m in (called("balance", {"account": account}, f"c{n}"), came("450", f"c{n}"))
     ]
     assert rules(context(*history), ToolCall("", "balance", {"account": account})) == [""]
+
+
+READ_FILE = offered(
+    "read_file",
+    {
+        "path": {"type": "string"},
+        "offset": {"type": "integer"},
+        "limit": {"type": "integer"},
+    },
+    required=["path"],
+)
+
+
+@pytest.mark.parametrize(
+    "said", ["Summarise the notes in big.txt for us.", "Fasse bitte big.txt für uns zusammen."]
+)
+def test_what_tells_a_call_from_an_earlier_one_is_not_left_out(said: str) -> None:
+    """The next part of a file: without its place it would be the first part once more."""
+    user = {"role": "user", "content": said}
+    call = ToolCall("", "read_file", {"path": "big.txt", "offset": 2001, "limit": 200})
+    assert made_of(asking(user, READ_FILE), call) == {"path": "big.txt"}
+    before = [called("read_file", {"path": "big.txt"}), came("so it begins")]
+    asked = {"model": "m", "messages": [user, *before], "tools": [READ_FILE]}
+    found = read_context(asked, b"x", Toolsets(), Settings())
+    assert found is not None
+    assert made_of(found, call) == call.arguments
+
+
+def test_what_tells_the_calls_of_one_reply_apart_is_not_left_out() -> None:
+    user = {"role": "user", "content": "Summarise the notes in big.txt for us."}
+    parts = [
+        ToolCall(f"n{n}", "read_file", {"path": "big.txt", "offset": at})
+        for n, at in enumerate((2001, 4001))
+    ]
+    steps = decide_calls(
+        [Found(call, native=n) for n, call in enumerate(parts)],
+        "",
+        "tool_calls",
+        asking(user, READ_FILE),
+    )
+    with pytest.raises(StopIteration) as stopped:
+        next(steps)
+    assert [json.loads(s.arguments)["offset"] for s in stopped.value.value.calls] == [2001, 4001]
+
+
+def test_tests_are_run_again_after_an_edit() -> None:
+    """Tools of which nobody says what they do, as most clients offer them."""
+    run = offered("run", {"command": {"type": "string"}})
+    edit = offered("edit", {"path": {"type": "string"}})
+    again = ToolCall("", "run", {"command": "pytest"})
+    ran = (called("run", {"command": "pytest"}), came("1 failed"))
+    edited = (called("edit", {"path": "a.py"}, "c2"), came("ok", "c2"))
+    tools = [run, edit]
+    assert rules(context(*ran, tools=tools, native=True), again) == ["repeated_write"]
+    found = context(*ran, *edited, tools=tools, native=True)
+    assert rules(found, again) == [""]
+    led = context(*ran, *edited, tools=tools)
+    led.leave_out = True
+    assert rules(led, again) == ["repeated_write"], "a model that fills a schema calls too readily"
+
+
+def test_what_was_lost_in_an_earlier_turn_may_be_asked_for_again() -> None:
+    stopped = {"role": "user", "content": "I stopped that. Pay Ann the 50 kroner now, please."}
+    assert rules(context(called("pay", PAID), stopped), pay()) == [""]
+    assert rules(context(called("pay", PAID), came(NO_RESULT), stopped), pay()) == [""]
 
 
 # What the client gets instead
@@ -394,6 +503,13 @@ def test_a_client_that_insists_gets_another_call_or_the_reason() -> None:
     made = settled(found, pay(), replies=(Said(json.dumps({"wishes": ["pay"], "calls": [again]})),))
     assert made.calls == []
     assert "already succeeded" in made.text[0]
+
+
+def test_where_one_call_is_allowed_it_is_the_first_that_may_be_made() -> None:
+    found = context(*DONE, parallel_tool_calls=False)
+    made = settled(found, pay(), ToolCall("", "balance", {"account": 50}), pay(to="Bob"))
+    assert [c.call.tool for c in made.calls] == ["balance"]
+    assert [e.rule for e in made.edits] == ["repeated_write", "no_parallel_calls"]
 
 
 # A client's loop

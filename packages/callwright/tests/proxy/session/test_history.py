@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from callwright.nouns.types import Message, ToolCall
 from callwright.proxy.session.history import (
-    NOT_CALLED,
+    NO_RESULT,
     count_questions,
     find_loops,
     make_call_key,
@@ -34,7 +36,7 @@ def test_paired_history_is_left_alone() -> None:
 
 def test_a_call_without_result_gets_one_that_says_so() -> None:
     made, edits = pair_messages([USER, assistant("a", "b"), result("a"), USER])
-    assert made[3] == {"role": "tool", "tool_call_id": "b", "content": NOT_CALLED}
+    assert made[3] == {"role": "tool", "tool_call_id": "b", "content": NO_RESULT}
     assert [(e.path, e.rule) for e in edits] == [("/messages/1", "unpaired_call")]
 
 
@@ -45,10 +47,38 @@ def test_a_result_without_call_becomes_what_the_user_says_and_nothing_is_lost() 
     assert [e.rule for e in edits] == ["unpaired_result"]
 
 
+@pytest.mark.parametrize("between", [[USER], [USER, {"role": "assistant", "content": "Wait."}]])
+def test_a_late_result_moves_to_its_call(between: list[Any]) -> None:
+    made, edits = pair_messages([USER, assistant("a", "b"), result("b"), *between, result("a")])
+    assert made == [USER, assistant("a", "b"), result("b"), result("a"), *between]
+    assert [(e.path, e.rule) for e in edits] == [(f"/messages/{3 + len(between)}", "late_result")]
+
+
+def test_a_result_that_follows_a_later_call_under_the_same_id_is_that_ones() -> None:
+    made, edits = pair_messages([assistant("a"), USER, assistant("a"), result("a"), result("a")])
+    assert [m["content"] for m in made if m["role"] == "tool"] == [NO_RESULT, "ok"]
+    assert [e.rule for e in edits] == ["unpaired_call", "repeated_result"]
+
+
+def test_many_calls_without_results_are_paired_at_once() -> None:
+    made, edits = pair_messages([m for n in range(20_000) for m in (assistant("a"), USER)])
+    assert len(made) == 60_000
+    assert len(edits) == 20_000
+
+
+def test_of_a_lost_result_nobody_is_told_that_the_call_was_not_made() -> None:
+    assert "not known" in NO_RESULT
+
+
 def test_a_second_result_of_the_same_call_is_dropped() -> None:
     made, edits = pair_messages([USER, assistant("a"), result("a", "1"), result("a", "2")])
     assert [m["content"] for m in made if m["role"] == "tool"] == ["1"]
     assert [e.rule for e in edits] == ["repeated_result"]
+
+
+def test_no_result_of_calls_that_share_an_id_is_lost() -> None:
+    history = [USER, assistant("a", "a", "b"), result("a", "1"), result("a", "2"), result("b")]
+    assert pair_messages(history) == (history, ())
 
 
 def test_calls_without_ids_are_not_judged() -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from callwright.agent.early_calls import IntendedCall
 from callwright.nouns.model_profile import ModelProfile, load_profiles
-from callwright.nouns.types import Reply
-from callwright.proxy.session.context import Context, Toolsets, read_context
+from callwright.nouns.types import Reply, ToolCall
+from callwright.proxy.session.context import Context, DecidedBefore, Toolsets, read_context
 from callwright.proxy.session.decide import Question
-from callwright.proxy.session.lead import Lead, lead
+from callwright.proxy.session.lead import Lead, lead, recall_decided, remember_decided
 from callwright.proxy.session.settings import GuidedPart, Settings
 
 READ, WRITE = {"readOnlyHint": True}, {"readOnlyHint": False, "destructiveHint": False}
@@ -320,6 +321,23 @@ def test_without_its_part_no_option_is_asked_about() -> None:
     assert found.decision is not None
     assert found.decision.calls[0].call.arguments == {"parcel": "P-1"}
     assert [question.kind for question in asked] == ["guided"]
+
+
+def test_of_two_users_with_the_same_words_each_has_calls_of_his_own() -> None:
+    asked = user("Order what I always order.")
+
+    def seen(code: str) -> Context:
+        return context(
+            asked, *made("find_part", {"name": "usual"}, json.dumps({"part_code": code}))
+        )
+
+    early = IntendedCall(ToolCall("", "create_order", {"part_code": "A-1"}), (), ("find_part",))
+    ann = seen("A-1")
+    remember_decided(ann, DecidedBefore(("create_order",), (early,)))
+    assert recall_decided(ann).intended == (early,)
+    bob = recall_decided(seen("B-2"))
+    assert (bob.chosen, bob.intended) == (("create_order",), ())
+    assert recall_decided(context(asked)).intended == ()
 
 
 @pytest.mark.parametrize("profile", load_profiles().values(), ids=lambda p: p.name)

@@ -289,6 +289,78 @@ def test_a_call_left_in_the_reasoning_is_found() -> None:
     assert message["reasoning"] == HERMES
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("text", "finish", "called"),
+    [
+        (f"<think>{HERMES}</think>", "stop", ["get_weather"]),
+        (f"<think>{HERMES}", "stop", ["get_weather"]),
+        (f"<think>{HERMES}</think>\n<|im_end|>", "stop", ["get_weather"]),
+        (f"<think>{HERMES} But wait", "length", []),
+        (f"<think>{HERMES}? It was not asked for.</think>I did nothing.", "stop", []),
+        (f"<think>{HERMES}?</think>{HERMES.replace('Paris', 'Rome')}", "stop", ["get_weather"]),
+    ],
+    ids=["alone", "open", "leftover", "cut off", "words", "another call"],
+)
+def test_what_a_model_considers_in_its_reasoning_is_not_called_beside_an_answer(
+    text: str, finish: str, called: list[str], stream: bool
+) -> None:
+    sent = text_stream(*text, finish=finish) if stream else whole(text, finish=finish)
+    book = Playbook().ask(body(stream)).answer(sent, None if stream else JSON)
+    message = book.message if stream else json.loads(book.out)["choices"][0]["message"]
+    calls = message["calls"] if stream else [c["function"] for c in message.get("tool_calls", ())]
+    assert [c["name"] for c in calls] == called
+    assert all("Rome" in c["arguments"] for c in calls) or "Rome" not in text
+    said = message["text"] if stream else message["content"]
+    assert said.startswith(f"<think>{HERMES}"), "reasoning is not touched"
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        (f"I could do {HERMES}.</think>I did nothing.", []),
+        (f"I do {HERMES} now.</think>\n{HERMES}", ["get_weather"]),
+        (f"I do {HERMES}</think>\n", ["get_weather"]),
+        (f"Hm.</think>{HERMES}", ["get_weather"]),
+    ],
+    ids=["words", "the same call", "nothing", "no call"],
+)
+def test_reasoning_that_the_template_began_calls_nothing_beside_an_answer(
+    text: str, called: list[str], stream: bool
+) -> None:
+    """Templates of reasoning models write the opening tag themselves: a reply only closes it. A
+    write that was thought out and then made would be made twice.
+    """
+    sent = text_stream(*text) if stream else whole(text)
+    book = Playbook().ask(body(stream)).answer(sent, None if stream else JSON)
+    message = book.message if stream else json.loads(book.out)["choices"][0]["message"]
+    calls = message["calls"] if stream else [c["function"] for c in message.get("tool_calls", ())]
+    assert [c["name"] for c in calls] == called
+    said = message["text"] if stream else message["content"]
+    assert said.count(HERMES) == text.count(HERMES) - len(called) or text.endswith("</think>\n")
+    assert "</think>" in said
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_call_of_the_upstreams_own_that_was_cut_off_passes_to_the_byte(stream: bool) -> None:
+    """A model that was asked for its arguments would write the rest of a file from nothing."""
+    cut = '{"to":"ann@example.org","text":"Dear A'
+    sent = (
+        native_stream(("c1", "send_mail", cut), finish="length")
+        if stream
+        else whole(None, [call("send_mail", cut)], "length")
+    )
+    book = Playbook().ask(body(stream)).answer(sent, None if stream else JSON)
+    assert len(book.asked) == 1
+    assert book.out == sent
+
+
+def test_reasoning_that_was_cut_off_calls_nothing() -> None:
+    stream = chunk({"reasoning_content": HERMES}) + chunk({}, "length") + b"data: [DONE]\n\n"
+    assert Playbook().ask(body()).answer(stream).message["calls"] == []
+
+
 # tool_choice, parallel calls, loops
 
 
@@ -310,6 +382,18 @@ def test_tool_choice_none_drops_calls_and_asks_for_words() -> None:
     assert len(book.asked) == 2
     book.answer(whole("It rains."), JSON)
     assert book.message == {"text": "It rains.", "reasoning": "", "calls": [], "finish": "stop"}
+
+
+def test_a_call_that_the_list_of_allowed_tools_does_not_hold_is_not_sent() -> None:
+    allowed = {"mode": "auto", "tools": [{"type": "function", "function": {"name": "send_mail"}}]}
+    choice = {"type": "allowed_tools", "allowed_tools": allowed}
+    rome = native_stream(("c1", "get_weather", '{"city":"Rome"}'))
+    book = Playbook().ask(body(tool_choice=choice)).answer(rome)
+    assert book.message["calls"] == []
+    assert [e.rule for e in book.record.edits] == ["unknown_tool"]
+    assert json.loads(book.asked[0].body)["tool_choice"] == choice
+    mail = native_stream(("c1", "send_mail", '{"to":"a","text":"b"}'))
+    assert Playbook().ask(body(tool_choice=choice)).answer(mail).out == mail
 
 
 def test_a_named_tool_choice_drops_other_calls() -> None:

@@ -48,6 +48,25 @@ def test_what_was_asked_for_twice_is_called_twice() -> None:
     assert dropped(twice, [[], []], [True, True], "Roll the dice twice.") == {}
 
 
+@pytest.mark.parametrize(
+    ("query", "goes"),
+    [
+        ("Setze zweimal a auf die Liste, bitte.", False),
+        ("Pon dos veces a en la lista, por favor.", False),
+        ("把a加入购物车两次", False),
+        ("ضع a في القائمة مرتين", False),
+        ("Mets deux fois a sur la liste, s'il te plaît.", False),  # it cannot be read
+        ("Setze a auf die Liste, bitte.", True),
+        ("Pon a en la lista, por favor.", True),
+    ],
+)
+def test_equal_calls_are_two_wishes_where_the_request_may_ask_for_two(
+    query: str, goes: bool
+) -> None:
+    twice = [call("GetUserToken", username="a")] * 2
+    assert bool(dropped(twice, [[], []], [True, True], query)) is goes
+
+
 def test_a_ghost_beside_a_real_call_goes_and_alone_it_stays_to_be_reported() -> None:
     ghost = call("FlyToMoon")
     assert dropped([call("GetUserToken", username="a"), ghost], [[], []], [True, False]) == {

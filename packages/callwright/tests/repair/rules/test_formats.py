@@ -80,3 +80,40 @@ def test_a_value_of_blanks_is_no_number_and_is_soon_seen_to_be_none() -> None:
             formats.strip_unit(blank * 100_000, frozenset({"number"}), "days", "") is formats.NONE
         )
     assert process_time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "made"),
+    [
+        ("1.250", "Zahle Ann 1.250 Kronen für das Auto.", 1250),
+        ("1.250", "Paga a Ann 1.250 coronas por el coche.", 1250),
+        ("3,500", "Zahle Ann 3,500 Kronen für das Auto.", 3.5),
+        ("1.250,50", "Zahle Ann 1.250,50 Kronen für das Auto.", 1250.5),
+        ("1,250", "Pay Ann 1,250 for the car.", 1250),
+        ("1.250", "Pay Ann 1.250 for the car.", NONE),  # as it stands
+        ("3,5", "Pay Ann 3,5 for the car.", NONE),  # no English number
+        ("3,5", "Zahle Ann 3,5 Kronen für das Auto.", 3.5),
+        ("12.5", "Zahle Ann 12.5 Kronen für das Auto.", NONE),
+        ("1.250", "Zahle Ann 11.250 Kronen für das Auto.", NONE),
+        ("1.250", "Zahle Ann 1.250.000 Kronen für das Auto.", NONE),
+        ("1.250", "Ann 1.250", NONE),  # in no language that can be told
+        ("52.520", "Wie ist das Wetter in Berlin und in der Nähe?", NONE),
+        ("1250", "Zahle Ann 1250 Kronen für das Auto.", NONE),
+        ("0.125", "Gib ihm 0.125 Gramm für die Nacht.", NONE),
+        ("1.250", "Trage 1.250 und 2.5 für uns in die Liste ein.", NONE),
+        ("1.250", "Zahle Ann am 3.12. um 19.30 Uhr die 1.250 Kronen für das Auto.", 1250),
+        ("1.250", "Zahle Ann am 3.12.2026 die 1.250 Kronen für das Auto.", 1250),
+    ],
+)
+def test_a_number_in_text_is_read_as_the_user_writes_numbers(
+    value: str, said: str, made: object
+) -> None:
+    found = formats.parse_written_number(value, frozenset({"number"}), [said])
+    assert found is made if made is NONE else found == made
+
+
+def test_a_number_that_is_said_in_two_languages_has_no_reading() -> None:
+    said = ["Zahle Ann 1.250 Kronen für das Auto.", "Pay Ann 1.250 for the car."]
+    types = frozenset({"number"})
+    assert formats.parse_written_number("1.250", types, said) is NONE
+    assert formats.parse_written_number("1.250", types | {"string"}, said[:1]) is NONE

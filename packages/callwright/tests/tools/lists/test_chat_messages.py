@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from callwright.nouns.types import ToolCall
 from callwright.tools.lists import chat_messages as chat
 
@@ -26,6 +28,23 @@ def test_tool_choice_is_read_in_every_spelling() -> None:
         ("auto", ""), ("none", ""), ("required", ""), ("required", ""), ("auto", ""),
         ("named", "a"), ("named", "a"), ("auto", ""),
     ]  # fmt: skip
+
+
+def test_only_the_allowed_tools_may_be_called_where_a_request_lists_them() -> None:
+    entries = [{"type": "function", "function": {"name": name}} for name in "ab"]
+    listed: list[tuple[Any, list[Any]]] = [
+        ({"allowed_tools": {"mode": "required", "tools": entries[1:]}}, entries[1:]),
+        ({"mode": "required", "tools": [{"type": "function", "name": "b"}]}, entries[1:]),
+        ({"allowed_tools": {"mode": "required", "tools": [{"name": "c"}, 3]}}, entries),
+    ]
+    for choice, expected in listed:
+        body = {"tools": entries, "tool_choice": {"type": "allowed_tools", **choice}}
+        assert chat.read_allowed_tools(body) == expected
+        assert chat.read_tool_choice(body) == ("required", "")
+    assert chat.read_allowed_tools({"tools": entries, "tool_choice": "auto"}) == entries
+    assert chat.read_allowed_tools({}) == []
+    strange = {"type": "allowed_tools", "allowed_tools": 3}
+    assert chat.read_tool_choice({"tool_choice": strange}) == ("auto", "")
 
 
 def test_messages_are_read_and_strange_ones_left_out() -> None:

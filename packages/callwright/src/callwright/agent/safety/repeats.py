@@ -2,7 +2,9 @@
 
 In one turn of the user a write that succeeded is done, and one whose outcome is unknown may have
 been. A call of a tool of unknown effects counts as done where its result is final: one that says
-that it is pending may be made again (:mod:`callwright.repair.pending`). Reads are never kept back.
+that it is pending may be made again (:mod:`callwright.repair.pending`). It may well be a read, so
+it is open again once another call that may write has returned something new: tests are run again
+after an edit. So is a write that declares that repeating it is harmless. Reads are never kept back.
 What the user says opens a new turn, and may ask for a write of an earlier one again; a message that
 only thanks does not. Calls of one reply do not know each other: those that are equal are all meant.
 """
@@ -10,11 +12,19 @@ only thanks does not. Calls of one reply do not know each other: those that are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from callwright.agent.state import RunState
 from callwright.language.thanks import is_only_thanks
-from callwright.nouns.types import Tool, ToolCall, ToolResult
+from callwright.nouns.types import (
+    UNKNOWN,
+    Effects,
+    Tool,
+    ToolCall,
+    ToolResult,
+    to_canonical_json,
+)
 from callwright.repair.outcome import is_in_doubt
 from callwright.repair.pending import is_pending
 
@@ -24,20 +34,57 @@ the user has only thanked since.
 """
 
 
-def find_made(state: RunState, key_of: Callable[[ToolCall], str]) -> Mapping[str, Before]:
-    """The outcomes of the present turn's calls that are not to be made again, by their keys."""
+def find_made(
+    state: RunState, key_of: Callable[[ToolCall], str], *, reopens: bool = True
+) -> Mapping[str, Before]:
+    """The outcomes of the present turn's calls that are not to be made again, by their keys.
+    ``reopens=False``: no other call opens one again, for a model that calls too readily.
+    """
     tools = {tool.name: tool for tool in state.tools}
     made: dict[str, Before] = {}
     if is_only_thanks(state.asked.query):
         made = {key_of(_call_of(r)): "thanked" for r in state.earlier if _is_done(r, tools)}
+    seen = _Seen(made, reopens)
     for result in _in_turn(state):
-        tool = tools.get(result.tool)
-        if tool is None:
-            continue
-        before = _judge(result, tool)
-        if before is not None:
-            made[key_of(_call_of(result))] = before
+        seen.take(key_of(_call_of(result)), result, tools.get(result.tool))
     return made
+
+
+@dataclass(slots=True)
+class _Seen:
+    """The calls of a turn so far. ``loose`` are those that another call opens again, and what their
+    tools do; ``told`` is what calls have returned.
+    """
+
+    made: dict[str, Before]
+    reopens: bool
+    loose: dict[str, Effects] = field(default_factory=dict)
+    told: set[tuple[str, str]] = field(default_factory=set)
+
+    def take(self, key: str, result: ToolResult, tool: Tool | None) -> None:
+        effects = tool.effects if tool is not None else UNKNOWN
+        if effects.read_only:
+            return
+        self._reopen(key, result)
+        before = _judge(result, tool) if tool is not None else None
+        if before is None:
+            return
+        self.made[key] = before
+        if self.reopens and (effects.idempotent or not effects.declared):
+            self.loose[key] = effects
+
+    def _reopen(self, key: str, result: ToolResult) -> None:
+        """Another call may have changed what an earlier one would find: one that may be repeated is
+        open again. One of unknown effects is where the other returned something new; a model that
+        goes in circles does not.
+        """
+        said = to_canonical_json(result.content if result.ok else str(result.failure))
+        is_new = (key, said) not in self.told
+        self.told.add((key, said))
+        for other, effects in [*self.loose.items()]:
+            if other != key and (is_new or effects.declared):
+                del self.loose[other]
+                self.made.pop(other, None)
 
 
 def _call_of(result: ToolResult) -> ToolCall:
@@ -51,10 +98,13 @@ def _is_done(result: ToolResult, tools: Mapping[str, Tool]) -> bool:
 
 
 def _in_turn(state: RunState) -> Iterable[ToolResult]:
-    """The results of the turn, and the calls of it of which nobody knows what they returned."""
-    earlier = {result.id for result in state.earlier}
-    known = {result.id for result in state.results}
-    lost = (r for id_, r in state.lasting.doubts.items() if id_ not in known | earlier)
+    """The results of the turn, and the calls of it of which nobody knows what they returned. Those
+    of earlier turns belong to it where the user has only thanked since.
+    """
+    known = {result.id for result in (*state.earlier, *state.results)}
+    if not is_only_thanks(state.asked.query):
+        known |= state.asked.unanswered
+    lost = (r for id_, r in state.lasting.doubts.items() if id_ not in known)
     return (*state.results, *lost)
 
 

@@ -57,10 +57,11 @@ class Anthropic:
             made["stop"] = body["stop_sequences"]
         if body.get("stream"):
             made["stream_options"] = {"include_usage": True}
+        offered = body.get("tools") or []
+        if not isinstance(offered, list):
+            raise BadRequest("tools: a list is required")
         tools = [
-            _convert_tool(t)
-            for t in body.get("tools") or ()
-            if isinstance(t, Mapping) and "input_schema" in t
+            _convert_tool(t) for t in offered if isinstance(t, Mapping) and "input_schema" in t
         ]
         if tools:
             made["tools"] = tools
@@ -106,7 +107,10 @@ class Messages:
         self._model = str(body.get("model") or "")
         self._index = -1
         self._open = ""  # text | thinking | tool_use: the kind of the block under way
-        self._calls: dict[int, int] = {}
+        self._calling = -1  # the upstream's place of the call of the block under way
+        self._has_calls = False
+        # calls that came beside that one: place -> id, name, arguments
+        self._beside: dict[int, list[str]] = {}
         self._started = False
         self._finish = "stop"
         self._usage: Mapping[str, Any] | None = None
@@ -125,9 +129,10 @@ class Messages:
 
     def close(self) -> bytes:
         out = [] if self._started else [self._start(Delta())]
-        out += self._stop_block()
+        out += [*self._end_calls(), *self._stop_block()]
         _, completion, _ = read_token_counts(self._usage)
-        changed = {"stop_reason": _STOP.get(self._finish, "end_turn"), "stop_sequence": None}
+        reason = _read_stop(self._finish, has_calls=self._has_calls)
+        changed = {"stop_reason": reason, "stop_sequence": None}
         usage = {**_convert_usage(self._usage), "output_tokens": completion}
         out.append(
             encode_named_event(
@@ -148,7 +153,8 @@ class Messages:
             given = found if isinstance(found, dict) else {"_unreadable": found}
             content.append({"type": "tool_use", "id": called, "name": name, "input": given})
         message = self._message(delta)
-        message |= {"content": content, "stop_reason": _STOP.get(delta.finish, "end_turn")}
+        reason = _read_stop(delta.finish, has_calls=bool(delta.calls))
+        message |= {"content": content, "stop_reason": reason}
         return json_bytes({**message, "usage": _convert_usage(delta.usage)})
 
     def error(self, status: int, message: str) -> bytes:
@@ -181,7 +187,7 @@ class Messages:
         """A piece of text or thought: in the block under way if it is of that kind, else in a new
         one.
         """
-        out: list[bytes] = []
+        out = self._end_calls()
         if self._open != kind:
             empty = (
                 {"type": "text", "text": ""}
@@ -193,14 +199,31 @@ class Messages:
         return out
 
     def _call(self, place: int, called: str, name: str, arguments: str) -> list[bytes]:
+        """A piece of a call. Blocks follow each other, so pieces of another call than the one under
+        way wait for its end.
+        """
+        self._has_calls = True
+        if self._open == "tool_use" and place != self._calling:
+            beside = self._beside.setdefault(place, [called, name, ""])
+            beside[2] += arguments
+            return []
         out: list[bytes] = []
-        if place not in self._calls:
+        if self._open != "tool_use":
+            self._calling = place
             out += self._start_block(
                 "tool_use", {"type": "tool_use", "id": called, "name": name, "input": {}}
             )
-            self._calls[place] = self._index
         if arguments:
             out.append(self._block_delta({"type": "input_json_delta", "partial_json": arguments}))
+        return out
+
+    def _end_calls(self) -> list[bytes]:
+        """The calls that came beside the one under way."""
+        beside, self._beside = self._beside, {}
+        out: list[bytes] = []
+        for place, (called, name, arguments) in beside.items():
+            out += self._stop_block()
+            out += self._call(place, called, name, arguments)
         return out
 
     def _start_block(self, kind: str, block: JsonObject) -> list[bytes]:
@@ -225,6 +248,17 @@ class Messages:
                 "content_block_stop", {"type": "content_block_stop", "index": self._index}
             )
         ]
+
+
+def _read_stop(finish: str, *, has_calls: bool) -> str:
+    """The reason to stop. A chat completion with a named ``tool_choice`` ends with "stop" beside its
+    call, which a client of this API would not make.
+    """
+    return (
+        _STOP["tool_calls"]
+        if has_calls and finish in ("stop", "")
+        else _STOP.get(finish, "end_turn")
+    )
 
 
 def _convert_usage(usage: Mapping[str, Any] | None) -> JsonObject:

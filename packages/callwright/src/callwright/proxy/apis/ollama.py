@@ -87,21 +87,24 @@ class Lines:
         )
 
     def close(self) -> bytes:
-        calls = (
-            self._line({"content": "", "tool_calls": _calls_out(self._calls)})
-            if self._calls
-            else b""
-        )
+        message = self._say_calls("")
+        calls = self._line(message) if self._calls else b""
         return calls + self._line({"content": ""}, self._done())
 
     def render_completion(self, delta: Delta) -> bytes:
         self.delta(delta)
-        message: JsonObject = {"content": delta.text}
+        message = self._say_calls(delta.text)
         if delta.reasoning:
             message["thinking"] = delta.reasoning
-        if self._calls:
-            message["tool_calls"] = _calls_out(self._calls)
         return self._line(message, self._done())
+
+    def _say_calls(self, text: str) -> JsonObject:
+        """A message with this text and the calls. One that was cut off is text: clients of this API
+        make every call that they get.
+        """
+        calls, cut = _calls_out(self._calls, is_cut=self._finish == "length")
+        message: JsonObject = {"content": text + cut}
+        return {**message, "tool_calls": calls} if calls else message
 
     def error(self, status: int, message: str) -> bytes:  # noqa: ARG002
         return json_bytes({"error": message})
@@ -128,64 +131,96 @@ class Lines:
         }
 
 
-def _calls_out(calls: Mapping[int, list[str]]) -> list[Json]:
+def _calls_out(calls: Mapping[int, list[str]], *, is_cut: bool) -> tuple[list[Json], str]:
+    """The calls, and the text of those that were cut off."""
     made: list[Json] = []
+    cut = ""
     for _, (name, arguments) in sorted(calls.items()):
         found = parse_object(arguments or "{}")
+        if is_cut and not isinstance(found, dict):
+            cut += f"{name} {arguments}"
+            continue
         given = found if isinstance(found, dict) else {"_unreadable": found}
         made.append({"function": {"name": name, "arguments": given}})
-    return made
+    return made, cut
 
 
 def _convert_messages(raw: list[Json]) -> list[Json]:
-    """Ollama's calls have no ids: they are numbered, and results belong to the oldest open call of
-    their tool.
+    """Ollama's calls often have no ids: they are numbered, and a result belongs to the call of its
+    id, else to the oldest open call of its tool, of the last message that called if there is one.
     """
     made: list[Json] = []
-    waiting: list[tuple[str, str]] = []
+    open_calls = _OpenCalls()
     number = 0
     for place, message in enumerate(raw):
         if not isinstance(message, Mapping):
             raise BadRequest(f"messages.{place}: an object is required")
         if message.get("role") == "tool":
-            made.append(_convert_result(message, waiting))
+            called = open_calls.take(
+                str(message.get("tool_call_id") or ""),
+                str(message.get("tool_name") or message.get("name") or ""),
+            )
+            content = _convert_content(message)
+            made.append({"role": "tool", "tool_call_id": called, "content": content})
             continue
         out: JsonObject = {"role": message.get("role"), "content": _convert_content(message)}
         calls = []
-        for entry in message.get("tool_calls") or ():
-            function = entry.get("function") or {}
-            called, name = (
-                str(entry.get("id") or f"call{number:05d}"),
-                str(function.get("name") or ""),
-            )
+        entries = message.get("tool_calls") or []
+        if not isinstance(entries, list):
+            raise BadRequest(f"messages.{place}.tool_calls: a list is required")
+        for entry in entries:
+            calls.append(_convert_call(place, entry, number))
             number += 1
-            waiting.append((called, name))
-            arguments = json_bytes(function.get("arguments") or {}).decode()
-            calls.append(
-                {
-                    "id": called,
-                    "type": "function",
-                    "function": {"name": name, "arguments": arguments},
-                }
-            )
         if calls:
+            open_calls.add([(call["id"], call["function"]["name"]) for call in calls])
             out["tool_calls"] = calls
         made.append(out)
     return made
 
 
-def _convert_result(message: Mapping[str, Any], waiting: list[tuple[str, str]]) -> JsonObject:
-    name = str(message.get("tool_name") or message.get("name") or "")
-    given = str(message.get("tool_call_id") or "")
-    place = next(
-        (n for n, (called, tool) in enumerate(waiting) if given == called or tool == name), 0
-    )
-    called = waiting.pop(place)[0] if waiting else given
-    return {"role": "tool", "tool_call_id": called, "content": _convert_content(message)}
+def _convert_call(place: int, entry: Json, number: int) -> JsonObject:
+    function = entry.get("function") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(function, dict):
+        raise BadRequest(f"messages.{place}.tool_calls: an object with a function is required")
+    given = function.get("arguments") or {}
+    arguments = given if isinstance(given, str) else json_bytes(given).decode()
+    return {
+        "id": str(entry.get("id") or f"call{number:05d}"),
+        "type": "function",
+        "function": {"name": str(function.get("name") or ""), "arguments": arguments},
+    }
+
+
+class _OpenCalls:
+    """The calls without a result yet, as (id, tool): those of the last message that called, and
+    older ones.
+    """
+
+    def __init__(self) -> None:
+        self._last: list[tuple[str, str]] = []
+        self._older: list[tuple[str, str]] = []
+
+    def add(self, calls: list[tuple[str, str]]) -> None:
+        self._older += self._last
+        self._last = calls
+
+    def take(self, given: str, tool: str) -> str:
+        """The id of the call that a result with this id and this tool's name is of; the given one
+        where none is open.
+        """
+        both = [*self._last, *self._older]
+        same = [one for one in both if given and one[0] == given]
+        named = [one for one in both if tool and one[1] == tool]
+        found = next(iter(same or named or both), None)
+        if found is None:
+            return given
+        (self._last if found in self._last else self._older).remove(found)
+        return found[0]
 
 
 def _convert_content(message: Mapping[str, Any]) -> Json:
-    text = str(message.get("content") or "")
+    given = message.get("content") or ""
+    text = given if isinstance(given, str) else json_bytes(given).decode()
     images = [i for i in message.get("images") or () if isinstance(i, str)]
     if not images:
         return text

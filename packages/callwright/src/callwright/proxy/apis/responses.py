@@ -13,6 +13,7 @@ from callwright.proxy.apis.responses_tools import build_names, flatten_tools, jo
 from callwright.proxy.apis.translated import BadRequest, Translated
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.turns import arrange_messages
+from callwright.tools.lists import chat_messages as chat
 
 _SAME = (
     "model",
@@ -24,9 +25,13 @@ _SAME = (
     "seed",
     "metadata",
 )
-_IGNORED = frozenset(
-    {"reasoning", "item_reference", "web_search_call", "file_search_call", "code_interpreter_call"}
-)
+_IGNORED = frozenset({"reasoning", "web_search_call", "file_search_call", "code_interpreter_call"})
+_HELD = (
+    "previous_response_id",
+    "conversation",
+    "prompt",
+)  # what names something that a server keeps
+_REASONING_ID = "rs_"
 
 
 class Responses:
@@ -34,10 +39,9 @@ class Responses:
 
     def request(self, body: JsonObject) -> JsonObject:
         """The chat request that a Responses request means. Raises BadRequest."""
-        if body.get("previous_response_id"):
-            raise BadRequest(
-                "previous_response_id: this proxy remembers nothing; send the whole input"
-            )
+        for key in _HELD:
+            if body.get(key):
+                raise BadRequest(f"{key}: this proxy remembers nothing; send the whole input")
         made = {key: body[key] for key in _SAME if key in body}
         made["messages"] = arrange_messages(
             [*_convert_instructions(body.get("instructions")), *_convert_input(body.get("input"))]
@@ -54,6 +58,7 @@ class Responses:
         if tools:
             made["tools"] = tools
             _set_tool_choice(made, body.get("tool_choice"))
+            _set_allowed_tools(made, body.get("tool_choice"))
         return made
 
     def writer(self, body: JsonObject) -> Translated:
@@ -81,7 +86,7 @@ def _convert_input(raw: Json) -> list[Json]:
 
 
 def _convert_item(place: int, item: Mapping[str, Any], made: list[Json]) -> None:
-    kind = item.get("type", "message")
+    kind = str(item.get("type") or "message")
     if kind == "message":
         role = {"developer": "system"}.get(str(item.get("role")), item.get("role"))
         made.append({"role": role, "content": _convert_content(place, item.get("content"))})
@@ -97,6 +102,12 @@ def _convert_item(place: int, item: Mapping[str, Any], made: list[Json]) -> None
     elif kind in ("function_call_output", "custom_tool_call_output"):
         result = _convert_output(place, item.get("output"))
         made.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": result})
+    elif kind == "item_reference":
+        if not str(item.get("id") or "").startswith(_REASONING_ID):
+            raise BadRequest(
+                f"input.{place}: an item that a server keeps; this proxy remembers nothing, send the"
+                " items themselves (store: false)"
+            )
     elif kind not in _IGNORED:
         raise BadRequest(
             f"input.{place}: items of type {kind!r} cannot be passed on to an OpenAI-compatible"
@@ -162,6 +173,21 @@ def _set_tool_choice(made: JsonObject, choice: Json) -> None:
     elif isinstance(choice, Mapping) and choice.get("name"):
         name = join_namespace(choice.get("namespace"), str(choice["name"]))
         made["tool_choice"] = {"type": "function", "function": {"name": name}}
+
+
+def _set_allowed_tools(made: JsonObject, choice: Json) -> None:
+    """Offer only what ``allowed_tools`` names: few servers know that choice."""
+    if not isinstance(choice, Mapping) or choice.get("type") != "allowed_tools":
+        return
+    listed = choice.get("tools")
+    named: list[Json] = [
+        {"name": join_namespace(tool.get("namespace"), str(tool.get("name")))}
+        for tool in (listed if isinstance(listed, list) else ())
+        if isinstance(tool, Mapping)
+    ]
+    allowed = {"type": "allowed_tools", "tools": named}
+    made["tools"] = chat.read_allowed_tools({"tools": made["tools"], "tool_choice": allowed})
+    made["tool_choice"] = "required" if choice.get("mode") == "required" else "auto"
 
 
 def _set_response_format(made: JsonObject, text: Json) -> None:

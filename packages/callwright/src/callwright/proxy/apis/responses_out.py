@@ -202,15 +202,17 @@ class Output:
 
     def _end_call(self, at: int, arguments: str) -> list[bytes]:
         item = self._items[at]
+        is_cut = self._finish == "length" and not isinstance(parse_object(arguments), dict)
+        status = "incomplete" if is_cut else "completed"
         where = {"item_id": item["id"], "output_index": at}
         if item["type"] == "custom_tool_call":
             found = parse_object(arguments)
             text = str(found.get("input", "")) if isinstance(found, dict) else arguments
-            item |= {"input": text, "status": "completed"}
+            item |= {"input": text, "status": status}
             out = [self._event("response.custom_tool_call_input.delta", **where, delta=text)]
             out.append(self._event("response.custom_tool_call_input.done", **where, input=text))
         else:
-            item |= {"arguments": arguments, "status": "completed"}
+            item |= {"arguments": arguments, "status": status}
             done = {**where, "name": item["name"], "arguments": arguments}
             out = [self._event("response.function_call_arguments.done", **done)]
         return [*out, self._event("response.output_item.done", output_index=at, item=item)]

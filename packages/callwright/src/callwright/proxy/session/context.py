@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from callwright.agent.fold import fold_entries, read_messages
+from callwright.agent.fold import Spoke, fold_entries, read_messages
 from callwright.agent.state import RunState
 from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool, to_canonical_json
 from callwright.parsing.tool_vocabulary import ToolVocabulary
@@ -31,11 +31,13 @@ _MOST_TOLD = 100  # clients may send ever other lists
 class DecidedBefore(NamedTuple):
     """The tools that were chosen for a request of the user, and the calls that came too early.
     ``wishes``: those that the first reply stated, if each had its call.
+    ``seen``: digests of the results that these calls may rest on.
     """
 
     chosen: tuple[str, ...] | None = None
     intended: tuple[IntendedCall, ...] = ()
     wishes: tuple[str, ...] = ()
+    seen: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,11 +279,11 @@ class Context:
 
     @property
     def query(self) -> str:
-        """Return the user's last message."""
-        return next(
-            (m.content for m in reversed(self.messages) if m.role == "user" and m.content.strip()),
-            "",
-        )
+        """Return the user's last words: neither a reminder of the client nor a result without its
+        call, which is told in the user's turn.
+        """
+        spoken = [e.text for e in read_messages(self.messages) if isinstance(e, Spoke) and e.text]
+        return spoken[-1] if spoken else ""
 
     @property
     def is_led_natively(self) -> bool:
@@ -323,7 +325,7 @@ def read_context(
         or body.get("n") not in (None, 1)
     ):
         return None
-    toolset = toolsets.get(body["tools"])
+    toolset = toolsets.get(chat.read_allowed_tools(body))
     if not toolset.tools:
         return None
     choice, named = chat.read_tool_choice(body)

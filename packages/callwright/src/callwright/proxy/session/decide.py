@@ -10,6 +10,7 @@ made (:mod:`callwright.proxy.session.guard`). A correct answer stays unchanged, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -142,9 +143,10 @@ class Decision:
 
     def finish_reason(self, said: str = "", *, truncated: bool = False) -> str:
         """Return the upstream's finish reason, adapted to these calls; ``truncated``: a call was
-        cut off in the text.
+        cut off in the text. Where one of the upstream's own was, its arguments are no object.
         """
-        if self.calls and not (said == "length" and truncated):
+        is_cut = truncated or any(isinstance(one.call.arguments, str) for one in self.calls)
+        if self.calls and not (said == "length" and is_cut):
             return "tool_calls"
         if not self.calls and said in ("tool_calls", "function_call"):
             return "stop"
@@ -165,13 +167,15 @@ def decide_calls(
     repaired = _without_hallucinated_calls(repaired, text, made, context)
     repaired = yield from _reread_by_schema(repaired, finish, made, context)
     repaired = yield from _ask_for_open_wishes(repaired, finish, made, context)
-    asked = yield from _ask_about_refused(repaired, made, context)
-    work: list[AnswerCall] = _drop_disallowed(asked, made, context)
+    if finish != "length":  # a call that was cut off is never completed
+        repaired = yield from _ask_about_refused(repaired, made, context)
+    work: list[AnswerCall] = _drop_disallowed(repaired, made, context)
     work = _drop_loops(work, made, context)
     _fill_from_results(work, made, context)
     _take_named_days(work, made, context)
     _leave_out_unstated(work, made, context)
     work, problem = _drop_withheld(work, made, context)
+    work = _drop_further(work, made, context)
     made.problems += [problem] if problem else []
     if is_leading:
         pass
@@ -309,20 +313,43 @@ def _leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context
     if context.guard == "off":
         return
     found = guard.find_unstated_options(context, [one.call for one in work])
-    for place, (one, unstated) in enumerate(zip(work, found, strict=True)):
-        keys = [key for key in unstated if key not in one.likely]
-        if not keys or not isinstance(one.verdict, CheckedCall):
-            continue
-        before = one.verdict.arguments
-        kept = {key: value for key, value in before.items() if key not in keys}
-        verdict = _check_with(one, kept, context)
-        if verdict is None:
-            continue
-        if context.guard == "report":
-            made.notes += [f"would be left out: '{key}' of '{one.call.tool}'" for key in keys]
-            continue
-        one.take(verdict, kept)
-        made.edits += _list_edits(place, keys, before, kept, LEFT_OUT)
+    kept = [_drop_keys(one, unstated) for one, unstated in zip(work, found, strict=True)]
+    if all(call is one.call for one, call in zip(work, kept, strict=True)):
+        return
+    told = {history.make_call_key(call) for m in context.messages for call in m.tool_calls}
+    beside = Counter(history.make_call_key(call) for call in kept)
+    for place, (one, call) in enumerate(zip(work, kept, strict=True)):
+        key = history.make_call_key(call)
+        if call is one.call or key in told or beside[key] > 1:
+            continue  # what tells a call from another of the same tool is meant
+        _leave_out_of(one, call, place, made, context)
+
+
+def _drop_keys(one: AnswerCall, unstated: Iterable[str]) -> ToolCall:
+    """The call as the gate has it, without these arguments; the call itself where none goes."""
+    keys = [key for key in unstated if key not in one.likely]
+    if not keys or not isinstance(one.verdict, CheckedCall):
+        return one.call
+    kept = {key: value for key, value in one.verdict.arguments.items() if key not in keys}
+    return replace(one.call, arguments=kept)
+
+
+def _leave_out_of(
+    one: AnswerCall, kept: ToolCall, place: int, made: Decision, context: Context
+) -> None:
+    """Make the call what is kept of it, where its schema holds so."""
+    if not isinstance(one.verdict, CheckedCall) or not isinstance(kept.arguments, dict):
+        return
+    before, after = one.verdict.arguments, kept.arguments
+    keys = [key for key in before if key not in after]
+    verdict = _check_with(one, after, context)
+    if verdict is None:
+        return
+    if context.guard == "report":
+        made.notes += [f"would be left out: '{key}' of '{one.call.tool}'" for key in keys]
+        return
+    one.take(verdict, after)
+    made.edits += _list_edits(place, keys, before, after, LEFT_OUT)
 
 
 def _restore_likely(
@@ -599,20 +626,31 @@ def _ask_about_refused(
 
 
 def _drop_disallowed(work: list[AnswerCall], made: Decision, context: Context) -> list[AnswerCall]:
-    """Return the calls that the client's ``tool_choice`` and ``parallel_tool_calls`` allow."""
+    """Return the calls that the client's ``tool_choice`` allows."""
     kept: list[AnswerCall] = []
     for place, one in enumerate(work):
         if context.choice == "none":
             rule = EditRules.TOOL_CHOICE_NONE
         elif context.named and one.call.tool != context.named:
             rule = EditRules.TOOL_CHOICE_NAMED
-        elif not context.parallel and kept:
-            rule = EditRules.NO_PARALLEL_CALLS
         else:
             kept.append(one)
             continue
         made.edits.append(Edit(f"/{place}", _serialize_call(one.call), None, rule))
     return kept
+
+
+def _drop_further(work: list[AnswerCall], made: Decision, context: Context) -> list[AnswerCall]:
+    """Return the first call, where ``parallel_tool_calls`` allows no more. Those that are not made
+    for another reason are gone by then.
+    """
+    if context.parallel:
+        return work
+    made.edits += [
+        Edit(f"/{n}", _serialize_call(one.call), None, EditRules.NO_PARALLEL_CALLS)
+        for n, one in enumerate(work[1:], 1)
+    ]
+    return work[:1]
 
 
 def _drop_loops(work: list[AnswerCall], made: Decision, context: Context) -> list[AnswerCall]:
@@ -690,6 +728,7 @@ def _ask_replacement(
             work = _keep_accepted(followup.read_calls(reply, context), Decision(), context)
         trial = Decision()
         work, _ = _drop_withheld(_drop_disallowed(work, trial, context), trial, context)
+        work = _drop_further(work, trial, context)
         made.held += trial.held
         made.edits += [
             Edit(f"/{n}", None, _serialize_call(w.call), EditRules.ASKED_AGAIN)
@@ -736,6 +775,7 @@ def _ask_followup(
         _keep_accepted(followup.read_calls(reply, context), trial, context), trial, context
     )
     work, _ = _drop_withheld(_drop_loops(work, trial, context), trial, context)
+    work = _drop_further(work, trial, context)
     made.held += trial.held
     if not work:
         made.notes.append("asked again, without a usable call")

@@ -147,7 +147,11 @@ class Guard:
 
     def _made(self, state: RunState) -> Mapping[str, Before]:
         gate = self._context.toolset.gate
-        return find_made(state, lambda call: self._key(call, gate.check(call)))
+        return find_made(
+            state,
+            lambda call: self._key(call, gate.check(call)),
+            reopens=not self._context.leave_out,
+        )
 
     def _before_writes(self, state: RunState) -> ProvenanceIndex | None:
         """All that was known without what the writes of this turn returned; None without any."""

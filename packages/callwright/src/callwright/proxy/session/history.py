@@ -6,11 +6,12 @@ Pure functions of the request's messages; the proxy itself remembers nothing.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from callwright.agent.fold import LOST, NOT_CALLED, Spoke, read_messages
+from callwright.agent.fold import LOST, NO_RESULT, Spoke, read_messages
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.types import Edit, Json, JsonObject, Message, ToolCall, to_canonical_json
 from callwright.nouns.wire_names import EditRules
@@ -85,7 +86,9 @@ def _iter_results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall | None
     """
     waiting: dict[str, ToolCall] = {}
     for place, message in enumerate(messages):
-        if any(isinstance(entry, Spoke) and entry.text for entry in read_messages([message])):
+        is_behind = place > 0 and messages[place - 1].role == "tool"
+        read = read_messages(messages[place - 1 : place + 1] if is_behind else [message])
+        if any(isinstance(entry, Spoke) and entry.text for entry in read):
             yield None, ""
         waiting |= {call.id or f"{place}.{n}": call for n, call in enumerate(message.tool_calls)}
         if message.role != "tool":
@@ -100,69 +103,92 @@ def pair_messages(raw: Json) -> tuple[list[Json], tuple[Edit, ...]]:
     """The messages of a chat request with every call followed by its result and every result
     preceded by its call.
 
-    A call without a result is given one that says so; a result whose call is missing becomes a user
-    message, so that nothing said is lost; of two results for one call the first stays. Edits name
-    messages of the request.
+    A result that comes after other messages moves to its call. A call without a result is given one
+    that says so; a result whose call is missing becomes a user message, so that nothing said is
+    lost; of two results for one call the first stays. Edits name messages of the request.
     """
     if not isinstance(raw, list):
         return [], ()
     if not any(isinstance(m, dict) and ("tool_calls" in m or m.get("role") == "tool") for m in raw):
         return raw, ()
-    work = _Pairing()
+    work = _Pairing(raw)
     for place, message in enumerate(raw):
         work.add(place, message)
-    work.answer_waiting_calls()
+    work.answer_waiting_calls(len(raw))
     return work.made, tuple(work.edits)
 
 
 class _Pairing:
     """Walks through the messages; ``waiting`` are the calls of the last assistant message without a
-    result yet.
+    result yet. ``results`` are the places of the results of each id, ``calls`` those of the
+    messages that call under it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, raw: list[Json]) -> None:
         self.made: list[Json] = []
         self.edits: list[Edit] = []
+        self._raw = raw
         self._waiting: dict[str, int] = {}
         self._answered: set[str] = set()
-        self._later: list[
-            Json
-        ] = []  # results of other calls, kept until this message's calls have theirs
+        self._shared: set[str] = set()  # ids of several calls of the last assistant message
+        # results of other calls, kept until this message's calls have theirs
+        self._later: list[Json] = []
+        self._moved: set[int] = set()
+        self._results: dict[str, deque[int]] = defaultdict(deque)
+        self._calls: dict[str, deque[int]] = defaultdict(deque)
+        for place, message in enumerate(raw):
+            if isinstance(message, dict) and message.get("role") == "tool":
+                self._results[str(message.get("tool_call_id") or "")].append(place)
+            for called in _list_call_ids(message):
+                self._calls[called].append(place)
 
     def add(self, place: int, message: Json) -> None:
         if not isinstance(message, dict):
             self.made.append(message)
         elif message.get("role") == "tool":
-            self._result(place, message)
+            if place not in self._moved:
+                self._result(place, message)
         else:
-            self.answer_waiting_calls()
+            self.answer_waiting_calls(place)
             self.made.append(message)
             if message.get("role") == "assistant":
                 self._open(place, message)
 
-    def answer_waiting_calls(self) -> None:
-        """Give every call that still waits a result that says that there is none."""
+    def answer_waiting_calls(self, at: int) -> None:
+        """Give every call that still waits its result from behind this place, or one that says that
+        there is none.
+        """
         for called, place in self._waiting.items():
-            answer = {"role": "tool", "tool_call_id": called, "content": NOT_CALLED}
+            late = self._find_late(called, at)
+            if late is not None:
+                self._moved.add(late)
+                message = self._raw[late]
+                self.made.append(message)
+                self.edits.append(Edit(f"/messages/{late}", None, message, EditRules.LATE_RESULT))
+                continue
+            answer: JsonObject = {"role": "tool", "tool_call_id": called, "content": NO_RESULT}
             self.made.append(answer)
             self.edits.append(Edit(f"/messages/{place}", None, answer, EditRules.UNPAIRED_CALL))
         self.made += self._later
         self._waiting, self._later = {}, []
 
+    def _find_late(self, called: str, at: int) -> int | None:
+        """The place of the first result of this id from here on, before the id is used again."""
+        again = _take_first_from(self._calls[called], at)
+        late = _take_first_from(self._results[called], at)
+        return late if late is not None and (again is None or late < again) else None
+
     def _open(self, place: int, message: Mapping[str, Any]) -> None:
-        entries = message.get("tool_calls")
-        called = (
-            [str(e.get("id") or "") for e in entries if isinstance(e, dict)]
-            if isinstance(entries, list)
-            else []
-        )
-        if all(called):  # servers that give no ids cannot be paired by them
-            self._waiting = dict.fromkeys(called, place)
+        called = _list_call_ids(message)
+        # servers that give no ids, or one for several calls, cannot be paired by them
+        self._shared = {one for one, times in Counter(called).items() if times > 1}
+        if all(called):
+            self._waiting = dict.fromkeys((c for c in called if c not in self._shared), place)
             self._answered = set()
 
     def _result(self, place: int, message: Mapping[str, Any]) -> None:
         called = str(message.get("tool_call_id") or "")
-        if not called or called in self._waiting:
+        if not called or called in self._waiting or called in self._shared:
             self._waiting.pop(called, None)
             self._answered.add(called)
             self.made.append(message)
@@ -176,6 +202,21 @@ class _Pairing:
             self.edits.append(
                 Edit(f"/messages/{place}", dict(message), kept, EditRules.UNPAIRED_RESULT)
             )
+
+
+def _list_call_ids(message: Json) -> list[str]:
+    """The ids under which an assistant's message calls, in order; "" for a call without one."""
+    entries = message.get("tool_calls") if isinstance(message, dict) else None
+    if not isinstance(entries, list) or not entries:
+        return []
+    return [str(e.get("id") or "") for e in entries if isinstance(e, dict)]
+
+
+def _take_first_from(places: deque[int], at: int) -> int | None:
+    """The first of these rising places that is not before ``at``; those before it are dropped."""
+    while places and places[0] < at:
+        places.popleft()
+    return places[0] if places else None
 
 
 def _to_user_message(message: Mapping[str, Any]) -> JsonObject:

@@ -410,9 +410,13 @@ def build_body(action: Ask, context: Context, shown: tuple[Tool, ...] = ()) -> J
 
 def recall_decided(context: Context) -> DecidedBefore:
     """Return what was decided for this very request before: a memory that may be lost at any time, and
-    then the questions are asked again.
+    then the questions are asked again. Two users may ask in the same words; calls that rest on the
+    results of one are none of the other's.
     """
-    return context.toolset.decided.get(_key(context), DecidedBefore())
+    found = context.toolset.decided.get(_key(context), DecidedBefore())
+    if found.intended and _list_seen(context)[: len(found.seen)] != found.seen:
+        return found._replace(intended=())
+    return found
 
 
 def remember_decided(context: Context, decided: DecidedBefore) -> None:
@@ -421,9 +425,15 @@ def remember_decided(context: Context, decided: DecidedBefore) -> None:
     if decided == DecidedBefore():
         known.pop(_key(context), None)
         return
-    known[_key(context)] = decided
+    known[_key(context)] = decided._replace(seen=_list_seen(context))
     while len(known) > _REMEMBERED:
         known.pop(next(iter(known)))
+
+
+def _list_seen(context: Context) -> tuple[bytes, ...]:
+    """The digests of all results of the conversation, in order."""
+    results = (*context.state.earlier, *context.state.results)
+    return tuple(sha256(json_bytes([one.tool, one.content])).digest() for one in results)
 
 
 def _key(context: Context) -> bytes:

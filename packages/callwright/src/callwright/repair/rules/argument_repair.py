@@ -253,6 +253,17 @@ class ArgumentRepair:
         self.change.note_missing(self.draft.id, key)
         self._report("ungrounded", key, said, keyword, value)
 
+    def read_numbers(self) -> None:
+        """Numbers that came as text, as the user writes them."""
+        for key, value in list(self.arguments.items()):
+            part = self.tool.properties.get(key)
+            is_place = not formats.COORDINATES.isdisjoint(split_words(key))
+            if not isinstance(part, dict) or is_place or self._accepts(key, value):
+                continue
+            found = formats.parse_written_number(value, get_types(part), self.situation.asked)
+            if found is not NONE and self._accepts(key, found):
+                self._edit(key, found, formats.SAID, formats.CONFIDENCE[formats.SAID])
+
     def convert(self) -> None:
         """The gate's lossless conversions and renames."""
         schema = self._compiled()
@@ -460,7 +471,9 @@ class ArgumentRepair:
         spelled = formats.convert_to_documented(found.value, part)
         found = extracted.Candidate(found.value if spelled is NONE else spelled, found.kind)
         sure = found.confidence(alone=not self.others)
-        if sure < self.situation.settings.least:
+        effects = self.tool.effects
+        is_guess = found.is_leftover and effects.declared and effects.may_write
+        if is_guess or sure < self.situation.settings.least:
             said = f"'{key}' may be {to_canonical_json(found.value)[:80]}, the only such value that was said"
             self._abstain(key, sure, found.value, said)
             return None
@@ -553,6 +566,7 @@ def _argument_rule(
 ARGUMENT_RULES: tuple[Rule[ReplyContext], ...] = (
     _argument_rule("unwrap_arguments", 100, ArgumentRepair.unwrap, "wrong"),
     _argument_rule("echoed_schema", 110, ArgumentRepair.replace_echoes, "open"),
+    _argument_rule("written_number", 115, ArgumentRepair.read_numbers, "wrong"),
     _argument_rule("conversion", 120, ArgumentRepair.convert, "wrong"),
     _argument_rule("placeholder", 130, ArgumentRepair.replace_placeholders, "open"),
     _argument_rule("assign_key", 140, ArgumentRepair.assign, "wrong"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from callwright.dataflow import flow
 from callwright.language import ENGLISH
+from callwright.language.again import asks_again
 from callwright.language.detect import is_foreign
 from callwright.language.tokens import split_identifier
 from callwright.nouns.thresholds import threshold
@@ -31,7 +32,6 @@ DONE, SURPLUS, UNASKED = (
     EditRules.SUPERFLUOUS_CALL,
     EditRules.UNASKED_CALL,
 )
-_AGAIN = ENGLISH.pattern("calls.again")
 _FEEDS = threshold("callwright.repair", "needless_calls.feeds")
 _MUCH_MORE = threshold("callwright.repair", "unasked_calls.much_more")
 _OF_TOOLS = ENGLISH.pattern("calls.of_tools")
@@ -68,7 +68,7 @@ def find_duplicate_calls(
     """
     drops: dict[int, Drop] = {}
     seen: dict[str, int] = {}
-    again = len(calls) > 1 and bool(_AGAIN.search(situation.query))
+    again = len(calls) > 1 and asks_again(situation.query) is True
     for i, call in enumerate(calls):
         if not known[i] and schema_echo.is_no_tool(call.tool):
             drops[i] = _make_needless_drop(NO_CALL)
@@ -106,11 +106,14 @@ def find_duplicate_calls(
 def _are_two_writes(first: ToolCall, second: ToolCall, situation: RepairContext) -> bool:
     """True for equal calls, under ids of their own, of a tool that declares to change something.
     They may be two wishes, in whatever language the request is; one that is dropped is missed as
-    much as one that is repeated.
+    much as one that is repeated. So may those of a tool that declares nothing, where it cannot be
+    read whether the request asks for something twice.
     """
     tool = situation.by_name.get(second.tool)
     own = not first.id or first.id != second.id
-    return tool is not None and tool.effects.declared and tool.effects.may_write and own
+    if tool is None or not tool.effects.may_write or not own:
+        return False
+    return tool.effects.declared or asks_again(situation.query) is None
 
 
 def _drop_repeated(

@@ -8,7 +8,7 @@ followed only for days and times, and only where the value is written in another
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ from rapidfuzz.distance import OSA
 
 from callwright.dataflow.flow import split_words
 from callwright.language import ENGLISH
+from callwright.language.pack import pack_of
 from callwright.nouns.memo import cache_by_text
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json
@@ -43,6 +44,11 @@ _LETTERS = re.compile(
     r"(?:[ T]HH:[Mm]{2}(?::[Ss]{2})?)?"
 )
 _GROUPED = re.compile(r"[-+]?\d{1,3}(?:[.,]\d{3})*(?:[.,]\d+)?\Z")
+_SEPARATED = re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:[.,]\d{3})*|0)[.,]\d+\Z")
+_POINTED = re.compile(r"[-+]?\d{1,3}(?:,\d{3})*(?:\.\d+)?\Z")  # a number as English writes it
+# what is surely a decimal with a point; "3.12." is a day, and "19.30" may be a time
+_DECIMAL_POINT = re.compile(r"(?<![\d.])(?:0\.\d|\d+\.\d(?![\d.])|\d+\.\d{4,})")
+COORDINATES = ENGLISH.words("parameters.coordinate_keys")
 _LONGEST = 2_000  # characters of a text that may mean an option
 _LONGEST_NUMBER = 60
 _TIMES = ("%H:%M:%S", "%H:%M", "%I:%M %p", "%I:%M%p", "%I %p", "%I%p")
@@ -224,6 +230,28 @@ def decimal_comma(value: Json, types: frozenset[str]) -> Json:
     ):
         return NONE
     return float(f"{found[1]}{found[2]}.{found[3]}")
+
+
+def parse_written_number(value: Json, types: frozenset[str], said: Sequence[str]) -> Json:
+    """The number of a text with separators that stands in what was said, as the language of that
+    writes numbers: "1.250" in German is no one and a quarter. NONE where it stands nowhere, where
+    the language is not known, where decimals are written with a point beside it, and where the
+    text says the same as it is.
+    """
+    text = _trim_number_text(value)
+    if not types & {"integer", "number"} or "string" in types or not _SEPARATED.match(text):
+        return NONE
+    whole = re.compile(rf"(?<![\d.,]){re.escape(text)}(?!\d|[.,]\d)")
+    told = [one for one in said if whole.search(one)]
+    packs = {pack_of(one) for one in told}
+    written = packs.pop() if len(packs) == 1 else None
+    if written is None or any(map(_DECIMAL_POINT.search, told)):
+        return NONE
+    pointed = written.with_point(text)
+    if pointed == text.replace(",", "") or not _POINTED.match(pointed):
+        return NONE
+    pointed = pointed.replace(",", "")
+    return float(pointed) if "." in pointed else int(pointed)
 
 
 def parse_stated_number(value: Json, types: frozenset[str], holds: Callable[[Json], bool]) -> Json:

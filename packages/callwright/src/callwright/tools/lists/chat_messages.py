@@ -60,11 +60,41 @@ def read_tool_choice(body: Mapping[str, Any]) -> tuple[Choice, str]:
     if said == "any":  # Mistral's word
         return "required", ""
     if isinstance(said, dict):
+        if (allowed := _get_allowed(said)) is not None:
+            return ("required" if allowed.get("mode") == "required" else "auto"), ""
         inner = said.get("function", said)
         name = inner.get("name") if isinstance(inner, dict) else None
         if isinstance(name, str) and name:
             return "named", name
     return "auto", ""
+
+
+def read_allowed_tools(body: Mapping[str, Any]) -> list[Json]:
+    """The entries of the tools that a request offers and lets be called: all, or those that a
+    ``tool_choice`` of type ``allowed_tools`` names. Where it names none of them, all.
+    """
+    offered, said = body.get("tools"), body.get("tool_choice")
+    tools = offered if isinstance(offered, list) else []
+    allowed = _get_allowed(said) if isinstance(said, dict) else None
+    if allowed is None:
+        return tools
+    listed = allowed.get("tools")
+    names = {_get_name(entry) for entry in (listed if isinstance(listed, list) else ())} - {""}
+    return [entry for entry in tools if _get_name(entry) in names] or tools
+
+
+def _get_allowed(said: JsonObject) -> JsonObject | None:
+    """The part of a ``tool_choice`` that names the allowed tools, in either API; None if it is another."""
+    if said.get("type") != "allowed_tools":
+        return None
+    inner = said.get("allowed_tools", said)
+    return inner if isinstance(inner, dict) else {}
+
+
+def _get_name(entry: Json) -> str:
+    """The name in an entry of a tool list, nested or flat; "" where it has none."""
+    inner = entry.get("function", entry) if isinstance(entry, dict) else None
+    return str(inner.get("name") or "") if isinstance(inner, dict) else ""
 
 
 def read_messages(body: Mapping[str, Any]) -> tuple[Message, ...]:

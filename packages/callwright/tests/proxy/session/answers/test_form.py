@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from callwright.proxy.session.answers.form import (
     Form,
+    is_in_form,
     read_form,
     repair_completion,
     repair_text,
@@ -128,3 +129,13 @@ def test_an_answer_that_was_cut_off_is_not_completed() -> None:
     made, edits, problem = repair_completion(body, FORM)
     assert (made, edits) == (body, [])
     assert "cut off" in problem
+
+
+def test_a_text_is_in_the_form_if_the_schema_names_all_its_keys() -> None:
+    right = json.dumps({"city": "Oslo", "people": 2})
+    for text in (right, f"```json\n{right}\n```"):
+        assert is_in_form(text, Form(SCHEMA)), text
+    for text in ("[]", "Oslo", '{"city": "Oslo"}', right[:-1]):
+        assert not is_in_form(text, Form(SCHEMA)), text
+    assert not is_in_form(right, Form({"type": "object"})), "it fits, and is not asked for"
+    assert not is_in_form(right, Form(True))

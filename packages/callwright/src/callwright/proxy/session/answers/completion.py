@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from callwright.parsing import CallPiece, Parser, TextPiece
 from callwright.parsing.leftovers import LeftoverFilter, Part, join_removed
+from callwright.parsing.pieces import drop_thoughts, get_raw
 from callwright.proxy.session import words
 from callwright.proxy.session.answers.answer import collect_calls, find_reasoning_calls
 from callwright.proxy.session.answers.native import NativeCalls
@@ -14,6 +16,7 @@ from callwright.proxy.session.answers.sse import json_bytes, json_object
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found
 from callwright.proxy.session.hallucinated_calls import find_hallucinated_call
+from callwright.proxy.session.quoted_calls import Quotations
 from callwright.tools.lists import chat_messages as chat
 
 
@@ -37,6 +40,7 @@ class Whole:
         self._native.add_message_calls(self._message.get("tool_calls"))
         self._calls: list[CallPiece] = []
         self.removed: tuple[str, ...] = ()  # leftovers of a chat template that are left out
+        self._quotes = Quotations(context)
         self._thoughts: list[str] = []  # reasoning that stands in the text
         self._kept = self.text
         self._read()
@@ -99,25 +103,25 @@ class Whole:
         return said if isinstance(said, str) else ""
 
     def _read(self) -> None:
-        if not self.text and not self._native.calls:
+        if not self.text and not self._native.calls and self.finish != "length":
             self._calls = find_reasoning_calls(self._reasoning(), self._context)
         if not self.text:
             return
         parts: list[Part] = []
         context = self._context
         leftovers = LeftoverFilter(lambda token: words.is_named(token, context))
-        for piece in Parser(context.toolset.offer).read(self.text):
+        for piece in drop_thoughts(Parser(context.toolset.offer).read(self.text), self._is_said):
             if isinstance(piece, TextPiece) and not piece.reasoning:
                 parts += leftovers.feed(piece.text)
                 continue
             parts += leftovers.flush()
-            if isinstance(piece, CallPiece) and self._is_call(piece):
-                self._calls.append(piece)
-            elif isinstance(piece, CallPiece):
-                parts.append(Part(piece.raw))
-            else:
-                self._thoughts.append(piece.text)
-                parts.append(Part(piece.text))
+            is_call = isinstance(piece, CallPiece) and self._is_call(piece)
+            if isinstance(piece, CallPiece) and is_call:
+                self._calls.append(replace(piece, raw="") if piece.reasoning else piece)
+            if piece.reasoning:
+                self._thoughts.append(get_raw(piece))
+            if piece.reasoning or not is_call:
+                parts.append(Part(get_raw(piece)))
         parts += leftovers.flush()
         self.removed = join_removed(parts)
         self._kept = "".join(part.text for part in parts if not part.is_removed)
@@ -128,6 +132,15 @@ class Whole:
         ):
             self._calls, self._kept = [found], ""
 
+    def _is_said(self, text: str) -> bool:
+        """Return True if this text, or a call of the upstream's own, is an answer beside reasoning.
+        Reasoning that was cut off has decided nothing.
+        """
+        is_cut = self.finish == "length"
+        return bool(
+            is_cut or self._native.calls or words.clean_text(text, self._context)[0].strip()
+        )
+
     def _is_call(self, piece: CallPiece) -> bool:
         self.truncated = self.truncated or piece.truncated
-        return not piece.truncated
+        return not piece.truncated and not self._quotes.holds(piece)

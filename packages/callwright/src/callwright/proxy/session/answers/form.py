@@ -67,6 +67,15 @@ def repair_completion(body: bytes, form: Form) -> tuple[bytes, list[Edit], str]:
     return json_bytes({**document, "choices": [choice]}), edits, problem
 
 
+def is_in_form(text: str, form: Form) -> bool:
+    """Return True if a text is an object of the form, each of whose keys the schema names."""
+    value, _ = _read_value(text)
+    named = form.schema.get("properties") if isinstance(form.schema, dict) else None
+    if not isinstance(value, dict) or not isinstance(named, dict):
+        return False
+    return value.keys() <= named.keys() and form.compile().accepts(value)
+
+
 def read_delta(event: bytes) -> str | None:
     """The text that an event of a streamed chat completion adds, "" where it adds none; None where
     the stream has no single answer in text: calls, a refusal, several choices.

@@ -10,11 +10,12 @@ network cut them.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from callwright.nouns.types import JsonObject
 from callwright.parsing import CallPiece, Parser, Piece, TextPiece
 from callwright.parsing.leftovers import LeftoverFilter, Part
+from callwright.parsing.pieces import get_raw
 from callwright.proxy.apis.uniform_chunks import Alike, uniform_chunks
 from callwright.proxy.session import words
 from callwright.proxy.session.answers import compose
@@ -29,6 +30,7 @@ from callwright.proxy.session.answers.sse import (
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Found
 from callwright.proxy.session.hallucinated_calls import find_hallucinated_call, may_begin_call
+from callwright.proxy.session.quoted_calls import Quotations
 from callwright.tools.lists import chat_messages as chat
 
 _OPENS = ("{", "[", "`")  # what JSON begins with
@@ -59,6 +61,8 @@ class AnswerText:
         self.beside: list[str] = []  # all that was said beside calls
         self.reasoning: list[str] = []
         self.calls: list[CallPiece] = []
+        self._considered: list[CallPiece] = []  # calls in reasoning that stands in the text
+        self._restored: list[str] = []  # of their text what was left out before that was known
         self.is_truncated = False
         self.fed = self.decided = 0  # how much has come, and of how much it is known what it is
         self.removed: list[str] = []  # leftovers of a chat template
@@ -70,6 +74,7 @@ class AnswerText:
         self._context = context
         self._most = context.settings.call_bytes
         self._parser = Parser(context.toolset.offer)
+        self._quotes = Quotations(context)
         self._filter = LeftoverFilter(lambda token: words.is_named(token, context))
         self._removed_to = -1  # where the last of what was removed ends
         self._watch = words.WordsWatch() if words.is_after_results(context) else None
@@ -184,13 +189,15 @@ class AnswerText:
         within = self.fed <= self._context.settings.hold_bytes
         return bool(self._begins_strange) and sent == 0 and within
 
-    def find_late_calls(self, outbox: Outbox) -> None:
+    def find_late_calls(self, outbox: Outbox, *, is_cut: bool) -> None:
         """At the end, where no call was found: those that were left in the reasoning because the
         answer never began, or the one of a tool that nobody offered, where that is the whole reply
-        and none of it has gone out.
+        and none of it has gone out. ``is_cut``: the answer reached its length; reasoning that was
+        cut off has decided nothing.
         """
-        if not self.text.strip():
-            self.calls = find_reasoning_calls("".join(self.reasoning), self._context)
+        if not is_cut and not self.text_in_words.strip():
+            left = find_reasoning_calls("".join(self.reasoning), self._context)
+            self.calls = self._considered or left
         if self.calls or not self.may_be_hallucinated(outbox.sent):
             return
         found = find_hallucinated_call(self.text, self._context)
@@ -206,18 +213,36 @@ class AnswerText:
                 self._place(self._filter.feed(piece.text), outbox)
                 continue
             self._place(self._filter.flush(), outbox)
-            if isinstance(piece, CallPiece) and self._is_call(piece):
+            if isinstance(piece, TextPiece) and piece.closes:
+                self._take_as_thoughts()
+            is_call = isinstance(piece, CallPiece) and self._is_call(piece)
+            if isinstance(piece, CallPiece) and is_call and piece.reasoning:
+                self._considered.append(replace(piece, raw=""))
+            elif isinstance(piece, CallPiece) and is_call:
                 self.calls.append(piece)
                 self._places.append(self.decided)
                 self._leave_out(piece.raw, outbox)
-            elif isinstance(piece, CallPiece):
-                self._show(piece.raw, outbox)
-            else:
-                self._show(piece.text, outbox, is_reasoning=True)
+                continue
+            self._show(get_raw(piece), outbox, is_reasoning=piece.reasoning)
         if pieces:
             self.is_kept = self.is_released = False
         if self.decided >= self.fed:
             self._undecided.clear()
+
+    def _take_as_thoughts(self) -> None:
+        """All that came so far was reasoning; the text of its calls is text again."""
+        self._restored += [call.raw for call in self.calls]
+        self._considered += [replace(call, raw="", reasoning=True) for call in self.calls]
+        self._thoughts += self._in_words
+        self.calls.clear()
+        self._places.clear()
+        self._in_words.clear()
+
+    def take_restored(self) -> str:
+        """The text of calls that was left out and is text after all, once."""
+        restored = "".join(self._restored)
+        self._restored.clear()
+        return restored
 
     def _place(self, parts: list[Part], outbox: Outbox) -> None:
         """Show these parts, or leave out what is removed; what has gone out is not removed."""
@@ -250,7 +275,7 @@ class AnswerText:
     def _is_call(self, piece: CallPiece) -> bool:
         """A call that was cut off is text, as it was written: it is never completed."""
         self.is_truncated = self.is_truncated or piece.truncated
-        return not piece.truncated
+        return not piece.truncated and not self._quotes.holds(piece)
 
 
 class Outbox:
@@ -532,7 +557,7 @@ class Streamed:
         else:
             start = answer.fed
             gone = answer.left_out
-            self._take_text("".join(texts))
+            self._take_text("".join(texts), out)
             ends = [start := start + len(text) for text in texts]
             whole = answer.is_whole and not outbox.queue and answer.left_out == gone
             passes = whole and not self._may_be_hallucinated and answer.held_from is None
@@ -575,7 +600,7 @@ class Streamed:
             self._native.feed(delta["tool_calls"])
             calls = bool(self._native.calls)
         if text and isinstance(text, str):
-            self._take_text(text)
+            self._take_text(text, out)
         finish = choice.get("finish_reason")
         if self.finish:  # more after the end
             return self._wait(raw, answer.fed, own=bool(text or calls or finish))
@@ -593,8 +618,10 @@ class Streamed:
         event = _Waiting(raw, self._outbox.next_start, end, self._now, own, only)
         self._outbox.wait(event, is_over=bool(self.finish))
 
-    def _take_text(self, text: str) -> None:
+    def _take_text(self, text: str, out: list[bytes]) -> None:
         self._answer.feed(text, self._outbox, is_over=bool(self.finish))
+        if restored := self._answer.take_restored():
+            out.append(encode_event(chat.build_chunk(self._form.first, {"content": restored})))
 
     def _flush(self, out: list[bytes]) -> None:
         """Send on what waits for nothing."""
@@ -652,7 +679,7 @@ class Streamed:
 
     def _finish(self, out: list[bytes]) -> None:
         if not self._answer.calls and not self._native.calls:
-            self._answer.find_late_calls(self._outbox)
+            self._answer.find_late_calls(self._outbox, is_cut=self.finish == "length")
         answer = self._answer
         is_changed = answer.calls or self._native.calls or answer.has_gaps
         if not is_changed and not self._context.demanded and not answer.may_lack_words:

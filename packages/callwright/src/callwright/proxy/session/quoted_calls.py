@@ -1,0 +1,92 @@
+"""Calls in a reply's text that are none: a result holds the very same call as text, or the reply
+is the JSON that the client's schema asks for, down to the keys.
+
+A page, a file or a mail may hold a call in any format, put there by anybody, and a model that tells
+the user what it holds repeats it. That is text, not a call of the model's own. Tools that declare
+to read are let through, for they do no harm, and so are calls that the conversation has made: what
+becomes of those is the guard's to say. Calls that the upstream itself delivers are never quotations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from callwright.agent.fold import LOST
+from callwright.jsontext import JsonError, parse
+from callwright.nouns.types import UNKNOWN, Json, ToolCall, iter_scalars
+from callwright.parsing import CallPiece, Parser
+from callwright.proxy.session import history
+from callwright.proxy.session.answers.form import is_in_form, read_form
+from callwright.proxy.session.context import Context
+
+_MOST_READ = 1_000_000  # characters of a text
+
+
+class Quotations:
+    """Tells what in one reply is no call. The conversation is read where one may be quoted, each
+    result at most once.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._form = read_form(context.body)
+        self._results: list[str] | None = None
+        self._keys: dict[int, set[tuple[str, str]]] = {}  # of the calls in a result
+        self._is_block_quoted = False
+
+    def holds(self, piece: CallPiece) -> bool:
+        """Return True if a call of the reply's text is quoted, or what the client asked for. Calls of
+        one block follow its first, which has the text of all.
+        """
+        if piece.raw:
+            is_answer = self._form is not None and is_in_form(piece.raw, self._form)
+            self._is_block_quoted = is_answer or self.is_quoted(piece.call)
+        return self._is_block_quoted
+
+    def is_quoted(self, call: ToolCall) -> bool:
+        """Return True if a call that stands in the text of a reply is quoted from a result."""
+        context = self._context
+        tool = next((tool for tool in context.toolset.tools if tool.name == call.tool), None)
+        effects = tool.effects if tool is not None else UNKNOWN
+        if effects.read_only:
+            return False
+        key = history.make_call_key(call)
+        if not self._is_told(key, call.tool):
+            return False
+        made = (made for message in context.messages for made in message.tool_calls)
+        return all(history.make_call_key(one) != key for one in made)
+
+    def _is_told(self, key: tuple[str, str], name: str) -> bool:
+        """Return True if a result holds a call with this key, of a tool of this name."""
+        if self._results is None:
+            self._results = [*_iter_results(self._context)]
+        for place, text in enumerate(self._results):
+            if name not in text:
+                continue
+            if place not in self._keys:
+                self._keys[place] = _read_keys(text, self._context)
+            if key in self._keys[place]:
+                return True
+        return False
+
+
+def _iter_results(context: Context) -> Iterator[str]:
+    """The texts of all results, and the texts inside those that are JSON."""
+    for message in context.messages:
+        if message.role == "tool" or message.content.startswith(LOST):
+            yield message.content
+            yield from _iter_inner(message.content)
+
+
+def _iter_inner(text: str) -> Iterator[str]:
+    try:
+        value: Json = parse(text)
+    except JsonError:
+        return
+    yield from (leaf for leaf in iter_scalars(value) if isinstance(leaf, str))
+
+
+def _read_keys(text: str, context: Context) -> set[tuple[str, str]]:
+    """The keys of the calls that a text holds."""
+    pieces = Parser(context.toolset.offer).read(text[:_MOST_READ])
+    return {history.make_call_key(p.call) for p in pieces if isinstance(p, CallPiece)}
