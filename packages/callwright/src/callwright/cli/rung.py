@@ -12,7 +12,8 @@ from callwright.models.dialogue import BlockingModel
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import Tool
-from callwright.repair.by_model.refiner import Prompt, ask
+from callwright.repair.by_model.refiner import ask
+from callwright.repair.by_model.refiner_settings import Prompt
 from callwright.repair.result import Refinement
 
 

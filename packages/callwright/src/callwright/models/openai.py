@@ -34,7 +34,7 @@ from callwright.nouns.types import JsonObject, Reply
 
 MAX_BYTES = 20_000_000  # of one answer
 
-_OPTIONAL = ("stream_options", "seed", "temperature", "max_tokens")
+_OPTIONAL = ("stream_options", "seed", "temperature", "max_tokens", "logprobs")
 _TOO_LONG = ENGLISH.pattern("errors.too_long")
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
