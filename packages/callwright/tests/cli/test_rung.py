@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from callwright.cli.refine import refine_row
-from callwright.cli.rung import ModelRung, find_prompt
+from callwright.cli.rung import ModelRung, RefinerSetup, find_prompt
+from callwright.cli.settings.refiner import RefinerOptions
 from callwright.nouns.errors import ConfigError
+from callwright.repair.by_model.harm_bound import Cut, HarmBound, Measured, serialize_bound
+from callwright.repair.by_model.harm_score import HarmScore
+from callwright.repair.by_model.refiner_settings import LONGEST, RefinerSettings
 from callwright.repair.result import Settings
 from callwright.testing import ScriptedModel
 from tests.chat_server import ChatServer
@@ -37,7 +45,7 @@ def test_what_the_rules_cannot_repair_the_model_may() -> None:
     plain = refine_row(ROW, Settings(), ("rules", "sequence"))
     assert plain["tool_calls"] == []
     model = ScriptedModel([ANSWER])
-    with ModelRung(model, "short") as rung:
+    with ModelRung(model, RefinerSettings("short")) as rung:
         found = refine_row({**ROW, "messages": []}, Settings(), ("rules", "sequence"), rung)
     assert found["tool_calls"] == [{"name": "get_weather", "arguments": {"city": "Oslo"}}]
     assert [edit["rule"] for edit in found["edits"]] == ["model"]
@@ -101,3 +109,91 @@ def test_prompts_are_known_by_name() -> None:
     assert find_prompt("short") == "short"
     with pytest.raises(ConfigError, match="no refiner prompt"):
         find_prompt("")
+
+
+# ---------------------------------------------------------------- options
+
+MEASURED = Measured("refiner", "qwen3-8b", "paper", 768)
+CUT = Cut(HarmScore(-3.0, {"lost": 9.0}), 0.5, 1600, 0, 0.0019, 5, 9, "rows")
+
+
+def write_bound(folder: Path, **changed: Any) -> Path:
+    path = folder / "bound.json"
+    made = HarmBound(replace(MEASURED, **changed), 0.002, 0.95, "sha256:0", {"plain": CUT})
+    path.write_text(serialize_bound(made), encoding="utf-8")
+    return path
+
+
+def test_the_defaults_of_the_options_are_those_of_the_settings() -> None:
+    assert RefinerOptions().to_setup() == RefinerSetup()
+    assert RefinerSetup("local").build_settings() == RefinerSettings()
+    (option,) = get_args(get_type_hints(RefinerOptions, include_extras=True)["refiner_tokens"])[1:]
+    assert option.max == LONGEST
+    assert RefinerSetup().build_settings() is None
+
+
+def test_options_become_settings(tmp_path: Path) -> None:
+    path = write_bound(tmp_path, prompt="short", max_tokens=4096)
+    options = RefinerOptions("http://h/v1#refiner", "short", 4096, path, "qwen3-8b")
+    settings = options.to_setup().build_settings()
+    assert settings is not None
+    assert (settings.refiner, settings.max_tokens) == ("refiner", 4096)
+    assert settings.bound_in_use is not None
+    assert options.to_setup().list_warnings() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (RefinerOptions(no_guard=True), "there is no refiner to guard"),
+        (RefinerOptions("local", harm_bound=Path("nowhere.json")), "nowhere.json cannot be read"),
+        (RefinerOptions("local", refiner_tokens=5000), "cannot have 5000 tokens"),
+        (RefinerOptions("local", "long"), "no refiner prompt 'long'"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options: RefinerOptions, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        options.to_setup().build_settings()
+
+
+def test_what_is_not_kept_is_said(tmp_path: Path) -> None:
+    path = write_bound(tmp_path)
+    unguarded = RefinerSetup("http://h/v1#refiner", is_guarded=False)
+    assert "it may add writes" in unguarded.list_warnings()[0]
+    bounded = RefinerSetup("http://h/v1#refiner", bound=str(path))
+    (said,) = bounded.list_warnings()
+    assert "upstream 'qwen3-8b', and not 'unnamed'" in said
+    assert bounded.list_warnings(knows_upstream=True) == []
+    (said,) = replace(bounded, model="http://h/v1#other").list_warnings(knows_upstream=True)
+    assert "refiner 'refiner', and not 'other'" in said
+
+
+def test_a_long_answer_has_room_in_an_embedded_model() -> None:
+    model = RefinerSetup("local", max_tokens=4096).open_model()
+    assert asyncio.run(model.capabilities()).context == 8192 + 4096
+    assert asyncio.run(RefinerSetup("local").open_model().capabilities()).context == 8192
+
+
+def test_the_command_takes_changes_by_a_bound_and_without_a_guard(tmp_path: Path) -> None:
+    path = write_bound(tmp_path)
+
+    def run(url: str, *more: str) -> tuple[Any, str]:
+        command = [sys.executable, "-P", "-m", "callwright", "refine", "--jsonl"]
+        done = subprocess.run(
+            [*command, "--model-rung", f"{url}#refiner", *more],
+            input=json.dumps(ROW), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return json.loads(done.stdout), done.stderr
+
+    bound = ["--harm-bound", str(path)]
+    with ChatServer(ANSWER.replace("Oslo", "Paris")) as server:
+        taken, said = run(server.url, *bound, "--upstream-model", "qwen3-8b")
+        assert [call["arguments"] for call in taken["tool_calls"]] == [{"city": "Paris"}]
+        assert "warning" not in said
+        left, said = run(server.url, *bound, "--upstream-model", "another")
+        assert left["tool_calls"] == []
+        assert "warning: The harm bound is not used" in said
+        assert any("The harm bound is not used" in a["reason"] for a in left["abstained"])
+        taken, said = run(server.url, "--no-guard")
+        assert [call["arguments"] for call in taken["tool_calls"]] == [{"city": "Paris"}]
+        assert "warning: --no-guard" in said

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
 from callwright.cli.terminal.ending import report_errors
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     import uvicorn
 
     from callwright.models.local import LocalModel
+    from callwright.nouns.protocols import ChatModel
+    from callwright.repair.by_model.refiner_settings import RefinerSettings
 
 UPSTREAM_KEY = "CALLWRIGHT_API_KEY"
 MODES: tuple[Guided, ...] = get_args(Guided)
@@ -64,7 +66,8 @@ _PATIENCE = 2.0  # seconds for a first look at the upstream
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairSetup:
     """The part of a setup that is about calls. ``effects``: what tools do, as
-    :class:`~callwright.tools.declared_effects.DeclaredEffects` reads it.
+    :class:`~callwright.tools.declared_effects.DeclaredEffects` reads it. ``refiner``: the fields of a
+    :class:`~callwright.cli.rung.RefinerSetup`.
     """
 
     guided: str = "auto"
@@ -74,6 +77,7 @@ class RepairSetup:
     reasks: int | None = None
     strict: bool = False
     overlay: str | None = None
+    refiner: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +136,8 @@ def serve(setup: ProxySetup) -> None:
     if setup.upstream:
         made = _build_proxy(setup)
         listening = open_socket(setup.host, setup.port)
-        return _run_server(made, listening, _list_unreachable(made), quiet=setup.quiet)
+        warnings = [*_list_refiner_warnings(setup), *_list_unreachable(made)]
+        return _run_server(made, listening, warnings, quiet=setup.quiet)
     return _serve_local(setup)
 
 
@@ -161,8 +166,10 @@ def _serve_local(setup: ProxySetup) -> None:
                 overlay=laid,
                 keeper=keeper,
                 observers=_observe(setup),
+                refiner=_open_refiner(setup),
             ),
             listening,
+            _list_refiner_warnings(setup),
             quiet=setup.quiet,
         )
     finally:
@@ -181,7 +188,33 @@ def _build_proxy(setup: ProxySetup) -> Proxy:
         overlay=laid,
         keeper=keeper,
         observers=_observe(setup),
+        refiner=_open_refiner(setup),
     )
+
+
+def _open_refiner(setup: ProxySetup) -> ChatModel | None:
+    """The model that is asked about calls, not loaded. Raises ConfigError."""
+    if not setup.refiner.get("model"):
+        return None
+    from callwright.cli.rung import RefinerSetup
+
+    return RefinerSetup(**setup.refiner).open_model()
+
+
+def _build_refiner_settings(setup: ProxySetup) -> RefinerSettings | None:
+    if not setup.refiner:
+        return None
+    from callwright.cli.rung import RefinerSetup
+
+    return RefinerSetup(**setup.refiner).build_settings()
+
+
+def _list_refiner_warnings(setup: ProxySetup) -> list[str]:
+    if not setup.refiner.get("model"):
+        return []
+    from callwright.cli.rung import RefinerSetup
+
+    return RefinerSetup(**setup.refiner).list_warnings(knows_upstream=True)
 
 
 def _observe(setup: ProxySetup) -> Observers:
@@ -243,6 +276,7 @@ def _build_settings(setup: ProxySetup) -> Settings:
         guard=guard,
         effects=DeclaredEffects.parse(setup.effects),
         refused="text" if setup.strict else "forward",
+        refiner=_build_refiner_settings(setup),
     )
     return made if reasks is None else replace(made, reasks=reasks)
 

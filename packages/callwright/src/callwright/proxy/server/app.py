@@ -16,7 +16,8 @@ from typing import Any
 
 from callwright.http import Egress, HttpClient, HttpStream, Timeout
 from callwright.language.credentials import secret_values
-from callwright.nouns.errors import Failure
+from callwright.nouns.errors import CallwrightError, Failure
+from callwright.nouns.protocols import ChatModel
 from callwright.nouns.redaction import select_redactable
 from callwright.proxy.server.address import refused_target
 from callwright.proxy.server.capability import FREE, Capability
@@ -40,6 +41,7 @@ from callwright.proxy.server.worker import Setup
 from callwright.proxy.session.answers.compose import compose_error
 from callwright.proxy.session.context import Toolsets
 from callwright.proxy.session.events import (
+    AskRefiner,
     ClientGone,
     CloseUpstream,
     Command,
@@ -52,6 +54,7 @@ from callwright.proxy.session.events import (
     Log,
     Probe,
     Probed,
+    Refined,
     Request,
     SendBody,
     SendHead,
@@ -119,7 +122,8 @@ class Proxy:
     that answers. Closes its connections at lifespan shutdown, or with ``aclose``.
 
     ``meter`` ends what takes too long on the event loop; a process that is the proxy's alone has
-    one.
+    one. ``refiner``: the model that is asked about calls where the settings say how; it is closed
+    with the proxy.
     """
 
     def __init__(
@@ -134,6 +138,7 @@ class Proxy:
         observers: Observers | None = None,
         clock: Callable[[], float] = time.monotonic,
         meter: Meter | None = None,
+        refiner: ChatModel | None = None,
     ) -> None:
         facts, observers = facts or UpstreamFacts(), observers or Observers()
         self.routes = (
@@ -172,6 +177,7 @@ class Proxy:
         )
         self.local = facts.local
         self.meter = meter or Unmetered()
+        self.refiner = refiner
         self.lane = Lane(Setup(self.settings, overlay, facts.local))
         self.clock = clock
         self.log, self.lines = observers.log, observers.lines
@@ -232,6 +238,16 @@ class Proxy:
             case Keep() if self.keeper is not None:
                 self.keeper.take(command)
 
+    async def refine(self, command: AskRefiner, request: str) -> Refined:
+        """Ask the refiner about the calls of a request. Where it cannot be asked, they stay."""
+        if self.refiner is None:
+            return Refined(None)
+        try:
+            return Refined(await self.refiner.complete(command.request))
+        except CallwrightError as error:
+            _LOG.warning("request %s: the refiner was not asked (%s)", request, error)
+            return Refined(None)
+
     def fault(self, fault: Faulted) -> None:
         """Count and log a fault of our own."""
         self.counters.faults[fault.kind] += 1
@@ -260,6 +276,8 @@ class Proxy:
         """Close every upstream connection, and end the worker process."""
         await self.lane.aclose()
         await self.client.aclose()
+        if self.refiner is not None:
+            await self.refiner.aclose()
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         message = await receive()
@@ -364,7 +382,7 @@ class _Line:
         self._proxy = proxy
         self._session = proxy.place_session(number)
         self._send = send
-        self._next: SendUpstream | Probe | None = None
+        self._next: SendUpstream | Probe | AskRefiner | None = None
         self._closed = False
         self.record: Record | None = None  # what was done, once it is known
         self._secrets: tuple[str, ...] = ()
@@ -402,6 +420,8 @@ class _Line:
             self._next, self._closed = None, False
             if isinstance(command, Probe):
                 await self.event(await self._found(command))
+            elif isinstance(command, AskRefiner):
+                await self.event(await self._proxy.refine(command, self._session.number))
             else:
                 await self._ask(command)
 
@@ -538,7 +558,7 @@ class _Line:
                     await self._send(
                         {"type": "http.response.body", "body": b"", "more_body": False}
                     )
-            case SendUpstream() | Probe():
+            case SendUpstream() | Probe() | AskRefiner():
                 self._next = command
             case CloseUpstream():
                 self._closed = True
