@@ -8,17 +8,16 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import pytest
 
 from callwright.cli.refine import refine_row
 from callwright.cli.rung import ModelRung, RefinerSetup, find_prompt
-from callwright.cli.settings.refiner import RefinerOptions
 from callwright.nouns.errors import ConfigError
 from callwright.repair.by_model.harm_bound import Cut, HarmBound, Measured, serialize_bound
 from callwright.repair.by_model.harm_score import HarmScore
-from callwright.repair.by_model.refiner_settings import LONGEST, RefinerSettings
+from callwright.repair.by_model.refiner_settings import RefinerSettings
 from callwright.repair.result import Settings
 from callwright.testing import ScriptedModel
 from tests.chat_server import ChatServer
@@ -111,7 +110,7 @@ def test_prompts_are_known_by_name() -> None:
         find_prompt("")
 
 
-# ---------------------------------------------------------------- options
+# ---------------------------------------------------------------- setups
 
 MEASURED = Measured("refiner", "qwen3-8b", "paper", 768)
 CUT = Cut(HarmScore(-3.0, {"lost": 9.0}), 0.5, 1600, 0, 0.0019, 5, 9, "rows")
@@ -122,38 +121,6 @@ def write_bound(folder: Path, **changed: Any) -> Path:
     made = HarmBound(replace(MEASURED, **changed), 0.002, 0.95, "sha256:0", {"plain": CUT})
     path.write_text(serialize_bound(made), encoding="utf-8")
     return path
-
-
-def test_the_defaults_of_the_options_are_those_of_the_settings() -> None:
-    assert RefinerOptions().to_setup() == RefinerSetup()
-    assert RefinerSetup("local").build_settings() == RefinerSettings()
-    (option,) = get_args(get_type_hints(RefinerOptions, include_extras=True)["refiner_tokens"])[1:]
-    assert option.max == LONGEST
-    assert RefinerSetup().build_settings() is None
-
-
-def test_options_become_settings(tmp_path: Path) -> None:
-    path = write_bound(tmp_path, prompt="short", max_tokens=4096)
-    options = RefinerOptions("http://h/v1#refiner", "short", 4096, path, "qwen3-8b")
-    settings = options.to_setup().build_settings()
-    assert settings is not None
-    assert (settings.refiner, settings.max_tokens) == ("refiner", 4096)
-    assert settings.bound_in_use is not None
-    assert options.to_setup().list_warnings() == []
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (RefinerOptions(no_guard=True), "there is no refiner to guard"),
-        (RefinerOptions("local", harm_bound=Path("nowhere.json")), "nowhere.json cannot be read"),
-        (RefinerOptions("local", refiner_tokens=5000), "cannot have 5000 tokens"),
-        (RefinerOptions("local", "long"), "no refiner prompt 'long'"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(options: RefinerOptions, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        options.to_setup().build_settings()
 
 
 def test_what_is_not_kept_is_said(tmp_path: Path) -> None:

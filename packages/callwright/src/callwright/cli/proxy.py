@@ -166,8 +166,7 @@ def _serve_local(setup: ProxySetup) -> None:
                 overlay=laid,
                 keeper=keeper,
                 observers=_observe(setup),
-                refiner=_open_refiner(setup),
-            ),
+            ).use_refiner(_open_refiner(setup)),
             listening,
             _list_refiner_warnings(setup),
             quiet=setup.quiet,
@@ -188,8 +187,7 @@ def _build_proxy(setup: ProxySetup) -> Proxy:
         overlay=laid,
         keeper=keeper,
         observers=_observe(setup),
-        refiner=_open_refiner(setup),
-    )
+    ).use_refiner(_open_refiner(setup))
 
 
 def _open_refiner(setup: ProxySetup) -> ChatModel | None:

@@ -60,7 +60,7 @@ class RefinerSetup:
         return open_model(self.model, options)
 
     def list_warnings(self, *, knows_upstream: bool = False) -> list[str]:
-        """What a user should know of these settings. ``knows_upstream``: each request names it.
+        """Return what a user should know of these settings. ``knows_upstream``: each request names it.
         Raises ConfigError.
         """
         settings = self.build_settings()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+import mcp_types as types
+import pytest
 
 from callwright.gateway.server.refiner import Refiner
 from callwright.gateway.session.commands import AskRefiner, Refined
@@ -62,4 +66,32 @@ async def test_a_call_that_its_schema_refuses_is_refined_on_its_way_to_a_real_se
     assert made.content == right.content
     assert not right.is_error
     assert not made.is_error
+    assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_write_is_approved_as_it_was_refined_and_leaves_so(
+    tmp_path: Path, mode: str
+) -> None:
+    orders, asked = tmp_path / "orders", []
+    meant = '<func_call>[{"name": "world__order", "arguments": {"a": 2, "b": 3}}]</func_call>'
+    other = meant.replace('"a": 2, "b": 3', '"a": 3, "b": 2')
+    model = ScriptedModel([meant, other])
+    server = world(env={"WORLD_ORDERS": str(orders)})
+    gateway = build_gateway({"world": server}, refiner=Refiner(model, SETTINGS))
+
+    async def agree(_: Any, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        return types.ElicitResult(action="accept", content={})
+
+    wrong: dict[str, Any] = {"first": {"value": 2}, "second": {"value": 3}}
+    async with (
+        gateway.running(),
+        connect(gateway, mode, elicitation_callback=agree) as client,
+    ):
+        made = await client.call_tool("world__order", wrong)
+    assert not made.is_error
+    assert len(asked) == 1
+    assert asked[0].endswith('Arguments: {"a":2,"b":3}')
+    assert orders.read_text(encoding="utf-8") == "{'a': 2, 'b': 3}\n"
     assert len(model.requests) == 1

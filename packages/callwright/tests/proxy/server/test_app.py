@@ -554,9 +554,10 @@ async def test_a_refiner_of_its_own_is_asked_about_the_calls_of_an_answer(
     )
     async with (
         upstream(replies(Reply([whole(None, [UNREADABLE], "tool_calls")], headers=JSON))) as up,
-        proxy(up.url, settings, refiner=model) as (address, made),
+        proxy(up.url, settings) as (address, made),
         asked_of(address) as client,
     ):
+        made.use_refiner(model)
         answer = await client.chat.completions.create(**message(False, messages=[asked]))
         (request,) = model.requests
         assert request.purpose == "refine"

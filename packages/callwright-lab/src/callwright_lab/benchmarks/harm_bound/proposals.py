@@ -1,4 +1,4 @@
-"""What a refiner proposes for right and for spoiled replies, and what comes of it.
+"""Proposals of a refiner for right and for spoiled replies, and their outcomes.
 
 A proposal is a model's reply. Where there is none, it is made without one: right calls spoiled on
 purpose, which a refiner would harm so, and the way back, which helps.

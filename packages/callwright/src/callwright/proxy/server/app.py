@@ -122,8 +122,7 @@ class Proxy:
     that answers. Closes its connections at lifespan shutdown, or with ``aclose``.
 
     ``meter`` ends what takes too long on the event loop; a process that is the proxy's alone has
-    one. ``refiner``: the model that is asked about calls where the settings say how; it is closed
-    with the proxy.
+    one.
     """
 
     def __init__(
@@ -138,7 +137,6 @@ class Proxy:
         observers: Observers | None = None,
         clock: Callable[[], float] = time.monotonic,
         meter: Meter | None = None,
-        refiner: ChatModel | None = None,
     ) -> None:
         facts, observers = facts or UpstreamFacts(), observers or Observers()
         self.routes = (
@@ -177,12 +175,17 @@ class Proxy:
         )
         self.local = facts.local
         self.meter = meter or Unmetered()
-        self.refiner = refiner
+        self.refiner: ChatModel | None = None
         self.lane = Lane(Setup(self.settings, overlay, facts.local))
         self.clock = clock
         self.log, self.lines = observers.log, observers.lines
         self._number = 0
         self._run = secrets.token_hex(3)
+
+    def use_refiner(self, model: ChatModel | None) -> Proxy:
+        """Ask this model about calls, where the settings say how. It is closed with the proxy."""
+        self.refiner = model
+        return self
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
