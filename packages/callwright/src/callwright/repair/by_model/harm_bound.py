@@ -20,7 +20,7 @@ from callwright.repair.by_model.harm_score import LIKELIHOOD, Features, HarmScor
 KIND, VERSION = "callwright harm bound", 1
 CutName: TypeAlias = Literal["plain", "likelihood"]
 """``likelihood``: the score that also sees log-probabilities; ``plain``: the one that does not."""
-_HINT = "make it anew with callwright train harm-bound"
+_HINT = "write it again with callwright train harm-bound"
 
 
 @dataclass(frozen=True, slots=True)

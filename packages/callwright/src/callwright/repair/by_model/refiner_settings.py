@@ -18,7 +18,7 @@ LONGEST = 4_096
 
 @dataclass(frozen=True, slots=True)
 class RefinerSettings:
-    """How a refiner is asked, and what of its answers counts.
+    """The way a refiner is asked, and what of its answers counts.
 
     ``max_tokens``: of an answer with its reasoning, at most :data:`LONGEST`. ``refiner`` names the
     model, ``upstream`` the one whose calls it sees, as a calibration names them. ``bound`` is used
