@@ -14,13 +14,17 @@ import pytest
 
 from callwright.cli.refine import refine_row
 from callwright.cli.rung import ModelRung, RefinerSetup, find_prompt
-from callwright.nouns.errors import ConfigError
+from callwright.models import LocalModel
+from callwright.nouns.errors import ConfigError, ModelError
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import Message
 from callwright.repair.by_model.harm_bound import Cut, HarmBound, Measured, serialize_bound
 from callwright.repair.by_model.harm_score import HarmScore
 from callwright.repair.by_model.refiner_settings import RefinerSettings
 from callwright.repair.result import Settings
 from callwright.testing import ScriptedModel
 from tests.chat_server import ChatServer
+from tests.cli.endpoint import keyed
 
 TOOL = {
     "name": "get_weather",
@@ -139,6 +143,29 @@ def test_a_long_answer_has_room_in_an_embedded_model() -> None:
     model = RefinerSetup("local", max_tokens=4096).open_model()
     assert asyncio.run(model.capabilities()).context == 8192 + 4096
     assert asyncio.run(RefinerSetup("local").open_model().capabilities()).context == 8192
+
+
+def test_a_served_refiner_is_asked_once_with_a_key_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CALLWRIGHT_API_KEY", "of-the-upstream")
+    monkeypatch.setenv("CALLWRIGHT_REFINER_KEY", "of-the-refiner")
+    keys = list[str]()
+
+    async def ask(setup: RefinerSetup) -> str:
+        model = setup.open_served()
+        try:
+            return (await model.complete(ChatRequest((Message("user", "Hi."),)))).text
+        finally:
+            await model.aclose()
+
+    with keyed(["hello"], keys) as url:
+        setup = RefinerSetup(f"{url}#mine", max_tokens=4096)
+        assert asyncio.run(ask(setup)) == "hello"
+    assert keys == ["Bearer of-the-refiner"]
+    with pytest.raises(ModelError):
+        asyncio.run(ask(setup))
+    assert isinstance(RefinerSetup("local").open_served(), LocalModel)
 
 
 def test_the_command_takes_changes_by_a_bound_and_without_a_guard(tmp_path: Path) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from callwright.nouns.errors import ConfigError
-from callwright.repair.by_model.harm_bound import read_bound
+from callwright.repair.by_model.harm_bound import Measured, read_bound
 from callwright.repair.by_model.harm_score import FEATURES
 from callwright_lab.benchmarks.harm_bound.calibration import Outcome
 from callwright_lab.benchmarks.harm_bound.command import (
@@ -81,6 +85,78 @@ def test_right_replies_of_an_upstream_are_calibrated_to_a_file(
     assert "| any objection counts | 1,600 |" in told
     assert main(given) == 0
     assert read_bound(out) == bound
+
+
+class _Refiner(BaseHTTPRequestHandler):
+    """Knows the right call of every request here, harms every third right one, and doubts it then."""
+
+    asked = 0
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        type(self).asked += 1
+        assert body["logprobs"] is True
+        said = body["messages"][-1]["content"]
+        names = re.findall(r"^((?:mine|gold)_\d+)\(", said, re.MULTILINE)
+        number = re.findall(r"Town(\d+) on Monday", said)[0]
+        name = next(one for one in names if one.endswith(f"_{number}"))
+        right = {"city": f"Town{number}", "day": "Monday"}
+        given = said.partition("Call:")[2]
+        harms = int(number) % 3 == 0 and all(f'"{value}"' in given for value in right.values())
+        made = {"city": "Monday", "day": f"Town{number}"} if harms else right
+        answer = json.dumps([{"name": name, "arguments": made}])
+        logprob = -2.5 if harms else -0.1
+        choice = {
+            "message": {"content": f"<func_call>{answer}</func_call>"},
+            "logprobs": {"content": [{"token": "x", "logprob": logprob}]},
+        }
+        data = json.dumps({"choices": [choice]}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    _Refiner.asked = 0
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Refiner)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/v1#mine"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_refiner_of_an_endpoint_is_asked_once_and_held_to_the_limit(
+    tmp_path: Path, endpoint: str
+) -> None:
+    data = write_seal_tools(tmp_path / "data", 300)
+    rows = write_rows(tmp_path / "right.jsonl", 90, "mine")
+    out = tmp_path / "bound.json"
+    given = ["--data", str(data), "--right", str(rows), "--upstream", "theirs", "--out", str(out)]
+    given += ["--model-rung", endpoint, "--prompt", "short", "--refiner-tokens", "4096"]
+    assert main([*given, "--limit", "0.05", "--spoiled", "30"]) == 0
+    bound = read_bound(out)
+    assert bound.measured == Measured("mine", "theirs", "short", 4096)
+    assert set(bound.cuts) == {"plain", "likelihood"}
+    for cut in bound.cuts.values():
+        assert (cut.calls, cut.harms) == (90, 0)
+        assert cut.upper <= 0.05
+        assert 0 < cut.helps <= cut.wrong
+    asked = _Refiner.asked
+    assert asked == len((tmp_path / "bound.replies.jsonl").read_text("utf-8").splitlines())
+    assert main([*given, "--limit", "0.05", "--spoiled", "30"]) == 0
+    assert (_Refiner.asked, read_bound(out)) == (asked, bound)
+
+
+@pytest.mark.parametrize("limit", ["0", "1", "-0.1", "much"])
+def test_a_limit_is_a_share(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--limit", limit])
+    assert "between 0 and 1" in capsys.readouterr().err
 
 
 def test_too_few_right_replies_are_refused_before_anybody_is_asked(tmp_path: Path) -> None:

@@ -125,7 +125,8 @@ def serve(setup: ProxySetup) -> None:
     """Serve until interrupted.
 
     Keys: CALLWRIGHT_PROXY_KEY (clients must send it), CALLWRIGHT_API_KEY or the variable that was
-    named (sent upstream in place of the clients' own). Raises ConfigError, ModelError,
+    named (sent upstream in place of the clients' own), CALLWRIGHT_REFINER_KEY (sent to the refiner).
+    Raises ConfigError, ModelError,
     MissingExtra.
     """
     if bool(setup.upstream) == (setup.model is not None):
@@ -196,7 +197,7 @@ def _open_refiner(setup: ProxySetup) -> ChatModel | None:
         return None
     from callwright.cli.rung import RefinerSetup
 
-    return RefinerSetup(**setup.refiner).open_model()
+    return RefinerSetup(**setup.refiner).open_served()
 
 
 def _build_refiner_settings(setup: ProxySetup) -> RefinerSettings | None:

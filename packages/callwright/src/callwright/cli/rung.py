@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
-from callwright.models import ModelOptions, open_model
+from callwright.http import Retry
+from callwright.models import ModelOptions, ModelSpec, open_model
 from callwright.models.dialogue import BlockingModel
 from callwright.models.identity import identify_model
 from callwright.nouns.errors import ConfigError
@@ -20,6 +21,7 @@ from callwright.repair.by_model.refiner import ask
 from callwright.repair.by_model.refiner_settings import MAX_TOKENS, Prompt, RefinerSettings
 from callwright.repair.result import Refinement
 
+REFINER_KEY = "CALLWRIGHT_REFINER_KEY"
 _CONTEXT = 8_192  # tokens of a question with its answer, where that is short
 
 
@@ -55,9 +57,19 @@ class RefinerSetup:
 
     def open_model(self) -> ChatModel:
         """The model, with room for its longest answer. Raises ConfigError."""
-        is_long = self.max_tokens > MAX_TOKENS
-        options = ModelOptions(context=_CONTEXT + self.max_tokens) if is_long else None
-        return open_model(self.model, options)
+        return open_model(self.model, context=self._find_context())
+
+    def open_served(self) -> ChatModel:
+        """The model as a server asks it: once, for a client waits, and with a key of its own. That
+        in CALLWRIGHT_API_KEY is for the upstream. Raises ConfigError.
+        """
+        is_local = self.model.partition(":")[0] == "local"
+        options = None if is_local else ModelOptions(retry=Retry(attempts=1))
+        spec = ModelSpec(self.model, REFINER_KEY)
+        return open_model(spec, options, context=self._find_context())
+
+    def _find_context(self) -> int | None:
+        return _CONTEXT + self.max_tokens if self.max_tokens > MAX_TOKENS else None
 
     def list_warnings(self, *, knows_upstream: bool = False) -> list[str]:
         """Return what a user should know of these settings. ``knows_upstream``: each request names it.

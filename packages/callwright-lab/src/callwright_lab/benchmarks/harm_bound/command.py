@@ -199,6 +199,16 @@ def _list_trained(path: Path | None) -> set[str]:
     return {call.name for sample in read_samples(path) for call in sample.task.gold}
 
 
+def _read_share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share between 0 and 1")
+    return share
+
+
 def _build_parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         "callwright train harm-bound",
@@ -230,7 +240,7 @@ def _build_parser() -> argparse.ArgumentParser:
         "--fit", type=int, default=200, help="right and spoiled replies to fit on (%(default)s)"
     )
     p.add_argument(
-        "--limit", type=float, default=LIMIT, help="share of right replies (%(default)s)"
+        "--limit", type=_read_share, default=LIMIT, help="share of right replies (%(default)s)"
     )
     p.add_argument("--replies", type=Path, help="answers (default: beside --out)")
     p.add_argument("--out", type=Path, default=Path("harm-bound.json"), help="(%(default)s)")

@@ -49,7 +49,7 @@ def build_setup(
 def open_refiner(setup: RefinerSetup) -> Refiner | None:
     """The refiner that options name; None where they name none. Raises ConfigError."""
     settings = setup.build_settings()
-    return None if settings is None else Refiner(setup.open_model(), settings)
+    return None if settings is None else Refiner(setup.open_served(), settings)
 
 
 def build_exposure(settings: ExposureSettings, store: EvidenceStore | None) -> SearchExposure:
