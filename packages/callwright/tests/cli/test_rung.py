@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from callwright.cli.refine import refine_row
-from callwright.cli.rung import ModelRung, RefinerSetup, find_prompt
+from callwright.cli.rung import ModelRung, RefinerSetup, find_prompt, list_warnings
 from callwright.models import LocalModel
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatRequest
@@ -129,14 +129,16 @@ def write_bound(folder: Path, **changed: Any) -> Path:
 
 def test_what_is_not_kept_is_said(tmp_path: Path) -> None:
     path = write_bound(tmp_path)
-    unguarded = RefinerSetup("http://h/v1#refiner", is_guarded=False)
-    assert "it may add writes" in unguarded.list_warnings()[0]
+    unguarded = RefinerSetup("http://h/v1#refiner", is_guarded=False).build_settings()
+    assert "it may add writes" in list_warnings(unguarded)[0]
     bounded = RefinerSetup("http://h/v1#refiner", bound=str(path))
-    (said,) = bounded.list_warnings()
+    (said,) = list_warnings(bounded.build_settings())
     assert "upstream 'qwen3-8b', and not 'unnamed'" in said
-    assert bounded.list_warnings(knows_upstream=True) == []
-    (said,) = replace(bounded, model="http://h/v1#other").list_warnings(knows_upstream=True)
+    assert list_warnings(bounded.build_settings(), knows_upstream=True) == []
+    other = replace(bounded, model="http://h/v1#other").build_settings()
+    (said,) = list_warnings(other, knows_upstream=True)
     assert "refiner 'refiner', and not 'other'" in said
+    assert list_warnings(None) == []
 
 
 def test_a_long_answer_has_room_in_an_embedded_model() -> None:

@@ -137,7 +137,7 @@ def serve(setup: ProxySetup) -> None:
     if setup.upstream:
         made = _build_proxy(setup)
         listening = open_socket(setup.host, setup.port)
-        warnings = [*_list_refiner_warnings(setup), *_list_unreachable(made)]
+        warnings = [*_list_refiner_warnings(made.settings), *_list_unreachable(made)]
         return _run_server(made, listening, warnings, quiet=setup.quiet)
     return _serve_local(setup)
 
@@ -169,7 +169,7 @@ def _serve_local(setup: ProxySetup) -> None:
                 observers=_observe(setup),
             ).use_refiner(_open_refiner(setup)),
             listening,
-            _list_refiner_warnings(setup),
+            _list_refiner_warnings(settings),
             quiet=setup.quiet,
         )
     finally:
@@ -208,12 +208,12 @@ def _build_refiner_settings(setup: ProxySetup) -> RefinerSettings | None:
     return RefinerSetup(**setup.refiner).build_settings()
 
 
-def _list_refiner_warnings(setup: ProxySetup) -> list[str]:
-    if not setup.refiner.get("model"):
+def _list_refiner_warnings(settings: Settings) -> list[str]:
+    if settings.refiner is None:
         return []
-    from callwright.cli.rung import RefinerSetup
+    from callwright.cli.rung import list_warnings
 
-    return RefinerSetup(**setup.refiner).list_warnings(knows_upstream=True)
+    return list_warnings(settings.refiner, knows_upstream=True)
 
 
 def _observe(setup: ProxySetup) -> Observers:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callwright.cli.opened import open_sources
-from callwright.cli.rung import ModelRung, RefinerSetup
+from callwright.cli.rung import ModelRung, RefinerSetup, list_warnings
 from callwright.cli.terminal.jsonl import BadLine, answer_stream
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import CatalogError, ConfigError
@@ -45,7 +45,7 @@ class Pipeline:
         if asked is None:
             yield lambda row: refine_row(row, settings, self.rungs)
             return
-        for said in self.refiner.list_warnings():
+        for said in list_warnings(asked):
             print(f"warning: {said}", file=sys.stderr)
         with ModelRung(self.refiner.open_model(), asked) as rung:
             yield lambda row: refine_row(row, settings, self.rungs, rung)

@@ -71,28 +71,26 @@ class RefinerSetup:
     def _find_context(self) -> int | None:
         return _CONTEXT + self.max_tokens if self.max_tokens > MAX_TOKENS else None
 
-    def list_warnings(self, *, knows_upstream: bool = False) -> list[str]:
-        """Return what a user should know of these settings. ``knows_upstream``: each request names it.
-        Raises ConfigError.
-        """
-        settings = self.build_settings()
-        if settings is None:
-            return []
-        if not settings.is_guarded:
-            return [
-                "--no-guard: whatever the refiner answers replaces the calls, right or wrong, and"
-                " it may add writes"
-            ]
-        if knows_upstream and settings.bound is not None and not settings.upstream:
-            settings = replace(settings, upstream=settings.bound.measured.upstream)
-        unused = settings.explain_unused()
-        return [unused] if unused else []
-
     def _identify(self) -> str:
         try:
             return identify_model(self.model)
         except OSError as error:
             raise ConfigError(f"{self.model} cannot be read: {error.strerror}") from None
+
+
+def list_warnings(settings: RefinerSettings | None, *, knows_upstream: bool = False) -> list[str]:
+    """Return what a user should know of these settings. ``knows_upstream``: each request names it."""
+    if settings is None:
+        return []
+    if not settings.is_guarded:
+        return [
+            "--no-guard: whatever the refiner answers replaces the calls, right or wrong, and it may"
+            " add writes"
+        ]
+    if knows_upstream and settings.bound is not None and not settings.upstream:
+        settings = replace(settings, upstream=settings.bound.measured.upstream)
+    unused = settings.explain_unused()
+    return [unused] if unused else []
 
 
 def find_prompt(name: str) -> Prompt:

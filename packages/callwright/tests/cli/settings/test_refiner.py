@@ -7,7 +7,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from callwright.cli.rung import RefinerSetup
+from callwright.cli.rung import RefinerSetup, list_warnings
 from callwright.cli.settings.refiner import RefinerOptions
 from callwright.nouns.errors import ConfigError
 from callwright.repair.by_model.refiner_settings import LONGEST, RefinerSettings
@@ -29,7 +29,7 @@ def test_options_become_settings(tmp_path: Path) -> None:
     assert settings is not None
     assert (settings.refiner, settings.max_tokens) == ("refiner", 4096)
     assert settings.bound_in_use is not None
-    assert options.to_setup().list_warnings() == []
+    assert list_warnings(settings) == []
 
 
 @pytest.mark.parametrize(

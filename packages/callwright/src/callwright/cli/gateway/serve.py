@@ -24,7 +24,7 @@ from callwright.cli.gateway.assembly import (
     open_refiner,
 )
 from callwright.cli.proxy import open_socket, render_host
-from callwright.cli.rung import RefinerSetup
+from callwright.cli.rung import RefinerSetup, list_warnings
 from callwright.gateway.configuration import ServersFile, read_servers_file
 from callwright.gateway.exposure import ExposureSettings
 from callwright.gateway.oauth.resource import OAuthResource
@@ -190,7 +190,7 @@ async def _open_writer(
 async def _open_refiner(options: GatewayOptions, notes: _Notes) -> AsyncIterator[Refiner | None]:
     """The refiner of the options while a gateway serves; what a user should know of it is said."""
     refiner = open_refiner(options.refiner)
-    for said in options.refiner.list_warnings():
+    for said in list_warnings(None if refiner is None else refiner.settings):
         notes.warn(said)
     try:
         yield refiner
