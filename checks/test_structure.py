@@ -34,8 +34,8 @@ REACHED: dict[str, float] = {
     "statements, core": 60_700,
     # three boards of whole jobs are 4,300 of them; adapters, memory, resumption and several processes
     # of training are 750; the paper's tables of trials, and answers about another thing 120; the
-    # calibration of a refiner's harm 390
-    "statements, all": 89_660,
+    # calibration of a refiner's harm 400
+    "statements, all": 89_670,
     "largest room of the core, %": 18.3,  # the agent; 18.1 before its runs were told as events
     "files in the fullest folder": 25,
     "folders at the top": 24,  # the gateway, and what it shares with the proxy
