@@ -537,7 +537,11 @@ UNREADABLE = call("get_weather", '{"town": 5, "place": 7}')
 
 @pytest.mark.parametrize(
     ("said", "arguments"),
-    [(MEANT, '{"city":"Paris"}'), (ModelError("nobody is there"), '{"town": 5, "place": 7}')],
+    [
+        (MEANT, '{"city":"Paris"}'),
+        (ModelError("nobody is there"), '{"town": 5, "place": 7}'),
+        (ValueError("a fault of ours"), '{"town": 5, "place": 7}'),
+    ],
 )
 @pytest.mark.parametrize("inline_bytes", [1_000_000, 1], ids=["here", "in the worker process"])
 async def test_a_refiner_of_its_own_is_asked_about_the_calls_of_an_answer(
@@ -566,6 +570,7 @@ async def test_a_refiner_of_its_own_is_asked_about_the_calls_of_an_answer(
         assert found.type == "function"
         assert json.loads(found.function.arguments) == json.loads(arguments)
         assert made.counters.records[0].fault == ""
+        assert made.counters.faults["ValueError"] == isinstance(said, ValueError)
     assert model.closed
 
 

@@ -37,6 +37,8 @@ class Refiner:
                 self._kept[key] = await self.model.complete(command.request)
             except CallwrightError as error:
                 _LOG.warning("the refiner was not asked: %s", error)
+            except Exception as error:  # a fault of its own costs the call no answer
+                _LOG.warning("the refiner failed: %s", type(error).__name__)
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
         return Refined(self._kept.get(key))

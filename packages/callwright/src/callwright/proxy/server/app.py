@@ -249,7 +249,9 @@ class Proxy:
             return Refined(await self.refiner.complete(command.request))
         except CallwrightError as error:
             _LOG.warning("request %s: the refiner was not asked (%s)", request, error)
-            return Refined(None)
+        except Exception as error:
+            self.fault(build_fault(error, request))
+        return Refined(None)
 
     def fault(self, fault: Faulted) -> None:
         """Count and log a fault of our own."""
