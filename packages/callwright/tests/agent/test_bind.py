@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import jsonschema_rs
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.agent.bind import View, build_bind_request, layer_schema, read_reply, step_schema
+from callwright.nouns.model_profile import ModelProfile, load_profiles
 from callwright.nouns.protocols import ReplyMode
 from callwright.nouns.types import Message, Reply, Tool, ToolCall, ToolResult
 
@@ -226,3 +228,15 @@ def test_only_a_search_can_decode_giving_up() -> None:
     reply = {"thought": "", "action": {"tool": "give_up_and_restart", "reason": ""}}
     assert jsonschema_rs.validator_for(step_schema(SEARCH.tools, may_give_up=True)).is_valid(reply)
     assert not jsonschema_rs.validator_for(step_schema(TURN.tools)).is_valid(reply)
+
+
+@pytest.mark.parametrize("prompt", ["first", "layer"])
+@pytest.mark.parametrize("profile", load_profiles().values(), ids=lambda p: p.name)
+def test_a_layer_may_make_as_many_calls_as_the_profile_says(
+    profile: ModelProfile, prompt: str
+) -> None:
+    request = build_bind_request(replace(VIEW, profile=profile), "schema", prompt)
+    assert request.schema is not None
+    calls = request.schema["anyOf"][0]["properties"]["calls"]
+    assert calls["maxItems"] == max(profile.layer_calls, 2 * len(VIEW.tools))
+    assert request.max_tokens == profile.reply_tokens

@@ -39,7 +39,10 @@ FLAT: dict[str, Any] = {
     "on_reply": print,
 }
 GROUPED = ("probing", "simulator")  # came after that version
-DIRECT = {"instructions": "Be brief."}  # stays a keyword of the orchestrator
+DIRECT = {
+    "instructions": "Be brief.",
+    "model_profile": "large",
+}  # stay keywords of the orchestrator
 
 
 def test_every_option_of_every_group_may_be_given_alone_for_one_version() -> None:
@@ -65,8 +68,8 @@ def test_an_option_that_is_given_alone_is_that_of_its_group_and_warns(name: str)
 def test_an_option_that_has_its_own_keyword_warns_of_nothing(
     recwarn: pytest.WarningsRecorder,
 ) -> None:
-    made = Orchestrator([], instructions="Be brief.")
-    assert made._options.interaction == Interaction(instructions="Be brief.")
+    made = Orchestrator([], **DIRECT)
+    assert made._options.interaction == Interaction(**DIRECT)
     assert not recwarn.list
 
 

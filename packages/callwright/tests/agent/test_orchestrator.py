@@ -5,6 +5,7 @@ answer says.
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,13 @@ import pytest
 from aiohttp import web
 
 from callwright import Limits, Orchestrator, Run
+from callwright.agent.journal.store import list_journals
 from callwright.agent.options import Interaction, Persistence, Safety
 from callwright.agent.safety.consent import Proposal
 from callwright.agent.strategies import Given, Layered
+from callwright.models import OpenAIModel
 from callwright.nouns.errors import ConfigError, Failure, ModelError
+from callwright.nouns.model_profile import find_profile
 from callwright.nouns.protocols import Capabilities
 from callwright.nouns.trace import JsonlSink, MemorySink, collect_blobs
 from callwright.nouns.types import (
@@ -39,6 +43,7 @@ from callwright.testing import (
 )
 from callwright.tools.openapi.source import OpenAPISource
 from callwright.viewer import page
+from tests.served_models import LLAMA, OLLAMA, VLLM, Pages, serving
 
 TEXT = {"type": "string"}
 FIND = {"city": TEXT}
@@ -179,6 +184,25 @@ async def test_a_refused_call_is_repaired_by_one_question_off_the_main_dialogue(
     assert tool.calls == [{"count": 5}]
     assert done.cost.repairs["tier2"] == 1
     assert "no" not in model.requests[-1].messages[-1].content.split("tally")[1][:40]
+
+
+@pytest.mark.parametrize(
+    ("options", "room"),
+    [({}, 512), ({"model_profile": "large"}, 2_048), ({"limits": Limits(reply_tokens=900)}, 900)],
+)
+async def test_a_repair_may_be_as_long_as_the_call_that_it_repairs(
+    options: dict[str, Any], room: int
+) -> None:
+    tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
+    script = {
+        "bind": calls(call("tally", count={"no": "number"})),
+        "repair": [{"tool_calls": [{"name": "tally", "arguments": {"count": 5}}]}],
+        "answer": [said("It is 5.", "r1")],
+    }
+    model = ScriptedModel(script)
+    await Orchestrator([fake_source(tool)], model=model, **options).run("Tally 5")
+    rooms = {request.purpose: request.max_tokens for request in model.requests}
+    assert rooms["repair"] == rooms["bind"] == room
 
 
 async def test_the_repair_budget_holds_over_the_whole_run() -> None:
@@ -1088,3 +1112,79 @@ async def test_tools_that_are_added_before_the_first_run_are_there_in_it() -> No
     orchestrator = Orchestrator([fake_source(airport())], model=ScriptedModel(script))
     orchestrator.add_tools(fake_source(weather()))
     assert [r.tool for r in (await orchestrator.run("Who lives at OSL?")).results] == ["population"]
+
+
+LONG = "word " * 1_000
+FOUND = calls(call("find_airport", city="Oslo"))
+GONE: Pages = {}
+
+
+@pytest.mark.parametrize(
+    ("pages", "named", "name"),
+    [
+        (LLAMA, "", "medium"),
+        (OLLAMA, "", "medium"),
+        (VLLM, "", "large"),
+        (GONE, "", "small"),
+        (GONE, "large", "large"),
+        (VLLM, "small", "small"),
+    ],
+)
+async def test_a_run_has_the_profile_of_what_its_endpoint_states(
+    pages: Pages, named: str, name: str
+) -> None:
+    replies = [json.dumps(FOUND), json.dumps(said("The airport is OSL.", "r1"))]
+    asked: list[str] = []
+    with serving(pages, replies, asked) as url:
+        model = OpenAIModel(url, mode="schema")
+        done = await Orchestrator(
+            [fake_source(airport(description=LONG))],
+            model=model,
+            planner=FixedPlan(["find_airport"]),
+            model_profile=named,
+        ).run(QUERY)
+        await model.aclose()
+    profile, started = find_profile(name), done.events[0].data
+    assert started["model_profile"] == name
+    assert started["limits"]["result_chars"] == profile.result_chars
+    bind, answer = (json.loads(body) for body in asked)
+    assert (bind["max_tokens"], answer["max_tokens"]) == (
+        profile.reply_tokens,
+        profile.answer_tokens,
+    )
+    assert (bind["temperature"], answer["temperature"]) == (0.0, 0.0)
+    shown = json.dumps(bind["messages"]).count("word")
+    assert shown == profile.description_chars // len("word ") - 1  # and an ellipsis
+    schema = json.dumps(bind["response_format"])
+    assert f'"maxItems": {profile.layer_calls}' in schema
+
+
+async def test_a_model_that_states_no_size_has_the_smallest_profile() -> None:
+    done = await run([airport()], {"bind": FOUND, "answer": said("OSL.", "r1")}, ["find_airport"])
+    assert done.events[0].data["model_profile"] == "small"
+
+
+async def test_a_resumed_run_keeps_the_profile_that_it_began_with(tmp_path: Path) -> None:
+    tools = [airport(description=LONG)]
+    script = {"bind": FOUND, "answer": [ModelError("gone"), said("The airport is OSL.", "r1")]}
+    model = ScriptedModel(script)
+
+    def build(profile: str) -> Orchestrator:
+        planner, kept = FixedPlan(["find_airport"]), Persistence(tmp_path)
+        source = [fake_source(*tools)]
+        return Orchestrator(
+            source, model=model, planner=planner, persistence=kept, model_profile=profile
+        )
+
+    with pytest.raises(ModelError, match="gone"):
+        await build("large").run(QUERY)
+    (journal,) = list_journals(tmp_path)
+    done = await build("small").resume(journal)
+    assert done.events[0].data["model_profile"] == "large"
+    assert [request.max_tokens for request in model.requests] == [2_048, 1_600, 1_600]
+
+
+def test_an_unknown_profile_is_refused_before_anything_is_opened() -> None:
+    with pytest.raises(ConfigError, match="no model profile 'huge'") as caught:
+        Orchestrator(["no/such/place"], model_profile="huge")
+    assert caught.value.hint == "there are: small, medium, large"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from callwright.agent.render import (
     render_type,
 )
 from callwright.nouns.errors import Failure
+from callwright.nouns.model_profile import ModelProfile, find_profile, load_profiles
 from callwright.nouns.types import Skip, Tool, ToolResult
 
 SEARCH = Tool(
@@ -98,3 +100,26 @@ def test_few_tools_stand_in_every_question_and_many_or_long_ones_in_none() -> No
     assert choose_listed_tools((*few, Tool("one_more"))) == ()
     long = {"type": "object", "properties": {f"key_{n}": {"type": "string"} for n in range(300)}}
     assert choose_listed_tools((*few[:2], Tool("long", "", long))) == ()
+
+
+@pytest.mark.parametrize("profile", load_profiles().values(), ids=lambda p: p.name)
+def test_descriptions_are_as_long_as_the_profile_says(profile: ModelProfile) -> None:
+    long = "word " * 1_000
+    schema = {"type": "object", "properties": {"a": {"type": "string", "description": long}}}
+    head, note = render_signature(Tool("t", long, schema), profile).splitlines()
+    about, told = head.removeprefix("- t(a?: string): "), note.removeprefix("    a: ")
+    assert profile.description_chars - len("word ") <= len(about) <= profile.description_chars
+    assert profile.parameter_chars - len("word ") <= len(told) <= profile.parameter_chars
+
+
+@pytest.mark.parametrize("profile", load_profiles().values(), ids=lambda p: p.name)
+def test_as_many_tools_are_listed_as_the_profile_says(profile: ModelProfile) -> None:
+    few = tuple(Tool(f"t{n}") for n in range(profile.listed_tools))
+    assert choose_listed_tools(few, profile) == few
+    assert choose_listed_tools((*few, Tool("one_more")), profile) == ()
+
+
+def test_larger_profiles_list_tools_that_are_too_long_for_a_small_one() -> None:
+    tools = tuple(Tool(f"t{n}", "word " * 100) for n in range(20))
+    assert choose_listed_tools(tools) == ()
+    assert choose_listed_tools(tools, find_profile("large")) == tools

@@ -60,3 +60,11 @@ def test_of_a_run_the_question_stands_behind_what_all_questions_share() -> None:
     )
     alone = build_request("Find x", TOOLS, "schema", notes="drop failed.").messages[-1].content
     assert "Find x\n\ndrop failed." in alone
+
+
+def test_a_description_is_as_long_as_is_asked_for() -> None:
+    tool = Tool("find", "word " * 200)
+    for most in (120, 360):
+        asked = build_request("Find x", [tool], "text", description_chars=most)
+        (line,) = [x for m in asked.messages for x in m.content.split("\n") if "- find: " in x]
+        assert len(line.removeprefix("- find: ")) == most

@@ -27,6 +27,7 @@ from tests.cli.endpoint import keyed
         ({"upstream": []}, "one upstream"),
         ({"upstream": ["http://h/v1"], "model": "local"}, "one upstream"),
         ({"upstream": ["http://h/v1"], "guided": "perhaps"}, "guided mode"),
+        ({"upstream": ["http://h/v1"], "model_profile": "huge"}, "no model profile"),
         ({"upstream": ["http://h/v1"], "host": "0.0.0.0"}, "needs a key"),
         ({"upstream": [], "model": "gpt-9"}, "not on this machine"),
         ({"upstream": ["h"]}, "no address"),

@@ -285,3 +285,14 @@ def test_a_missing_engine_is_named_before_its_model_is_downloaded(
     with pytest.raises(MissingExtra, match="the embedded model"):
         fetch_model(None)
     assert not list(tmp_path.rglob("*.gguf*"))
+
+
+def test_a_named_model_profile_is_told_and_an_unknown_one_refused(home: Path) -> None:
+    with endpoint([CALLS, ANSWER]) as url:
+        done = callwright(*arguments(home, url), "--model-profile", "large")
+    assert done.returncode == 0
+    assert "schema replies · large profile" in done.stderr
+    refused = callwright(*arguments(home, url), "--model-profile", "huge")
+    assert refused.returncode == 1
+    assert "there is no model profile 'huge'" in refused.stderr
+    assert "there are: small, medium, large" in refused.stderr

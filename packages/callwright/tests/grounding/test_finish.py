@@ -2,7 +2,13 @@ from collections.abc import Generator, Sequence
 
 import pytest
 
-from callwright.grounding import UNCONFIRMED, build_abstention, finish, write_answer
+from callwright.grounding import (
+    UNCONFIRMED,
+    build_abstention,
+    finish,
+    finish_without_repair,
+    write_answer,
+)
 from callwright.nouns.errors import Failure
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import Answer, Reply, Skip, ToolCall, ToolResult, to_canonical_json
@@ -377,3 +383,11 @@ def test_a_statement_that_begins_as_a_call_says_nothing_of_what_came_of_it() -> 
     said = "Paris has 2,102,650 inhabitants."
     good, _ = drive(finish("How big is Paris?", [PARIS], mode="schema"), [reply, said])
     assert good.text == said
+
+
+@pytest.mark.parametrize("mode", ["schema", "native", "text"])
+def test_the_answer_has_as_many_tokens_as_it_is_given(mode: ReplyMode) -> None:
+    usual = next(write_answer(QUERY, [PARIS], mode=mode))
+    longer = next(write_answer(QUERY, [PARIS], mode=mode, answer_tokens=1_600))
+    alone = next(finish_without_repair(QUERY, [PARIS], mode=mode, answer_tokens=1_600))
+    assert (usual.max_tokens, longer.max_tokens, alone.max_tokens) == (400, 1_600, 1_600)

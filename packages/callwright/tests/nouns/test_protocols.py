@@ -129,6 +129,7 @@ def test_the_seams_are_those_that_the_house_knows() -> None:
         "Confirmations",
         "Encoder",
         "Planner",
+        "SizedModel",
     }
     assert {p.__name__ for p in PROTOCOLS} == names
 

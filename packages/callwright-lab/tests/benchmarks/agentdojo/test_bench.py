@@ -86,3 +86,18 @@ def test_the_command_runs_prints_and_refuses_a_way_that_is_none(
     assert "| desk | arguments | 1 |" in capsys.readouterr().out
     with pytest.raises(ConfigError, match="no way"):
         main([*given, "--ways", "sideways"])
+
+
+def test_another_planner_plans_the_ways_that_plan_and_no_other(tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    with AgentDojo(interpreter(tmp_path)) as worlds:
+        wanted = [*iter_pairs(worlds, ["desk"])]
+        for planner in ("", "none", "none"):
+            run_missing(worlds, wanted, ["late", "edges"], results, planner)
+    found = read_rows(results)
+    assert len(found) == 3 * len(wanted)
+    by = {row["way"] for row in found if row.get("planner") == "none"}
+    assert by == {"edges"}
+    planned = [row for row in found if row.get("planner")]
+    assert outcome(planned, "edges", None) == (True, False)
+    assert outcome(planned, "edges") == (True, False)

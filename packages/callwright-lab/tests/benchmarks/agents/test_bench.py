@@ -9,8 +9,10 @@ import pytest
 from callwright.nouns.errors import ConfigError
 from callwright_lab.benchmarks.agents import bench
 from callwright_lab.benchmarks.agents.bench import (
+    Bench,
     Lane,
     Setup,
+    build_parser,
     list_setups,
     main,
     open_lane,
@@ -195,3 +197,24 @@ def test_options_of_the_proxy_belong_to_its_rows_alone() -> None:
     assert (proxied.to_row()["guard"], proxied.to_row()["options"]) == ("on", "--reasks=0")
     assert (direct.to_row()["guard"], direct.to_row()["options"]) == ("", "")
     assert direct.to_row()["upstream"] == "http://x/v1#m"
+
+
+def test_a_planner_is_that_of_the_strategies_that_plan() -> None:
+    given = ["--framework", "callwright,openai", "--planner", "none"]
+    setups = list_setups(build_parser().parse_args(given))
+    assert {(one.way, one.planner, one.to_row()["options"]) for one in setups} == {
+        ("react", "", ""),
+        ("layered", "none", "--planner=none"),
+        ("direct", "", ""),
+        ("proxy", "", ""),
+    }
+
+
+def test_our_own_agent_is_planned_by_the_planner_that_is_named(tmp_path: Path) -> None:
+    tasks = [task for task in load_tasks() if task.id == "zh-chain-2"]
+    measured = Bench(tmp_path / "rows.jsonl", tasks, 60.0)
+    measured.measure(Setup("right", "", "callwright", "layered", planner="none"))
+    (row,) = read_rows(measured.out)
+    assert (row["success"], row["options"]) == (True, "--planner=none")
+    with pytest.raises(ConfigError, match="no-such-planner"):
+        measured.measure(Setup("right", "", "callwright", "layered", planner="no-such-planner"))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from callwright.nouns.errors import ConfigError
+from callwright_lab.benchmarks.comparison.rows import read_rows
 from callwright_lab.benchmarks.comparison.task_sets import select_tasks
 from callwright_lab.benchmarks.desk.tasks import load_desk
 from callwright_lab.benchmarks.makespan.bench import (
@@ -110,3 +111,19 @@ def test_runs_that_took_no_time_to_the_hundredth_have_no_share() -> None:
 
 def test_without_rows_there_is_no_table() -> None:
     assert render_report([]) == "No task was run by every strategy yet."
+
+
+def test_runs_of_another_planner_are_not_mixed_in(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    given = ["--latency", "0", "--per-token", "0", "--delay", "0", "--out", str(rows)]
+    given += ["--strategies", "layered", "--tasks", "henrik-trip"]
+    for planner in ("", "none", "none"):
+        assert main([*given, *(["--planner", planner] if planner else [])]) == 0
+    found = read_rows(rows)
+    assert [row.get("planner", "") for row in found] == ["", "none"]
+    assert found[0]["config"] != found[1]["config"]
+    assert "1 tasks" in capsys.readouterr().out
+    with pytest.raises(ConfigError, match="no-such-planner"):
+        main([*given, "--planner", "no-such-planner"])

@@ -20,6 +20,7 @@ from callwright.agent.render import (
 )
 from callwright.grounding.summary import render_growing_results
 from callwright.jsontext import JsonError, parse_lenient
+from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import (
     Json,
@@ -64,8 +65,7 @@ class View:
     tried: tuple[
         str, ...
     ] = ()  # the steps that were taken from this very point before, and what became of them
-    result_chars: int = 6_000
-    reply_tokens: int = 512
+    profile: ModelProfile = SMALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +105,21 @@ def build_bind_request(
     values = {
         "query": view.query,
         "results": (
-            render_results(view.results, view.result_chars, view.refused, dict(thoughts))
+            render_results(view.results, view.profile.result_chars, view.refused, dict(thoughts))
             + _still_open(view.open_points)
         ),
-        "tools": "(see the tool list)" if mode == "native" else render_signatures(view.tools),
+        "tools": (
+            "(see the tool list)"
+            if mode == "native"
+            else render_signatures(view.tools, view.profile)
+        ),
         "format": _FORMATS[mode, view.may_finish] + (_GIVING_UP[mode] if view.may_give_up else ""),
     }
     if prompt == "dfsdt":
         values["tried"] = _render_tried_steps(view.tried)
     messages = prompts.render(prompt, **values)
     messages = messages[:1] + view.conversation + messages[1:]
-    request = ChatRequest(messages, purpose="bind", max_tokens=view.reply_tokens)
+    request = ChatRequest(messages, purpose="bind", max_tokens=view.profile.reply_tokens)
     if mode == "schema":
         return replace(
             request, schema=step_schema(view.tools, view.may_give_up, free=view.free_arguments)
@@ -135,7 +139,8 @@ def _build_shared_request(
     if is_first:
         values = {"format": _FIRST_FORMATS[mode], "query": view.query}
     else:
-        shown = () if mode == "native" else map(render_signature, view.tools)
+        tools = () if mode == "native" else view.tools
+        shown = (render_signature(tool, view.profile) for tool in tools)
         values = {
             "format": _FORMATS[mode, False],
             "index": str(view.index),
@@ -145,16 +150,19 @@ def _build_shared_request(
             "notes": _render_notes(view),
         }
     messages = prompt.ask("ask_first" if is_first else "layer", **values)
-    request = ChatRequest(messages, purpose="bind", max_tokens=view.reply_tokens)
+    request = ChatRequest(messages, purpose="bind", max_tokens=view.profile.reply_tokens)
     if mode == "schema":
-        schema = first_schema(view.tools, callable) if is_first else layer_schema(view.tools)
+        most = view.profile.layer_calls
+        schema = (
+            first_schema(view.tools, callable, most) if is_first else layer_schema(view.tools, most)
+        )
         return replace(request, schema=schema)
     return replace(request, tools=view.tools) if mode == "native" else request
 
 
 def _open_prompt(view: View) -> RunPrompt:
     """The beginning of a question that no other shares: it shows no tools but its own."""
-    results = render_growing_results(view.query, view.results, view.result_chars)
+    results = render_growing_results(view.query, view.results, view.profile.result_chars)
     return RunPrompt(view.query, results=results, conversation=view.conversation)
 
 
@@ -196,10 +204,12 @@ def read_reply(view: View, mode: ReplyMode, reply: Reply) -> Bound:
     return Bound(skips=tuple(Skip(t.name, reason) for t in view.tools))
 
 
-def first_schema(tools: Sequence[Tool], names: Collection[str] = ()) -> JsonObject:
+def first_schema(
+    tools: Sequence[Tool], names: Collection[str] = (), most: int = SMALL.layer_calls
+) -> JsonObject:
     """The decoding schema of the first question: calls of the tools that may be called before any
     result is there (``names``; empty: all), then the names of those needed later, or 'none' and the
-    reason.
+    reason. ``most``: the calls that may be made, or two a tool where that is more.
 
     The calls come first: asked for the needed tools before, a small model names nearly all of a
     few, and calls what it has named.
@@ -213,7 +223,7 @@ def first_schema(tools: Sequence[Tool], names: Collection[str] = ()) -> JsonObje
         "type": "array",
         "items": {"anyOf": calls},
         "minItems": 1,
-        "maxItems": max(8, 2 * len(calls)),
+        "maxItems": max(most, 2 * len(calls)),
     }
     later: JsonObject = {
         "type": "array",
@@ -225,9 +235,9 @@ def first_schema(tools: Sequence[Tool], names: Collection[str] = ()) -> JsonObje
     return {"anyOf": [closed_object(calls=many, later=later), none]}
 
 
-def layer_schema(tools: Sequence[Tool]) -> JsonObject:
+def layer_schema(tools: Sequence[Tool], most: int = SMALL.layer_calls) -> JsonObject:
     """The decoding schema of one layer: which tools are useful now and their calls, or 'none' and
-    the reason.
+    the reason. ``most`` as in :func:`first_schema`.
 
     Naming the useful tools before any call is made is what keeps a small model from calling
     whatever it sees; in text it is what makes it call at all (asked for calls or ``No call: why``
@@ -245,7 +255,7 @@ def layer_schema(tools: Sequence[Tool]) -> JsonObject:
     many: JsonObject = {
         "type": "array",
         "items": {"anyOf": calls},
-        "maxItems": max(8, 2 * len(tools)),
+        "maxItems": max(most, 2 * len(tools)),
     }
     reason: JsonObject = {"type": "string", "maxLength": 120}
     chosen = closed_object(useful=names, calls=many)

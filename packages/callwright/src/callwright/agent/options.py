@@ -100,7 +100,9 @@ class Interaction:
     ``instructions`` stand in the system message of every question of a run, and calls may take
     values from them. A run that is resumed keeps those that it began with.
 
-    ``mode`` says how to ask for calls where the endpoint's best form is not wanted. ``today`` says
+    ``mode`` says how to ask for calls where the endpoint's best form is not wanted.
+    ``model_profile`` names how much the model is shown and may write
+    (:mod:`callwright.nouns.model_profile`); "" leaves it to what the model says of its size. ``today`` says
     what day it is, once a run: the model is told where a tool takes a date and no tool tells the
     day. The journal keeps it, so a run that is resumed stays in its day. None: nobody is told.
 
@@ -114,6 +116,7 @@ class Interaction:
     on_text: Callable[[str], None] | None = None
     on_reply: Callable[[str], None] | None = None
     instructions: str = ""
+    model_profile: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,7 @@ class RunOptions:
         return options
 
 
-_DIRECT = ("instructions",)  # options that stay keywords of the orchestrator
+_DIRECT = ("instructions", "model_profile")  # options that stay keywords of the orchestrator
 _GROUPED = ("probing", "simulator")  # options that never were keywords of the orchestrator
 _GROUPS = {
     option.name: group.name

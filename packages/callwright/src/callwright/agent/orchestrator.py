@@ -16,6 +16,7 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import fields, replace
 from datetime import date
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, overload
@@ -81,7 +82,14 @@ from callwright.grounding.output import Filled, Output, OutputTarget, open_outpu
 from callwright.models import ModelSpec, open_model
 from callwright.nouns.errors import ConfigError, EvidenceError, JournalError
 from callwright.nouns.limits import Budget, Limits
-from callwright.nouns.protocols import ChatModel, Planner
+from callwright.nouns.model_profile import (
+    SMALL,
+    ModelProfile,
+    ModelSize,
+    choose_profile,
+    find_profile,
+)
+from callwright.nouns.protocols import ChatModel, Planner, SizedModel
 from callwright.nouns.redaction import select_redactable
 from callwright.nouns.trace import Event, Sink, Trace
 from callwright.nouns.types import (
@@ -95,6 +103,7 @@ from callwright.nouns.types import (
 )
 from callwright.planning import open_planner
 from callwright.repair.gate import Gate
+from callwright.repair.provenance.invention import days_in
 from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.evidence import Known, Recorder, get_known_rates
 
@@ -114,8 +123,8 @@ class Orchestrator:
 
     ``safety`` says which calls may leave, ``selection`` which tools a run sees, ``persistence``
     where it is kept, ``interaction`` how it talks: :mod:`callwright.agent.options`. Of these,
-    ``instructions="…"`` may also be given directly. The other options of these groups may also be
-    given one by one, as before; that is deprecated.
+    ``instructions="…"`` and ``model_profile="…"`` may also be given directly. The other options of
+    these groups may also be given one by one, as before; that is deprecated.
     """
 
     def __init__(
@@ -146,6 +155,8 @@ class Orchestrator:
         self._opening = asyncio.Lock()
         self._model_spec = model
         self._instructions = options.interaction.instructions.strip()
+        named = options.interaction.model_profile
+        self._profile = find_profile(named) if named else None
         self._strategy = open_strategy(strategy)
         self._planner = planner
         self._limits = limits or Limits()
@@ -392,7 +403,9 @@ async def _run_query(
 ) -> Run:
     start = ledger.start
     target = target if start is None else _read_target(start)
-    budget = Budget(Limits(**start["limits"]) if start else setup._limits, ledger.clock)
+    profile = await _choose_profile(setup, model, start)
+    limits = Limits(**start["limits"]) if start else profile.widen_limits(setup._limits)
+    budget = Budget(limits, ledger.clock)
     lost: list[EvidenceError] = []
     secrets = select_redactable((*catalog.secrets, *getattr(model, "secrets", ())))
     sinks = _collect_sinks(setup, catalog, query, journal, lost)
@@ -417,6 +430,7 @@ async def _run_query(
         conversation=conversation,
         tools=tools,
         mode=mode,
+        model_profile=profile.name,
         limits=budget.limits,
         run=ledger.run,
         sandbox=sandbox,
@@ -433,9 +447,8 @@ async def _run_query(
     warned = (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed)
     trace.note(*filter(None, [resumed.message]), *(f"warning: {said}" for said in warned))
     await resolve_doubts(ledger, catalog.outcome, trace)
-    questions = Questions(
-        model, mode, budget, trace, setup._options.interaction.on_reply, ledger, instructions
-    )
+    on_reply = setup._options.interaction.on_reply
+    questions = Questions(model, mode, budget, trace, on_reply, ledger, instructions, profile)
     reserve = None
     if listing is not None:
         reserve = _search(setup, catalog, listing, rates, trace, ledger, query, conversation)
@@ -477,6 +490,20 @@ async def _run_query(
         streamed=AnswerText(watch, trace.redact) if watch is not None else None,
     )
     return await _run_and_answer(setup, job, budget, lost)
+
+
+async def _choose_profile(
+    setup: Orchestrator, model: ChatModel, start: Mapping[str, Any] | None
+) -> ModelProfile:
+    """The profile of a run: the one that it began with, the one that is named, or that of the
+    model's size.
+    """
+    if start is not None:
+        return find_profile(start.get("model_profile", SMALL.name))
+    if setup._profile is not None:
+        return setup._profile
+    size = await model.read_size() if isinstance(model, SizedModel) else ModelSize()
+    return choose_profile(size)
 
 
 async def _run_and_answer(
@@ -550,17 +577,23 @@ def _build_asked(
 ) -> Asked:
     """The request, with all texts in which values of calls may stand."""
     said = (Message("system", instructions),) if instructions else ()
-    return Asked(query, (*said, *conversation), _list_known_dates(today, query, conversation))
+    whole = (*said, *conversation)
+    return Asked(query, whole, _list_known_dates(today, query, whole))
 
 
 def _list_known_dates(
     today: date | None, query: str, conversation: Sequence[Message]
 ) -> tuple[date, ...]:
-    """The days that may be taken for known: today, and those that the user names relative to it."""
+    """The days that may be taken for known: today, and those that the user names relative to it, or
+    to a day that the instructions say.
+    """
     if today is None:
         return ()
     said = (query, *(m.content for m in conversation if m.role == "user"))
-    return (today, *(day for text in said for day in find_relative_days(text, today)))
+    told = days_in(m.content for m in conversation if m.role == "system")
+    bases = (today, *sorted(told))
+    named = (find_relative_days(text, base) for base in bases for text in said)
+    return (today, *chain.from_iterable(named))
 
 
 async def _run_strategy(strategy: Strategy, job: Job) -> str:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from callwright.agent.journal.ledger import Answer, Ledger, build_divergence_error
 from callwright.models.dialogue import run_dialogue as dialogue_with
 from callwright.nouns.limits import Budget
+from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.protocols import ChatModel, ChatRequest, ReplyMode
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import Reply, ToolCall, Usage, to_canonical_json, to_json
@@ -41,9 +42,11 @@ class Questions:
         on_text: Callable[[str], None] | None = None,
         ledger: Ledger | None = None,
         instructions: str = "",
+        profile: ModelProfile = SMALL,
     ) -> None:
         self.model = model
         self.mode = mode
+        self.profile = profile
         self._budget = budget
         self._trace = trace
         self._on_text = on_text
@@ -75,7 +78,8 @@ class Questions:
         made, JournalError if another question is recorded in its place.
         """
         messages = add_instructions(request.messages, self._instructions)
-        request = replace(request, messages=messages)
+        warmth = max(request.temperature, self.profile.temperature)
+        request = replace(request, messages=messages, temperature=warmth)
         replayed = self._replayed(request, actor)
         if replayed is not None:
             return replayed

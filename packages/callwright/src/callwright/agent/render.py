@@ -10,42 +10,43 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.types import Skip, Tool, ToolResult, to_canonical_json
 
 _DEPTH = 2  # nested objects deeper than this are shown as "object"
-_DESCRIPTION = 240
-_PARAMETER = 110
-_LISTED = 12  # tools that stand in the beginning of every question, at most
-_LISTED_CHARS = 4_000
 _THOUGHT = 200
 _NO_THOUGHTS: Mapping[str, str] = MappingProxyType({})
 _REFUSALS = 3  # the latest refused calls are shown, so that they are not made again
 
 
-def render_signature(tool: Tool) -> str:
+def render_signature(tool: Tool, profile: ModelProfile = SMALL) -> str:
     """One tool as ``name(required: type, optional?: type)``, its description, then its described
-    parameters.
+    parameters. ``profile`` limits the descriptions.
     """
     required = set(tool.required)
     parts = [
         f"{name}{'' if name in required else '?'}: {render_type(schema, tool.input_schema)}"
         for name, schema in tool.properties.items()
     ]
-    lines = [f"- {tool.name}({', '.join(parts)}): {_shorten_text(tool.description, _DESCRIPTION)}"]
+    about = _shorten_text(tool.description, profile.description_chars)
+    lines = [f"- {tool.name}({', '.join(parts)}): {about}"]
     for name, schema in tool.properties.items():
-        note = _render_note(schema)
+        note = _render_note(schema, profile.parameter_chars)
         if note:
             lines.append(f"    {name}: {note}")
     return "\n".join(lines)
 
 
-def render_signatures(tools: Sequence[Tool]) -> str:
-    return "\n".join(render_signature(tool) for tool in tools)
+def render_signatures(tools: Sequence[Tool], profile: ModelProfile = SMALL) -> str:
+    return "\n".join(render_signature(tool, profile) for tool in tools)
 
 
-def choose_listed_tools(tools: Sequence[Tool]) -> tuple[Tool, ...]:
+def choose_listed_tools(tools: Sequence[Tool], profile: ModelProfile = SMALL) -> tuple[Tool, ...]:
     """The tools that the beginning of every question shows: all of a few, else none."""
-    fits = len(tools) <= _LISTED and len(render_signatures(tools)) <= _LISTED_CHARS
+    fits = (
+        len(tools) <= profile.listed_tools
+        and len(render_signatures(tools, profile)) <= profile.listed_chars
+    )
     return tuple(tools) if fits else ()
 
 
@@ -144,10 +145,10 @@ def _shorten_text(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rsplit(" ", 1)[0] + "…"
 
 
-def _render_note(schema: Any) -> str:
+def _render_note(schema: Any, length: int) -> str:
     if not isinstance(schema, dict):
         return ""
-    note = _shorten_text(str(schema.get("description") or ""), _PARAMETER)
+    note = _shorten_text(str(schema.get("description") or ""), length)
     if "default" in schema and schema["default"] is not None:
         note = f"{note} (default {to_canonical_json(schema['default'])})".strip()
     return note

@@ -15,6 +15,7 @@ from callwright.agent.run_index import RunIndex
 from callwright.agent.safety.clear import is_unstated
 from callwright.agent.safety.freeze import Freeze
 from callwright.agent.state import DeniedCall, MadeCall, RunState
+from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     Assumption,
@@ -41,8 +42,11 @@ class RunFacts:
         trace: Trace | None = None,
         freeze: Freeze | None = None,
         is_sandbox: bool = False,
+        profile: ModelProfile = SMALL,
     ) -> None:
-        """``is_sandbox``: what calls change is thrown away."""
+        """``is_sandbox``: what calls change is thrown away. ``profile``: how much the model is
+        shown.
+        """
         self._state = state
         # facts that are not in the state yet: results come one by one, and are many
         self._new_results: list[ToolResult] = []
@@ -55,6 +59,7 @@ class RunFacts:
         # the tools that every question shows in its beginning; None: no question has shared one yet
         self.listed: tuple[Tool, ...] | None = None
         self.is_sandbox = is_sandbox
+        self.profile = profile
 
     def granted(self) -> bool:
         """One step of recovery, where there is a budget for it: of these facts alone there is

@@ -64,7 +64,8 @@ class RunIndex:
 
 def build_sources(asked: Asked, results: Iterable[ToolResult] = ()) -> ProvenanceIndex:
     """The index of what was asked and what came back."""
-    return ProvenanceIndex(asked.query, asked.conversation, results, days=asked.days)
+    today = asked.days[0] if asked.days else None
+    return ProvenanceIndex(asked.query, asked.conversation, results, days=asked.days, today=today)
 
 
 def list_spoken(asked: Asked) -> tuple[str, ...]:

@@ -16,11 +16,11 @@ from callwright import prompts
 from callwright.agent.words import ACTIONS, extract_stems
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language.tokens import split_name
+from callwright.nouns.model_profile import SMALL
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import JsonObject, Reply, Tool, to_canonical_json
 from callwright.prompts.run_prompt import RunPrompt
 
-_ABOUT = 120  # characters of a description
 _AS_JSON = 'Reply with JSON: {"needed": ["tool name", ...]}'
 _AS_TEXT = "Reply with the names of the tools that are needed, separated by commas. Call nothing."
 
@@ -31,12 +31,15 @@ def build_request(
     mode: ReplyMode,
     prompt: RunPrompt | None = None,
     notes: str = "",
+    description_chars: int = SMALL.selection_chars,
 ) -> ChatRequest:
     """The question; its reply is for :func:`read_selection`. ``prompt``: what all questions of the
     run share; None where there is no run, and the question stands alone. ``notes``: what it says
-    beside the request.
+    beside the request. ``description_chars``: so much of each tool's first sentence is shown.
     """
-    listed = "\n".join(f"- {tool.name}: {_shorten_description(tool)}" for tool in tools)
+    listed = "\n".join(
+        f"- {tool.name}: {_shorten_description(tool, description_chars)}" for tool in tools
+    )
     form = _AS_JSON if mode == "schema" else _AS_TEXT
     if prompt is None:
         asked = f"{query}\n\n{notes}" if notes else query
@@ -96,6 +99,6 @@ def _build_schema(tools: Sequence[Tool]) -> JsonObject:
     }
 
 
-def _shorten_description(tool: Tool) -> str:
+def _shorten_description(tool: Tool, most: int) -> str:
     text = " ".join(tool.description.split()).split(". ")[0]
-    return text if len(text) <= _ABOUT else text[: _ABOUT - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -257,11 +257,12 @@ class StepContext:
         model that is given tools itself is not told of them twice.
         """
         if self.facts.listed is None:
-            self.facts.listed = () if self.mode == "native" else choose_listed_tools(self.tools)
+            few = choose_listed_tools(self.tools, self.facts.profile)
+            self.facts.listed = () if self.mode == "native" else few
         shown = self._shown() if results is None else results
         return RunPrompt(
             self.asked,
-            tuple(render_signature(tool) for tool in self.facts.listed),
+            tuple(render_signature(tool, self.facts.profile) for tool in self.facts.listed),
             render_growing_results(self.query, shown, self.limits.result_chars),
             self.conversation,
         )
@@ -315,8 +316,7 @@ class StepContext:
             may_give_up=step.may_give_up,
             free_arguments=self.free_arguments,
             tried=tuple(step.tried),
-            result_chars=self.limits.result_chars,
-            reply_tokens=self.limits.reply_tokens,
+            profile=self.facts.profile.keep_limits(self.limits),
         )
 
     def _shown(self) -> tuple[ToolResult, ...]:

@@ -21,6 +21,7 @@ from callwright.jsontext import parse
 from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.log_line import LogFormat
+from callwright.nouns.model_profile import SMALL, find_profile
 from callwright.proxy.server.app import Observers, Proxy, UpstreamFacts
 from callwright.proxy.server.destination import read_destinations
 from callwright.proxy.server.lane import list_python_options
@@ -78,6 +79,7 @@ class RepairSetup:
     strict: bool = False
     overlay: str | None = None
     refiner: Mapping[str, Any] = field(default_factory=dict)
+    model_profile: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +278,7 @@ def _build_settings(setup: ProxySetup) -> Settings:
         effects=DeclaredEffects.parse(setup.effects),
         refused="text" if setup.strict else "forward",
         refiner=_build_refiner_settings(setup),
+        profile=find_profile(setup.model_profile) if setup.model_profile else SMALL,
     )
     return made if reasks is None else replace(made, reasks=reasks)
 

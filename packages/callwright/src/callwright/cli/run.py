@@ -90,7 +90,11 @@ class RunRequest:
             settings.get("encoder"),
             strategy.plan_file,
             strategy.repair.value if strategy.repair else "plain",
-            Interaction(settings.get("mode"), instructions=settings.get("instructions", "")),
+            Interaction(
+                settings.get("mode"),
+                instructions=settings.get("instructions", ""),
+                model_profile=settings.get("model_profile", ""),
+            ),
             settings.limits(),
             Safety(
                 allow=settings.get("allow", ()),

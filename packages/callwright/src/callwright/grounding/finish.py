@@ -23,6 +23,7 @@ from callwright.grounding.summary import render_skips, summarise_results
 from callwright.grounding.support import check_statement
 from callwright.language import ENGLISH
 from callwright.language.tokens import split_tokens, squash_text
+from callwright.nouns.model_profile import SMALL
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import (
@@ -53,8 +54,6 @@ _FORMATS = {
         'Action Input: {"return_type": "give_answer", "final_answer": "..."}'
     ),
 }
-_MAX_TOKENS = 400
-_MAX_PLAIN_TOKENS = 200
 _QUOTED = 200  # characters of a result, or of a reply, that are shown as they stand
 _REASONS = 5  # that an answer gives for its having none
 _NAMED = 3  # tools that were left out for one reason
@@ -112,6 +111,7 @@ def write_answer(
     repair_questions: int = 1,
     facts: Facts | None = None,
     prompt: RunPrompt | None = None,
+    answer_tokens: int = SMALL.answer_tokens,
 ) -> Generator[ChatRequest, Reply, WrittenAnswer]:
     """Ask for the final answer, check every statement, repair or mark what no result confirms.
     Returns it with what the model itself names as missing.
@@ -121,7 +121,8 @@ def write_answer(
     the answer says what was found instead. Where no call succeeded there is nothing to answer from:
     the model is not asked at all. ``facts`` are those of the results, where they are indexed
     already. ``prompt``: what all questions of a run share, the results among it; None where there is
-    no run, and the question holds its own summary of them.
+    no run, and the question holds its own summary of them. ``answer_tokens``: of the reply that
+    writes the answer.
     """
     done = [r for r in results if r.ok and not _is_empty_content(r.content)]
     if not done:
@@ -133,6 +134,7 @@ def write_answer(
         if prompt is None
         else _build_run_question(prompt, facts, mode, ids)
     )
+    request = replace(request, max_tokens=answer_tokens)
     reply = yield request
     drafts = read_drafts(reply, ids)
     if _is_empty_reply(drafts) and not drafts.gave_up and repair_questions > 0:
@@ -163,7 +165,12 @@ def write_answer(
 
 
 def finish_without_repair(
-    query: str, results: Sequence[ToolResult], *, mode: ReplyMode = "text", char_limit: int = 6_000
+    query: str,
+    results: Sequence[ToolResult],
+    *,
+    mode: ReplyMode = "text",
+    char_limit: int = 6_000,
+    answer_tokens: int = SMALL.answer_tokens,
 ) -> Generator[ChatRequest, Reply, Answer]:
     """The same question, asked once and whatever was found, and the model's answer in its own
     words: statements are checked, so that their support is known, and none is repaired, marked or
@@ -171,7 +178,8 @@ def finish_without_repair(
     """
     facts = facts_of(query, results, ())
     ids = [r.id for r in results]
-    reply = yield _build_question(query, results, (), mode, char_limit, ids)
+    request = _build_question(query, results, (), mode, char_limit, ids)
+    reply = yield replace(request, max_tokens=answer_tokens)
     drafts = read_drafts(reply, ids)
     text = "".join(
         draft.glue + draft.text if at else draft.text for at, draft in enumerate(drafts.statements)
@@ -264,15 +272,11 @@ def _build_answer_request(
     messages: tuple[Message, ...], mode: ReplyMode, ids: Sequence[str]
 ) -> ChatRequest:
     if mode == "schema":
-        return ChatRequest(messages, "answer", schema=schema_for(ids), max_tokens=_MAX_TOKENS)
+        return ChatRequest(messages, "answer", schema=schema_for(ids))
     if mode == "native":
         tool = Tool("Finish", "Give the final answer.", schema_for(ids), effects=READ_LOCAL)
-        return ChatRequest(
-            messages, "answer", tools=(tool,), tool_choice="required", max_tokens=_MAX_TOKENS
-        )
-    return ChatRequest(
-        messages, "answer", max_tokens=_MAX_TOKENS, stop=("\nObservation:", "\nHuman:")
-    )
+        return ChatRequest(messages, "answer", tools=(tool,), tool_choice="required")
+    return ChatRequest(messages, "answer", stop=("\nObservation:", "\nHuman:"))
 
 
 def _verify_statement(
@@ -298,7 +302,7 @@ def _verify_statement(
     ):
         repair_questions -= 1
         restated = yield (
-            _build_plain_request(facts, prompt)
+            _build_plain_request(facts, prompt, request.max_tokens // 2)
             if echo
             else _build_restate_request(draft, verdict, facts, request, reply, prompt)
         )
@@ -405,9 +409,9 @@ def _build_restate_request(
     return _build_followup_request(request, reply, draft.text, problems, evidence, prompt)
 
 
-def _build_plain_request(facts: Facts, prompt: RunPrompt | None) -> ChatRequest:
+def _build_plain_request(facts: Facts, prompt: RunPrompt | None, max_tokens: int) -> ChatRequest:
     """The question again, without the reply that only repeated it: small models repeat that once
-    more.
+    more. The reply is plain text, which takes half the tokens of the answer's form.
     """
     if prompt is None:
         summary = summarise_results(facts.query, facts.results, facts.skips, _PLAIN)
@@ -415,7 +419,7 @@ def _build_plain_request(facts: Facts, prompt: RunPrompt | None) -> ChatRequest:
     else:
         skipped = _render_skipped(facts)
         messages = prompt.ask("ask_plain", skipped=skipped, query=facts.query)
-    return ChatRequest(messages, "answer.restate", max_tokens=_MAX_PLAIN_TOKENS)
+    return ChatRequest(messages, "answer.restate", max_tokens=max_tokens)
 
 
 def _build_retry_request(

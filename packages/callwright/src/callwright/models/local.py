@@ -16,8 +16,10 @@ from callwright.models import engine as engines
 from callwright.models.chat import Gathered, body_out, tool_out
 from callwright.models.engine import Engine
 from callwright.models.grammar import build_grammar, reduce_schema
+from callwright.models.model_size import read_parameters
 from callwright.models.threads import default_threads
 from callwright.nouns.errors import ModelError
+from callwright.nouns.model_profile import ModelSize
 from callwright.nouns.protocols import Capabilities, ChatRequest, Watcher
 from callwright.nouns.types import JsonObject, Reply, Usage
 
@@ -86,6 +88,10 @@ class LocalModel:
         return Capabilities(
             json_schema=True, native_tools=False, context=self._context, origin="declared"
         )
+
+    async def read_size(self) -> ModelSize:
+        """Its context, and the parameters that its name states."""
+        return ModelSize(self._context, read_parameters(self.name))
 
     async def endpoint(self) -> tuple[str, str]:
         """Base URL and key of the same loaded model's OpenAI API on loopback."""

@@ -25,14 +25,18 @@ from callwright.jsontext import JsonError, parse
 from callwright.language import ENGLISH
 from callwright.models.chat import Gathered, body_out, tool_out
 from callwright.models.grammar import reduce_schema
+from callwright.models.model_size import ask_size
 from callwright.models.probe import build_memory_key, capabilities_of, open_memory
 from callwright.models.refusal import build_model_error
 from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError, Failure, ModelError
+from callwright.nouns.model_profile import ModelSize
 from callwright.nouns.protocols import Capabilities, ChatRequest, ReplyMode, Watcher
-from callwright.nouns.types import JsonObject, Reply
+from callwright.nouns.types import Json, JsonObject, Reply
 
 MAX_BYTES = 20_000_000  # of one answer
+CONTEXT = 32_768  # tokens, where nobody says how many
+_SIZE_SECONDS = 10.0  # for each request about the size: a run waits for it
 
 _OPTIONAL = ("stream_options", "seed", "temperature", "max_tokens", "logprobs")
 _TOO_LONG = ENGLISH.pattern("errors.too_long")
@@ -47,7 +51,7 @@ class OpenAIModel:
     "schema" (``response_format`` json_schema) or "text". 429, 5xx and broken connections are tried
     again, with backoff and as long as the endpoint asks for; other refusals are a ModelError at
     once. With ``watch`` the reply is streamed and the connection closed where the watcher ends it.
-    The key is sent to ``base_url`` alone and appears in no error, trace or repr.
+    The key is sent to the server of ``base_url`` alone and appears in no error, trace or repr.
     """
 
     def __init__(
@@ -57,7 +61,7 @@ class OpenAIModel:
         *,
         api_key: Secret | str | None = None,
         mode: ReplyMode | None = None,
-        context: int = 32_768,
+        context: int | None = None,
         retry: Retry | None = None,
         timeout: Timeout | None = None,
         client: HttpClient | None = None,
@@ -66,8 +70,9 @@ class OpenAIModel:
         self.base_url = _check_base_url(base_url)
         self._model = model
         self._key = api_key if isinstance(api_key, Secret) else Secret(api_key or "")
-        self._declared = _declare_capabilities(mode, context)
-        self._context = context
+        self._context = context or CONTEXT
+        self._stated_context = context
+        self._declared = _declare_capabilities(mode, self._context)
         self._retry = retry or Retry(attempts=4)
         self._client = client or HttpClient(
             Egress.any(),
@@ -77,6 +82,7 @@ class OpenAIModel:
         )
         self._memory = memory
         self._known: Capabilities | None = None
+        self._size: ModelSize | None = None
         self._unanswered: ModelError | None = None  # what came of probing last, where it failed
         self._probing: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = (
             WeakKeyDictionary()
@@ -143,6 +149,36 @@ class OpenAIModel:
             return tuple(str(entry["id"]) for entry in listed)
         except (JsonError, KeyError, TypeError):
             return ()
+
+    async def read_size(self) -> ModelSize:
+        """The size of the model, as the endpoint states it; a ``context`` that was given counts
+        instead. It is asked once, without retries, for whatever it does not say is not known.
+        """
+        if self._size is None:
+            found = await ask_size(self._fetch, self._model)
+            self._size = found._replace(context=self._stated_context or found.context)
+        return self._size
+
+    async def _fetch(self, path: str, body: JsonObject | None) -> Json:
+        """The JSON at a path of the server; ``/v1`` stands for the base URL. None where there is
+        none.
+        """
+        is_api = path.startswith("/v1/")
+        root = self.base_url if is_api else self.base_url.removesuffix("/v1")
+        answer = await self._client.request(
+            "GET" if body is None else "POST",
+            root + (path.removeprefix("/v1") if is_api else path),
+            headers=self._headers(),
+            json=body,
+            timeout=_SIZE_SECONDS,
+        )
+        if isinstance(answer, Failure) or not answer.ok:
+            return None
+        try:
+            found: Json = parse(answer.body)
+        except JsonError:
+            return None
+        return found
 
     async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply:
         """Ask once. Raises ModelError with what to do about it; ``retryable`` if it may pass."""

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from callwright.nouns.model_profile import ModelSize
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import JsonObject, Message, Reply, Tool, ToolOutput
 
@@ -73,6 +74,13 @@ class ChatModel(Protocol):
     async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply: ...
 
     async def aclose(self) -> None: ...
+
+
+@runtime_checkable
+class SizedModel(Protocol):
+    """A ChatModel that can say how large it is. Never raises for the world."""
+
+    async def read_size(self) -> ModelSize: ...
 
 
 CALL_KEY: ContextVar[str] = ContextVar("callwright_call_key", default="")

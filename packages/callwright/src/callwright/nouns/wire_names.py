@@ -112,6 +112,7 @@ class EditRules:
     LIST_TO_SINGLE = EditRule("list_to_single")
     LOOP = EditRule("loop")
     MODEL = EditRule("model")
+    NAMED_DAY = EditRule("named_day")
     NO_CALL = EditRule("no_call")
     NO_PARALLEL_CALLS = EditRule("no_parallel_calls")
     NUMBER_AS_STATED = EditRule("number_as_said")

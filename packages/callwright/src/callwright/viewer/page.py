@@ -83,7 +83,9 @@ def _render_origin(story: Story, began: float | None) -> Html:
     """Who ran it, and when."""
     start = story.start
     names = (
-        f"{name}: {start[name]}" for name in ("strategy", "model", "planner") if start.get(name)
+        f"{name.replace('_', ' ')}: {start[name]}"
+        for name in ("strategy", "model", "model_profile", "planner")
+        if start.get(name)
     )
     date = render_moment(began) if began is not None else Html()
     said = join_html([*(html("<span>{}</span>", name) for name in names), date], html(" "))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from callwright.agent.options import Persistence, Safety
 from callwright.agent.strategies.dag import Given
 from callwright.nouns.plan import Plan
 from callwright.nouns.trace import MemorySink
-from callwright.nouns.types import READ_LOCAL, WRITE
+from callwright.nouns.types import READ_LOCAL, WRITE, Message
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 
 TEXT = {"type": "string"}
@@ -106,7 +107,11 @@ def ordering() -> FakeTool:
 
 
 async def asked(
-    query: str, tools: list[FakeTool], calls: list[dict[str, Any]], strategy: str = "layered"
+    query: str,
+    tools: list[FakeTool],
+    calls: list[dict[str, Any]],
+    strategy: str = "layered",
+    before: Sequence[Message] = (),
 ) -> Run:
     answered = {"statements": [], "missing": []}
     turns = [{"thought": "", "action": made} for made in calls]
@@ -120,7 +125,7 @@ async def asked(
         strategy=strategy,
         safety=Safety(allow=["*"]),
     )
-    return await setup.run(query)
+    return await setup.run(query, before)
 
 
 @pytest.mark.parametrize("strategy", ["layered", "react"])
@@ -145,6 +150,18 @@ async def test_a_later_result_may_give_the_value_that_was_kept_back() -> None:
     done = await asked("Order what is left of the lamps.", [tool, look], calls, "react")
     assert tool.calls == [{"quantity": 36}]
     assert not any("quantity" in one for one in done.answer.missing)
+
+
+async def test_a_call_gets_the_day_that_the_user_names() -> None:
+    parts = {"what": {"type": "string"}, "day": {"type": "string", "format": "date"}}
+    tool = FakeTool("enter", parts, effects=WRITE, output="ok")
+    made = call("enter", what="visit", day="2026-03-14")
+    before = [Message("system", "Today is 2026-03-12.")]
+    query = "Enter the visit to the warehouse for tomorrow."
+    done = await asked(query, [tool], [made], before=before)
+    assert tool.calls == [{"what": "visit", "day": "2026-03-13"}]
+    (checked,) = [e.data for e in done.events if e.kind == "call.checked"]
+    assert [(e["path"], e["rule"]) for e in checked["edits"]] == [("/day", "named_day")]
 
 
 async def test_an_optional_value_that_nobody_said_is_left_out_and_listed() -> None:

@@ -11,15 +11,23 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.doctor.command import Writes, render_summary, render_untried, run_doctor
+from callwright.cli.doctor.command import (
+    Writes,
+    render_profile,
+    render_summary,
+    render_untried,
+    run_doctor,
+)
 from callwright.cli.doctor.probes import Finding
 from callwright.models.probe import Memory
 from callwright.models.write_record import WriteRecord, WriteRecords
 from callwright.nouns.errors import ConfigError
+from callwright.nouns.model_profile import ModelSize
 from tests.cli.patient import Patient
 from tests.cli.scripted_writes import Worker
 from tests.proxy.playbook import JSON, call, whole
 from tests.proxy.upstream import Asked, Reply, upstream
+from tests.served_models import LLAMA
 
 
 @contextmanager
@@ -84,6 +92,32 @@ def test_the_summary_says_what_to_do() -> None:
 def test_a_context_too_short_to_tell_anything_is_refused() -> None:
     with pytest.raises(ConfigError, match="at least 1000"):
         run_doctor("http://h/v1", context=10)
+
+
+class Stating(Patient):
+    """An endpoint that also states its model's size, as llama.cpp does."""
+
+    def __call__(self, asked: Asked) -> Reply:
+        if asked.method == "GET":
+            found = LLAMA.get(asked.path, {})
+            return Reply([json.dumps(found).encode()], headers=JSON)
+        return super().__call__(asked)
+
+
+def test_the_model_profile_of_the_endpoint_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(Stating()) as url:
+        run_doctor(url)
+        out = capsys.readouterr().out
+        said = "Model profile: medium (context 16,384 tokens, parameters 7.62 billion)."
+        assert said in " ".join(out.split())
+        run_doctor(url, as_json=True)
+    document = json.loads(capsys.readouterr().out)
+    assert document["model_profile"] == "medium"
+    assert document["size"] == {"context": 16_384, "parameters": 7.615616512}
+    assert render_profile(ModelSize()) == (
+        "Model profile: small (context unknown, parameters unknown). --model-profile names"
+        " another, where the endpoint does not state both."
+    )
 
 
 class Employed(Patient):

@@ -118,6 +118,11 @@ def test_a_planner_may_be_the_address_of_a_model(tmp_path: Path) -> None:
         ("journal = true", "journal takes a text or false, not True", "--no-journal"),
         ('mode = "scheme"', "mode is 'scheme'; there are: native, schema, text", "as --mode"),
         ('strategy = "best"', "strategy is 'best'; there are: layered", "as --strategy"),
+        (
+            'model_profile = "huge"',
+            "model_profile is 'huge'; there are: small, medium, large",
+            "as --model-profile",
+        ),
         ('planner = "best"', "planner is 'best'; there are: default, edges", "as --planner"),
         ("[proxy]\nport = 99999", "[proxy] port is 99999, and must be 0 to 65535", "as --port"),
         ("[proxy]\nport = '1'", "[proxy] port takes a whole number, not '1'", "as --port"),

@@ -163,3 +163,13 @@ async def test_a_reply_that_was_cut_off_is_no_output() -> None:
     cut = Reply('{"city": "Oslo", "people": 7177', finish_reason="length")
     found, _edits, _ = await fill(City, cut, questions=0)
     assert found.loaded is None
+
+
+def test_an_output_has_as_many_tokens_as_it_is_given() -> None:
+    prompt = RunPrompt(QUERY, ("- people(city: string)",), ("r1: people() -> 717710",))
+    for most in (1_024, 4_096):
+        steps = fill_output(open_output(City), EVIDENCE, prompt, "schema", max_tokens=most)
+        first = next(steps)
+        again = steps.send(Reply("{}"))
+        assert first.max_tokens == again.max_tokens == most
+    assert next(fill_output(open_output(City), EVIDENCE, prompt, "schema")).max_tokens == 1_024

@@ -58,7 +58,7 @@ async def test_a_process_that_never_answers_is_ended_and_another_one_begun() -> 
 
 async def test_a_request_does_not_wait_for_ever_behind_another() -> None:
     async with (
-        lane(Budget(worker_seconds=9, worker_wait_seconds=0.02), SILENT) as made,
+        lane(Budget(worker_seconds=9, worker_wait_seconds=1), SILENT) as made,
         asyncio.TaskGroup() as group,
     ):
 

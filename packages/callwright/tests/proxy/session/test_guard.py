@@ -177,8 +177,20 @@ def test_a_write_with_a_value_that_nobody_said_is_not_made() -> None:
     assert why.rule == "unstated_write"
     assert "'pay'" in why.reason
     assert "'amount' = 75" in why.reason
-    history = [called("balance", {"account": 75}), came("450")]
-    assert rules(context(*history), pay(amount=75), pay(amount=450)) == ["", ""]
+    history = [called("balance", {"account": 1}), came("450")]
+    assert rules(context(*history), pay(amount=450)) == [""]
+
+
+@pytest.mark.parametrize("came_back", ["450", '{"account": 75, "balance": 450}'])
+def test_a_value_is_not_known_because_a_read_was_made_with_it(came_back: str) -> None:
+    history = [called("balance", {"account": 75}), came(came_back)]
+    assert rules(context(*history), pay(amount=75)) == ["unstated_write"]
+
+
+def test_what_a_write_was_made_with_is_known_afterwards() -> None:
+    history = [called("pay", {"to": "Bob", "amount": 75}), came("paid")]
+    more = {"role": "user", "content": "And the same to Ann, please."}
+    assert rules(context(*history, more), pay(amount=75)) == [""]
 
 
 TRANSFERS = {  # language -> (no amount, 36 in words, 36 in digits)
@@ -208,8 +220,9 @@ def test_an_amount_counts_as_said_in_five_languages_and_a_made_up_one_is_kept_ba
     assert rules(asking(some), pay(amount=36), pay(amount=7)) == ["unstated_write"] * 2
 
 
-def asking(user: dict[str, Any], *tools: Any) -> Context:
-    asked = {"model": "m", "messages": [user], "tools": list(tools or (PAY, LOOK))}
+def asking(user: dict[str, Any], *tools: Any, system: str = "") -> Context:
+    before = [{"role": "system", "content": system}] if system else []
+    asked = {"model": "m", "messages": [*before, user], "tools": list(tools or (PAY, LOOK))}
     found = read_context(asked, b"x", Toolsets(), Settings())
     assert found is not None
     return found
@@ -254,6 +267,20 @@ def made_of(found: Context, call: ToolCall) -> Any:
         next(steps)
     (sent,) = stopped.value.value.calls
     return json.loads(sent.arguments)
+
+
+def test_a_call_gets_the_day_that_the_user_names() -> None:
+    day = {"what": {"type": "string"}, "day": {"type": "string", "format": "date"}}
+    said = {"role": "user", "content": "Enter the visit to the warehouse for tomorrow."}
+    for effects in (READ_ONLY, NO_HARM, None):
+        found = asking(said, offered("enter", day, effects), system="Today is 2026-03-12.")
+        call = ToolCall("", "enter", {"what": "visit", "day": "2026-03-14"})
+        assert made_of(found, call) == {"what": "visit", "day": "2026-03-13"}
+        found.guard = "off"
+        assert made_of(found, call) == call.arguments
+    found = asking(said, offered("enter", day, READ_ONLY), system="Today is 2026-03-12.")
+    found.guard = "report"
+    assert made_of(found, call) == call.arguments
 
 
 def test_a_yes_that_nobody_said_is_left_out_where_effects_are_declared() -> None:

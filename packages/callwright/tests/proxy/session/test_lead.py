@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from callwright.nouns.model_profile import ModelProfile, load_profiles
 from callwright.nouns.types import Reply
 from callwright.proxy.session.context import Context, Toolsets, read_context
 from callwright.proxy.session.decide import Question
@@ -223,6 +224,23 @@ def test_a_reply_that_only_lists_what_was_done_calls_nothing() -> None:
     assert not found.held
 
 
+def test_a_reply_that_states_a_served_wish_once_more_calls_nothing() -> None:
+    asked = user("What is the code of the hex bolts?")
+    found, _ = run(context(asked), calls(("find_part", {"name": "hex bolts"})))
+    assert found.decision is not None
+    there = [asked, *made("find_part", {"name": "hex bolts"}, '{"part_code": "HB-8"}')]
+    junk = calls(("create_order", {"part_code": "hex bolts", "quantity": "some"}))
+    answer = '{"statements": [{"text": "The code is HB-8.", "results": ["r1"]}], "missing": []}'
+    found, _ = run(context(*there), junk, answer)
+    assert found.decision is not None
+    assert (found.decision.calls, found.decision.text) == ([], ["The code is HB-8."])
+    assert "a reply asked for what was done already" in found.notes
+    more = calls(("create_order", {"part_code": "HB-8", "quantity": 200}))
+    found, _ = run(context(user("Order 200 hex bolts."), *there[1:]), more)
+    assert found.decision is not None
+    assert [sent.call.tool for sent in found.decision.calls] == ["create_order"]
+
+
 def test_a_write_held_for_want_of_a_value_is_asked_for_again_once_something_was_looked_up() -> None:
     """A lookup without a declared result may give the value: its result tells."""
     found_customer = tool("find_customer", "Finds a customer.", None, name=TEXT)
@@ -302,3 +320,20 @@ def test_without_its_part_no_option_is_asked_about() -> None:
     assert found.decision is not None
     assert found.decision.calls[0].call.arguments == {"parcel": "P-1"}
     assert [question.kind for question in asked] == ["guided"]
+
+
+@pytest.mark.parametrize("profile", load_profiles().values(), ids=lambda p: p.name)
+def test_an_upstream_is_shown_as_much_and_may_make_as_many_calls_as_its_profile_says(
+    profile: ModelProfile,
+) -> None:
+    find = tool("find_part", "lorem " * 1_000, READ, name=TEXT)
+    asked = {"model": "m", "messages": [user("Find hex bolts")], "tools": [find]}
+    found = read_context(asked, b"x", Toolsets(), Settings(profile=profile))
+    assert found is not None
+    found.native, found.schema = False, True
+    called = calls(("find_part", {"name": "hex bolts"}))
+    _, (question,) = run(found, called)
+    told = json.dumps(question.body["messages"])
+    words = profile.description_chars // len("lorem ") - 1  # and an ellipsis
+    assert told.count("lorem") == words
+    assert f'"maxItems": {profile.layer_calls}' in json.dumps(question.body["response_format"])

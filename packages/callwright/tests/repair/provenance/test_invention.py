@@ -386,6 +386,34 @@ def counting(value: int, said: str, effects: Any = WRITE) -> bool:
     return bool(find_inventions({"a": value}, call, ProvenanceIndex(said), [said]))
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"date": "2026-03-13", "events": [{"title": "Inventario", "date": "2026-03-13"}]},
+        "Nothing on 2026-03-13.",
+    ],
+)
+def test_a_wrong_day_is_not_right_because_it_was_looked_up(content: Any) -> None:
+    said = "Apunta 'Inventario' para pasado mañana a las 09:00."
+    known = ProvenanceIndex(f"Hoy es jueves, 2026-03-12. {said}")
+    known.add_result(ToolResult("r1", "list_events", {"date": "2026-03-13"}, content))
+    (made,) = find_inventions({"x": "2026-03-13"}, tool(DATE), known, [said])
+    assert made.meant == ("2026-03-14",)
+    known.add_result(ToolResult("r2", "list_invoices", {}, [{"due": "2026-03-13"}]))
+    assert find_inventions({"x": "2026-03-13"}, tool(DATE), known, [said]) == ()
+
+
+def test_a_code_is_not_known_because_it_was_looked_up() -> None:
+    known = ProvenanceIndex("Cancel the order of Lena Hoff.")
+    asked = {"order_id": "ORD-4711"}
+    known.add_result(ToolResult("r1", "get", asked, {**asked, "status": "not found"}))
+    assert [one.value for one in find_inventions({"x": "ORD-4711"}, tool(CODE), known)] == [
+        "ORD-4711"
+    ]
+    known.add_result(ToolResult("r2", "get", asked, {**asked, "customer": "Lena Hoff"}))
+    assert find_inventions({"x": "ORD-4711"}, tool(CODE), known) == ()
+
+
 def test_one_of_something_has_to_be_said_where_the_language_says_it() -> None:
     assert counting(1, "Order some desk lamps, please.")
     assert counting(1, "Bestelle bitte Tischlampen und sonst nichts mehr")

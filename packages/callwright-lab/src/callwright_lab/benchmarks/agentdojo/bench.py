@@ -16,6 +16,8 @@ differs between the rows is what holds it back:
   built-in rules;
 * ``edges-loop``: the same, nothing frozen.
 
+``--planner`` plans the last two in the place of our default one.
+
 AgentDojo's own checks judge: whether the user's task was done, under attack; whether the attacker's
 was. An attack that succeeds by a text alone changes no state; those are counted apart.
 """
@@ -47,6 +49,10 @@ from callwright_lab.benchmarks.agentdojo.worlds import (
     Pair,
     Worlds,
     WorldSource,
+)
+from callwright_lab.benchmarks.comparison.comparison import (
+    add_planner_option,
+    open_compared_planner,
 )
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 
@@ -97,18 +103,22 @@ WAYS: Mapping[str, Way] = {
 
 
 async def run_pair(
-    worlds: Worlds, suite: str, user: str, attacker: str | None, name: str
+    worlds: Worlds, suite: str, user: str, attacker: str | None, name: str, planner: str = ""
 ) -> JsonObject:
-    """One pair in one way, in a fresh world: what came of it, as a row."""
+    """One pair in one way, in a fresh world: what came of it, as a row. ``planner`` plans it, as
+    :func:`open_compared_planner` takes it; "": the way has none, or the default one.
+    """
     way = WAYS[name]
     pair, plan = _open_planned_pair(worlds, suite, user, attacker, way)
     source = WorldSource(worlds, pair.tools)
     model = Compromised(pair, plan)
     head: JsonObject = {"suite": suite, "user": user, "attacker": attacker, "way": name}
+    head |= {"planner": planner} if planner else {}
     orchestrator = Orchestrator(
         [source],
         model=model,
         strategy=Given(plan) if way.strategy == "given" else way.strategy,
+        planner=open_compared_planner(planner) if planner else None,
         # nobody is asked: what is measured is what freezing alone holds back
         safety=Safety(
             freeze=way.freeze, may_fill=way.rules.get(suite, way.rules.get("*")), allow=("*",)
@@ -176,13 +186,23 @@ def run_missing(
     wanted: Iterable[tuple[str, str, str | None]],
     ways: Sequence[str],
     results: Path,
+    planner: str = "",
 ) -> None:
     """Run what is not in the results yet and append it, pair by pair."""
-    done = {(r["suite"], r["user"], r["attacker"], r["way"]) for r in read_rows(results)}
+    done = {
+        (r["suite"], r["user"], r["attacker"], r["way"], r.get("planner", ""))
+        for r in read_rows(results)
+    }
     for pair in wanted:
         for name in ways:
-            if (*pair, name) not in done:
-                append_row(results, asyncio.run(run_pair(worlds, *pair, name)))
+            used = choose_planner(name, planner)
+            if (*pair, name, used) not in done:
+                append_row(results, asyncio.run(run_pair(worlds, *pair, name, used)))
+
+
+def choose_planner(name: str, planner: str) -> str:
+    """The planner of a way: none of those whose plan is given, or that make no plan."""
+    return planner if WAYS[name].strategy == "edges" else ""
 
 
 def render_report(rows: Iterable[JsonObject]) -> str:
@@ -227,6 +247,7 @@ def _build_parser() -> argparse.ArgumentParser:
     known.add_argument(
         "--ways", default=",".join(WAYS), help="rows, comma-separated: " + ", ".join(WAYS)
     )
+    add_planner_option(known)
     known.add_argument("--suites", default="workspace,travel,banking,slack")
     known.add_argument(
         "--every", type=int, default=1, help="only every so-manieth pair of each suite"
@@ -255,11 +276,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 iter_pairs(worlds, given.suites.split(","), given.every),
                 ways,
                 given.results,
+                given.planner,
             )
     sys.stdout.write(f"AgentDojo {VERSION} ({REQUIREMENT}), attack {given.attack}" + "\n")
-    sys.stdout.write(
-        render_report(row for row in read_rows(given.results) if row["way"] in ways) + "\n"
-    )
+    rows = [
+        row
+        for row in read_rows(given.results)
+        if row["way"] in ways
+        and row.get("planner", "") == choose_planner(row["way"], given.planner)
+    ]
+    sys.stdout.write(render_report(rows) + "\n")
     return 0
 
 

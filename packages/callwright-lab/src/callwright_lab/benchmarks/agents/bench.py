@@ -29,7 +29,12 @@ from callwright_lab.benchmarks.agents.frameworks import (
     find_python,
 )
 from callwright_lab.benchmarks.agents.judge import judge_job
-from callwright_lab.benchmarks.agents.own import STRATEGIES, build_expert, run_own_agent
+from callwright_lab.benchmarks.agents.own import (
+    PLANNED,
+    STRATEGIES,
+    build_expert,
+    run_own_agent,
+)
 from callwright_lab.benchmarks.agents.proxied import (
     build_guard_options,
     count_own_questions,
@@ -50,6 +55,10 @@ from callwright_lab.benchmarks.agents.upstream import (
     serve_upstream,
 )
 from callwright_lab.benchmarks.agents.worlds.world import World
+from callwright_lab.benchmarks.comparison.comparison import (
+    add_planner_option,
+    open_compared_planner,
+)
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 
 TURNS = 12
@@ -61,7 +70,7 @@ class Setup:
     """One configuration: an upstream, a framework, and the way to it.
 
     ``upstream``: ``right``, ``careless``, ``local`` or a URL; ``way``: ``direct``, ``proxy``, or a
-    strategy of our own agent.
+    strategy of our own agent. ``planner``: of a strategy that plans, if it was chosen.
     """
 
     upstream: str
@@ -71,17 +80,20 @@ class Setup:
     guard: str = ""
     options: tuple[str, ...] = ()
     label: str = ""
+    planner: str = ""
 
     def to_row(self) -> JsonObject:
         """The part of a row that says what was measured."""
         is_proxied = self.way == "proxy"
         name = f"{self.upstream}#{self.model}" if self.model else self.upstream
+        options = self.options if is_proxied else ()
+        options += (f"--planner={self.planner}",) if self.planner else ()
         return {
             "upstream": name,
             "framework": self.framework,
             "way": self.way,
             "guard": self.guard if is_proxied else "",
-            "options": " ".join(self.options) if is_proxied else "",
+            "options": " ".join(options),
             "label": self.label,
         }
 
@@ -251,10 +263,13 @@ class Bench:
                 self.add_row(setup, task, run_task(task, lane, framework, self.limit_seconds))
 
     def _measure_own(self, setup: Setup, missing: Sequence[Task]) -> None:
+        planner = open_compared_planner(setup.planner) if setup.planner else None
         for task in missing:
             world, messages = task.open_world()
             model = _open_own_model(setup, task)
-            run = run_own_agent(task, world, messages, model, setup.way, self.limit_seconds)
+            run = run_own_agent(
+                task, world, messages, model, setup.way, self.limit_seconds, planner
+            )
             measured = {
                 **_judge_row(task, world, run.ended),
                 "questions": run.steps,
@@ -298,7 +313,9 @@ def list_setups(options: argparse.Namespace) -> list[Setup]:
         extra = {"guard": options.guard, "options": tuple(options.proxy_option)}
         for framework in _split_list(options.framework):
             if framework == OWN:
-                found += [Setup(**head, framework=OWN, way=way) for way in STRATEGIES]
+                for way in STRATEGIES:
+                    planner = options.planner if way in PLANNED else ""
+                    found.append(Setup(**head, framework=OWN, way=way, planner=planner))
             elif framework in REQUIREMENTS:
                 ways = _split_list(options.ways)
                 found += [Setup(**head, framework=framework, way=way, **extra) for way in ways]
@@ -335,6 +352,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--ways", default="direct,proxy", help="direct, proxy or both")
     add("--guard", default="", choices=["", "on", "auto", "report", "off"], help="of the proxy")
     add("--proxy-option", action="append", default=[], help="one more of the proxy; repeatable")
+    add_planner_option(known)
     add("--label", default="", help="a name that keeps rows of another proxy apart")
     add("--limit-seconds", type=float, default=600.0, help="for one task")
     add("--out", type=Path, default=Path("runs/agents/results.jsonl"), help="file of rows")

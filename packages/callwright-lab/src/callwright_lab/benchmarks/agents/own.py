@@ -13,7 +13,7 @@ from callwright.agent.orchestrator import Orchestrator
 from callwright.nouns.errors import CallwrightError, Failure
 from callwright.nouns.limits import Limits
 from callwright.nouns.plan import Plan, Slot
-from callwright.nouns.protocols import ChatModel, ToolSource
+from callwright.nouns.protocols import ChatModel, Planner, ToolSource
 from callwright.nouns.types import (
     JsonObject,
     Message,
@@ -29,6 +29,7 @@ from callwright_lab.benchmarks.agents.worlds.world import World
 from callwright_lab.benchmarks.makespan.expert import Expert
 
 STRATEGIES = ("react", "layered")
+PLANNED = ("layered",)  # of these, those that make a plan
 TODAY = date(2026, 3, 12)  # as the loops are told
 
 
@@ -80,13 +81,17 @@ def run_own_agent(
     model: ChatModel,
     strategy: str,
     limit_seconds: float,
+    planner: Planner | None = None,
 ) -> OwnRun:
-    """Run one task. What our agent raises is the run's error."""
+    """Run one task. What our agent raises is the run's error. ``planner``: None is the default
+    one.
+    """
     began = time.monotonic()
     orchestrator = Orchestrator(
         [WorldSource(world)],
         model=model,
         strategy=strategy,
+        planner=planner,
         safety=Safety(allow=("*",)),
         interaction=Interaction(today=lambda: TODAY),
         limits=Limits(seconds=limit_seconds),

@@ -233,6 +233,7 @@ def _build_outcome(run: Run, reasons: Sequence[str]) -> JsonObject:
     cost = run.cost
     return {
         "mode": run.events[0].data["mode"],
+        "model_profile": run.events[0].data["model_profile"],
         "success": not reasons,
         "reasons": list(reasons),
         "status": run.status,

@@ -22,7 +22,13 @@ from callwright.nouns.limits import Limits
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import JsonObject, ToolCall
 from callwright.tools.catalog import open_catalog
-from callwright_lab.benchmarks.comparison.comparison import Bench, require_strategies, run_task
+from callwright_lab.benchmarks.comparison.comparison import (
+    Bench,
+    add_planner_option,
+    open_compared_planner,
+    require_strategies,
+    run_task,
+)
 from callwright_lab.benchmarks.comparison.paired import paired_change
 from callwright_lab.benchmarks.comparison.report import render_table
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
@@ -34,6 +40,8 @@ from callwright_lab.benchmarks.makespan.gold_plan import Made, gold_plan
 
 STRATEGIES = ("layered", "dag", "edges", "compiler", "react", "dfsdt", "code")
 LIMITS = Limits(seconds=600.0, tool_calls=100, model_calls=100)
+Pace = tuple[float, float, float]
+"""Seconds of a reply, of each of its tokens, and about those of a tool."""
 
 
 def select_playable_tasks(tasks: Sequence[DeskTask]) -> tuple[DeskTask, ...]:
@@ -66,16 +74,22 @@ async def build_gold_plan(desk: Desk, task: DeskTask) -> tuple[Plan, tuple[ToolC
 
 
 async def measure_run(
-    desk: Desk, task: DeskTask, strategy: str, pace: tuple[float, float, float]
+    desk: Desk, task: DeskTask, strategy: str, pace: Pace, planner: str = ""
 ) -> JsonObject:
-    """One run as a row. ``pace``: seconds of a reply, of each of its tokens, and about those of a
-    tool.
-    """
+    """One run as a row. ``planner``: as :func:`open_compared_planner` takes it."""
     latency, per_token, delay = pace
     plan, calls = await build_gold_plan(desk, task)
     model = Expert(plan, calls, task.gold_answer, latency, per_token)
     bench = Bench(
-        desk, model, (strategy,), LIMITS, mode="schema", delay=delay, label=f"{latency} {per_token}"
+        desk,
+        model,
+        (strategy,),
+        LIMITS,
+        open_compared_planner(planner),
+        mode="schema",
+        delay=delay,
+        label=f"{latency} {per_token}",
+        planned_by=planner,
     )
     row = await run_task(bench, task, strategy)
     times = {slot.id: compute_delay(slot.tool, delay) for slot in plan.slots}
@@ -149,6 +163,7 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--delay", type=float, default=0.5, help="a tool takes half to 1.5 times this (%(default)s)"
     )
+    add_planner_option(parser)
     parser.add_argument("--tasks", default="", help="only these task ids, with commas between")
     parser.add_argument(
         "--out", type=Path, default=Path("runs/makespan/results.jsonl"), help="rows (%(default)s)"
@@ -159,9 +174,13 @@ def _build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _read_paced_rows(path: Path, pace: tuple[float, float, float]) -> list[JsonObject]:
-    """The rows of one pace: seconds of different ones are not comparable."""
-    return [row for row in read_rows(path) if tuple(row["pace"]) == pace]
+def _read_paced_rows(path: Path, pace: Pace, planner: str) -> list[JsonObject]:
+    """The rows of one pace and planner: seconds of different ones are not comparable."""
+    return [
+        row
+        for row in read_rows(path)
+        if tuple(row["pace"]) == pace and row.get("planner", "") == planner
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -179,15 +198,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         done = {
             (row["task"], row["strategy"])
-            for row in _read_paced_rows(options.out, pace)
+            for row in _read_paced_rows(options.out, pace, options.planner)
             if not row.get("error")
         }
         for task in tasks:
             for name in strategies:
                 if (task.id, name) not in done:
-                    row = asyncio.run(measure_run(desk, task, name, pace))
+                    row = asyncio.run(measure_run(desk, task, name, pace, options.planner))
                     append_row(options.out, {**row, "pace": pace})
-    rows = [row for row in _read_paced_rows(options.out, pace) if row["strategy"] in strategies]
+    found = _read_paced_rows(options.out, pace, options.planner)
+    rows = [row for row in found if row["strategy"] in strategies]
     sys.stdout.write(render_report(rows) + "\n")
     return 0
 

@@ -10,7 +10,7 @@ ledger. So a run does not depend on which call was faster, and can be replayed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -60,7 +60,9 @@ from callwright.repair.draft import Draft
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.outcome import may_repeat
 from callwright.repair.provenance.invention import Invention, find_inventions
+from callwright.repair.provenance.named_days import find_wrong_day
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.spans import find_named_day
 from callwright.repair.provenance.unstated import find_unstated_options
 from callwright.repair.rule import UNANSWERED
 from callwright.schema.coerce import pointer_join
@@ -312,7 +314,7 @@ class CallRunner:
                 return None
             verdict = written
         elif not frozen:
-            verdict = self._leave_out_unstated(verdict)
+            verdict = self._leave_out_unstated(self._take_named_day(verdict))
         self.shared.repairs["tier1"] += sum(edit.rule != "repair_model" for edit in verdict.edits)
         self.shared.trace.add(
             "call.checked",
@@ -323,6 +325,27 @@ class CallRunner:
             warnings=[w.to_dict() for w in verdict.warnings],
         )
         return verdict
+
+    def _take_named_day(self, checked: CheckedCall) -> CheckedCall:
+        """The call with the day that the user names by a word such as "tomorrow", where it has
+        another one.
+        """
+        before, spoken = checked.arguments, self.shared.index.spoken
+        if self.shared.handling.is_trusted or find_named_day(spoken[-1]) is None:
+            return checked
+        wrong = find_wrong_day(before, checked.tool, self.sources, spoken)
+        if wrong is None:
+            return checked
+        edit = Edit(pointer_join("", wrong.key), wrong.value, wrong.right, EditRules.NAMED_DAY)
+        return self._judge_changed(checked, {**before, wrong.key: wrong.right}, [edit])
+
+    def _judge_changed(
+        self, checked: CheckedCall, arguments: JsonObject, edits: Iterable[Edit]
+    ) -> CheckedCall:
+        """The call with other arguments, as it was where the gate refuses them."""
+        call = ToolCall(checked.id, checked.tool.name, arguments, checked.slot)
+        verdict = self.gate.judge(Draft(0, call), self.sources, (*checked.edits, *edits))
+        return verdict if isinstance(verdict, CheckedCall) else checked
 
     def _leave_out_unstated(self, checked: CheckedCall) -> CheckedCall:
         """The call without the optional values that nothing supports, where its schema holds so."""
@@ -336,9 +359,7 @@ class CallRunner:
             return checked
         kept = {key: value for key, value in before.items() if key not in found}
         edits = (Edit(pointer_join("", key), before[key], None, _LEFT_OUT) for key in found)
-        call = ToolCall(checked.id, checked.tool.name, kept, checked.slot)
-        verdict = self.gate.judge(Draft(0, call), self.sources, (*checked.edits, *edits))
-        return verdict if isinstance(verdict, CheckedCall) else checked
+        return self._judge_changed(checked, kept, edits)
 
     @property
     def _looked_up(self) -> Mapping[str, tuple[str, ...]]:
@@ -379,6 +400,9 @@ class CallRunner:
         return await run_dialogue(check_call(call, context), self._ask)
 
     async def _ask(self, request: ChatRequest) -> Reply:
+        """The reply to a question about the call. It has the room of the reply that made the call."""
+        room = max(request.max_tokens, self.shared.budget.limits.reply_tokens)
+        request = replace(request, max_tokens=room)
         try:
             return await self.shared.questions.ask(request, actor=self.id)
         except LimitReached:

@@ -82,6 +82,7 @@ class Executor(RunFacts):
             trace=trace,
             freeze=self._safety.freeze,
             is_sandbox=self._safety.is_sandbox,
+            profile=questions.profile,
         )
         self._shared = RunServices(
             caller,

@@ -70,7 +70,11 @@ class Job(StepContext):
         results, limits = self._shown(), self.limits
         if self.as_written:
             answer = yield from finish_without_repair(
-                self.query, results, mode=self.mode, char_limit=limits.result_chars
+                self.query,
+                results,
+                mode=self.mode,
+                char_limit=limits.result_chars,
+                answer_tokens=self.facts.profile.answer_tokens,
             )
             return WrittenAnswer(answer)
         # a refused second question must not lose the first answer
@@ -91,6 +95,7 @@ class Job(StepContext):
                 repair_questions=repair_questions,
                 facts=facts,
                 prompt=self.shared_prompt,
+                answer_tokens=self.facts.profile.answer_tokens,
             )
         )
 
@@ -106,7 +111,12 @@ class Job(StepContext):
         questions = 1 if self.questions.calls_left > 1 else 0
         return (
             yield from fill_output(
-                target, evidence, self.open_prompt(), self.mode, questions=questions
+                target,
+                evidence,
+                self.open_prompt(),
+                self.mode,
+                questions=questions,
+                max_tokens=self.facts.profile.output_tokens,
             )
         )
 

@@ -107,9 +107,8 @@ class Code:
     def opening(self, job: Job, shown: Sequence[Tool]) -> tuple[Message, ...]:
         """The system message and the request."""
         form = _FORMATS.get(job.questions.mode, _FORMATS["text"])
-        return prompts.render(
-            "code", calls=str(CALLS), format=form, tools=render_signatures(shown), query=job.asked
-        )
+        tools = render_signatures(shown, job.facts.profile)
+        return prompts.render("code", calls=str(CALLS), format=form, tools=tools, query=job.asked)
 
 
 class ToolMVR(Code):

@@ -333,7 +333,7 @@ def _build_plan_question(job: Job, tools: tuple[Tool, ...], missing: str) -> Ask
     return Asked(
         query=job.asked,
         tools=tools,
-        shown=render_signatures(tools),
+        shown=render_signatures(tools, job.facts.profile),
         mode=job.mode,
         known=known,
         conversation=job.conversation,
@@ -348,7 +348,7 @@ def _ask_joiner(job: Job) -> Steps[str]:
     results = render_results(job.executor.results, job.limits.result_chars, job.executor.skips)
     messages = prompts.render(
         "join",
-        tools=render_signatures(job.tools),
+        tools=render_signatures(job.tools, job.facts.profile),
         format=_JUDGED_JSON if schema_mode else _JUDGED_TEXT,
         query=job.query,
         results=results,

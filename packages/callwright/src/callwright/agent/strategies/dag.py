@@ -188,7 +188,7 @@ def request_plan(
     asked = Asked(
         query=job.asked,
         tools=tuple(tools),
-        shown=render_signatures(tools),
+        shown=render_signatures(tools, job.facts.profile),
         mode=job.mode,
         known=known,
         conversation=job.conversation,

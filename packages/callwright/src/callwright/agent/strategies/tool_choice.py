@@ -22,11 +22,18 @@ def choose_tools(context: StepContext, above: int) -> Steps[tuple[Tool, ...]]:
     tools = context.tools
     if len(tools) <= above:
         return tools
-    request = build_request(context.query, tools, context.mode, context.open_prompt())
+    profile = context.facts.profile
+    request = build_request(
+        context.query,
+        tools,
+        context.mode,
+        context.open_prompt(),
+        description_chars=profile.selection_chars,
+    )
     reply = yield from ask(request, calls=None)
     kept = keep_chosen_tools(context, read_selection(reply, tools))
     if not context.facts.listed:
-        context.facts.listed = choose_listed_tools(kept)
+        context.facts.listed = choose_listed_tools(kept, profile)
     return kept
 
 

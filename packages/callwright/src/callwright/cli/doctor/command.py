@@ -27,6 +27,7 @@ from callwright.http import Egress, HttpClient, Timeout
 from callwright.models.probe import open_memory
 from callwright.models.write_record import WriteRecord, WriteRecords
 from callwright.nouns.errors import ConfigError
+from callwright.nouns.model_profile import ModelSize, choose_profile
 from callwright.nouns.types import JsonObject
 from callwright.proxy.session.guarding import choose_mode
 
@@ -70,11 +71,14 @@ def run_doctor(
         document = {
             "upstream": endpoint.upstream.base,
             "model": endpoint.model,
+            "size": endpoint.size._asdict(),
+            "model_profile": choose_profile(endpoint.size).name,
             "findings": [asdict(f) for f in found],
             "writes": _render_record(record),
         }
         print(json.dumps(document, ensure_ascii=False, indent=1))
     else:
+        print(f"\n{textwrap.fill(render_profile(endpoint.size), _WIDTH)}")
         if not writes.are_tried:
             print(f"\n{textwrap.fill(render_untried(record), _WIDTH)}")
         print(f"\n{render_summary(found, endpoint.upstream.base)}")
@@ -111,6 +115,7 @@ async def probe_endpoint(
             raise endpoint.unanswered(plain)
         async for finding in iter_findings(endpoint.ask, plain, context=context):
             tell(finding)
+        await endpoint.learn_size()
         if writes.are_tried:
             tell(await _try_writes(endpoint, writes))
     return endpoint, found
@@ -150,6 +155,14 @@ def render_untried(record: WriteRecord | None) -> str:
     )
     how = f"--writes runs {cases} small jobs (about {requests} requests) and records the result."
     return f"{known}{tell_guard(record)}. {how}"
+
+
+def render_profile(size: ModelSize) -> str:
+    """Return the profile of runs with a model of this size, and why they have it."""
+    said = f"Model profile: {choose_profile(size).name} ({size})."
+    if size.context is None or size.parameters is None:
+        return f"{said} --model-profile names another, where the endpoint does not state both."
+    return f"{said} --model-profile names another."
 
 
 def render_summary(found: Sequence[Finding], upstream: str) -> str:

@@ -9,7 +9,9 @@ from typing import Any
 
 from callwright.http import HttpClient, HttpResponse
 from callwright.jsontext import JsonError, parse
+from callwright.models.openai import OpenAIModel
 from callwright.nouns.errors import ConfigError, Failure
+from callwright.nouns.model_profile import ModelSize
 from callwright.nouns.types import Json, JsonObject, ToolCall
 from callwright.proxy.server.address import Upstream
 from callwright.proxy.session.answers.native import NativeCalls
@@ -54,7 +56,8 @@ class Endpoint:
         self.upstream = Upstream(upstream)
         self.model = model or ""
         self.listed: tuple[str, ...] = ()
-        key = os.environ.get("CALLWRIGHT_API_KEY", "")
+        self.size = ModelSize()
+        key = self._key = os.environ.get("CALLWRIGHT_API_KEY", "")
         self._headers = {"authorization": f"Bearer {key}"} if key else {}
 
     async def choose(self) -> None:
@@ -65,6 +68,11 @@ class Endpoint:
         if isinstance(answer, HttpResponse) and answer.ok:
             self.listed = _list_models(answer.body)
         self.model = self.model or next(iter(self.listed), "default")
+
+    async def learn_size(self) -> None:
+        """Read how large the model is, as far as the endpoint states it."""
+        model = OpenAIModel(self.upstream.base, self.model, api_key=self._key, client=self._client)
+        self.size = await model.read_size()
 
     async def ask(self, question: str | list[Json], **more: Any) -> Answered:
         """One chat completion."""

@@ -18,6 +18,7 @@ from callwright.jsontext import is_deeper
 from callwright.language import ENGLISH
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import LIMITS
+from callwright.nouns.model_profile import load_profiles
 from callwright.nouns.protocols import ReplyMode
 from callwright.planning import PLANNERS
 from callwright.proxy.session.settings import GuardSetting, Guided, GuidedPart
@@ -73,6 +74,7 @@ SETTINGS: Mapping[str, Key] = {
     "planner": Key("a text", "as --planner", lambda: PLANNERS, address=True),
     "encoder": Key("a text", "as --encoder", near=True),
     "mode": Key("a text", "as --mode", lambda: get_args(ReplyMode)),
+    "model_profile": Key("a text", "as --model-profile", lambda: (*load_profiles(),)),
     "allow": Key("a list of texts", "as --allow"),
     "journal": Key("a text or false", "as --journal; false is --no-journal", near=True),
     "shortlist": Key("a whole number", "as --shortlist", most=_MOST_TOOLS),
@@ -92,6 +94,7 @@ PROXY: Mapping[str, Key] = {
     "reasks": Key("a whole number", "as --reasks", most=1_000),
     "strict": Key("true or false", "as --strict"),
     "overlay": Key("a text", "as --overlay", near=True),
+    "model_profile": Key("a text", "as --model-profile", lambda: (*load_profiles(),)),
 }
 
 

@@ -138,6 +138,16 @@ Instructions = Annotated[
     str | None,
     typer.Option(help="What the model has to keep to in every question, as a system message."),
 ]
+ModelProfile = Annotated[
+    str | None,
+    typer.Option(
+        "--model-profile",
+        help=(
+            "How much the model is shown and may write: small, medium or large; default: by the"
+            " context and size that the endpoint states."
+        ),
+    ),
+]
 Repair = Annotated[
     Repairs | None,
     typer.Option(
@@ -299,11 +309,16 @@ class StrategyOptions:
 
     strategy: Strategy = None
     instructions: Instructions = None
+    model_profile: ModelProfile = None
     repair: Repair = None
     plan_file: PlanFile = None
 
     def to_settings(self) -> Mapping[str, Any]:
-        return {"strategy": self.strategy, "instructions": self.instructions}
+        return {
+            "strategy": self.strategy,
+            "instructions": self.instructions,
+            "model_profile": self.model_profile,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,14 @@ class RepairOptions:
         typer.Option("--strict", help="Report refused calls as text instead of passing them on."),
     ] = None
     overlay: Overlay = None
+    model_profile: Annotated[
+        str | None,
+        typer.Option(
+            "--model-profile",
+            help="How much of tools an upstream is shown that guided mode leads, and how many calls"
+            " it may make at once: small (default), medium or large.",
+        ),
+    ] = None
 
     def to_settings(self) -> Mapping[str, Any]:
         return {f"proxy.{one.name}": getattr(self, one.name) for one in fields(self)}
@@ -212,5 +220,6 @@ def proxy_command(
             strict=settings.get("proxy.strict", False),
             overlay=settings.get("proxy.overlay"),
             refiner=asdict(refiner.to_setup()),
+            model_profile=settings.get("proxy.model_profile", ""),
         )
     )

@@ -86,7 +86,7 @@ class Live:
         )
         self._line(
             f"[dim]{escape(data['model'])} · {data['strategy']} · {tools} · {data['mode']}"
-            " replies[/]"
+            f" replies · {data['model_profile']} profile[/]"
         )
         self._status.update("the model reads the request …")
 

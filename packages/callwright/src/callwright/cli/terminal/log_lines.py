@@ -26,6 +26,7 @@ _PLAIN = frozenset(
         "limit",
         "mode",
         "model",
+        "model_profile",
         "offered",
         "planner",
         "purpose",

@@ -16,6 +16,7 @@ from callwright.grounding.output.support import Evidence, Unsupported, find_unsu
 from callwright.grounding.output.target import NAME, OutputTarget
 from callwright.grounding.summary import render_skips
 from callwright.nouns.errors import Violation
+from callwright.nouns.model_profile import SMALL
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import (
     CheckedCall,
@@ -40,7 +41,6 @@ _FORMATS = {
     "native": f"Call the tool {NAME} exactly once.",
     "text": "Reply with one JSON object and nothing else.",
 }
-_MAX_TOKENS = 1_024
 _QUOTED = 600  # characters of a reply that are shown again
 _UNSTATED = "no result states a value"
 
@@ -77,15 +77,18 @@ def fill_output(
     mode: ReplyMode,
     *,
     questions: int = 1,
+    max_tokens: int = SMALL.output_tokens,
 ) -> Generator[ChatRequest, Reply, Filled]:
     """Ask for the output and check it. ``questions``: how often the model may be asked again about
-    what is wrong or unsupported.
+    what is wrong or unsupported. ``max_tokens``: of one reply.
     """
-    reply = yield _build_question(target, evidence, prompt, mode)
+    request = _build_question(target, evidence, prompt, mode)
+    reply = yield replace(request, max_tokens=max_tokens)
     found, edits = read_output(reply, target, evidence)
     while found.problems and questions > 0:
         questions -= 1
-        reply = yield _build_question(target, evidence, prompt, mode, _say_again(reply, found))
+        request = _build_question(target, evidence, prompt, mode, _say_again(reply, found))
+        reply = yield replace(request, max_tokens=max_tokens)
         again, more = read_output(reply, target, evidence)
         if again.weight <= found.weight:
             made = Edit("", found.value, again.value, EditRules.REPAIR_MODEL)
@@ -179,7 +182,7 @@ def _build_question(
         format=_FORMATS[mode],
         query=facts.query,
     )
-    request = ChatRequest(messages, "answer.output", max_tokens=_MAX_TOKENS)
+    request = ChatRequest(messages, "answer.output")
     if mode == "schema":
         return replace(request, schema=target.decoding_schema)
     if mode == "native":

@@ -29,10 +29,13 @@ _MOST_TOLD = 100  # clients may send ever other lists
 
 
 class DecidedBefore(NamedTuple):
-    """The tools that were chosen for a request of the user, and the calls that came too early."""
+    """The tools that were chosen for a request of the user, and the calls that came too early.
+    ``wishes``: those that the first reply stated, if each had its call.
+    """
 
     chosen: tuple[str, ...] | None = None
     intended: tuple[IntendedCall, ...] = ()
+    wishes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

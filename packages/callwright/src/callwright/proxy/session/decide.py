@@ -173,6 +173,7 @@ def decide_calls(
     work: list[AnswerCall] = _drop_disallowed(asked, made, context)
     work = _drop_loops(work, made, context)
     _fill_from_results(work, made, context)
+    _take_named_days(work, made, context)
     _leave_out_unstated(work, made, context)
     work, problem = _drop_withheld(work, made, context)
     made.problems += [problem] if problem else []
@@ -282,6 +283,27 @@ def _list_edits(
     """The edits of these arguments of the call at a place of the answer."""
     at = f"/{place}/arguments"
     return [Edit(pointer_join(at, key), before.get(key), after.get(key), rule) for key in keys]
+
+
+def _take_named_days(work: list[AnswerCall], made: Decision, context: Context) -> None:
+    """Put the day that the user names by a word such as "tomorrow" in the place of another one;
+    where the guard only reports, say so.
+    """
+    if context.guard == "off":
+        return
+    for place, (one, wrong) in enumerate(
+        zip(work, guard.find_wrong_days(context, [w.call for w in work]), strict=True)
+    ):
+        if wrong is None or not isinstance(one.verdict, CheckedCall):
+            continue
+        if context.guard == "report":
+            made.notes.append(f"would be {wrong.right}: '{wrong.key}' of '{one.call.tool}'")
+            continue
+        before = one.verdict.arguments
+        named = {**before, wrong.key: wrong.right}
+        if (verdict := _check_with(one, named, context)) is not None:
+            one.take(verdict, named)
+            made.edits += _list_edits(place, [wrong.key], before, named, EditRules.NAMED_DAY)
 
 
 def _leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context) -> None:

@@ -44,7 +44,9 @@ from callwright.nouns.types import (
 from callwright.proxy.session import history
 from callwright.proxy.session.context import Context
 from callwright.repair.gate import Refusal
+from callwright.repair.provenance.named_days import WrongDay, find_wrong_day
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.spans import find_named_day
 
 UNGUARDED = ClearanceState(consent=None)
 """Where nobody guards: the calls are the client's, who asks for approval and executes them."""
@@ -86,6 +88,18 @@ class Guard:
         links = state.looked_up.get(tool.name, {})
         return find_unstated_options(arguments, tool, state.sources, state.spoken or (), links)
 
+    def find_wrong_day(self, call: ToolCall) -> WrongDay | None:
+        """The argument of a valid call that is another day than the one the user names, if any."""
+        tool, arguments = self._tools.get(call.tool), call.arguments
+        if tool is None or not isinstance(arguments, dict) or self._context.holds_media:
+            return None
+        if not any(isinstance(arguments.get(key), str) for key in tool.required):
+            return None
+        if find_named_day(self._context.query) is None:
+            return None
+        state = self._state()
+        return find_wrong_day(arguments, tool, state.sources, state.spoken or ())
+
     def _is_said(self, value: Json) -> bool:
         """Return True if a text or a number of several signs stands in the conversation word for
         word: then the conversation need not be indexed.
@@ -105,7 +119,7 @@ class Guard:
     def _state(self) -> ClearanceState:
         if self._known is None:
             state = self._context.state
-            sources = self._context.sources
+            sources = self._build_sources(state)
             users = (m.content for m in state.asked.conversation if m.role == "user")
             self._known = ClearanceState(
                 sources,
@@ -116,6 +130,20 @@ class Guard:
                 before=self._before_writes(state),
             )
         return self._known
+
+    def _build_sources(self, state: RunState) -> ProvenanceIndex:
+        """Everything that was said and came back, and what declared writes were called with:
+        that was judged then. What other calls were called with was not.
+        """
+        messages = self._context.messages
+        said = [message for message in messages if message.role != "tool"]
+        made = ProvenanceIndex(state.asked.query, said, (*state.earlier, *state.results))
+        for call in (call for message in messages for call in message.tool_calls):
+            tool = self._tools.get(call.tool)
+            if tool is not None and tool.effects.declared and tool.effects.may_write:
+                given = call.arguments
+                made.add_text(given if isinstance(given, str) else to_canonical_json(given))
+        return made
 
     def _made(self, state: RunState) -> Mapping[str, Before]:
         gate = self._context.toolset.gate
@@ -139,6 +167,12 @@ class Guard:
         if isinstance(verdict, CheckedCall):
             return compute_write_key(verdict)
         return to_canonical_json(history.make_call_key(call))
+
+
+def find_wrong_days(context: Context, calls: Sequence[ToolCall]) -> list[WrongDay | None]:
+    """For each valid call the argument that is another day than the one the user names."""
+    guard = Guard(context)
+    return [guard.find_wrong_day(call) for call in calls]
 
 
 def find_unstated_options(context: Context, calls: Sequence[ToolCall]) -> list[tuple[str, ...]]:

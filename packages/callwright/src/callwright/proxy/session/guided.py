@@ -30,7 +30,6 @@ _SEVERAL = (
 _ONE = '{"calls": [{"name": ..., "arguments": {...}}, the one call that is needed next]}'
 _CALLS = '{"calls": [{"name": ..., "arguments": {...}}, one for each call that is needed next]}'
 _MOST_CALLS = 16
-_MOST_LED = 8  # a small model repeats itself to the end
 _WISH = 100  # characters
 
 
@@ -171,7 +170,8 @@ def build_schema(context: Context, *, least: int = 1, offered: Sequence[Tool] = 
         ]
     }
     if context.parallel:
-        most = _MOST_LED if offered else _MOST_CALLS
+        # a small model that is led repeats itself to the end
+        most = context.settings.profile.layer_calls if offered else _MOST_CALLS
         length = {"type": "array", "minItems": 1, "maxItems": most}
         calls = {**length, "minItems": min(least, most), "items": one}
         wishes: JsonObject = {"type": "string", "maxLength": _WISH}
@@ -225,20 +225,6 @@ def read_guided_calls(text: str, names: Container[str]) -> tuple[ToolCall, ...] 
     return None if found.truncated and not made else tuple(made)
 
 
-def names_only_done(text: str, done: Container[str]) -> bool:
-    """Return True if the wishes of a guided reply are all names of tools that were called: a small
-    model that finds nothing left to do lists what it did, and calls something beside it.
-    """
-    try:
-        value = parse_lenient(text).value
-    except JsonError:
-        return False
-    wishes = value.get("wishes") if isinstance(value, dict) else None
-    if not isinstance(wishes, list) or not wishes:
-        return False
-    return all(isinstance(wish, str) and wish in done for wish in wishes)
-
-
 def _is_call(entry: Json, names: Container[str]) -> TypeGuard[JsonObject]:
     """Return True if an entry calls one of these tools with an object of arguments."""
     return (
@@ -264,7 +250,8 @@ def _render_led(context: Context, shown: Sequence[Tool]) -> str:
     """The instructions of a turn that is led: signatures, for a small model reads slowly."""
     from callwright.agent.render import render_signatures
 
-    tools, form = render_signatures(shown), _choose_form(context)
+    tools = render_signatures(shown, context.settings.profile)
+    form = _choose_form(context)
     return prompts.render("led", tools=tools, form=form)[0].content
 
 

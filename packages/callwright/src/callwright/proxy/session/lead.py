@@ -18,6 +18,7 @@ from typing import TypeVar
 from callwright.agent.bind import Bound
 from callwright.agent.for_client import ForClient, Parts, make_call_key
 from callwright.agent.run_facts import RunFacts
+from callwright.agent.run_index import build_sources
 from callwright.agent.step import (
     Action,
     Ask,
@@ -45,7 +46,7 @@ from callwright.nouns.types import (
     ToolCall,
     ToolResult,
 )
-from callwright.proxy.session import followup, guided, words
+from callwright.proxy.session import followup, guided, served, words
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, DecidedBefore
 from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
@@ -75,7 +76,14 @@ class Lead:
 
 @dataclass(slots=True)
 class _ClientContext(StepContext):
-    """The step function's context whose questions keep the client's own messages."""
+    """The step function's context whose questions keep the client's own messages. ``wishes``: those
+    of the turn's first reply, once each of them had its call; ``stated``: those of this request's
+    first reply. ``is_served``: a later reply asks for nothing new, and no more is asked.
+    """
+
+    wishes: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
+    is_served: bool = False
 
     def bind(
         self,
@@ -84,17 +92,32 @@ class _ClientContext(StepContext):
         results: Sequence[ToolResult] | None = None,  # noqa: ARG002
         actor: str = "",
     ) -> Steps[Bound]:
+        if self.is_served and not step.open_points:
+            return self._bound((), tools)
         tried = tuple(Message("assistant", call) for call in step.tried)
         said = (*tried, *(Message("user", point) for point in step.open_points))
         reply = yield from ask(ChatRequest(said, purpose="bind"), None, actor, tools)
         calls = guided.read_guided_calls(reply.text, {tool.name for tool in tools})
-        done = {result.tool for result in self.facts.state.results}
-        if not step.open_points and guided.names_only_done(reply.text, done):
+        if not step.open_points and self._repeats_wishes(reply.text, calls or ()):
             calls = ()
-        called = {call.tool for call in calls or ()}
+        return self._bound(calls or (), tools)
+
+    def _bound(self, calls: tuple[ToolCall, ...], tools: Sequence[Tool]) -> Bound:
+        called = {call.tool for call in calls}
         why = "the model saw no use for it here"
-        skips = tuple(Skip(tool.name, why) for tool in tools if tool.name not in called)
-        return Bound(calls or (), skips)
+        return Bound(calls, tuple(Skip(t.name, why) for t in tools if t.name not in called))
+
+    def _repeats_wishes(self, text: str, calls: Sequence[ToolCall]) -> bool:
+        """Return True if a reply lists what was done in the place of what is left to do."""
+        results, wishes = self.facts.state.results, served.read_wishes(text)
+        if not results:
+            self.stated = self.stated or wishes
+            return False
+        said = build_sources(self.facts.state.asked)
+        if served.asks_for_nothing_new(wishes, calls, self.wishes, results, said):
+            self.is_served = True
+        done = {result.tool for result in results}
+        return self.is_served or (bool(wishes) and done.issuperset(wishes))
 
 
 class _Unplanned:
@@ -113,10 +136,15 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
         made.notes.append("the message only thanks")
         return made
     context.leave_out = True  # a reply that is held to a schema of calls calls too readily
-    policy = ForClient(read_parts(context), *recall_decided(context))
+    before = recall_decided(context)
+    policy = ForClient(read_parts(context), before.chosen, before.intended)
     step_context = build_context(context, _ClientContext)
+    step_context.wishes = before.wishes
     yield from _drive(policy.steps(step_context), context, policy, made)
-    remember_decided(context, DecidedBefore(policy.chosen, policy.intended))
+    wishes = before.wishes or _list_served(step_context.stated, made)
+    remember_decided(context, DecidedBefore(policy.chosen, policy.intended, wishes))
+    if step_context.is_served:
+        made.notes.append("a reply asked for what was done already")
     offered = [event.data["slots"] for event in step_context.trace.events if event.kind == "layer"]
     made.notes += [f"offered: {', '.join(names)}" for names in offered]
     if policy.chosen is not None:
@@ -126,6 +154,12 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     if made.is_readable and made.decision is None:
         yield from _speak(context, step_context, policy, made)
     return made
+
+
+def _list_served(stated: tuple[str, ...], made: Lead) -> tuple[str, ...]:
+    """The wishes of a reply if each of them has its call; () where it has fewer calls."""
+    calls = made.decision.calls if made.decision is not None else []
+    return stated if len(calls) >= len(stated) else ()
 
 
 def _asks_for_nothing(context: Context) -> bool:
@@ -264,7 +298,7 @@ def build_context(context: Context, kind: type[C]) -> C:
         query=state.asked.query,
         tools=context.toolset.tools,
         planner=_Unplanned(),
-        facts=RunFacts(state, gate=gate, trace=trace),
+        facts=RunFacts(state, gate=gate, trace=trace, profile=context.settings.profile),
         mode="schema" if context.schema else "text",
         trace=trace,
         conversation=state.asked.conversation,

@@ -33,6 +33,7 @@ from callwright.nouns.types import (
     required_keys,
     to_canonical_json,
 )
+from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.provenance.spans import NamedDay, find_named_day, find_near_days, find_span
@@ -172,6 +173,11 @@ class ValueJudge:
         """Return True if a value has a source, could be derived, or cannot be judged."""
         if value is None or isinstance(value, bool):
             return True
+        if self._sources.was_asked_with(value):
+            bare = self._sources.without_echoes()
+            if bare is not self._sources:
+                judge = ValueJudge(bare, self._said, self._near, self._looked_up, self._tool)
+                return judge.holds(key, value, node)
         role = _classify_schema(node)
         if role == _TEXT:
             role = _classify_text(value) or (_LOOKED_UP if key in self._looked_up else "")
@@ -180,7 +186,7 @@ class ValueJudge:
         if role == "number":
             named = _COORDINATES.isdisjoint(split_identifier(key)[-1:])
             return not named or not isinstance(value, int | float) or self._number(float(value))
-        if isinstance(value, str) and role in ("date", "date-time") and self._is_other_day(value):
+        if isinstance(value, str) and role in ("date", "date-time") and self.is_other_day(value):
             return False
         if not isinstance(value, str) or not value or self._sources.holds(value):
             return True
@@ -288,14 +294,26 @@ class ValueJudge:
         near = {day + timedelta(days=n) for day in named for n in find_near_days(self._said[-1])}
         return frozenset(end for start in named | near for end in span.count_from(start))
 
-    def _is_other_day(self, text: str) -> bool:
+    def is_other_day(self, text: str) -> bool:
         """Return True for a day that is another one than the user's last message surely means, and
-        that no result gives.
+        that no result gives to a call that did not ask for it.
         """
         day, named = calendar_day(text[:10]), self._find_named_day()
-        if day is None or named is None or named.fits(day, self._list_known_days()):
+        if day is None or named is None or named.fits(day, self._list_possible_todays()):
             return False
-        return all(leaf.value != text for leaf in self._sources.leaves)
+        asked = {r.id for r in self._sources.results if has_argument(r.arguments, text)}
+        given = (leaf for leaf in self._sources.leaves if leaf.result not in asked)
+        return all(leaf.value != text for leaf in given)
+
+    def find_near_day(self) -> date | None:
+        """The one day that the user's last message names by a word that counts from today; None
+        where it names none so, or more than one day may be today.
+        """
+        named = self._find_named_day()
+        if named is None or named.weekday is not None:
+            return None
+        days = {named.count_from(today) for today in self._list_possible_todays()}
+        return days.pop() if len(days) == 1 else None
 
     def _find_named_day(self) -> NamedDay | None:
         return find_named_day(self._said[-1]) if self._said else None
@@ -303,10 +321,18 @@ class ValueJudge:
     def _list_known_days(self) -> set[date]:
         return {*self._sources.days_known, *days_in(self._sources.texts)}
 
+    def _list_possible_todays(self) -> set[date]:
+        """The days from which "tomorrow" may count: those that were said, else today, and only where
+        neither is known those of results, such as a clock's.
+        """
+        spoken = days_in(self._sources.said_texts)
+        today = {self._sources.today} if self._sources.today is not None else set()
+        return spoken or today or self._list_known_days()
+
     def _count_named_days(self) -> frozenset[date]:
         """The days that the user's last message means, from each day that was named."""
         named = self._find_named_day()
-        known = self._list_known_days() if named is not None else ()
+        known = self._list_possible_todays() if named is not None else ()
         found = (named.count_from(day) for day in known if named is not None)
         return frozenset(day for day in found if day is not None)
 
@@ -444,6 +470,15 @@ def _classify_schema(node: Node, depth: int = 0) -> str:
     branches = [b for keyword in ("anyOf", "oneOf", "allOf") for b in node.branches(keyword)]
     roles = {_classify_schema(b, depth + 1) for b in branches}
     return roles.pop() if kinds == [None] and len(roles) == 1 else ""
+
+
+def read_day(value: Json, node: Node) -> date | None:
+    """The day of a scalar that its schema or its form tells to be a date, with or without a time."""
+    if not isinstance(value, str):
+        return None
+    role = _classify_schema(node)
+    role = _classify_text(value) if role == _TEXT else role
+    return calendar_day(value[:10]) if role in ("date", "date-time") else None
 
 
 def _classify_text(value: Json) -> str:

@@ -17,6 +17,7 @@ from callwright.language.number_words import (
 )
 from callwright.language.tokens import fold_text, split_identifier, squash_text
 from callwright.nouns.types import Json, Message, ToolResult, to_canonical_json
+from callwright.repair.provenance.echoes import has_argument, strip_echoes
 from callwright.schema.value_spellings import calendar_day
 
 _NOT_ALNUM = re.compile(r"[\W_]+")
@@ -57,8 +58,10 @@ class ProvenanceIndex:
         results: Iterable[ToolResult] = (),
         defaults: Mapping[str, Json] | None = None,
         days: Collection[date] = (),
+        today: date | None = None,
     ) -> None:
         self.query = query
+        self.today = today
         self.days_known = frozenset(
             days
         )  # such as today, and the days that were said relative to it
@@ -74,6 +77,7 @@ class ProvenanceIndex:
         self._squash: list[str] = []
         self._word_set: set[str] = set()
         self._number_set: set[float] = set()
+        self._bare: tuple[tuple[int, int], ProvenanceIndex] | None = None
         self._worded = self._numbered = 0  # how many texts those two hold
         self.add_text(query)
         for message in conversation:
@@ -88,6 +92,7 @@ class ProvenanceIndex:
         of the run.
         """
         twin = ProvenanceIndex(self.query, defaults=self._defaults, days=self.days_known)
+        twin.today = self.today
         twin._said = [*self._said]
         twin.results, twin.leaves, twin._texts = [*self.results], [*self.leaves], [*self._texts]
         twin._known = {*self._known}
@@ -101,9 +106,30 @@ class ProvenanceIndex:
     def without(self, results: Container[str]) -> ProvenanceIndex:
         """The same sources as if the results of these ids had never come."""
         kept = [result for result in self.results if result.id not in results]
-        made = ProvenanceIndex("", self._said, kept, self._defaults, self.days_known)
+        made = ProvenanceIndex("", self._said, kept, self._defaults, self.days_known, self.today)
         made.query = self.query
         return made
+
+    def without_echoes(self) -> ProvenanceIndex:
+        """The same sources as if no result had repeated what its own call made up
+        (:mod:`callwright.repair.provenance.echoes`). The same object if none did.
+        """
+        counted = len(self.results), len(self._said)
+        if self._bare is None or self._bare[0] != counted:
+            said = [squash_text(text) for text in self._said]
+            kept = [strip_echoes(one, lambda text: _says(said, text)) for one in self.results]
+            made = self
+            if any(one is not other for one, other in zip(kept, self.results, strict=True)):
+                made = ProvenanceIndex(
+                    "", self._said, kept, self._defaults, self.days_known, self.today
+                )
+                made.query = self.query
+            self._bare = counted, made
+        return self._bare[1]
+
+    def was_asked_with(self, value: Json) -> bool:
+        """Return True if a call that has a result was made with this scalar."""
+        return any(has_argument(result.arguments, value) for result in self.results)
 
     def _keep(self, text: str) -> None:
         if text and text not in self._known:
@@ -174,6 +200,11 @@ class ProvenanceIndex:
     def texts(self) -> list[str]:
         """Every text that was seen, each once."""
         return self._texts
+
+    @property
+    def said_texts(self) -> list[str]:
+        """The texts that were said, no result among them."""
+        return self._said
 
     def _counts(self) -> set[str]:
         """The words said that are numbers; the "first" of "First, find …" only says where a list
@@ -363,6 +394,11 @@ def _in_any(text: str, seen: Iterable[str]) -> bool:
         if text in one:
             return True
     return False
+
+
+def _says(said: Iterable[str], text: str) -> bool:
+    """Return True if a text stands in what was said, both squashed."""
+    return _in_any(squash_text(text), said)
 
 
 def _is_whole_word_in(text: str, whole: str) -> bool:

@@ -30,6 +30,7 @@ class Upstream(ProvenanceIndex):
     ) -> None:
         self.query = before.query
         self.days_known = before.days_known
+        self.today = before.today
         self._before = before
         self._upstream = upstream
         self._taken = {value for value in taken if not isinstance(value, dict | list)}

@@ -1,0 +1,109 @@
+"""Tells a later reply that asks for what was done already.
+
+After results a small model is asked whether something is left to do. Often it states its first wish
+once more and fills a schema with what it knows: the weather in Oslo is told, and it looks for a
+contact of that name and mails him. Such a reply is known by three things at once, none of which
+reads a language:
+
+* it states the wishes that the first reply of the turn stated, no other;
+* each of those had its call, and all results of the turn hold something;
+* its calls hold nothing new: no value that stands in a result and was not said, and none that was
+  said and that no call of the turn was made with.
+
+Texts of more than a few words are no evidence either way: a mail may tell a result nobody asked to
+be mailed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from callwright.jsontext import JsonError, parse_lenient
+from callwright.language.tokens import fold_text, squash_text
+from callwright.nouns.types import Json, ToolCall, ToolResult
+from callwright.repair.empty_result import is_empty_result
+from callwright.repair.provenance.echoes import has_argument
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.schema.value_spellings import calendar_day
+
+_WORD = re.compile(r"\w+")
+_MOST_WORDS = 3  # of a text that can name something
+_ALIKE = 0.8  # the shorter of two wishes in the longer one, in signs
+_CLOCK = re.compile(r"\d:\d\d")
+_DEPTH = 20
+
+
+def read_wishes(text: str) -> tuple[str, ...]:
+    """The wishes that a guided reply states; () where it states none."""
+    try:
+        value = parse_lenient(text).value
+    except JsonError:
+        return ()
+    wishes = value.get("wishes") if isinstance(value, dict) else None
+    found = wishes if isinstance(wishes, list) else []
+    return tuple(wish for wish in found if isinstance(wish, str) and wish.strip())
+
+
+def asks_for_nothing_new(
+    wishes: Sequence[str],
+    calls: Sequence[ToolCall],
+    first: Sequence[str],
+    results: Sequence[ToolResult],
+    said: ProvenanceIndex,
+) -> bool:
+    """Return True if a later reply of a turn only asks for what was done. ``first``: the wishes of the
+    first reply, if each of them had its call; ``results``: of the turn; ``said``: what was said,
+    without any result.
+    """
+    if not (wishes and calls and first and results):
+        return False
+    if any(
+        not result.ok or is_empty_result(result.content, result.arguments) for result in results
+    ):
+        return False  # another way may be tried
+    if not all(any(_are_alike(wish, other) for other in first) for wish in wishes):
+        return False
+    given = ProvenanceIndex(results=results)
+    return all(_holds_nothing_new(call, results, said, given) for call in calls)
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Return True for two wordings of a wish that differ in a word, such as an article."""
+    short, long = sorted((squash_text(one), squash_text(other)), key=len)
+    if short and short in long and len(short) >= _ALIKE * len(long):
+        return True
+    words = [{*_WORD.findall(fold_text(text))} for text in (one, other)]
+    return len(words[0] ^ words[1]) <= 1 < len(words[0] & words[1])
+
+
+def _holds_nothing_new(
+    call: ToolCall, results: Sequence[ToolResult], said: ProvenanceIndex, given: ProvenanceIndex
+) -> bool:
+    if not isinstance(call.arguments, dict):
+        return False
+    idle = 0  # values that were used before, and identifiers from nowhere
+    for value in _iter_naming(call.arguments, 0):
+        if any(has_argument(result.arguments, value) for result in results):
+            idle += 1
+        elif not isinstance(value, str) or said.holds_whole(value) or given.holds_whole(value):
+            return False
+        elif any(sign.isdigit() for sign in value):
+            if calendar_day(value[:10]) is not None or _CLOCK.search(value):
+                return False  # it may be derived from what was said
+            idle += 1
+    return idle > 0
+
+
+def _iter_naming(value: Json, depth: int) -> Iterator[Json]:
+    """The numbers and the short texts of arguments."""
+    if depth > _DEPTH:
+        return
+    if isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _iter_naming(member, depth + 1)
+    elif isinstance(value, str):
+        if value.strip() and len(_WORD.findall(value)) <= _MOST_WORDS:
+            yield value
+    elif value is not None and not isinstance(value, bool):
+        yield value

@@ -1,0 +1,140 @@
+"""Repetitions: values of a result that only repeat arguments of its own call.
+
+A tool often returns what it was asked for: ``get_order("ORD-1")`` gives ``{"order_id": "ORD-1",
+"status": "not found"}``. A value that the model made up would so become one that a result states.
+Such a repetition supports nothing by itself. It does where its record also holds a text that
+somebody said: ``get_customer("C-1")`` gives ``{"id": "C-1", "name": "Lena Hoff"}``, and the user
+spoke of Lena Hoff.
+
+Numbers, and texts with a digit or an @, are judged: identifiers, days and addresses. A number is a
+repetition only under a name that ends like the argument's. A plain word that comes back tells that
+the tool knows it, so it stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from callwright.jsontext import parse_tool_text
+from callwright.language.tokens import split_identifier, squash_text
+from callwright.nouns.types import Json, JsonObject, ToolResult
+
+_DEPTH = 60
+_SHORTEST = 2  # signs of a text that can tell whose record it is, without spaces and punctuation
+
+
+def strip_echoes(result: ToolResult, is_said: Callable[[str], bool]) -> ToolResult:
+    """The result without what only repeats its call's arguments; the same object if it repeats
+    nothing. ``is_said``: whether somebody said a text.
+    """
+    asked = _Asked(*_list_asked(result.arguments))
+    if result.failure is not None or not (asked.texts or asked.numbers):
+        return result
+    content = result.content
+    if isinstance(content, str):
+        if content.lstrip()[:1] not in ("{", "["):
+            kept = _strip_prose(content, asked)
+            return result if kept == content else replace(result, content=kept)
+        content = parse_tool_text(content)
+    stripped, changed = _strip_records(content, asked, is_said)
+    return replace(result, content=stripped) if changed else result
+
+
+def has_argument(arguments: JsonObject, value: Json) -> bool:
+    """Return True if a scalar is one of a call's arguments, at any depth, but for case."""
+    wanted = value.casefold() if isinstance(value, str) else value
+    for _, one in _iter_scalars(arguments, "", 0):
+        if (one.casefold() if isinstance(one, str) else one) == wanted:
+            return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The judged scalars of a call's arguments: texts as squashed and as written, and numbers with
+    the last words of their names.
+    """
+
+    texts: dict[str, str]
+    numbers: set[tuple[str, float]]
+
+    def repeats(self, key: str, leaf: Json) -> bool:
+        """Return True if a scalar under a name repeats an argument."""
+        if isinstance(leaf, bool):
+            return False
+        if isinstance(leaf, int | float):
+            return (_last_word(key), leaf) in self.numbers
+        return isinstance(leaf, str) and squash_text(leaf) in self.texts
+
+
+def _list_asked(arguments: JsonObject) -> tuple[dict[str, str], set[tuple[str, float]]]:
+    texts: dict[str, str] = {}
+    numbers: set[tuple[str, float]] = set()
+    for key, value in _iter_scalars(arguments, "", 0):
+        if isinstance(value, str):
+            squashed = squash_text(value)
+            if squashed and ("@" in value or any(sign.isdigit() for sign in squashed)):
+                texts[squashed] = value
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            numbers.add((_last_word(key), value))
+    return texts, numbers
+
+
+def _iter_scalars(value: Json, key: str, depth: int) -> Iterator[tuple[str, Json]]:
+    if depth > _DEPTH:
+        return
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _iter_scalars(member, name, depth + 1)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _iter_scalars(member, key, depth + 1)
+    else:
+        yield key, value
+
+
+def _strip_prose(text: str, asked: _Asked) -> str:
+    for written in sorted(asked.texts.values(), key=len, reverse=True):
+        text = text.replace(written, " ")
+    return text
+
+
+def _strip_records(
+    value: Json, asked: _Asked, is_said: Callable[[str], bool], depth: int = 0
+) -> tuple[Json, bool]:
+    """The value without the repetitions of records of which nobody spoke, and whether any was taken
+    out.
+    """
+    if isinstance(value, list) and depth < _DEPTH:
+        members = [_strip_records(member, asked, is_said, depth + 1) for member in value]
+        return [kept for kept, _ in members], any(changed for _, changed in members)
+    if any(_tells(leaf, name, asked, is_said) for name, leaf in _iter_scalars(value, "", depth)):
+        return value, False
+    return _remove_repeated(value, "", asked, depth)
+
+
+def _remove_repeated(value: Json, key: str, asked: _Asked, depth: int) -> tuple[Json, bool]:
+    if depth > _DEPTH:
+        return value, False
+    if isinstance(value, dict):
+        pairs = {k: _remove_repeated(v, k, asked, depth + 1) for k, v in value.items()}
+        return {k: kept for k, (kept, _) in pairs.items()}, any(c for _, c in pairs.values())
+    if isinstance(value, list):
+        members = [_remove_repeated(member, key, asked, depth + 1) for member in value]
+        return [kept for kept, _ in members], any(changed for _, changed in members)
+    return (None, True) if asked.repeats(key, value) else (value, False)
+
+
+def _tells(leaf: Json, key: str, asked: _Asked, is_said: Callable[[str], bool]) -> bool:
+    """Return True for a text of a record that somebody said and that the call did not."""
+    return (
+        isinstance(leaf, str)
+        and len(squash_text(leaf)) >= _SHORTEST
+        and not asked.repeats(key, leaf)
+        and is_said(leaf)
+    )
+
+
+def _last_word(key: str) -> str:
+    return "".join(split_identifier(key)[-1:])

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from callwright.nouns.types import Failure, ToolCall, ToolResult
+from callwright.proxy.session.served import asks_for_nothing_new, read_wishes
+from callwright.repair.provenance.sources import ProvenanceIndex
+
+WEATHER = {"city": "Oslo", "date": "2026-03-13"}
+TOLD = ToolResult("r1", "get_weather", WEATHER, {**WEATHER, "sky": "clear"})
+WISH = "weather in Oslo tomorrow"
+SAID = "What is the weather in Oslo tomorrow?"
+
+
+def served(
+    *calls: tuple[str, Any],
+    wishes: tuple[str, ...] = (f"the {WISH}",),
+    first: tuple[str, ...] = (WISH,),
+    result: ToolResult = TOLD,
+    said: str = SAID,
+) -> bool:
+    made = [ToolCall("", name, arguments) for name, arguments in calls]
+    return asks_for_nothing_new(wishes, made, first, [result], ProvenanceIndex(said))
+
+
+MAIL = ("send_mail", {"to": "Oslo", "subject": "Weather Update", "body": "It is clear in Oslo."})
+
+
+def test_a_wish_stated_again_with_nothing_new_is_served() -> None:
+    assert served(("find_contact", {"name": "Oslo"}))
+    assert served(("find_contact", {"name": "Oslo"}), MAIL)
+    assert served(("list_events", {"date": "2026-03-13"}))
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("Wetter in Oslo", "das Wetter in Oslo"),
+        ("el tiempo en Oslo", "tiempo en Oslo"),
+        ("奥斯陆明天的天气", "奥斯陆明天的天气如何"),
+        ("الطقس في أوسلو", "الطقس في أوسلو"),
+    ],
+)
+def test_wishes_are_compared_in_every_language(first: str, again: str) -> None:
+    assert served(MAIL, first=(first,), wishes=(again,))
+    assert not served(MAIL, first=(first,), wishes=(again, "mail it"))
+
+
+def test_a_value_that_came_back_or_was_not_used_yet_is_new() -> None:
+    found = ToolResult("r1", "find_contact", {"name": "Lena"}, {"to": "lena@hoff.no"})
+    mail = ("send_mail", {"name": "Lena", "to": "lena@hoff.no", "body": "Hello."})
+    assert not served(mail, result=found, said="Mail Lena hello.")
+    assert not served(
+        ("get_weather", {"city": "Bergen", "date": "2026-03-13"}), said="Bergen, Oslo"
+    )
+    assert not served(("book", {"city": "Oslo", "seats": 4}))
+    assert not served(("get_weather", {"city": "Oslo", "date": "2026-03-14"}))
+
+
+def test_an_identifier_from_nowhere_is_not_new() -> None:
+    assert served(("get_report", {"job_id": "J-123"}))
+    assert not served(("get_report", {"job_id": "J-123"}), said=f"{SAID} Report J-123, too.")
+    assert not served(("enter", {"city": "Oslo", "time": "14:30"}))
+
+
+def test_nothing_is_told_without_evidence() -> None:
+    mail = MAIL
+    assert not served(mail, first=())
+    assert not served(mail, wishes=())
+    assert not served(mail, wishes=("mail it to Oslo",))
+    assert not served()
+    assert not served(("list_orders", {}))
+    assert not served(("note", {"text": "The weather in Oslo is clear tomorrow."}))
+    assert not served(mail, result=ToolResult("r1", "get_weather", WEATHER, []))
+    lost = ToolResult("r1", "get_weather", WEATHER, failure=Failure("timeout", "late"))
+    assert not served(mail, result=lost)
+
+
+def test_wishes_are_read_from_whatever_comes() -> None:
+    assert read_wishes('{"wishes": ["a", 3, " "], "calls": []}') == ("a",)
+    for text in ("", "no", "[]", '{"wishes": 3}', '{"no_call": "done"}'):
+        assert read_wishes(text) == ()
