@@ -17,6 +17,7 @@ import pytest
 from callwright.cli.proxy import ProxySetup, explain_unreachable, open_socket, render_host, serve
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.nouns.errors import ConfigError
+from tests.chat_server import ChatServer
 from tests.cli.endpoint import keyed
 
 
@@ -31,6 +32,8 @@ from tests.cli.endpoint import keyed
         ({"upstream": [], "model": "gpt-9"}, "not on this machine"),
         ({"upstream": ["h"]}, "no address"),
         ({"upstream": ["http://h/v1"], "keep": "/"}, "nothing can be kept in /"),
+        ({"upstream": ["http://h/v1"], "refiner": {"model": "local", "prompt": "x"}}, "no refiner"),
+        ({"upstream": ["http://h/v1"], "refiner": {"is_guarded": False}}, "no refiner to guard"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_with_a_hint(
@@ -245,3 +248,41 @@ def test_a_mode_that_does_not_exist_is_told_with_those_that_do() -> None:
     with pytest.raises(ConfigError) as caught:
         serve(ProxySetup(["http://h/v1"], guided="perhaps"))
     assert caught.value.hint == "auto, native, on, off"
+
+
+def test_a_refiner_of_the_command_line_repairs_the_calls_of_an_upstream() -> None:
+    call = {"name": "get_weather", "arguments": {"town": 5, "place": 7}}
+    meant = call | {"arguments": {"city": "Paris"}}
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    given = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Paris or Oslo: the weather in the former?"}],
+        "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": schema}}],
+    }
+    with (
+        ChatServer(f"<tool_call>{json.dumps(call)}</tool_call>") as upstream,
+        ChatServer(f"<func_call>{json.dumps([meant])}</func_call>") as refiner,
+    ):
+        told = ["--model-rung", f"{refiner.url}#mine", "--no-guard", "--guided", "off"]
+        command = [sys.executable, "-P", "-m", "callwright", "proxy", "--upstream", upstream.url]
+        with subprocess.Popen(
+            [*command, *told, "--port", "0", "--reasks", "0"], stderr=subprocess.PIPE, text=True
+        ) as made:
+            try:
+                assert made.stderr is not None
+                said = next(line for line in made.stderr if line.startswith("proxy:"))
+                _, _, warning = (next(iter(made.stderr)) for _ in range(3))
+                assert warning.startswith("warning:  --no-guard")
+                address = said.split()[1].replace("localhost", "127.0.0.1")
+                asked = urllib.request.Request(
+                    f"{address}/chat/completions",
+                    json.dumps(given).encode(),
+                    {"Content-Type": "application/json"},
+                )
+                with urllib.request.urlopen(asked, timeout=30) as answer:
+                    (choice,) = json.loads(answer.read())["choices"]
+            finally:
+                made.terminate()
+    (found,) = choice["message"]["tool_calls"]
+    assert json.loads(found["function"]["arguments"]) == {"city": "Paris"}
+    assert refiner.count == 1

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.models.chat import Gathered
-from callwright.nouns.types import Usage
+from callwright.models.chat import Gathered, body_out
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import Message, Usage
 
 
 def pieces_of(text: str, cuts: list[int]) -> list[str]:
@@ -89,3 +91,43 @@ def test_the_likeliest_first_tokens_are_read_where_the_server_states_them() -> N
         got = Gathered()
         got.feed({"choices": [{"message": {"content": "A"}, "logprobs": odd}]})
         assert got.reply(prompt="").first_token == {}
+
+
+def _token(text: str, logprob: object) -> dict[str, object]:
+    return {"token": text, "logprob": logprob}
+
+
+def test_the_log_probabilities_of_the_answer_are_kept_without_those_of_its_thoughts() -> None:
+    got = Gathered()
+    said = [
+        ("<think>", -0.1),
+        ("Oslo?", -3.0),
+        ("</thi", -0.2),
+        ("nk>", -0.3),
+        ("Yes", -0.5),
+        (".", 0.1),
+    ]
+    for text, logprob in said:
+        got.feed(
+            {
+                "choices": [
+                    {"delta": {"content": text}, "logprobs": {"content": [_token(text, logprob)]}}
+                ]
+            }
+        )
+    got.close()
+    assert got.reply(prompt="").logprobs == (-0.5, 0.0)
+    assert got.reply(prompt="").text == "Yes."
+
+
+def test_log_probabilities_that_are_none_are_left_out() -> None:
+    got = Gathered()
+    odd = {"content": [7, _token("a", None), _token("b", -1)]}
+    got.feed({"choices": [{"message": {"content": "ab"}, "logprobs": odd}]})
+    assert got.reply(prompt="").logprobs == (-1.0,)
+
+
+def test_log_probabilities_are_asked_for_where_they_are_wanted() -> None:
+    asked = ChatRequest((Message("user", "Hi."),), logprobs=True)
+    assert body_out(asked)["logprobs"] is True
+    assert "logprobs" not in body_out(replace(asked, logprobs=False))

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -366,7 +367,7 @@ async def test_a_parameter_the_endpoint_does_not_know_is_left_out_from_then_on(
 
     async def handler(request: web.Request) -> web.Response:
         bodies.append(body := await request.json())
-        for name in ("max_tokens", "seed"):
+        for name in ("max_tokens", "seed", "logprobs"):
             if name in body:
                 return web.json_response(
                     {"error": {"message": f"Unsupported parameter: '{name}'"}}, status=400
@@ -374,9 +375,11 @@ async def test_a_parameter_the_endpoint_does_not_know_is_left_out_from_then_on(
         return web.json_response(completion("hi"))
 
     async with served(handler) as url, model_at(url, tmp_path) as model:
-        assert [(await model.complete(ask("?"))).text for _ in range(2)] == ["hi", "hi"]
-    assert len(bodies) == 4
+        asked = replace(ask("?"), logprobs=True)
+        assert [(await model.complete(asked)).text for _ in range(2)] == ["hi", "hi"]
+    assert len(bodies) == 5
     assert bodies[-1]["max_completion_tokens"] == 24
+    assert "logprobs" not in bodies[-1]
 
 
 async def test_probing_tells_native_calls_and_ignored_schemas_and_is_done_once(

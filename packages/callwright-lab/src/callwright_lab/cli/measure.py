@@ -65,6 +65,14 @@ def train_adapter(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@train.command("harm-bound", context_settings=_PASS)
+def train_harm_bound(context: typer.Context) -> None:
+    """Calibrate which changes of a refiner may be taken, so that right replies stay right."""
+    from callwright_lab.benchmarks.harm_bound.command import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("desk", context_settings=_PASS)
 def bench_desk(context: typer.Context) -> None:
     """Strategies on the tasks of examples/desk."""

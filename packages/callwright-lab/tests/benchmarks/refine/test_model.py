@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from callwright.nouns.types import READ, Message, Reply, Tool, Usage
+from callwright.repair.by_model.harm_bound import Cut, HarmBound, Measured
+from callwright.repair.by_model.harm_score import HarmScore
+from callwright.repair.by_model.refiner_settings import RefinerSettings
 from callwright.testing import ScriptedModel
 from callwright_lab.benchmarks.refine.model import ModelReader
 from callwright_lab.benchmarks.refine.task import Recorded, Task
@@ -59,3 +62,20 @@ def test_api_bank_is_asked_for_in_its_own_format_and_read_in_it() -> None:
     asked = model.requests[0].messages[-1].content
     assert asked.endswith("please enclose them in quotes to output them as strings.")
     assert "<func_call>" not in asked
+
+
+def test_the_settings_of_a_refiner_decide_and_replies_name_their_upstream() -> None:
+    said = '<func_call>[{"name": "get_weather", "arguments": {"city": "Rome"}}]</func_call>'
+    cut = Cut(HarmScore(-3.0, {"lost": 9.0}), 0.5, 1600, 0, 0.0019, 5, 9, "rows")
+    measured = Measured("mine", "m", "paper", 768)
+    bound = HarmBound(measured, 0.002, 0.95, "sha256:0", {"plain": cut})
+    bounded = RefinerSettings(refiner="mine", bound=bound)
+    for settings, upstream, city in (
+        (RefinerSettings(), "m", None),
+        (RefinerSettings(is_guarded=False), "m", "Rome"),
+        (bounded, "m", "Rome"),
+        (bounded, "another", None),
+    ):
+        with ModelReader(ScriptedModel([said]), settings) as reader:
+            found = reader(Recorded("1", upstream, {"content": "I ask the weather tool."}), TASK)
+        assert [c.arguments for c in found.calls] == ([{"city": city}] if city else [])

@@ -43,6 +43,7 @@ from callwright.cli.settings.options import (
     add_strict_option,
     group_options,
 )
+from callwright.cli.settings.refiner import RefinerOptions
 from callwright.cli.settings.serving import proxy_command, simulate_command
 from callwright.cli.terminal.apps import new_app
 from callwright.cli.terminal.ending import report_errors
@@ -152,15 +153,6 @@ class PipelineOptions:
     rungs: Annotated[str, typer.Option(help="Rule groups to apply, comma-separated.")] = (
         "rules,sequence"
     )
-    model_rung: Annotated[
-        str,
-        typer.Option(
-            "--model-rung", help="Also ask this model to repair replies (local:PATH, URL#MODEL)."
-        ),
-    ] = ""
-    prompt: Annotated[
-        str, typer.Option(help="The refiner's prompt: paper, or short for small ones.")
-    ] = "paper"
 
 
 def run_app() -> None:
@@ -460,7 +452,10 @@ def retrieve_command(
 
 
 @app.command("refine")
-@group_options("reply tools overlay query jsonl leave_out rungs model_rung prompt config profile")
+@group_options(
+    "reply tools overlay query jsonl leave_out rungs model_rung prompt refiner_tokens harm_bound"
+    " upstream_model no_guard config profile"
+)
 def refine_command(
     reply: Annotated[
         str | None,
@@ -478,6 +473,7 @@ def refine_command(
     *,
     tools: SourceOptions,
     pipeline: PipelineOptions,
+    refiner: RefinerOptions,
     config: ConfigOptions,
 ) -> None:
     """Repair the calls in a model reply; with --jsonl, one {"id", "text", "tools", "query"} a
@@ -487,7 +483,7 @@ def refine_command(
     from callwright.cli.settings.settings import resolve_settings
 
     rungs = [rung for rung in pipeline.rungs.split(",") if rung]
-    made = Pipeline(pipeline.leave_out, rungs, pipeline.model_rung, pipeline.prompt)
+    made = Pipeline(pipeline.leave_out, rungs, refiner.to_setup())
     if jsonl:
         raise typer.Exit(refine_lines(made))
     sources = resolve_settings(tools, config=config.config, profile=config.profile).sources()

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
 from callwright.cli.terminal.ending import report_errors
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     import uvicorn
 
     from callwright.models.local import LocalModel
+    from callwright.nouns.protocols import ChatModel
+    from callwright.repair.by_model.refiner_settings import RefinerSettings
 
 UPSTREAM_KEY = "CALLWRIGHT_API_KEY"
 MODES: tuple[Guided, ...] = get_args(Guided)
@@ -65,7 +67,8 @@ _PATIENCE = 2.0  # seconds for a first look at the upstream
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairSetup:
     """The part of a setup that is about calls. ``effects``: what tools do, as
-    :class:`~callwright.tools.declared_effects.DeclaredEffects` reads it.
+    :class:`~callwright.tools.declared_effects.DeclaredEffects` reads it. ``refiner``: the fields of a
+    :class:`~callwright.cli.rung.RefinerSetup`.
     """
 
     guided: str = "auto"
@@ -75,6 +78,7 @@ class RepairSetup:
     reasks: int | None = None
     strict: bool = False
     overlay: str | None = None
+    refiner: Mapping[str, Any] = field(default_factory=dict)
     model_profile: str = ""
 
 
@@ -123,7 +127,8 @@ def serve(setup: ProxySetup) -> None:
     """Serve until interrupted.
 
     Keys: CALLWRIGHT_PROXY_KEY (clients must send it), CALLWRIGHT_API_KEY or the variable that was
-    named (sent upstream in place of the clients' own). Raises ConfigError, ModelError,
+    named (sent upstream in place of the clients' own), CALLWRIGHT_REFINER_KEY (sent to the refiner).
+    Raises ConfigError, ModelError,
     MissingExtra.
     """
     if bool(setup.upstream) == (setup.model is not None):
@@ -134,7 +139,8 @@ def serve(setup: ProxySetup) -> None:
     if setup.upstream:
         made = _build_proxy(setup)
         listening = open_socket(setup.host, setup.port)
-        return _run_server(made, listening, _list_unreachable(made), quiet=setup.quiet)
+        warnings = [*_list_refiner_warnings(made.settings), *_list_unreachable(made)]
+        return _run_server(made, listening, warnings, quiet=setup.quiet)
     return _serve_local(setup)
 
 
@@ -163,8 +169,9 @@ def _serve_local(setup: ProxySetup) -> None:
                 overlay=laid,
                 keeper=keeper,
                 observers=_observe(setup),
-            ),
+            ).use_refiner(_open_refiner(setup)),
             listening,
+            _list_refiner_warnings(settings),
             quiet=setup.quiet,
         )
     finally:
@@ -183,7 +190,32 @@ def _build_proxy(setup: ProxySetup) -> Proxy:
         overlay=laid,
         keeper=keeper,
         observers=_observe(setup),
-    )
+    ).use_refiner(_open_refiner(setup))
+
+
+def _open_refiner(setup: ProxySetup) -> ChatModel | None:
+    """The model that is asked about calls, not loaded. Raises ConfigError."""
+    if not setup.refiner.get("model"):
+        return None
+    from callwright.cli.rung import RefinerSetup
+
+    return RefinerSetup(**setup.refiner).open_served()
+
+
+def _build_refiner_settings(setup: ProxySetup) -> RefinerSettings | None:
+    if not setup.refiner:
+        return None
+    from callwright.cli.rung import RefinerSetup
+
+    return RefinerSetup(**setup.refiner).build_settings()
+
+
+def _list_refiner_warnings(settings: Settings) -> list[str]:
+    if settings.refiner is None:
+        return []
+    from callwright.cli.rung import list_warnings
+
+    return list_warnings(settings.refiner, knows_upstream=True)
 
 
 def _observe(setup: ProxySetup) -> Observers:
@@ -245,6 +277,7 @@ def _build_settings(setup: ProxySetup) -> Settings:
         guard=guard,
         effects=DeclaredEffects.parse(setup.effects),
         refused="text" if setup.strict else "forward",
+        refiner=_build_refiner_settings(setup),
         profile=find_profile(setup.model_profile) if setup.model_profile else SMALL,
     )
     return made if reasks is None else replace(made, reasks=reasks)

@@ -6,14 +6,13 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from callwright.cli.opened import open_sources
-from callwright.cli.rung import ModelRung, find_prompt
+from callwright.cli.rung import ModelRung, RefinerSetup, list_warnings
 from callwright.cli.terminal.jsonl import BadLine, answer_stream
 from callwright.jsontext import JsonError, parse
-from callwright.models import open_model
 from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.nouns.types import JsonObject, Message, Tool, ToolCall, to_json
 from callwright.repair.refinement import refine
@@ -26,13 +25,12 @@ _SOURCES = ("text", "message", "tool_calls")
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """Settings for refining replies: removal of unsupported optional values, the rule groups, and
-    the model rule group with its prompt.
+    the refiner.
     """
 
     leave_out: bool = False
     rungs: Sequence[str] = ("rules", "sequence")
-    model: str = ""
-    prompt: str = "paper"
+    refiner: RefinerSetup = field(default_factory=RefinerSetup)
 
     @contextmanager
     def opened(self) -> Iterator[Callable[[JsonObject], JsonObject]]:
@@ -43,10 +41,13 @@ class Pipeline:
         refine(
             "", (), rungs=self.rungs
         )  # names a rung that there is not, once and not with every line
-        if not self.model:
+        asked = self.refiner.build_settings()
+        if asked is None:
             yield lambda row: refine_row(row, settings, self.rungs)
             return
-        with ModelRung(open_model(self.model), find_prompt(self.prompt)) as rung:
+        for said in list_warnings(asked):
+            print(f"warning: {said}", file=sys.stderr)
+        with ModelRung(self.refiner.open_model(), asked) as rung:
             yield lambda row: refine_row(row, settings, self.rungs, rung)
 
 

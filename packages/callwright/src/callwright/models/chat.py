@@ -64,7 +64,29 @@ def body_out(request: ChatRequest) -> JsonObject:
     }
     if request.stop:
         body["stop"] = list(request.stop)
+    if request.logprobs:
+        body["logprobs"] = True
     return body
+
+
+def _read_tokens(logprobs: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """The tokens of ``choices[0].logprobs`` with their log-probabilities."""
+    content = logprobs.get("content")
+    return [
+        (str(one.get("token")), min(0.0, float(one["logprob"])))
+        for one in (content if isinstance(content, list) else ())
+        if isinstance(one, Mapping) and isinstance(one.get("logprob"), int | float)
+    ]
+
+
+def _drop_thought(tokens: Sequence[tuple[str, float]]) -> tuple[float, ...]:
+    """The log-probabilities of the tokens behind a model's reasoning; of all, if it shows none."""
+    said = ""
+    for place, (token, _) in enumerate(tokens, 1):
+        said = said[-len(_THOUGHT) :] + token
+        if _THOUGHT in said:
+            return tuple(likely for _, likely in tokens[place:])
+    return tuple(likely for _, likely in tokens)
 
 
 def _read_likely(logprobs: Mapping[str, Any]) -> dict[str, float]:
@@ -98,6 +120,7 @@ class Gathered:
     model: str = ""
     usage: Usage | None = None
     first_token: dict[str, float] = field(default_factory=dict)
+    tokens: list[tuple[str, float]] = field(default_factory=list)
     _calls: dict[int, dict[str, str]] = field(default_factory=dict)
     _held: str = ""  # the beginning of the text while it may still turn out to be <think>
     _state: str = "start"  # start | thinking | answer
@@ -112,8 +135,9 @@ class Gathered:
             return ""
         if choice.get("finish_reason"):
             self.finish = FINISH.get(str(choice["finish_reason"]), "stop")
-        if not self.first_token and isinstance(choice.get("logprobs"), Mapping):
-            self.first_token = _read_likely(choice["logprobs"])
+        if isinstance(logprobs := choice.get("logprobs"), Mapping):
+            self.first_token = self.first_token or _read_likely(logprobs)
+            self.tokens += _read_tokens(logprobs)
         delta = choice.get("delta") or choice.get("message") or {}
         self.reasoning += str(delta.get("reasoning_content") or delta.get("reasoning") or "")
         for index, call in enumerate(delta.get("tool_calls") or ()):
@@ -155,6 +179,7 @@ class Gathered:
             reasoning=self.reasoning.strip(),
             estimated=self.usage is None,
             first_token=self.first_token,
+            logprobs=_drop_thought(self.tokens),
         )
 
     def calls(self) -> tuple[ToolCall, ...]:

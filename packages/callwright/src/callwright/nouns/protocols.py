@@ -39,6 +39,7 @@ class ChatRequest:
     temperature: float = 0.0
     stop: tuple[str, ...] = ()
     seed: int = 0
+    logprobs: bool = False  # state those of the answer's tokens, where the endpoint can
 
 
 @dataclass(frozen=True, slots=True)

@@ -337,7 +337,8 @@ class Reply:
 
     ``reasoning`` is the model's reasoning before its answer (``reasoning_content``, ``<think>``),
     kept apart. ``estimated``: the server counted no tokens, and ``usage`` is our estimate.
-    ``first_token``: the likeliest first tokens with their probabilities, where they were asked for.
+    ``first_token``: the likeliest first tokens with their probabilities, where they were asked for;
+    ``logprobs``: the log-probabilities of the tokens of ``text``.
     """
 
     text: str
@@ -349,6 +350,7 @@ class Reply:
     reasoning: str = ""
     estimated: bool = False
     first_token: Mapping[str, float] = field(default_factory=dict)
+    logprobs: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

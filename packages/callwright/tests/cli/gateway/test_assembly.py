@@ -5,13 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.gateway.assembly import build_authorizer, build_exposure, build_setup
+from callwright.cli.gateway.assembly import (
+    build_authorizer,
+    build_exposure,
+    build_setup,
+    open_refiner,
+)
 from callwright.cli.gateway.serve import GatewayOptions, build_access
+from callwright.cli.rung import RefinerSetup
 from callwright.gateway.configuration import read_servers_file
 from callwright.gateway.exposure import ExposureSettings
 from callwright.gateway.oauth.authorizer import OAuthAuthorizer
 from callwright.gateway.server.authorizer import KeyAuthorizer
 from callwright.nouns.errors import ConfigError
+from callwright.repair.by_model.refiner_settings import RefinerSettings
 from callwright.serving.access import Access
 from callwright.tools.evidence import EvidenceStore, Observation
 from tests.gateway.exposure.offered import make_catalog
@@ -55,3 +62,14 @@ def test_beyond_loopback_a_key_or_oauth_is_needed(tmp_path: Path) -> None:
     assert "tools.example.org" in access.hosts
     assert isinstance(build_authorizer(access, found.oauth), OAuthAuthorizer)
     assert isinstance(build_authorizer(Access(), None), KeyAuthorizer)
+
+
+async def test_a_refiner_is_opened_where_options_name_one() -> None:
+    assert open_refiner(RefinerSetup()) is None
+    refiner = open_refiner(RefinerSetup("http://127.0.0.1:9/v1#mine", "short", 4096, "theirs"))
+    assert refiner is not None
+    assert refiner.model.name == "mine"
+    assert refiner.settings == RefinerSettings("short", 4096, "", "theirs")
+    await refiner.aclose()
+    with pytest.raises(ConfigError, match="there is no refiner to guard"):
+        open_refiner(RefinerSetup(is_guarded=False))

@@ -19,12 +19,24 @@ import pytest
 from callwright.cli.proxy import build_server
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.models.secret import Secret
-from callwright.nouns.errors import Failure
+from callwright.nouns.errors import Failure, ModelError
 from callwright.proxy.server.app import Observers, Proxy, UpstreamFacts
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session.settings import Settings
+from callwright.repair.by_model.refiner_settings import RefinerSettings
 from callwright.serving.access import Access
-from tests.proxy.playbook import JSON, SSE, body, chunk, cut_at, native_stream, text_stream, whole
+from callwright.testing import ScriptedModel
+from tests.proxy.playbook import (
+    JSON,
+    SSE,
+    body,
+    call,
+    chunk,
+    cut_at,
+    native_stream,
+    text_stream,
+    whole,
+)
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
 
 HERMES = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
@@ -516,3 +528,61 @@ async def test_a_key_that_the_upstream_echoes_stands_on_no_page(
             pages.append(page.text)
     assert "[secret]" in pages[0]
     assert not any(shown in page for page in pages for shown in (KEY, encoded))
+
+
+REFINER = RefinerSettings("short")
+MEANT = '<func_call>[{"name": "get_weather", "arguments": {"city": "Paris"}}]</func_call>'
+UNREADABLE = call("get_weather", '{"town": 5, "place": 7}')
+
+
+@pytest.mark.parametrize(
+    ("said", "arguments"),
+    [
+        (MEANT, '{"city":"Paris"}'),
+        (ModelError("nobody is there"), '{"town": 5, "place": 7}'),
+        (ValueError("a fault of ours"), '{"town": 5, "place": 7}'),
+    ],
+)
+@pytest.mark.parametrize("inline_bytes", [1_000_000, 1], ids=["here", "in the worker process"])
+async def test_a_refiner_of_its_own_is_asked_about_the_calls_of_an_answer(
+    said: Any, arguments: str, inline_bytes: int
+) -> None:
+    asked = {"role": "user", "content": "Paris or Oslo: how is the weather in the former?"}
+    model = ScriptedModel([said])
+    settings = Settings(
+        guided="off",
+        reasks=0,
+        guard="off",
+        refiner=REFINER,
+        budget=Budget(inline_bytes=inline_bytes),
+    )
+    async with (
+        upstream(replies(Reply([whole(None, [UNREADABLE], "tool_calls")], headers=JSON))) as up,
+        proxy(up.url, settings) as (address, made),
+        asked_of(address) as client,
+    ):
+        made.use_refiner(model)
+        answer = await client.chat.completions.create(**message(False, messages=[asked]))
+        (request,) = model.requests
+        assert request.purpose == "refine"
+        assert len(up.asked) == 1
+        (found,) = answer.choices[0].message.tool_calls or ()
+        assert found.type == "function"
+        assert json.loads(found.function.arguments) == json.loads(arguments)
+        assert made.counters.records[0].fault == ""
+        assert made.counters.faults["ValueError"] == isinstance(said, ValueError)
+    assert model.closed
+
+
+async def test_settings_of_a_refiner_without_a_model_change_nothing() -> None:
+    settings = Settings(guided="off", reasks=0, refiner=REFINER)
+    plain = whole(None, [call("get_weather", '{"city": "Paris"}')], "tool_calls")
+    async with (
+        upstream(replies(Reply([plain], headers=JSON))) as up,
+        proxy(up.url, settings) as (address, _),
+        asked_of(address) as client,
+    ):
+        answer = await client.chat.completions.create(**message(False))
+    (found,) = answer.choices[0].message.tool_calls or ()
+    assert found.type == "function"
+    assert found.function.arguments == '{"city": "Paris"}'

@@ -1,7 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
-from callwright.nouns.types import READ, Tool, ToolCall
-from callwright.repair.by_model.guard import Upstream, check_chained, reasons_against
+from callwright.nouns.types import DESTRUCTIVE, READ, Tool, ToolCall
+from callwright.repair.by_model.guard import (
+    Upstream,
+    check_chained,
+    find_objections,
+    find_unreadable,
+    reasons_against,
+)
 from callwright.repair.gate import Gate
 from callwright.repair.ordering.references import find_call_references
 
@@ -81,3 +89,38 @@ def test_an_endless_list_is_refused() -> None:
     assert reasons_against(up, [ToolCall("c", "add", {"a": 15, "b": 4})] * 99) == [
         "The model gave 99 calls."
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kinds"),
+    [
+        ({"a": 15, "b": 4}, {"a": 4, "b": 15}, ["lost"]),
+        ({"a": 15, "b": "x"}, {"a": 15, "b": 7}, ["ungrounded"]),
+        ({"a": 15, "b": 4}, {"a": 15, "b": "x"}, ["refused", "lost", "ungrounded"]),
+    ],
+)
+def test_objections_say_what_they_are(
+    before: dict[str, object], after: dict[str, object], kinds: list[str]
+) -> None:
+    up = Upstream("", (ToolCall("c", "add", before),), (SUM,), "Add 15 and 4.")
+    made = [ToolCall("c", "add", after)]
+    assert [one.kind for one in find_objections(up, made)] == kinds
+
+
+def test_a_right_write_and_a_value_of_a_write_are_limits_where_it_is_declared() -> None:
+    declared = replace(WIPE, effects=DESTRUCTIVE)
+    right, wrong = ToolCall("c", "wipe", {"disk": "sda"}), ToolCall("c", "wipe", {"disk": 7})
+    other = [ToolCall("c", "wipe", {"disk": "sdx"})]
+    for tool, kinds in ((WIPE, ["lost", "ungrounded"]), (declared, ["write", "write"])):
+        up = Upstream("", (right,), (tool,), "Wipe sda.")
+        assert [one.kind for one in find_objections(up, other)] == kinds
+        up = Upstream("", (wrong,), (tool,), "Wipe sda.")
+        assert [one.kind for one in find_objections(up, other)] == kinds[1:]
+
+
+def test_without_a_guard_only_what_cannot_be_sent_is_refused() -> None:
+    up = Upstream("", (), (SUM,), "Add 15 and 4.")
+    assert find_unreadable(up, [ToolCall("c", "add", {"a": "x", "colour": 1})]) == []
+    assert [one.kind for one in find_unreadable(up, [])] == ["none"]
+    strange = [ToolCall("c", "multiply", {}), ToolCall("d", "add", "{")]
+    assert [one.kind for one in find_unreadable(up, strange)] == ["refused", "refused"]

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+
+import pytest
 
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import READ, Reply, Tool, ToolCall
 from callwright.repair.by_model.guard import Upstream
+from callwright.repair.by_model.harm_bound import Cut, HarmBound, Measured
+from callwright.repair.by_model.harm_score import HarmScore
 from callwright.repair.by_model.refiner import (
     Asking,
     ask,
@@ -14,8 +19,10 @@ from callwright.repair.by_model.refiner import (
     compare_calls,
     render_signature,
 )
+from callwright.repair.by_model.refiner_settings import LONGEST, RefinerSettings
 from callwright.repair.draft import AFTER_CALLS, Drafts
 from callwright.repair.result import Refinement
+from callwright.repair.rule import UNANSWERED
 from callwright.testing import ScriptedModel
 
 WEATHER = Tool(
@@ -249,3 +256,102 @@ def test_changes_lead_from_one_list_to_the_other() -> None:
     assert found[2][:2] == ("/2", None)
     assert found[3] == ("", [0, 1], [1, 0])
     assert compare_calls(Drafts(before), before) is None
+
+
+# ---------------------------------------------------------------- what counts
+
+AT_HOME = Cut(
+    HarmScore(-3.0, {"lost": 4.0, "ungrounded": 1.0}), 0.5, 1600, 0, 0.0019, 9, 10, "rows"
+)
+BOUND = HarmBound(
+    Measured("mine", "theirs", "paper", 768), 0.002, 0.95, "sha256:0", {"plain": AT_HOME}
+)
+BERGEN = '{"name": "get_weather", "arguments": {"city": "Bergen"}}'
+BOUNDED = RefinerSettings(refiner="mine", upstream="theirs", bound=BOUND)
+UNGUARDED = RefinerSettings(is_guarded=False)
+
+
+def judged(settings: RefinerSettings, calls: list[ToolCall], *answer: str) -> Refinement:
+    asking = ask("", calls, TOOLS, QUERY, settings=settings)
+    return answered(asking, ScriptedModel([xlam(*answer)]))
+
+
+def test_a_bound_takes_what_a_veto_refuses_and_refuses_what_scores_high() -> None:
+    wrong, right = (
+        ToolCall("c", "get_weather", {"town": "Oslo"}),
+        ToolCall("c", "get_time", {"city": "Oslo"}),
+    )
+    invented = judged(BOUNDED, [wrong], BERGEN)
+    assert [c.arguments for c in invented.calls] == [{"city": "Bergen"}]
+    assert judged(RefinerSettings(), [wrong], BERGEN).calls == (wrong,)
+    lost = judged(BOUNDED, [right], '{"name": "get_time", "arguments": {"city": "3 days"}}')
+    assert lost.calls == (right,)
+    assert [a.reason for a in lost.abstained] == [
+        "model: The change's harm score 0.731 is not below 0.500 (lost)."
+    ]
+
+
+def test_a_bound_measured_with_another_upstream_leaves_the_veto_and_says_so() -> None:
+    wrong = ToolCall("c", "get_weather", {"town": "Oslo"})
+    found = judged(replace(BOUNDED, upstream="others"), [wrong], BERGEN)
+    assert found.calls == (wrong,)
+    assert [a.reason for a in found.abstained] == [
+        "model: The value \"Bergen\" of 'city' comes from nowhere.",
+        "model: The harm bound is not used, any objection counts: it was measured with upstream"
+        " 'theirs', and not 'others'.",
+    ]
+
+
+def test_no_score_lets_an_unrequested_write_or_a_refused_call_pass() -> None:
+    free = replace(BOUND, cuts={"plain": Cut(HarmScore(-9, {}), 1.0, 1600, 0, 0.0019, 0, 0, "")})
+    settings = replace(BOUNDED, bound=free)
+    wrong = ToolCall("c", "get_weather", {"town": "Oslo"})
+    for answer in (MAIL, '{"name": "get_weather", "arguments": {"city": 7}}'):
+        assert judged(settings, [wrong], answer).calls == (wrong,)
+
+
+def test_without_a_guard_every_answer_counts_that_names_offered_tools() -> None:
+    right = ToolCall("c", "get_time", {"city": "Oslo"})
+    for answer in (MAIL, BERGEN, '{"name": "get_weather", "arguments": {"town": 7}}'):
+        assert judged(UNGUARDED, [right], answer).calls != (right,)
+    assert judged(UNGUARDED, [right], '{"name": "get_tide", "arguments": {}}').calls == (right,)
+    assert answered(
+        ask("", [right], TOOLS, QUERY, settings=UNGUARDED), ScriptedModel(["I cannot."])
+    ).calls == (right,)
+
+
+def test_log_probabilities_are_asked_for_where_a_bound_reads_them() -> None:
+    likely = HarmScore(-3.0, {"surprise": 9.0})
+    cuts = {**BOUND.cuts, "likelihood": replace(AT_HOME, score=likely)}
+    settings = replace(BOUNDED, bound=replace(BOUND, cuts=cuts))
+    wrong = ToolCall("c", "get_weather", {"town": "Oslo"})
+    for logprobs, city in (((-0.01, -0.02), "Bergen"), ((-4.0, -3.0), None), ((), "Bergen")):
+        model = ScriptedModel([Reply(xlam(BERGEN), logprobs=logprobs)])
+        found = answered(ask("", [wrong], TOOLS, QUERY, settings=settings), model)
+        assert model.requests[0].logprobs
+        assert found.calls[0].arguments == ({"city": city} if city else {"town": "Oslo"})
+    model = ScriptedModel([xlam(BERGEN)])
+    answered(ask("", [wrong], TOOLS, QUERY, settings=BOUNDED), model)
+    assert not model.requests[0].logprobs
+
+
+def test_reasoning_may_be_as_long_as_the_papers() -> None:
+    thought = "<think>" + "The city is Oslo, or is it? " * 800 + "</think>"
+    for settings in (RefinerSettings(max_tokens=LONGEST), RefinerSettings("short", LONGEST)):
+        model = ScriptedModel([thought + xlam(CLOCK)])
+        found = answered(
+            ask(
+                "", [ToolCall("c", "get_clock", {"city": "Oslo"})], TOOLS, QUERY, settings=settings
+            ),
+            model,
+        )
+        assert model.requests[0].max_tokens == 4096
+        assert [c.tool for c in found.calls] == ["get_time"]
+
+
+def test_an_unanswered_question_changes_nothing() -> None:
+    asking = ask("", [WRONG], TOOLS, QUERY)
+    next(asking)
+    with pytest.raises(StopIteration) as done:
+        asking.send(UNANSWERED)
+    assert done.value.value.calls == (WRONG,)

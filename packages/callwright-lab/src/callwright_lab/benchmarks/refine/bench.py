@@ -23,9 +23,11 @@ from typing import Any
 import orjson
 
 import callwright
+from callwright.cli.rung import RefinerSetup
 from callwright.models import open_model
 from callwright.nouns.errors import CallwrightError, ConfigError
 from callwright.nouns.types import JsonObject, compute_digest
+from callwright.repair.by_model.refiner_settings import MAX_TOKENS
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 from callwright_lab.benchmarks.refine.api_bank import ApiBank
 from callwright_lab.benchmarks.refine.bamboogle import BamboogleStar
@@ -280,7 +282,7 @@ def _measure_readers(examinations: Mapping[str, Examination], options: argparse.
     failures.see(pairs)
     with ExitStack() as stack:
         if options.model_rung:
-            readers["model"] = stack.enter_context(open_model_reader(options.model_rung))
+            readers["model"] = stack.enter_context(open_model_reader(_read_setup(options)))
         made = run_missing(pairs, examinations, readers, options.out, on_row=failures)
     failures.close()
     sys.stderr.write(f"{len(pairs)} replies, {made} new rows, code {code_digest()}\n")
@@ -290,6 +292,34 @@ def _measure_readers(examinations: Mapping[str, Examination], options: argparse.
         render_report([r for r in rows if (r["set"], r["task"], r["reply"]) in chosen]) + "\n"
     )
     return 0
+
+
+def _read_setup(options: argparse.Namespace) -> RefinerSetup:
+    bound = str(options.harm_bound) if options.harm_bound else ""
+    return RefinerSetup(
+        options.model_rung, options.prompt, options.refiner_tokens, options.upstream_model, bound,
+        not options.no_guard,
+    )  # fmt: skip
+
+
+def _add_refiner_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model-rung",
+        default="",
+        help="also the model rung, asked of this model (local, URL#MODEL); another model or"
+        " setting needs another --out",
+    )
+    parser.add_argument(
+        "--prompt", default="paper", help="its prompt: paper or short (%(default)s)"
+    )
+    parser.add_argument(
+        "--refiner-tokens", type=int, default=MAX_TOKENS, help="of its answer (%(default)s)"
+    )
+    parser.add_argument("--harm-bound", type=Path, default=None, help="of train harm-bound")
+    parser.add_argument(
+        "--upstream-model", default="", help="name in --harm-bound (default: as the replies say)"
+    )
+    parser.add_argument("--no-guard", action="store_true", help="as in the paper")
 
 
 def _select_readers(names: Sequence[str]) -> dict[str, Reader]:
@@ -370,11 +400,7 @@ def _build_parser() -> argparse.ArgumentParser:
         default=",".join(READERS),
         help="readers with commas between; peers: all libraries (%(default)s)",
     )
-    parser.add_argument(
-        "--model-rung",
-        default="",
-        help="also the model rung, asked of this model (local, URL#MODEL)",
-    )
+    _add_refiner_options(parser)
     parser.add_argument(
         "--out", type=Path, default=Path("runs/refine/results.jsonl"), help="results (%(default)s)"
     )

@@ -4,11 +4,14 @@ left.
 
 from __future__ import annotations
 
-from callwright.models import open_model
+from dataclasses import replace
+
+from callwright.cli.rung import RefinerSetup
 from callwright.models.dialogue import BlockingModel
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import Message
 from callwright.repair.by_model.refiner import Asking, ask
+from callwright.repair.by_model.refiner_settings import RefinerSettings
 from callwright_lab.benchmarks.refine.api_bank import REFINER_FORM
 from callwright_lab.benchmarks.refine.read import gather_native_calls, make_refiner_reader
 from callwright_lab.benchmarks.refine.task import Found, Recorded, Task
@@ -22,11 +25,13 @@ class ModelReader:
     """Reads a reply with every rung, the model's included; raises ModelError where the model cannot
     be asked.
 
-    A context manager: one event loop lives as long as the model does.
+    A context manager: one event loop lives as long as the model does. Each reply names its upstream,
+    unless the settings do.
     """
 
-    def __init__(self, model: ChatModel) -> None:
+    def __init__(self, model: ChatModel, settings: RefinerSettings | None = None) -> None:
         self._model = BlockingModel(model)
+        self._settings = settings or RefinerSettings()
         self._below = make_refiner_reader("rules", "sequence")
 
     def __enter__(self) -> ModelReader:
@@ -49,13 +54,19 @@ class ModelReader:
         )
         thought = str(reply.message.get("reasoning_content") or "")
         system, form = _join_system_messages(task.messages), FORMS.get(task.set, "")
-        return ask(said, below.calls, task.tools, task.query, thought, system=system, form=form)
+        settings = self._settings
+        if not settings.upstream:
+            settings = replace(settings, upstream=reply.upstream)
+        return ask(
+            said, below.calls, task.tools, task.query, thought, system=system, form=form,
+            settings=settings,
+        )  # fmt: skip
 
 
 def _join_system_messages(messages: tuple[Message, ...]) -> str:
     return "\n".join(m.content for m in messages if m.role == "system")
 
 
-def open_model_reader(spec: str) -> ModelReader:
-    """The rung asked of the model that ``spec`` names: local, local:PATH, or URL#MODEL."""
-    return ModelReader(open_model(spec))
+def open_model_reader(setup: RefinerSetup) -> ModelReader:
+    """The rung asked of the model that options name. Raises ConfigError."""
+    return ModelReader(setup.open_model(), setup.build_settings())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from callwright.repair.by_model.refiner import Prompt
+from callwright.repair.by_model.refiner_settings import Prompt
 from callwright_lab.training import tuning
 from callwright_lab.training.generation import decode_reply
 from callwright_lab.training.refiner.dapo import OverlongPenalty

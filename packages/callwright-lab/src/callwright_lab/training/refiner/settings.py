@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from callwright.nouns.errors import ConfigError
-from callwright.repair.by_model.refiner import Prompt
+from callwright.repair.by_model.refiner_settings import Prompt
 from callwright_lab.training.refiner.rewards import Variant
 from callwright_lab.training.tuning_settings import Tuning
 

@@ -11,7 +11,8 @@ from typing import Literal
 
 from callwright.nouns.types import Message, Tool, ToolCall
 from callwright.prompts import render
-from callwright.repair.by_model.refiner import FORMS, Prompt, render_signature
+from callwright.repair.by_model.refiner import FORMS, render_signature
+from callwright.repair.by_model.refiner_settings import Prompt
 from callwright_lab.datasets.splits import FOLDS, SEED
 from callwright_lab.training.refiner.formats import FORMATS, Format, Invocation
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from callwright.cli.rung import RefinerSetup
 from callwright.gateway.configuration import ServersFile
 from callwright.gateway.exposure import ExposureSettings, SearchExposure
 from callwright.gateway.exposure.tool_search import ToolSearch, open_search_encoder
@@ -14,6 +15,7 @@ from callwright.gateway.oauth.server_auth import ServerLogins
 from callwright.gateway.pins import PinStore, ProfileStore
 from callwright.gateway.server.authorizer import Authorizer, KeyAuthorizer
 from callwright.gateway.server.gateway import ConsentMode, GatewaySetup
+from callwright.gateway.server.refiner import Refiner
 from callwright.gateway.session.call import CallEnd
 from callwright.gateway.session.record import CallRecord
 from callwright.models.secret import Secret
@@ -28,6 +30,7 @@ def build_setup(
     *,
     allow: Sequence[str] = (),
     consent: ConsentMode = "ask",
+    refiner: Refiner | None = None,
 ) -> GatewaySetup:
     """A gateway whose pins, profiles and logins outlive the process."""
     return GatewaySetup(
@@ -38,8 +41,15 @@ def build_setup(
         profiles=ProfileStore(found.place),
         exposure=exposure,
         logins=ServerLogins(),
+        refiner=refiner,
         record=record,
     )
+
+
+def open_refiner(setup: RefinerSetup) -> Refiner | None:
+    """The refiner that options name; None where they name none. Raises ConfigError."""
+    settings = setup.build_settings()
+    return None if settings is None else Refiner(setup.open_served(), settings)
 
 
 def build_exposure(settings: ExposureSettings, store: EvidenceStore | None) -> SearchExposure:

@@ -17,6 +17,7 @@ from callwright.cli.settings.options import (
     choose_log_format,
     group_options,
 )
+from callwright.cli.settings.refiner import RefinerOptions
 
 _SERVE = "serve"
 
@@ -145,6 +146,7 @@ def serve_command(
     door: DoorOptions,
     approval: ApprovalOptions,
     exposure: ExposeOptions,
+    refiner: RefinerOptions,
     notes: NoteOptions,
 ) -> None:
     """Serve one MCP endpoint in front of all servers of a file."""
@@ -163,6 +165,7 @@ def serve_command(
             quiet=notes.quiet,
             log_format=choose_log_format(notes.log_format),
             evidence=False if notes.no_evidence else notes.evidence or True,
+            refiner=refiner.to_setup(),
             exposure=ExposureSettings(
                 exposure.expose.value if exposure.expose else None, exposure.expose_limit
             ),

@@ -17,8 +17,14 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from callwright.cli.evidence import open_evidence
-from callwright.cli.gateway.assembly import build_authorizer, build_exposure, build_setup
+from callwright.cli.gateway.assembly import (
+    build_authorizer,
+    build_exposure,
+    build_setup,
+    open_refiner,
+)
 from callwright.cli.proxy import open_socket, render_host
+from callwright.cli.rung import RefinerSetup, list_warnings
 from callwright.gateway.configuration import ServersFile, read_servers_file
 from callwright.gateway.exposure import ExposureSettings
 from callwright.gateway.oauth.resource import OAuthResource
@@ -27,6 +33,7 @@ from callwright.gateway.server.call_log import CallLines, JsonLines, TextLines
 from callwright.gateway.server.counters import GatewayCounters
 from callwright.gateway.server.evidence_writer import EvidenceWriter
 from callwright.gateway.server.gateway import ConsentMode, Gateway
+from callwright.gateway.server.refiner import Refiner
 from callwright.gateway.session.call import CallEnd
 from callwright.gateway.session.record import CallRecord
 from callwright.models.secret import Secret
@@ -59,6 +66,7 @@ class GatewayOptions:
     log_format: LogFormat = "text"
     evidence: bool | Path = True
     exposure: ExposureSettings = field(default_factory=ExposureSettings)
+    refiner: RefinerSetup = field(default_factory=RefinerSetup)
 
 
 def serve_gateway(options: GatewayOptions) -> None:
@@ -122,7 +130,7 @@ async def _serve_clients(
         logging.getLogger(name).propagate = False
     counters = GatewayCounters()
     secrets = select_redactable([value for entry in found.entries for value in entry.secrets])
-    async with _open_writer(notes, secrets) as note:
+    async with _open_writer(notes, secrets) as note, _open_refiner(options, notes) as refiner:
 
         def record(call: CallRecord, end: CallEnd | None) -> None:
             counters.add(call)
@@ -134,8 +142,9 @@ async def _serve_clients(
             if entry.error:
                 notes.warn(entry.error)
         exposure = build_exposure(options.exposure, notes.store)
+        allow, consent = options.allow, options.consent
         gateway = Gateway(
-            build_setup(found, exposure, record, allow=options.allow, consent=options.consent)
+            build_setup(found, exposure, record, allow=allow, consent=consent, refiner=refiner)
         )
         if door is None:
             await _serve_stdio(gateway)
@@ -175,6 +184,19 @@ async def _open_writer(
         finally:
             running.cancel()
             await writer.flush()
+
+
+@asynccontextmanager
+async def _open_refiner(options: GatewayOptions, notes: _Notes) -> AsyncIterator[Refiner | None]:
+    """The refiner of the options while a gateway serves; what a user should know of it is said."""
+    refiner = open_refiner(options.refiner)
+    for said in list_warnings(None if refiner is None else refiner.settings):
+        notes.warn(said)
+    try:
+        yield refiner
+    finally:
+        if refiner is not None:
+            await refiner.aclose()
 
 
 async def _serve_http(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ from callwright.cli.settings.options import (
     choose_log_format,
     group_options,
 )
+from callwright.cli.settings.refiner import RefinerOptions
 
 
 @add_strict_option
@@ -183,6 +184,7 @@ class ServingOptions:
 def proxy_command(
     upstream: UpstreamOptions,
     repair: RepairOptions,
+    refiner: RefinerOptions,
     serving: ServingOptions,
     config: ConfigOptions,
 ) -> None:
@@ -217,6 +219,7 @@ def proxy_command(
             reasks=settings.get("proxy.reasks"),
             strict=settings.get("proxy.strict", False),
             overlay=settings.get("proxy.overlay"),
+            refiner=asdict(refiner.to_setup()),
             model_profile=settings.get("proxy.model_profile", ""),
         )
     )

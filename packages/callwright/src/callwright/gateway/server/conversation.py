@@ -15,6 +15,7 @@ from callwright.gateway.server.task_call import call_as_task
 from callwright.gateway.session.commands import (
     AskClient,
     AskConsent,
+    AskRefiner,
     ClientAnswered,
     Command,
     Consented,
@@ -23,6 +24,7 @@ from callwright.gateway.session.commands import (
     Dispatch,
     Event,
     Failed,
+    Refined,
     Told,
 )
 from callwright.gateway.session.consent_question import build_question, is_granted
@@ -77,6 +79,8 @@ class Conversation:
 
     async def _carry_out(self, command: Command) -> Event:
         match command:
+            case AskRefiner():
+                return await self._ask_refiner(command)
             case Consult():
                 return await self._consult(command)
             case AskConsent():
@@ -85,6 +89,12 @@ class Conversation:
                 return await self._dispatch(command)
             case AskClient():
                 return await self._ask_client(command)
+
+    async def _ask_refiner(self, command: AskRefiner) -> Refined:
+        refiner = self._gateway.setup.refiner
+        if refiner is None:
+            return Refined(None)
+        return await refiner.answer(command, is_resumed=self._state != RoundState())
 
     def _count_left(self, seconds: float) -> float:
         """The seconds until the call's deadline, which begins with the first look at its server."""

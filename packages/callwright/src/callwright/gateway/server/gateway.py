@@ -20,6 +20,7 @@ from callwright.gateway.server.flights import Flights
 from callwright.gateway.server.forwarding import Forwarding
 from callwright.gateway.server.link import Link, Logins, McpLink, NoLogins, build_error
 from callwright.gateway.server.notifications import take_notification
+from callwright.gateway.server.refiner import Refiner
 from callwright.gateway.server.sessions import Sessions
 from callwright.gateway.server.source_link import SourceLink
 from callwright.gateway.server.upstream import IDLE_SECONDS, Shelf, Upstream
@@ -48,7 +49,8 @@ ConsentMode = Literal["ask", "client"]
 class GatewaySetup:
     """The settings of a gateway. ``consent``: "ask" has calls that may write approved by the client's
     user, "client" leaves that to the client itself. ``allow``: patterns of tools that need no
-    approval. ``record`` is given every call that has ended, with its end where it had one.
+    approval. ``refiner`` is asked about calls that their schemas refuse. ``record`` is given every
+    call that has ended, with its end where it had one.
     """
 
     entries: Sequence[ServerEntry]
@@ -58,6 +60,7 @@ class GatewaySetup:
     profiles: Profiles = field(default_factory=ProcessProfiles)
     exposure: Exposure = field(default_factory=ExposeAll)
     logins: Logins = field(default_factory=NoLogins)
+    refiner: Refiner | None = None
     record: Callable[[CallRecord, CallEnd | None], None] = lambda *_: None
     idle_seconds: float = IDLE_SECONDS
     list_seconds: float = LIST_SECONDS
@@ -199,9 +202,11 @@ class Gateway:
             responses=responses if resumed.server is not None else None,
             state=resumed.server or None,  # a server may ask without a state of its own
         )
+        refiner = self.setup.refiner
         facts = CallFacts(
             catalog=catalog,
             consent=self._consent,
+            refiner=None if refiner is None else refiner.settings,
             over_budget="" if state else self._spend(caller, catalog, meant.name),
         )
         conversation = Conversation(self, caller, resumed, responses or {})

@@ -34,7 +34,7 @@ def _repair(gate: Gate, tool: Tool, call: ToolCall) -> CheckedCall | None:
     repaired = drafts.calls
     if len(repaired) != 1 or repaired[0].tool != call.tool:
         return None
-    made = gate.judge(Draft(0, repaired[0]), edits=_list_edits(drafts))
+    made = gate.judge(Draft(0, repaired[0]), edits=list_edits(drafts))
     return made if isinstance(made, CheckedCall) else None
 
 
@@ -50,7 +50,7 @@ def _rename_surplus(gate: Gate, tool: Tool, call: ToolCall, right: CheckedCall) 
     return right
 
 
-def _list_edits(drafts: Drafts) -> tuple[Edit, ...]:
+def list_edits(drafts: Drafts) -> tuple[Edit, ...]:
     """The edits with pointers into the arguments; "" is the whole."""
     return tuple(
         replace(edit, path=edit.path.removeprefix(_PLACE)) for edit in drafts.render_edits()

@@ -1,7 +1,8 @@
 """The way of one call from a client to a server, as a generator without I/O: it yields a command
 and is sent what came of it.
 
-Look up, repair, compare the definition with the pinned one, budget, clearance, approval, dispatch.
+Look up, repair, ask a refiner where there is one, compare the definition with the pinned one,
+budget, clearance, approval, dispatch.
 A call that a client sends again with its answers (``requestState`` of 2026-07-28) goes the whole way
 again: what it was told on the way comes with it.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from callwright.agent.safety.clear import (
     Approval,
@@ -43,9 +44,13 @@ from callwright.gateway.session.commands import (
 )
 from callwright.gateway.session.exchange import Unanswered, exchange_rounds
 from callwright.gateway.session.record import CallRecord
+from callwright.gateway.session.refined_call import refine_call
 from callwright.nouns.types import CheckedCall, JsonObject, ToolCall
 from callwright.repair.gate import Refusal
 from callwright.repair.outcome import is_unknown
+
+if TYPE_CHECKING:
+    from callwright.repair.by_model.refiner_settings import RefinerSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +68,14 @@ class CallRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFacts:
     """The facts that a call is judged by. ``consent`` None: the client's user is asked by the client itself.
-    ``over_budget``: why this client may not call the server now.
+    ``over_budget``: why this client may not call the server now. ``refiner``: how a refiner is
+    asked about a call that its schema refuses; None: there is none.
     """
 
     catalog: GatewayCatalog
     consent: Consent | None = field(default_factory=Consent)
     over_budget: str = ""
+    refiner: RefinerSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,10 @@ def run_call(request: CallRequest, facts: CallFacts, record: CallRecord) -> Call
         return _refuse_call(record, "unknown_tool", describe_unknown(request.name, facts.catalog))
     record.server, record.tool = offer.server, offer.name
     call = ToolCall(_ID, offer.exposed, {} if request.arguments is None else request.arguments)
-    checked = check_call(facts.catalog.gate, offer.tool, call)
+    gate = facts.catalog.gate
+    checked = check_call(gate, offer.tool, call)
+    if isinstance(checked, Refusal) and facts.refiner is not None:
+        checked = (yield from refine_call(gate, offer.tool, call, facts.refiner)) or checked
     record.verdict = checked
     if isinstance(checked, Refusal):
         return _refuse_call(record, "arguments", _describe_refusal(checked, offer))

@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from callwright.gateway.session.catalog import GatewayTool
 from callwright.nouns.errors import Failure
-from callwright.nouns.types import CheckedCall, JsonObject
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import CheckedCall, JsonObject, Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,20 @@ class Consulted:
 
     refused: str = ""
     failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskRefiner:
+    """Ask the refiner about a call that its schema refuses."""
+
+    request: ChatRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """The refiner's reply; None where it gave none."""
+
+    reply: Reply | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,5 +120,5 @@ class ClientAnswered:
 
 Told: TypeAlias = Returned | Rejected | Failed
 """What came of a request to a server."""
-Command: TypeAlias = Consult | AskConsent | Dispatch | AskClient
-Event: TypeAlias = Consulted | Consented | Returned | Rejected | Failed | ClientAnswered
+Command: TypeAlias = AskRefiner | Consult | AskConsent | Dispatch | AskClient
+Event: TypeAlias = Refined | Consulted | Consented | Returned | Rejected | Failed | ClientAnswered

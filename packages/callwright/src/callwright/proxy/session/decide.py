@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from callwright.agent.safety.clear import ClearedCall, Denied
 from callwright.nouns.errors import Violation
+from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.parsing import parse_calls
@@ -24,6 +25,7 @@ from callwright.proxy.session import followup, guard, guided, history, ids, word
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.guarding import HeldCall
+from callwright.proxy.session.model_rule import refine_calls
 from callwright.proxy.session.refining import (
     LEFT_OUT,
     UNASKED,
@@ -33,7 +35,7 @@ from callwright.proxy.session.refining import (
     repair_answer,
 )
 from callwright.repair.by_model.question import QUESTION_RULES, QuestionContext
-from callwright.repair.draft import Drafts
+from callwright.repair.draft import Draft, Drafts
 from callwright.repair.gate import Refusal
 from callwright.repair.pipeline import run_rules
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -59,15 +61,16 @@ class Question:
     """A question of our own to the upstream. ``guided``: the calls by schema; ``more``: the same
     and one call more; ``words``: an answer without calls; ``repair``: the arguments of a refused
     call; ``again``: the request once more, with what is wrong; ``option``: one letter, for a value
-    out of a list.
+    out of a list. ``refine``: all calls, put to the refiner as ``request``; without a body.
 
     ``read``: where the client waits for a stream, it is given all of the reply so far, and returns
     what has become certain since of the text that the client gets.
     """
 
-    kind: Literal["guided", "more", "words", "repair", "again", "option"]
+    kind: Literal["guided", "more", "words", "repair", "again", "option", "refine"]
     body: JsonObject
     read: Callable[[str], str] | None = None
+    request: ChatRequest | None = None
 
 
 DecisionSteps = Generator[Question, Reply, "Decision"]
@@ -168,6 +171,7 @@ def decide_calls(
     repaired = yield from _reread_by_schema(repaired, finish, made, context)
     repaired = yield from _ask_for_open_wishes(repaired, finish, made, context)
     if finish != "length":  # a call that was cut off is never completed
+        repaired = yield from _ask_refiner(repaired, made, context)
         repaired = yield from _ask_about_refused(repaired, made, context)
     work: list[AnswerCall] = _drop_disallowed(repaired, made, context)
     work = _drop_loops(work, made, context)
@@ -597,6 +601,46 @@ def _is_different(after: JsonObject | str, before: JsonObject | str) -> bool:
             ToolCall("", "", after)
         )
     return after != before
+
+
+def _ask_refiner(
+    work: list[AnswerCall], made: Decision, context: Context
+) -> Generator[Question, Reply, list[AnswerCall]]:
+    """The calls after the pipeline's rule of a refiner, where the settings have one."""
+    if context.settings.refiner is None or not work or context.choice == "none":
+        return work
+    steps = refine_calls([one.call for one in work], context)
+    drafts = Drafts(())
+    try:
+        request = next(steps)
+        while True:
+            reply = yield Question("refine", {}, request=request)
+            request = steps.send(reply)
+    except StopIteration as end:
+        drafts = end.value
+    made.notes += [f"left alone: {a.reason}" for a in drafts.render_abstentions()]
+    edits = drafts.render_edits()
+    if not edits:
+        return work
+    made.edits += edits
+    return [_take_draft(draft, work, context) for draft in drafts]
+
+
+def _take_draft(draft: Draft, work: Sequence[AnswerCall], context: Context) -> AnswerCall:
+    """The call of a draft that the refiner left; the one that it was made of, if that is the same."""
+    call = draft.call
+    before = work[draft.id] if draft.origin is not None else None
+    if before is not None and (call.tool, call.arguments) == (
+        before.call.tool,
+        before.call.arguments,
+    ):
+        return before
+    made = AnswerCall(
+        before.found if before else Found(call), call, context.toolset.gate.check(call)
+    )
+    made.changed = True
+    made.refused = None if before is None else _get_refused_call(before)
+    return made
 
 
 def _ask_about_refused(

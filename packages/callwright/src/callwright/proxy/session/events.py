@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from callwright.nouns.errors import Failure
-from callwright.nouns.types import JsonObject
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import JsonObject, Reply
 from callwright.proxy.session.decide import Repaired
 from callwright.proxy.session.record import Record
 
@@ -83,6 +84,13 @@ class Probed:
     is_trusted: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """The refiner's reply to AskRefiner; None where it gave none."""
+
+    reply: Reply | None
+
+
 Event: TypeAlias = (
     Request
     | UpstreamHead
@@ -92,6 +100,7 @@ Event: TypeAlias = (
     | ClientGone
     | Tick
     | Probed
+    | Refined
 )
 
 
@@ -177,6 +186,13 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
+class AskRefiner:
+    """Ask the refiner; answer with Refined. No upstream request is under way meanwhile."""
+
+    request: ChatRequest = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Faulted:
     """The proxy itself failed over this request, whose bytes pass as they come. ``detail`` is for a
     debug log.
@@ -197,5 +213,6 @@ Command: TypeAlias = (
     | Keep
     | Learned
     | Probe
+    | AskRefiner
     | Faulted
 )

@@ -21,6 +21,7 @@ an image, a recording or a file, no value counts as unstated.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from callwright.agent.safety.clear import (
     ClearanceState,
@@ -44,9 +45,10 @@ from callwright.nouns.types import (
 from callwright.proxy.session import history
 from callwright.proxy.session.context import Context
 from callwright.repair.gate import Refusal
-from callwright.repair.provenance.named_days import WrongDay, find_wrong_day
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.provenance.spans import find_named_day
+
+if TYPE_CHECKING:
+    from callwright.repair.provenance.named_days import WrongDay
 
 UNGUARDED = ClearanceState(consent=None)
 """Where nobody guards: the calls are the client's, who asks for approval and executes them."""
@@ -95,6 +97,9 @@ class Guard:
             return None
         if not any(isinstance(arguments.get(key), str) for key in tool.required):
             return None
+        from callwright.repair.provenance.named_days import find_wrong_day
+        from callwright.repair.provenance.spans import find_named_day
+
         if find_named_day(self._context.query) is None:
             return None
         state = self._state()

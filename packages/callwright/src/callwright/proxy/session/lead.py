@@ -18,7 +18,6 @@ from typing import TypeVar
 from callwright.agent.bind import Bound
 from callwright.agent.for_client import ForClient, Parts, make_call_key
 from callwright.agent.run_facts import RunFacts
-from callwright.agent.run_index import build_sources
 from callwright.agent.step import (
     Action,
     Ask,
@@ -51,6 +50,7 @@ from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, DecidedBefore
 from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
 from callwright.proxy.session.guarding import HeldCall
+from callwright.repair.provenance.sources import ProvenanceIndex
 
 C = TypeVar("C", bound=StepContext)
 _QUESTION = re.compile(r"[?？؟]")
@@ -113,7 +113,7 @@ class _ClientContext(StepContext):
         if not results:
             self.stated = self.stated or wishes
             return False
-        said = build_sources(self.facts.state.asked)
+        said = ProvenanceIndex(self.query, self.conversation)
         if served.asks_for_nothing_new(wishes, calls, self.wishes, results, said):
             self.is_served = True
         done = {result.tool for result in results}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.proxy.server.budget import Budget
 from callwright.tools.declared_effects import DeclaredEffects
+
+if TYPE_CHECKING:
+    from callwright.repair.by_model.refiner_settings import RefinerSettings
 
 Guided = Literal["auto", "native", "on", "off"]
 """``auto``: calls are asked for by JSON schema where the upstream can that and its native calls do
@@ -59,5 +62,6 @@ class Settings(Patience):
     conversation_reasks: int = 4
     loop_after: int = 3  # the same call failed so often in a row: it is not sent again; 0: never
     budget: Budget = field(default_factory=Budget)  # what requests may cost
+    refiner: RefinerSettings | None = None  # of a model that is asked about every answer's calls
     profile: ModelProfile = SMALL  # of an upstream that is led
     keep: bool = False  # whether conversations are handed to who keeps those with a repaired call

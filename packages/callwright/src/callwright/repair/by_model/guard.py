@@ -1,5 +1,9 @@
-"""Checks a model's refinement before it replaces anything. One reason against it is enough to
-refuse it.
+"""Checks a model's refinement before it replaces anything.
+
+An objection is hard or scored. A call that the gate refuses, a reference that nothing provides, and
+a write that nobody asked for are never sent: no rate of errors excuses them. A right call that is
+gone and a value from nowhere are evidence of harm. They veto the refinement, unless a calibrated
+score weighs them (:mod:`callwright.repair.by_model.harm_score`).
 """
 
 from __future__ import annotations
@@ -8,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, TypeAlias
 
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, ToolCall, to_canonical_json
@@ -19,6 +24,24 @@ from callwright.repair.provenance.grounding import classify_value
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 MAX_CALLS = 32
+ObjectionKind: TypeAlias = Literal[
+    "none", "many", "refused", "write", "order", "lost", "ungrounded"
+]
+"""``none`` and ``many``: there is nothing to send, or more than anybody asks for. ``refused``: the
+gate does not let a call through. ``write``: a write that is new, finished from a part, or changed
+although it was right, or with a value from nowhere where the tool is declared to write. ``order``:
+a reference that nothing provides. ``lost``: a right call is gone or changed. ``ungrounded``: a
+value comes from nowhere.
+"""
+SCORED: frozenset[ObjectionKind] = frozenset({"lost", "ungrounded"})
+"""The kinds that a score may weigh. All others are limits."""
+
+
+class Objection(NamedTuple):
+    """One reason against a refinement, with what a person is told."""
+
+    kind: ObjectionKind
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +67,46 @@ class Upstream:
 
 def reasons_against(up: Upstream, made: Sequence[ToolCall]) -> list[str]:
     """Return the reasons against taking the model's calls; empty if there are none."""
+    return [one.message for one in find_objections(up, made)]
+
+
+def find_objections(up: Upstream, made: Sequence[ToolCall]) -> list[Objection]:
+    """Return every objection to the model's calls, hard and scored; empty if there are none."""
     if not made:
-        return ["The model gave no calls."]
+        return [Objection("none", "The model gave no calls.")]
     if len(made) > MAX_CALLS:
-        return [f"The model gave {len(made)} calls."]
+        return [Objection("many", f"The model gave {len(made)} calls.")]
     gate = Gate(up.tools)
+    problems = order(made, up.tools, query=up.query).problems
     return [
         *_iter_refused(up, made, gate),
         *_iter_lost_calls(up, made, gate),
         *_iter_unrequested_writes(up, made),
         *_iter_invented_values(up, made),
-        *(v.message for v in order(made, up.tools, query=up.query).problems),
+        *(Objection("order", problem.message) for problem in problems),
     ]
 
 
-def _iter_refused(up: Upstream, made: Sequence[ToolCall], gate: Gate) -> Iterator[str]:
+def find_unreadable(up: Upstream, made: Sequence[ToolCall]) -> list[Objection]:
+    """Return what keeps calls from being sent at all: none, an unknown tool, or arguments that are
+    no object. The paper's refiner is held to no more.
+    """
+    if not made:
+        return [Objection("none", "The model gave no calls.")]
+    names = {tool.name for tool in up.tools}
+    return [
+        Objection("refused", f"'{call.tool}' with {type(call.arguments).__name__} is no call.")
+        for call in made
+        if call.tool not in names or not isinstance(call.arguments, dict)
+    ]
+
+
+def _iter_refused(up: Upstream, made: Sequence[ToolCall], gate: Gate) -> Iterator[Objection]:
     found = find_call_references(made, up.tools, up.query)
     for n, call in enumerate(made):
         verdict = check_chained(call, [r for r in found if r.call == n], gate)
         if verdict:
-            yield verdict
+            yield Objection("refused", verdict)
 
 
 def check_chained(call: ToolCall, refs: Sequence[Reference], gate: Gate) -> str:
@@ -87,23 +130,42 @@ def check_chained(call: ToolCall, refs: Sequence[Reference], gate: Gate) -> str:
     return verdict.message
 
 
-def _iter_lost_calls(up: Upstream, made: Sequence[ToolCall], gate: Gate) -> Iterator[str]:
-    """A call that is right stays: it must stand among the model's calls, its references alone
-    written otherwise.
+def find_right_calls(up: Upstream, gate: Gate) -> list[int]:
+    """Return the places of the upstream's calls that the gate and the conversation have nothing
+    against. The values of references are not known yet and do not count.
     """
-    kept = Counter(_fixed_parts(made, up))
     done = order(up.calls, up.tools, query=up.query)
     broken = {draft.origin for draft in done.drafts.every if draft.errors and draft.id != REPLY}
     sources = ProvenanceIndex(up.query, [up.system, up.reasoning]) if up.query else None
     found = find_call_references(up.calls, up.tools, up.query)
-    for n, (call, part) in enumerate(zip(up.calls, _fixed_parts(up.calls, up), strict=True)):
+    right = []
+    for n, call in enumerate(up.calls):
         refs = [r for r in found if r.call == n]
-        right = n not in broken and not check_chained(call, refs, gate)
-        if not right or (not refs and not isinstance(gate.check(call, sources), CheckedCall)):
+        if n in broken or check_chained(call, refs, gate):
             continue
-        if kept[part] == 0:
-            yield f"The call of '{call.tool}' was right and is gone or changed."
-        kept[part] -= 1
+        if refs or isinstance(gate.check(call, sources), CheckedCall):
+            right.append(n)
+    return right
+
+
+def _iter_lost_calls(up: Upstream, made: Sequence[ToolCall], gate: Gate) -> Iterator[Objection]:
+    """A call that is right stays: it must stand among the model's calls, its references alone
+    written otherwise.
+    """
+    kept = Counter(_fixed_parts(made, up))
+    parts = _fixed_parts(up.calls, up)
+    writing = _list_declared_writes(up.tools)
+    for n in find_right_calls(up, gate):
+        name = up.calls[n].tool
+        if kept[parts[n]] == 0:
+            said = f"The call of '{name}' was right and is gone or changed."
+            yield Objection("write" if name in writing else "lost", said)
+        kept[parts[n]] -= 1
+
+
+def _list_declared_writes(tools: Sequence[Tool]) -> set[str]:
+    """The tools of which somebody has said that they may change something."""
+    return {t.name for t in tools if t.effects.declared and t.effects.may_write}
 
 
 def _fixed_parts(calls: Sequence[ToolCall], up: Upstream) -> list[tuple[str, str]]:
@@ -125,7 +187,7 @@ def _remove_keys(arguments: JsonObject | str, keys: set[str]) -> JsonObject | st
     )
 
 
-def _iter_unrequested_writes(up: Upstream, made: Sequence[ToolCall]) -> Iterator[str]:
+def _iter_unrequested_writes(up: Upstream, made: Sequence[ToolCall]) -> Iterator[Objection]:
     """No call that may change something unless the upstream made it; none finished from a part."""
     effects = {t.name: t.effects for t in up.tools}
     meant = Counter(c.tool for c in up.calls)
@@ -134,13 +196,15 @@ def _iter_unrequested_writes(up: Upstream, made: Sequence[ToolCall]) -> Iterator
             continue
         attempts = meant[name] or _count_attempts(name, up.text)
         if count > attempts:
-            yield f"'{name}' may change something and the upstream did not call it so often."
+            said = f"'{name}' may change something and the upstream did not call it so often."
+            yield Objection("write", said)
     cut = {
         c.tool for c in up.calls if isinstance(c.arguments, str) and _is_truncated_json(c.arguments)
     }
     for call in made:
         if call.tool in cut and effects[call.tool].may_write:
-            yield f"'{call.tool}' may change something and its call stops in the middle."
+            said = f"'{call.tool}' may change something and its call stops in the middle."
+            yield Objection("write", said)
 
 
 def _count_attempts(name: str, text: str) -> int:
@@ -163,8 +227,8 @@ def _is_truncated_json(text: str) -> bool:
         return text.count("{") > text.count("}") or text.count("[") > text.count("]")
 
 
-def _iter_invented_values(up: Upstream, made: Sequence[ToolCall]) -> Iterator[str]:
-    sources = up.sources()
+def _iter_invented_values(up: Upstream, made: Sequence[ToolCall]) -> Iterator[Objection]:
+    sources, writing = up.sources(), _list_declared_writes(up.tools)
     tools = {t.name: t for t in up.tools}
     spans = {(r.call, r.path) for r in find_call_references(made, up.tools, up.query)}
     for n, call in enumerate(made):
@@ -173,7 +237,8 @@ def _iter_invented_values(up: Upstream, made: Sequence[ToolCall]) -> Iterator[st
             continue
         for path, key, value, part in _iter_scalars(call.arguments, tool.input_schema):
             if (n, path) not in spans and not _is_grounded(key, value, part, sources):
-                yield f"The value {to_canonical_json(value)[:60]} of '{key}' comes from nowhere."
+                said = f"The value {to_canonical_json(value)[:60]} of '{key}' comes from nowhere."
+                yield Objection("write" if call.tool in writing else "ungrounded", said)
 
 
 def _is_grounded(key: str, value: Json, part: JsonObject, sources: ProvenanceIndex) -> bool:

@@ -4,15 +4,16 @@ generator without I/O.
 One question to any chat model, trained for it or not. Its answer replaces what the rules left only
 if :mod:`callwright.repair.by_model.guard` has nothing against it: the gate accepts every call,
 calls that were right are still there, no writing call is new or finished from a part, and every
-value comes from somewhere. Off by default: an untrained model harms strong upstreams (paper,
-Appendix F), so measure it on yours first.
+value comes from somewhere. With a harm bound (:mod:`callwright.repair.by_model.harm_bound`) that was
+measured with this model, a calibrated score decides where no hard objection does. Off by default: an
+untrained model harms strong upstreams (paper, Appendix F), so measure it on yours first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
 
 from callwright import prompts
 from callwright.nouns.protocols import ChatRequest
@@ -27,7 +28,15 @@ from callwright.nouns.types import (
     to_json,
 )
 from callwright.nouns.wire_names import EditRules
-from callwright.repair.by_model.guard import Upstream, reasons_against
+from callwright.repair.by_model.guard import (
+    SCORED,
+    Objection,
+    Upstream,
+    find_objections,
+    find_unreadable,
+)
+from callwright.repair.by_model.harm_score import measure_change
+from callwright.repair.by_model.refiner_settings import MAX_TOKENS, Prompt, RefinerSettings
 from callwright.repair.by_model.reply import RefinerReply, read_reply
 from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts
 from callwright.repair.location import NAME, REPLY, Location, in_arguments
@@ -35,14 +44,10 @@ from callwright.repair.ordering.references import find_call_references
 from callwright.repair.ordering.sequence import order
 from callwright.repair.pipeline import run_rules
 from callwright.repair.result import Refinement, describe_call
-from callwright.repair.rule import Need, Rule, Steps
+from callwright.repair.rule import UNANSWERED, Need, Rule, Steps
 
 Asking: TypeAlias = Generator[ChatRequest, Reply, Refinement]
-Prompt: TypeAlias = Literal["paper", "short"]
-"""The paper's prompt (``refine``), or the one small refiners are trained with (``refiner_short``).
-"""
 
-MAX_TOKENS = 768
 RULE = EditRules.MODEL
 NEEDS_MODEL: frozenset[Need] = frozenset({"schema", "conversation", "model"})
 CONFIDENCE = threshold("callwright.repair", "model.confidence")
@@ -83,6 +88,7 @@ def ask(
     form: str = "",
     max_tokens: int = MAX_TOKENS,
     prompt: Prompt = "paper",
+    settings: RefinerSettings | None = None,
 ) -> Asking:
     """Ask a model once to refine a reply; returns the calls as they should be sent on.
 
@@ -90,11 +96,12 @@ def ask(
     made of it. They stay (reasons in ``abstained``) unless the model's answer passes the guard.
     Edits have the rule ``model``. ``form`` is the instruction about the answer's format (default:
     ``<func_call>``), the "minor modification during inference" of Appendix A; whatever it asks for
-    is read. ``prompt``: the one the model was trained with.
+    is read. ``prompt``: the one the model was trained with. ``settings`` replace ``max_tokens`` and
+    ``prompt``, and say what of the answer counts.
     """
     drafts = Drafts(calls, turn=AFTER_CALLS)
     up = Upstream(source_text, drafts.calls, tuple(tools), query, reasoning, system)
-    context = RefinerContext(up, form, max_tokens, prompt)
+    context = RefinerContext(up, settings or RefinerSettings(prompt, max_tokens), form)
     yield from run_rules(MODEL_RULES, drafts, context)
     return Refinement(
         drafts.calls,
@@ -111,9 +118,8 @@ class RefinerContext:
     """
 
     upstream: Upstream
+    settings: RefinerSettings = field(default_factory=RefinerSettings)
     form: str = ""
-    max_tokens: int = MAX_TOKENS
-    prompt: Prompt = "paper"
 
     @property
     def has(self) -> frozenset[Need]:
@@ -131,12 +137,22 @@ class RefinerContext:
 
 def ask_refiner(drafts: Drafts, context: RefinerContext) -> Steps:
     """Ask a model once, and take its answer where nothing speaks against it."""
-    up, most = context.upstream, context.max_tokens
-    if context.prompt == "short":
-        reply = yield build_short_question(up, most)
+    bound = context.settings.bound_in_use
+    states_likelihood = bound is not None and "likelihood" in bound.cuts
+    reply = yield build_request(context, states_likelihood=states_likelihood)
+    if reply is UNANSWERED:
+        return None
+    return judge_reply(drafts, context.upstream, reply, context.settings)
+
+
+def build_request(context: RefinerContext, *, states_likelihood: bool = False) -> ChatRequest:
+    """The question by the settings; with ``states_likelihood`` also for log-probabilities."""
+    up, settings = context.upstream, context.settings
+    if settings.prompt == "short":
+        made = build_short_question(up, settings.max_tokens)
     else:
-        reply = yield build_question(up, most, context.form)
-    return judge_reply(drafts, up, reply)
+        made = build_question(up, settings.max_tokens, context.form)
+    return replace(made, logprobs=True) if states_likelihood else made
 
 
 def build_question(up: Upstream, max_tokens: int = MAX_TOKENS, form: str = "") -> ChatRequest:
@@ -215,22 +231,62 @@ def _render_call(call: ToolCall, chained: bool) -> JsonObject:
     return {**describe_call(call), "label": call.id} if chained else describe_call(call)
 
 
-def judge_reply(drafts: Drafts, up: Upstream, reply: Reply) -> Change | None:
-    """Return the refinement of the upstream's calls that follows from a model's reply."""
+class Proposal(NamedTuple):
+    """A model's answer as a change, with the objections to it. ``change`` is None where it changes
+    nothing, and where an objection is a limit.
+    """
+
+    change: Change | None
+    objections: tuple[Objection, ...] = ()
+
+    @property
+    def is_limited(self) -> bool:
+        """Return True if no score may let this pass."""
+        return any(one.kind not in SCORED for one in self.objections)
+
+
+def read_proposal(
+    drafts: Drafts, up: Upstream, reply: Reply, *, is_guarded: bool = True
+) -> Proposal:
+    """Return the change that a model's reply proposes. Without a guard only what cannot be sent is
+    objected to.
+    """
     read = RefinerReply(reply.tool_calls) if reply.tool_calls else read_reply(reply.text, up.tools)
     if read.truncated or reply.finish_reason == "length":
-        return _reject_refinement(["The model's answer stops in the middle."])
-    against = reasons_against(up, read.calls)
-    if against:
-        return _reject_refinement(against)
+        return Proposal(None, (Objection("none", "The model's answer stops in the middle."),))
+    check = find_objections if is_guarded else find_unreadable
+    found = Proposal(None, tuple(check(up, read.calls)))
+    if found.is_limited:
+        return found
     made = order(read.calls, up.tools, query=up.query).calls
     chained = bool(find_call_references(made, up.tools, up.query))
-    return compare_calls(drafts, made, made if chained else _assign_ids(up.calls, made))
+    change = compare_calls(drafts, made, made if chained else _assign_ids(up.calls, made))
+    return found._replace(change=change)
+
+
+def judge_reply(
+    drafts: Drafts, up: Upstream, reply: Reply, settings: RefinerSettings | None = None
+) -> Change | None:
+    """Return the refinement of the upstream's calls that follows from a model's reply."""
+    settings = settings or RefinerSettings()
+    found = read_proposal(drafts, up, reply, is_guarded=settings.is_guarded)
+    bound = settings.bound_in_use
+    if found.objections and (bound is None or found.is_limited):
+        return _reject_refinement(
+            [*(one.message for one in found.objections), settings.explain_unused()]
+        )
+    if found.change is None or bound is None:
+        return found.change
+    features = measure_change(
+        up, drafts.order, found.change.edits, found.objections, reply.logprobs
+    )
+    refusal = bound.explain_refusal(features)
+    return _reject_refinement([refusal]) if refusal else found.change
 
 
 def _reject_refinement(reasons: Sequence[str]) -> Change:
     change = Change()
-    for reason in dict.fromkeys(reasons):
+    for reason in filter(None, dict.fromkeys(reasons)):
         change.hint(Location(REPLY), f"model: {reason}")
     return change
 

@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 
 from callwright.nouns.errors import Failure
+from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Reply
 from callwright.proxy.session.decide import Question
 from callwright.proxy.session.events import (
+    AskRefiner,
     CloseUpstream,
     Command,
     Event,
     Learned,
+    Refined,
     SendUpstream,
+    Tick,
     UpstreamData,
     UpstreamEnd,
     UpstreamFailed,
@@ -25,6 +29,7 @@ from callwright.proxy.session.phases.asking import answer_questions, ask_upstrea
 from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.record import Record
 from callwright.proxy.session.settings import Settings
+from callwright.repair.rule import UNANSWERED
 from tests.proxy.playbook import JSON, whole
 
 BROKE = UpstreamFailed(Failure("unavailable", "broke", outcome_unknown=True))
@@ -133,3 +138,16 @@ def test_a_question_that_broke_off_leaves_nothing_to_the_next() -> None:
     broken = [UpstreamHead(200, JSON), UpstreamData(whole("half")[:9]), BROKE]
     given, _ = drive(made, answer_questions(made, wonder()), [*broken, *answer("all of it")])
     assert given == "all of it"
+
+
+def test_a_question_for_the_refiner_goes_to_it_and_not_upstream() -> None:
+    asked = ChatRequest((), purpose="refine")
+    question = Question("refine", {}, request=asked)
+    for said, reply in ((Reply("Yes."), Reply("Yes.")), (None, UNANSWERED)):
+        made = begun()
+        made.progress.under_way = "own"
+        found, commands = drive(made, ask_upstream(made, question), [Tick(), Refined(said)])
+        assert found == reply
+        assert commands == [CloseUpstream(), AskRefiner(asked)]
+        assert (made.asking, made.record.questions) == ("refine", 1)
+    assert found is UNANSWERED

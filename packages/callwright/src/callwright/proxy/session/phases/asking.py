@@ -10,13 +10,16 @@ from typing import TypeVar
 
 from callwright.models.chat import Gathered
 from callwright.nouns.errors import Failure
+from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Reply
 from callwright.proxy.session.answers.collected import Collected
 from callwright.proxy.session.answers.sse import EventSplitter, extract_data, json_object
 from callwright.proxy.session.decide import Question
 from callwright.proxy.session.events import (
+    AskRefiner,
     CloseUpstream,
     Learned,
+    Refined,
     SendUpstream,
     UpstreamData,
     UpstreamEnd,
@@ -25,6 +28,7 @@ from callwright.proxy.session.events import (
 )
 from callwright.proxy.session.followup import parse_completion
 from callwright.proxy.session.phases.transaction import Steps, Transaction
+from callwright.repair.rule import UNANSWERED
 
 T = TypeVar("T")
 
@@ -120,13 +124,15 @@ def _gather_events(gathered: Gathered, events: list[bytes]) -> bool:
 
 def ask_upstream(transaction: Transaction, question: Question) -> Steps[Reply]:
     """Return the reply to a question of ours, empty where none came. An answer that is still under
-    way is closed.
+    way is closed. The refiner is asked instead where the question is for it.
     """
     record, transaction.asking = transaction.record, question.kind
     record.questions += 1
     record.guided = record.guided or question.kind == "guided"
     if transaction.progress.under_way:
         transaction.commands.append(CloseUpstream())
+    if question.request is not None:
+        return (yield from _ask_refiner(transaction, question.request))
     outbound = transaction.outbound
     if question.read is not None and transaction.may_say:
         request = outbound.live_question(question.body)
@@ -139,6 +145,14 @@ def ask_upstream(transaction: Transaction, question: Question) -> Steps[Reply]:
         transaction.commands.append(Learned(record.model, False))
         return Reply("")
     return reply
+
+
+def _ask_refiner(transaction: Transaction, request: ChatRequest) -> Steps[Reply]:
+    transaction.commands.append(AskRefiner(request))
+    event: object = None
+    while not isinstance(event, Refined):
+        event = yield transaction.commands
+    return event.reply or UNANSWERED
 
 
 def answer_questions(transaction: Transaction, asking: Generator[Question, Reply, T]) -> Steps[T]:

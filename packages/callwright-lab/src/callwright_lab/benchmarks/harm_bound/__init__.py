@@ -1,0 +1,1 @@
+"""Calibrates the harm of a refiner: which of its changes may be taken."""
