@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,6 +17,26 @@ settings.load_profile("shared")
 # Hundreds of programs are started here. Where they may keep no bytecode, each of them compiles all
 # of ours again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Millions of objects of tests and libraries stay until the end. The garbage collector does not
+    look for garbage among them: not while they come, nor later with every collection.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where the heavy tests alone are run, files without one are not imported."""
+    if config.option.markexpr != "heavy" or collection_path.suffix != ".py":
+        return None
+    return None if "heavy" in collection_path.read_text(encoding="utf-8") else True
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -125,17 +125,20 @@ def test_names_that_a_program_defines_are_not_counted(structure: ModuleType, nam
 
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-TREES = {
-    str(path.relative_to(ROOT)): ast.parse(path.read_text(encoding="utf-8"))
-    for path in sorted(ROOT.glob("packages/*/src/**/*.py"))
-}
 
 
-def iter_nodes() -> Iterator[tuple[str, ast.AST]]:
-    """Every node of both packages with its place."""
-    for path, tree in TREES.items():
-        for node in ast.walk(tree):
-            yield f"{path}:{getattr(node, 'lineno', 1)}", node
+@pytest.fixture(scope="module")
+def read_nodes() -> list[tuple[str, ast.AST]]:
+    """What the rules below look at, of both packages, with its place. The trees are more objects
+    than all else that a worker of the tests holds, so they go with this module.
+    """
+    looked_at = ast.IfExp | COMPREHENSIONS | DOCUMENTED
+    return [
+        (f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", node)
+        for path in sorted(ROOT.glob("packages/*/src/**/*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, looked_at)
+    ]
 
 
 def measure_nesting(node: ast.AST) -> int:
@@ -163,9 +166,9 @@ def find_hard_expressions(node: ast.AST) -> Iterator[str]:
         yield "comprehension in a comprehension in a comprehension"
 
 
-def test_no_expression_is_hard_to_read() -> None:
+def test_no_expression_is_hard_to_read(read_nodes: list[tuple[str, ast.AST]]) -> None:
     assert not [
-        f"{place} {why}" for place, node in iter_nodes() for why in find_hard_expressions(node)
+        f"{place} {why}" for place, node in read_nodes for why in find_hard_expressions(node)
     ]
 
 
@@ -188,11 +191,13 @@ def test_what_is_hard_to_read_is_found(text: str, hard: int) -> None:
     assert len(found) == hard
 
 
-def test_a_docstring_says_what_is_returned_or_done() -> None:
+def test_a_docstring_says_what_is_returned_or_done(
+    read_nodes: list[tuple[str, ast.AST]],
+) -> None:
     """It does not begin with a question word: a reader looks for the effect first."""
     said = (
         (place, ast.get_docstring(node) or "")
-        for place, node in iter_nodes()
+        for place, node in read_nodes
         if isinstance(node, DOCUMENTED)
     )
     asking = re.compile(r"(What|Whether|How|Which)\b")
