@@ -8,7 +8,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import callwright
 from callwright import prompts
 from callwright.nouns import errors, limits, trace
 from callwright_lab import prompts as lab_prompts
+from trees import parse_modules
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {
@@ -102,10 +103,30 @@ def test_the_core_s_tests_need_no_lab() -> None:
     assert not found
 
 
-def test_nine_in_ten_functions_are_short_and_none_is_long() -> None:
+Trees = Mapping[Path, ast.Module]
+
+
+@pytest.fixture(scope="module")
+def trees() -> Trees:
+    return {
+        path: tree for folder in SOURCES.values() for path, tree in parse_modules(folder).items()
+    }
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """What stands below a node, but for expressions: most nodes are those, and no statement is
+    inside one.
+    """
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from _statements(child)
+
+
+def test_nine_in_ten_functions_are_short_and_none_is_long(trees: Trees) -> None:
     lengths = []
     for module in MODULES:
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        for node in _statements(trees[module]):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert node.end_lineno is not None
                 lengths.append((node.end_lineno - node.lineno + 1, f"{module.name}:{node.name}"))
@@ -127,29 +148,31 @@ def _imports(node: ast.AST, in_functions: bool) -> Iterator[ast.Import | ast.Imp
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child
-        elif isinstance(child, ast.If) and ast.unparse(child.test) in (
-            "TYPE_CHECKING",
-            "typing.TYPE_CHECKING",
-        ):
+        elif isinstance(child, ast.If) and _is_for_types(child.test):
             yield from _imports(ast.Module(child.orelse, []), in_functions)
-        elif in_functions or not isinstance(
-            child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-        ):
+        elif isinstance(child, ast.expr):
+            continue  # no statement is inside one
+        elif in_functions or not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _imports(child, in_functions)
 
 
-def _import_graph(folder: Path, in_functions: bool) -> dict[str, set[str]]:
+def _is_for_types(test: ast.expr) -> bool:
+    named = isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
+    return named or (isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING")
+
+
+def _import_graph(folder: Path, trees: Trees, in_functions: bool) -> dict[str, set[str]]:
     """Module -> modules of its package that it names. ``from a import b`` names a.b if that is a
     module, else a.
     """
     paths = {}
-    for path in folder.rglob("*.py"):
+    for path in (path for path in trees if folder in path.parents):
         parts = path.relative_to(folder.parent).with_suffix("").parts
         paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     graph: dict[str, set[str]] = {}
     for name, path in paths.items():
         graph[name] = set()
-        for found in _imports(ast.parse(path.read_text(encoding="utf-8")), in_functions):
+        for found in _imports(trees[path], in_functions):
             if isinstance(found, ast.Import):
                 graph[name] |= {alias.name for alias in found.names}
                 continue
@@ -173,9 +196,9 @@ def _circle(graph: dict[str, set[str]]) -> list[str]:
 @pytest.mark.parametrize(
     "in_functions", [False, True], ids=["at-module-level", "inside-functions-too"]
 )
-def test_no_module_imports_in_a_circle(in_functions: bool) -> None:
-    graph = _import_graph(SOURCES["callwright"], in_functions)
-    graph |= _import_graph(SOURCES["callwright_lab"], in_functions)
+def test_no_module_imports_in_a_circle(trees: Trees, in_functions: bool) -> None:
+    graph = _import_graph(SOURCES["callwright"], trees, in_functions)
+    graph |= _import_graph(SOURCES["callwright_lab"], trees, in_functions)
     assert "callwright.dataflow.flow" in graph["callwright.planning.features"], (
         "the graph lacks an import that is there"
     )
@@ -186,6 +209,10 @@ def test_no_module_imports_in_a_circle(in_functions: bool) -> None:
 def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:
     room = tmp_path / "house" / "room"
     room.mkdir(parents=True)
+
+    def circle(in_functions: bool) -> list[str]:
+        return _circle(_import_graph(room.parent, parse_modules(room.parent), in_functions))
+
     (room.parent / "__init__.py").write_text("from house.room import top\n")
     (room / "__init__.py").write_text(
         "from house.room.top import value\n"
@@ -194,19 +221,19 @@ def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:
     (room / "below.py").write_text(
         "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from house.room import top\n"
     )
-    assert _circle(_import_graph(room.parent, in_functions=True)) == []
+    assert circle(in_functions=True) == []
     (room / "below.py").write_text(
         "def late():\n    from house.room.top import value\n    return value\n"
     )
-    assert _circle(_import_graph(room.parent, in_functions=False)) == []
-    assert set(_circle(_import_graph(room.parent, in_functions=True))) == {
+    assert circle(in_functions=False) == []
+    assert set(circle(in_functions=True)) == {
         "house.room.top",
         "house.room.below",
     }
     (room / "below.py").write_text(
         "try:\n    import house.room.top\nexcept ImportError:\n    pass\n"
     )
-    assert set(_circle(_import_graph(room.parent, in_functions=False))) == {
+    assert set(circle(in_functions=False)) == {
         "house.room.top",
         "house.room.below",
     }
