@@ -8,8 +8,11 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
+from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -204,6 +207,46 @@ def test_no_module_imports_in_a_circle(trees: Trees, in_functions: bool) -> None
     )
     circle = _circle(graph)
     assert not circle, " imports ".join(circle)
+
+
+BROUGHT = {  # modules that a declared requirement brings, and which
+    **dict.fromkeys(("anyio", "httpx2", "jwt", "mcp_types", "pydantic"), "mcp"),
+    **dict.fromkeys(("idna", "yarl"), "aiohttp"),
+    "pydantic_monty": "pydantic-monty",
+}
+
+
+def _requirements(project: Path) -> set[str]:
+    """The names of what a package and its extras require."""
+    said = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
+    lines = [*said["dependencies"], *chain(*said["optional-dependencies"].values())]
+    return {_plain(re.split(r"[^\w.-]", line)[0]) for line in lines}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_the_core_imports_only_what_it_declares(trees: Trees) -> None:
+    """Also where a function imports it: the lab and the tests bring libraries that a user of the
+    core does not have.
+    """
+    declared = _requirements(PACKAGES["callwright"] / "pyproject.toml")
+    brought_by = {**packages_distributions(), **{name: [by] for name, by in BROUGHT.items()}}
+    imported: dict[str, str] = {}
+    for path in (path for path in trees if SOURCES["callwright"] in path.parents):
+        for found in _imports(trees[path], in_functions=True):
+            names = [alias.name for alias in found.names] if isinstance(found, ast.Import) else []
+            imported |= {name.split(".")[0]: path.name for name in names or [str(found.module)]}
+    foreign = {*imported} - {*sys.stdlib_module_names, "callwright"}
+    undeclared = {
+        name: imported[name]
+        for name in foreign
+        if not {_plain(by) for by in brought_by.get(name, [name])} & declared
+    }
+    assert not undeclared
+    assert {*BROUGHT} <= foreign
+    assert {*BROUGHT.values()} <= declared
 
 
 def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:
