@@ -1,6 +1,6 @@
-"""Servers that are written with the SDK, started without its imports: those take a second of
-processor at each start. A process makes them once and forks. Who starts a server starts a small
-program, which hands over its streams, ends when the server ends, and whose end is the server's.
+"""Programs that are written with the SDK, started without its imports: those take a second of
+processor at each start. A process makes them once and forks. Who starts a program starts a small
+one, which hands over its streams, ends when the program ends, and whose end is the program's.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _address() -> str:
     return str(said.readline().strip())
 
 
-def fork_servers() -> None:
+def fork_programs() -> None:
     """Print an address and run what is asked for there, until standard input ends."""
     import tempfile
     from importlib import import_module
@@ -46,7 +46,7 @@ def fork_servers() -> None:
         import_module(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listening:
-        address = f"{folder}/servers"
+        address = f"{folder}/programs"
         listening.bind(address)
         listening.listen()
         sys.stdout.write(f"{address}\n")
@@ -65,7 +65,7 @@ def fork_servers() -> None:
 
 
 def carry_out(asker: socket.socket, streams: list[int]) -> None:
-    """Be the process of one server. It does not return."""
+    """Be the process of one program. It does not return."""
     import runpy
     import threading
     import traceback
@@ -78,6 +78,8 @@ def carry_out(asker: socket.socket, streams: list[int]) -> None:
     os.environ.clear()
     os.environ.update(told["environment"])
     os.chdir(told["folder"])
+    more = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[:0] = [place for place in more if place and place not in sys.path]
     sys.argv = told["words"]
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     threading.Thread(target=lambda: asker.recv(1) or os._exit(1), daemon=True).start()
@@ -97,14 +99,14 @@ def carry_out(asker: socket.socket, streams: list[int]) -> None:
 
 
 def ask(address: str, words: list[str]) -> None:
-    """Have a server started with the streams, environment and folder of this process."""
+    """Have a program started with the streams, environment and folder of this process."""
     told = {"words": words, "environment": dict(os.environ), "folder": os.getcwd()}
     with socket.socket(socket.AF_UNIX) as forker:
         forker.connect(address)
         socket.send_fds(forker, [b" "], [0, 1, 2])
         forker.sendall(json.dumps(told).encode() + b"\n")
         for number in range(3):
-            os.close(number)  # else nobody would see that the server closed one
+            os.close(number)  # else nobody would see that the program closed one
         code = forker.recv(1)
     os._exit(code[0] if code else 1)
 
@@ -113,4 +115,4 @@ if __name__ == "__main__":
     if sys.argv[1:]:
         ask(sys.argv[1], sys.argv[2:])
     else:
-        fork_servers()
+        fork_programs()
