@@ -290,6 +290,26 @@ def test_import_callwright_is_light() -> None:
     assert out.stdout.strip() == "[]"
 
 
+TESTS = (*(folder / "tests" for folder in PACKAGES.values()), ROOT / "checks")
+
+
+def test_a_heavy_test_says_so_in_its_own_file() -> None:
+    """A run of the heavy tests imports no file without the word (conftest.py)."""
+    shared = [
+        path
+        for folder in TESTS
+        for path in folder.rglob("*.py")
+        if not path.name.startswith("test_") and "mark.heavy" in path.read_text(encoding="utf-8")
+    ]
+    assert not shared
+
+
+def test_the_files_that_workers_begin_with_are_there() -> None:
+    named = re.findall(r'"(test_\w+\.py)"', (ROOT / "conftest.py").read_text(encoding="utf-8"))
+    assert len(named) > 5
+    assert not {*named} - {path.name for folder in TESTS for path in folder.rglob("test_*.py")}
+
+
 def _starts_of_python(text: str) -> Iterator[tuple[int, list[object]]]:
     """Command lines that begin with a Python: line and the words that are constants."""
     for node in ast.walk(ast.parse(text)):
