@@ -23,15 +23,23 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Files with few tests that take minutes.
+# Files whose tests are few and take long.
 LONG = (
     "test_attack.py",
     "test_conformance.py",
     "test_conversation.py",
     "test_gateway_proofs.py",
+    "test_harness.py",
     "test_install.py",
     "test_killed_runs.py",
+    "test_recipes.py",
+    "test_release_packages.py",
+    "test_solving.py",
+    "test_structure.py",
+    "test_upstream.py",
     "test_valid_calls.py",
+    "test_verify.py",
+    "test_wheel.py",
     "test_writes_once.py",
 )
 
