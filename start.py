@@ -24,6 +24,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import venv
 from pathlib import Path
@@ -44,12 +45,9 @@ LAB = {
 }  # packages of this repository, with their extras
 CORE = {"callwright": "all,desk"}
 CORE_TESTS = "packages/callwright/tests"
-WORKERS = [
-    "-n",
-    "2",
-    "--dist",
-    "loadfile",
-]  # two processes; the tests of one file share its fixtures
+# More processes than two cores have: much of the tests' time is waiting. The tests of one file share
+# its fixtures, and conftest.py says which file comes first.
+WORKERS = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 def main(arguments: list[str]) -> int:
@@ -84,29 +82,48 @@ def main(arguments: list[str]) -> int:
 
 
 def test(python: Path, arguments: list[str]) -> int:
-    """Lint, types, floors, then the tests: each must pass. With pytest arguments, only the tests
-    run.
+    """Lint and floors, then the tests, and beside them the types: each must pass. With pytest
+    arguments, only the tests run.
     """
     more = os.environ.get("CALLWRIGHT_TEST_WITH", "").split()
     if more:
         pip(python, "install", *more, "--constraint", str(CONSTRAINTS), label=" ".join(more))
+    workers = [] if "-n" in arguments or names_files(arguments) else WORKERS
+    tests = [*pytest(python), *workers, *arguments]
+    if arguments:
+        return run(tests)
     checks = [
         [str(python), "-P", "-m", "ruff", "check", "."],
         [str(python), "-P", "-m", "ruff", "format", "--check", "."],
-        [str(python), "-P", "-m", "mypy"],
         [str(python.with_name("lint-imports"))],
     ]
-    for check in [] if arguments else checks:
-        print(
-            "$",
-            " ".join(Path(part).name if i == 0 else part for i, part in enumerate(check)),
-            flush=True,
-        )
-        code = run(check)
-        if code:
+    for check in checks:
+        announce(check)
+        if code := run(check):
             return code
-    workers = [] if "-n" in arguments or names_files(arguments) else WORKERS
-    return run([*pytest(python), *workers, *arguments])
+    return run_beside([str(python), "-P", "-m", "mypy"], tests)
+
+
+def run_beside(long: list[str], tests: list[str]) -> int:
+    """Run one command while another runs, whose output is shown after it. Return the first status
+    that is not zero.
+    """
+    with tempfile.TemporaryFile("w+") as said:
+        with subprocess.Popen(long, cwd=HERE, stdout=said, stderr=subprocess.STDOUT) as beside:
+            try:
+                code = run(tests)
+            except KeyboardInterrupt:
+                beside.terminate()
+                raise
+        announce(long)
+        said.seek(0)
+        print(said.read(), end="", flush=True)
+    return code or beside.returncode
+
+
+def announce(command: list[str]) -> None:
+    name, *rest = command
+    print("$", Path(name).name, *rest, flush=True)
 
 
 def pytest(python: Path) -> list[str]:

@@ -31,7 +31,7 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -87,6 +87,12 @@ def modules() -> Iterator[tuple[str, str, Path, ast.Module, str]]:
             yield name, first, path, ast.parse(text), text
 
 
+@lru_cache(maxsize=1)
+def nodes_of(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Every node of a module. Seven figures ask for those of one module after another."""
+    return tuple(ast.walk(tree))
+
+
 def is_lab(package: str, room: str) -> bool:
     return package.endswith("_lab") or room in LAB_ROOMS
 
@@ -102,7 +108,7 @@ def measure() -> Figures:
         place = str(path.relative_to(ROOT))
         folders[path.parent] += 1
         lab = is_lab(package, room)
-        statements[lab, room] += sum(isinstance(node, ast.stmt) for node in ast.walk(tree))
+        statements[lab, room] += sum(isinstance(node, ast.stmt) for node in nodes_of(tree))
         rows = text.splitlines()
         lines += len(rows)
         long_lines += sum(len(row) > 100 for row in rows)
@@ -159,7 +165,7 @@ def _functions(figures: Figures, tree: ast.Module, place: str) -> list[tuple[str
     """(place, name) of every module-level function that is no test hook; counts parameters on the
     way.
     """
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             given = node.args
             parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs]
@@ -186,7 +192,7 @@ def _is_mapping(parameter: ast.arg) -> bool:
 
 
 def _classes(figures: Figures, tree: ast.Module, place: str) -> None:
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if not isinstance(node, ast.ClassDef):
             continue
         fields = [item for item in node.body if isinstance(item, ast.AnnAssign)]
@@ -199,7 +205,7 @@ def _classes(figures: Figures, tree: ast.Module, place: str) -> None:
 
 
 def _names(figures: Figures, tree: ast.Module, place: str) -> None:
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if (
             isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             and node.name in OLD_NAMES
@@ -245,7 +251,7 @@ def _read_definitions() -> dict[str, frozenset[str]]:
     """Name -> the fields of the class, or the members of the ``Literal``, that has it."""
     found: dict[str, frozenset[str]] = {}
     for _, _, _, tree, _ in modules():
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             if isinstance(node, ast.ClassDef):
                 fields = [item.target for item in node.body if isinstance(item, ast.AnnAssign)]
                 names = {target.id for target in fields if isinstance(target, ast.Name)}
@@ -275,7 +281,7 @@ def count_words(tree: ast.Module, place: str) -> tuple[list[WordList], Counter[t
     each vocabulary explains one of its words: (vocabulary, word) -> lists.
     """
     definitions = _read_definitions()
-    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    named = {node.id for node in nodes_of(tree) if isinstance(node, ast.Name)}
     own = [definitions[name] for name in named if name in definitions]
     left: list[WordList] = []
     explained: Counter[tuple[str, str]] = Counter()
@@ -292,14 +298,14 @@ def count_words(tree: ast.Module, place: str) -> tuple[list[WordList], Counter[t
 
 def _iter_word_lists(tree: ast.Module) -> Iterator[WordList]:
     """Every collection of words and every expression with words, types and slots left out."""
-    types = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and _list_members(node)]
+    types = [node for node in nodes_of(tree) if isinstance(node, ast.expr) and _list_members(node)]
     slots = [
         node.value
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__slots__"
     ]
     passed = {inner for node in (*types, *slots) for inner in ast.walk(node)}
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if node in passed:
             continue
         if isinstance(node, COLLECTION):
@@ -354,7 +360,7 @@ def _words(figures: Figures, tree: ast.Module, path: Path, package: Path) -> Non
 
 
 def _notation(figures: Figures, tree: ast.Module, place: str) -> None:
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         name = (
             getattr(node, "name", None) or getattr(node, "id", None) or getattr(node, "attr", None)
         )

@@ -8,8 +8,11 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
+from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,7 @@ import callwright
 from callwright import prompts
 from callwright.nouns import errors, limits, trace
 from callwright_lab import prompts as lab_prompts
+from trees import parse_modules
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {
@@ -102,10 +106,30 @@ def test_the_core_s_tests_need_no_lab() -> None:
     assert not found
 
 
-def test_nine_in_ten_functions_are_short_and_none_is_long() -> None:
+Trees = Mapping[Path, ast.Module]
+
+
+@pytest.fixture(scope="module")
+def trees() -> Trees:
+    return {
+        path: tree for folder in SOURCES.values() for path, tree in parse_modules(folder).items()
+    }
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """What stands below a node, but for expressions: most nodes are those, and no statement is
+    inside one.
+    """
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from _statements(child)
+
+
+def test_nine_in_ten_functions_are_short_and_none_is_long(trees: Trees) -> None:
     lengths = []
     for module in MODULES:
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        for node in _statements(trees[module]):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert node.end_lineno is not None
                 lengths.append((node.end_lineno - node.lineno + 1, f"{module.name}:{node.name}"))
@@ -127,29 +151,31 @@ def _imports(node: ast.AST, in_functions: bool) -> Iterator[ast.Import | ast.Imp
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child
-        elif isinstance(child, ast.If) and ast.unparse(child.test) in (
-            "TYPE_CHECKING",
-            "typing.TYPE_CHECKING",
-        ):
+        elif isinstance(child, ast.If) and _is_for_types(child.test):
             yield from _imports(ast.Module(child.orelse, []), in_functions)
-        elif in_functions or not isinstance(
-            child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-        ):
+        elif isinstance(child, ast.expr):
+            continue  # no statement is inside one
+        elif in_functions or not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _imports(child, in_functions)
 
 
-def _import_graph(folder: Path, in_functions: bool) -> dict[str, set[str]]:
+def _is_for_types(test: ast.expr) -> bool:
+    named = isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
+    return named or (isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING")
+
+
+def _import_graph(folder: Path, trees: Trees, in_functions: bool) -> dict[str, set[str]]:
     """Module -> modules of its package that it names. ``from a import b`` names a.b if that is a
     module, else a.
     """
     paths = {}
-    for path in folder.rglob("*.py"):
+    for path in (path for path in trees if folder in path.parents):
         parts = path.relative_to(folder.parent).with_suffix("").parts
         paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     graph: dict[str, set[str]] = {}
     for name, path in paths.items():
         graph[name] = set()
-        for found in _imports(ast.parse(path.read_text(encoding="utf-8")), in_functions):
+        for found in _imports(trees[path], in_functions):
             if isinstance(found, ast.Import):
                 graph[name] |= {alias.name for alias in found.names}
                 continue
@@ -173,9 +199,9 @@ def _circle(graph: dict[str, set[str]]) -> list[str]:
 @pytest.mark.parametrize(
     "in_functions", [False, True], ids=["at-module-level", "inside-functions-too"]
 )
-def test_no_module_imports_in_a_circle(in_functions: bool) -> None:
-    graph = _import_graph(SOURCES["callwright"], in_functions)
-    graph |= _import_graph(SOURCES["callwright_lab"], in_functions)
+def test_no_module_imports_in_a_circle(trees: Trees, in_functions: bool) -> None:
+    graph = _import_graph(SOURCES["callwright"], trees, in_functions)
+    graph |= _import_graph(SOURCES["callwright_lab"], trees, in_functions)
     assert "callwright.dataflow.flow" in graph["callwright.planning.features"], (
         "the graph lacks an import that is there"
     )
@@ -183,9 +209,53 @@ def test_no_module_imports_in_a_circle(in_functions: bool) -> None:
     assert not circle, " imports ".join(circle)
 
 
+BROUGHT = {  # modules that a declared requirement brings, and which
+    **dict.fromkeys(("anyio", "httpx2", "jwt", "mcp_types", "pydantic"), "mcp"),
+    **dict.fromkeys(("idna", "yarl"), "aiohttp"),
+    "pydantic_monty": "pydantic-monty",
+}
+
+
+def _requirements(project: Path) -> set[str]:
+    """The names of what a package and its extras require."""
+    said = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
+    lines = [*said["dependencies"], *chain(*said["optional-dependencies"].values())]
+    return {_plain(re.split(r"[^\w.-]", line)[0]) for line in lines}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_the_core_imports_only_what_it_declares(trees: Trees) -> None:
+    """Also where a function imports it: the lab and the tests bring libraries that a user of the
+    core does not have.
+    """
+    declared = _requirements(PACKAGES["callwright"] / "pyproject.toml")
+    brought_by = {**packages_distributions(), **{name: [by] for name, by in BROUGHT.items()}}
+    imported: dict[str, str] = {}
+    for path in (path for path in trees if SOURCES["callwright"] in path.parents):
+        for found in _imports(trees[path], in_functions=True):
+            names = [alias.name for alias in found.names] if isinstance(found, ast.Import) else []
+            imported |= {name.split(".")[0]: path.name for name in names or [str(found.module)]}
+    foreign = {*imported} - {*sys.stdlib_module_names, "callwright"}
+    undeclared = {
+        name: imported[name]
+        for name in foreign
+        if not {_plain(by) for by in brought_by.get(name, [name])} & declared
+    }
+    assert not undeclared
+    assert {*BROUGHT} <= foreign
+    assert {*BROUGHT.values()} <= declared
+
+
 def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:
     room = tmp_path / "house" / "room"
     room.mkdir(parents=True)
+
+    def circle(in_functions: bool) -> list[str]:
+        return _circle(_import_graph(room.parent, parse_modules(room.parent), in_functions))
+
     (room.parent / "__init__.py").write_text("from house.room import top\n")
     (room / "__init__.py").write_text(
         "from house.room.top import value\n"
@@ -194,19 +264,19 @@ def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:
     (room / "below.py").write_text(
         "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from house.room import top\n"
     )
-    assert _circle(_import_graph(room.parent, in_functions=True)) == []
+    assert circle(in_functions=True) == []
     (room / "below.py").write_text(
         "def late():\n    from house.room.top import value\n    return value\n"
     )
-    assert _circle(_import_graph(room.parent, in_functions=False)) == []
-    assert set(_circle(_import_graph(room.parent, in_functions=True))) == {
+    assert circle(in_functions=False) == []
+    assert set(circle(in_functions=True)) == {
         "house.room.top",
         "house.room.below",
     }
     (room / "below.py").write_text(
         "try:\n    import house.room.top\nexcept ImportError:\n    pass\n"
     )
-    assert set(_circle(_import_graph(room.parent, in_functions=False))) == {
+    assert set(circle(in_functions=False)) == {
         "house.room.top",
         "house.room.below",
     }
@@ -218,6 +288,26 @@ def test_import_callwright_is_light() -> None:
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
     )
     assert out.stdout.strip() == "[]"
+
+
+TESTS = (*(folder / "tests" for folder in PACKAGES.values()), ROOT / "checks")
+
+
+def test_a_heavy_test_says_so_in_its_own_file() -> None:
+    """A run of the heavy tests imports no file without the word (conftest.py)."""
+    shared = [
+        path
+        for folder in TESTS
+        for path in folder.rglob("*.py")
+        if not path.name.startswith("test_") and "mark.heavy" in path.read_text(encoding="utf-8")
+    ]
+    assert not shared
+
+
+def test_the_files_that_workers_begin_with_are_there() -> None:
+    named = re.findall(r'"(test_\w+\.py)"', (ROOT / "conftest.py").read_text(encoding="utf-8"))
+    assert len(named) > 5
+    assert not {*named} - {path.name for folder in TESTS for path in folder.rglob("test_*.py")}
 
 
 def _starts_of_python(text: str) -> Iterator[tuple[int, list[object]]]:

@@ -129,17 +129,7 @@ def test_names_that_a_program_defines_are_not_counted(structure: ModuleType, nam
 
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-TREES = {
-    str(path.relative_to(ROOT)): ast.parse(path.read_text(encoding="utf-8"))
-    for path in sorted(ROOT.glob("packages/*/src/**/*.py"))
-}
-
-
-def iter_nodes() -> Iterator[tuple[str, ast.AST]]:
-    """Every node of both packages with its place."""
-    for path, tree in TREES.items():
-        for node in ast.walk(tree):
-            yield f"{path}:{getattr(node, 'lineno', 1)}", node
+ASKING = re.compile(r"(What|Whether|How|Which)\b")
 
 
 def measure_nesting(node: ast.AST) -> int:
@@ -167,10 +157,23 @@ def find_hard_expressions(node: ast.AST) -> Iterator[str]:
         yield "comprehension in a comprehension in a comprehension"
 
 
-def test_no_expression_is_hard_to_read() -> None:
-    assert not [
-        f"{place} {why}" for place, node in iter_nodes() for why in find_hard_expressions(node)
-    ]
+@pytest.fixture(scope="module")
+def places() -> dict[str, list[str]]:
+    """Where both packages break a rule of the two tests below. They are read once, one module at a
+    time: all trees are more objects than all else that a worker of the tests holds.
+    """
+    found: dict[str, list[str]] = {"hard": [], "asking": []}
+    for path in sorted(ROOT.glob("packages/*/src/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            place = f"{path}:{getattr(node, 'lineno', 1)}"
+            found["hard"] += [f"{place} {why}" for why in find_hard_expressions(node)]
+            if isinstance(node, DOCUMENTED) and ASKING.match(ast.get_docstring(node) or ""):
+                found["asking"].append(place)
+    return found
+
+
+def test_no_expression_is_hard_to_read(places: dict[str, list[str]]) -> None:
+    assert not places["hard"]
 
 
 @pytest.mark.parametrize(
@@ -192,12 +195,6 @@ def test_what_is_hard_to_read_is_found(text: str, hard: int) -> None:
     assert len(found) == hard
 
 
-def test_a_docstring_says_what_is_returned_or_done() -> None:
+def test_a_docstring_says_what_is_returned_or_done(places: dict[str, list[str]]) -> None:
     """It does not begin with a question word: a reader looks for the effect first."""
-    said = (
-        (place, ast.get_docstring(node) or "")
-        for place, node in iter_nodes()
-        if isinstance(node, DOCUMENTED)
-    )
-    asking = re.compile(r"(What|Whether|How|Which)\b")
-    assert not [f"{place} {text[:60]}" for place, text in said if asking.match(text)]
+    assert not places["asking"]

@@ -137,12 +137,12 @@ def stdio_entry(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def gateway_over_http(folder: Path, entries: dict[str, Any]) -> Iterator[str]:
+def gateway_over_http(folder: Path, entries: dict[str, Any], *options: str) -> Iterator[str]:
     """``callwright gateway`` as a process; yields its address."""
     servers = folder / "mcp.json"
     servers.write_text(json.dumps({"mcpServers": entries}))
     command = [sys.executable, "-P", "-m", "callwright", "gateway", "--servers", str(servers)]
-    command += ["--port", "0", "--quiet", "--no-evidence"]
+    command += ["--port", "0", "--quiet", "--no-evidence", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:

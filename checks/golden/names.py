@@ -147,6 +147,7 @@ from callwright_lab.verify.requests import Asked
 from callwright_lab.verify.steps import StepFaultKind
 from callwright_lab.verify.trajectories import Checker as _Checker
 from callwright_lab.verify.trajectories import Status as _Verified
+from trees import parse_modules
 
 Event = Any  # kind, seq, at, data
 Json = Any
@@ -789,9 +790,9 @@ def all_texts() -> Iterator[str]:
 def trees() -> dict[str, ast.Module]:
     """Return every module of the package, by its place in it."""
     return {
-        path.relative_to(source.parent).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        path.relative_to(source.parent).as_posix(): tree
         for source in SOURCES
-        for path in sorted(source.rglob("*.py"))
+        for path, tree in parse_modules(source).items()
     }
 
 
@@ -800,13 +801,24 @@ def table_of_wire_names() -> dict[str, list[str]]:
     return {str(group): [*table.values()] for group, table in WIRE_NAMES.items()}
 
 
-@cache
 def literals() -> frozenset[str]:
     """Return every text constant of the package, but for the table that lists them."""
-    read = (tree for path, tree in trees().items() if Path(path).name != "wire_names.py")
-    nodes = (node for tree in read for node in ast.walk(tree))
-    constants = (node.value for node in nodes if isinstance(node, ast.Constant))
-    return frozenset(value for value in constants if isinstance(value, str))
+    return _read_constants()[0]
+
+
+@cache
+def _read_constants() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the text constants of the package, and the names that it takes from the table."""
+    texts, named, table = set(), set(), EditRules.__name__
+    for path, tree in trees().items():
+        is_table = Path(path).name == "wire_names.py"
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant):
+                if isinstance(node.value, str) and not is_table:
+                    texts.add(node.value)
+            elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == table:
+                named.add(node.attr)
+    return frozenset(texts), frozenset(named)
 
 
 def rules_outside_of_the_table() -> list[str]:
@@ -831,17 +843,9 @@ def _rule_of(call: ast.Call) -> ast.expr | None:
     return next(iter([*call.args[3:4], *(k.value for k in call.keywords if k.arg == "rule")]), None)
 
 
-@cache
 def used_rules() -> frozenset[str]:
     """Return the rules of the table that a module names, as they are stored."""
-    nodes = (node for tree in trees().values() for node in ast.walk(tree))
-    named = (node for node in nodes if isinstance(node, ast.Attribute))
-    table = EditRules.__name__
-    return frozenset(
-        getattr(EditRules, node.attr)
-        for node in named
-        if isinstance(node.value, ast.Name) and node.value.id == table
-    )
+    return frozenset(getattr(EditRules, name) for name in _read_constants()[1])
 
 
 def _texts(tree: ast.Module) -> Iterator[str]:

@@ -7,6 +7,7 @@ Record it again (``record_values``) only where that is meant, and where old file
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,14 @@ import pytest
 from golden import names
 from golden.test_journals import FULL, events_of
 from golden.values import FIXTURES, LITERALS, computed, put_back, sha, stored
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees_are_let_go() -> Iterator[None]:
+    """The package's syntax trees are a million objects that no other file needs."""
+    yield
+    names.trees.cache_clear()
+
 
 EXACT = sorted(set(FIXTURES) - {"wire", "texts"})
 RULES = frozenset(LITERALS["edit rules"])

@@ -26,6 +26,7 @@ _IMPORTED = [
     "tests.cli.program",
     *(f"callwright.{name}" for name in _OURS),
     "aiohttp",
+    "mcp",
     "numpy",
     "pydantic.main",
 ]

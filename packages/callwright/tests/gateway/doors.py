@@ -25,6 +25,7 @@ from callwright.gateway.server.gateway import Gateway, GatewaySetup
 from callwright.gateway.server.handlers import build_server
 from callwright.gateway.server.http_door import HttpDoor
 from callwright.serving.access import Access
+from tests.gateway.warm_python import words_of
 
 HERE = Path(__file__).parent
 WORLD = HERE / "world_server.py"
@@ -37,7 +38,7 @@ def world(*options: str, env: Mapping[str, str] | None = None, **more: Any) -> d
     """An entry of the servers file for the server that offers everything."""
     return {
         "command": sys.executable,
-        "args": ["-P", str(WORLD), *options],
+        "args": words_of(WORLD, *options),
         "env": dict(env or {}),
         **more,
     }

@@ -7,6 +7,7 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,9 @@ def _assigned(function: ast.AST) -> Iterator[str]:
             yield node.attr
 
 
-def _classes() -> dict[str, Class]:
+@cache
+def read_classes() -> dict[str, Class]:
+    """The classes of the package. Read by the first test that asks: not by each worker."""
     found = {}
     for path in SOURCE.rglob("*.py"):
         if path.name == "protocols.py":
@@ -79,13 +82,10 @@ def _classes() -> dict[str, Class]:
     return found
 
 
-CLASSES = _classes()
-
-
 def _inherited(made: Class) -> Iterator[Class]:
     yield made
     for base in made.bases:
-        for other in CLASSES.values():
+        for other in read_classes().values():
             if other.name.rpartition(".")[2] == base and other is not made:
                 yield from _inherited(other)
 
@@ -117,7 +117,9 @@ def _stands_behind(made: Class, protocol: type) -> bool:
 
 
 def implementations(protocol: type) -> set[str]:
-    return {c.name.rpartition(".")[2] for c in CLASSES.values() if _stands_behind(c, protocol)}
+    return {
+        c.name.rpartition(".")[2] for c in read_classes().values() if _stands_behind(c, protocol)
+    }
 
 
 def test_the_seams_are_those_that_the_house_knows() -> None:

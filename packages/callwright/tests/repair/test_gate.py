@@ -208,6 +208,8 @@ def test_no_other_module_makes_a_checked_call() -> None:
         text = path.read_text(encoding="utf-8")
         assert "__new__(CheckedCall" not in text, path
         assert "_SEAL" not in text or path.name == "clear.py", path
+        if "CheckedCall" not in text:
+            continue
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("CheckedCall"):
                 raise AssertionError(f"{path}:{node.lineno} makes a CheckedCall")

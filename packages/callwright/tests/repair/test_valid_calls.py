@@ -4,13 +4,22 @@ like. The one exception is a mark around its own parameter's name, where the val
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, ToolCall
+from callwright.nouns.types import (
+    CheckedCall,
+    Json,
+    JsonObject,
+    Tool,
+    ToolCall,
+    to_canonical_json,
+)
 from callwright.repair.gate import Gate
 from callwright.repair.refinement import refine
 from callwright.schema.compiled import compile_schema
@@ -239,10 +248,19 @@ def calls(draw: st.DrawFn) -> tuple[Tool, JsonObject]:
     arguments: JsonObject = {}
     for key, part in tool.properties.items():
         if key in tool.required or draw(st.booleans()):
-            odd = [value for value in VALUES if compile_schema(part).accepts(value)]
-            fitting = st.nothing() if "enum" in part else ANY.filter(compile_schema(part).accepts)
-            arguments[key] = draw(st.sampled_from(odd) | fitting)
+            arguments[key] = draw(fitting_values(to_canonical_json(part)))
     return tool, arguments
+
+
+@cache
+def fitting_values(part: str) -> st.SearchStrategy[Json]:
+    """The values that a parameter's schema takes. There are few schemas and many examples: each is
+    compiled and its filter made once.
+    """
+    schema = json.loads(part)
+    accepts = compile_schema(schema).accepts
+    odd = st.sampled_from([value for value in VALUES if accepts(value)])
+    return odd if "enum" in schema else odd | ANY.filter(accepts)
 
 
 def is_right(tool: Tool, arguments: Any) -> bool:

@@ -14,6 +14,7 @@ from callwright.gateway.pins import PinStore
 from callwright.tools.trust import TrustStore
 from tests.cli.program import callwright
 from tests.gateway.files import write_servers
+from tests.gateway.warm_python import words_of
 
 SEND = {"name": "send", "description": "Send a mail", "inputSchema": {"type": "object"}}
 OTHER = SEND | {"description": "Send a mail to me first"}
@@ -77,7 +78,7 @@ async def test_a_gateway_that_runs_takes_up_an_approval(tmp_path: Path, folder: 
         "    return 'noon'\n"
         "server.run('stdio')\n"
     )
-    entry: dict[str, Any] = {"command": sys.executable, "args": ["-P", str(program)]}
+    entry: dict[str, Any] = {"command": sys.executable, "args": words_of(program)}
     servers = write_servers(tmp_path, {"clock": {**entry, "approve": ["*"]}})
     environment = {**os.environ, "CALLWRIGHT_TRUST": str(folder)}
     started = StdioServerParameters(

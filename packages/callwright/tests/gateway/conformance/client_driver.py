@@ -1,8 +1,7 @@
 """The command that the conformance suite runs for its client scenarios: a client that reaches the
 suite's server through the gateway, so that the gateway is the client which the suite examines.
 
-``python -m tests.gateway.conformance.client_driver URL``; the scenario is in the environment, as
-the suite puts it there.
+``python client_driver.py URL``; the scenario is in the environment, as the suite puts it there.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import urllib.request
@@ -24,6 +25,7 @@ import pytest
 import yaml
 
 from tests.gateway.files import write_servers
+from tests.gateway.warm_python import words_of
 from tests.peers import installed, node_from_pypi, run
 
 PACKAGE = "@modelcontextprotocol/conformance"
@@ -151,7 +153,7 @@ def test_an_old_client_reaches_a_server_over_stdio(suite: Suite, tmp_path: Path)
 def test_the_gateway_passes_every_required_scenario_of_a_client(
     suite: Suite, revision: str, tmp_path: Path
 ) -> None:
-    command = f"{sys.executable} -P -m tests.gateway.conformance.client_driver"
+    command = shlex.join([sys.executable, *words_of(HERE / "client_driver.py")])
     found = suite.run("client", revision, "--command", command, folder=tmp_path)
     require_all(suite, "client", revision, found)
 

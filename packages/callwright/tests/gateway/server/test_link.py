@@ -13,6 +13,7 @@ from callwright.gateway.session.commands import Failed, Rejected, Returned
 from callwright.nouns.errors import CatalogError
 from callwright.tools.servers import Server
 from tests.gateway.doors import HOSTILE, PEER, WORLD
+from tests.gateway.warm_python import words_of
 
 
 class Listener:
@@ -31,7 +32,7 @@ class Listener:
 def build_link(
     group: asyncio.TaskGroup, *args: str, capabilities: dict[str, Any] | None = None
 ) -> McpLink:
-    server = Server("s", command=sys.executable, args=("-P", *args))
+    server = Server("s", command=sys.executable, args=args)
     return McpLink(server, ConnectionKey(), Listener(), group, capabilities or {})
 
 
@@ -40,7 +41,7 @@ async def test_a_connection_lists_calls_and_knows_what_its_server_can(
     options: tuple[str, ...],
 ) -> None:
     async with asyncio.TaskGroup() as group:
-        link = build_link(group, str(WORLD), *options)
+        link = build_link(group, *words_of(WORLD, *options))
         assert not link.is_open
         assert len(await link.open()) == 10
         assert link.is_open
@@ -65,7 +66,7 @@ async def test_a_connection_lists_calls_and_knows_what_its_server_can(
 
 async def test_a_server_s_own_error_a_lost_answer_and_a_closed_connection_are_told_apart() -> None:
     async with asyncio.TaskGroup() as group:
-        link = build_link(group, str(PEER))
+        link = build_link(group, "-P", str(PEER))
         await link.open()
         flight = Flight(refuse_ask)
         for name, code in (("refuse", -32603), ("app_error", -32000)):
@@ -93,7 +94,8 @@ async def test_what_a_server_asks_belongs_to_the_only_call_under_way_or_to_none(
         return types.ElicitResult(action="accept", content={"name": "Ann"})
 
     async with asyncio.TaskGroup() as group:
-        link = build_link(group, str(WORLD), "--legacy", capabilities={"elicitation": {"form": {}}})
+        words = words_of(WORLD, "--legacy")
+        link = build_link(group, *words, capabilities={"elicitation": {"form": {}}})
         await link.open()
         alone = await link.send("tools/call", {"name": "ask_name"}, Flight(answer))
         assert isinstance(alone, Returned)
