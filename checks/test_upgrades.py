@@ -56,6 +56,7 @@ def test_every_keyword_that_stood_alone_is_listed() -> None:
     # they came after the groups
     never_alone = {
         ("instructions", "interaction"),
+        ("model_profile", "interaction"),
         ("simulator", "selection"),
         ("probing", "selection"),
     }

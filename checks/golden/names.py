@@ -760,7 +760,14 @@ READ_BY_MODELS = ("agent", "grounding", "parsing", "planning", "repair", "schema
 READ_BY_CLIENTS = (
     *(
         f"callwright/proxy/session/{name}"
-        for name in ("decide", "guard", "guided", "hallucinated_calls", "history", "lead")
+        for name in (
+            "decide",
+            "guard",
+            "hallucinated_calls",
+            "history",
+            "leading/guided",
+            "leading/lead",
+        )
     ),
     "callwright/gateway/exposure/exposure",
     "callwright/gateway/exposure/meta_tools",

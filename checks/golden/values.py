@@ -324,6 +324,15 @@ _UNDO = {
     },
     "annotations": {"readOnlyHint": False, "destructiveHint": True},
 }
+_ENTER = {
+    "name": "enter",
+    "parameters": {
+        "type": "object",
+        "properties": {"day": {"type": "string", "format": "date"}},
+        "required": ["day"],
+    },
+}
+ENTERING = [{"type": "function", "function": _ENTER}]
 UNDOING = [*DECLARED, {"type": "function", "function": _UNDO}]
 ZURICH, ROME = {"city": "Zürich"}, {"city": "Rome"}
 FAILED = [
@@ -384,6 +393,16 @@ TALKS = {
         [guided("send_mail", MAIL), {"content": "It is sent."}],
         {"messages": [*MAILED, told("c1", "sent")]},
         {"guided": "on"},
+    ),
+    "named day": Talk(
+        [{"tool_calls": native(("c1", "enter", {"day": "2026-03-14"}))}],
+        {
+            "messages": [
+                {"role": "system", "content": "Today is 2026-03-12."},
+                {"role": "user", "content": "Enter the visit to the warehouse for tomorrow."},
+            ],
+            "tools": ENTERING,
+        },
     ),
     "write unstated": Talk(
         [guided("send_mail", {"to": "bob@y.example"}), {"content": "To whom?"}] * 2,

@@ -19,7 +19,7 @@ from callwright.proxy.server.app import UpstreamFacts
 from callwright.proxy.session.events import Probed
 from callwright.proxy.session.settings import GuidedPart, Settings
 from tests.proxy.playbook import JSON, call, chunk, native_stream, text_stream, whole
-from tests.proxy.session.test_lead import FIND, ORDER
+from tests.proxy.session.leading.test_lead import FIND, ORDER
 from tests.proxy.upstream import Asked, Reply, proxy, upstream
 
 QUERY = "Order 200 hex bolts"

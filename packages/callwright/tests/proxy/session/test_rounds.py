@@ -9,7 +9,7 @@ import pytest
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.rounds import Rounds, find_rounds, offer_tools
 from callwright.proxy.session.settings import GuidedPart
-from tests.proxy.session.test_lead import TOOLS, context, made, user
+from tests.proxy.session.leading.test_lead import TOOLS, context, made, user
 
 FOUND = made("find_part", {"name": "hex bolts"}, '{"code": "HB-8"}')
 LOST = made("find_part", {"name": "hex bolts"}, "Error: there is no such part")

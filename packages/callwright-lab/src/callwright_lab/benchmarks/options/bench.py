@@ -3,7 +3,7 @@
 Of ACEBench's normal rows (dev half) each optional parameter of gold's tools that lists its values is
 one case. *Said*: gold gives it, and no plain no. *Unsaid*: gold leaves it out; its value is the one that
 the model holds likeliest without the conversation, as it would fill a form. The gain of a value by the
-conversation is what :mod:`callwright.proxy.session.option_support` keeps it by; its threshold is read
+conversation is what :mod:`callwright.proxy.session.leading.option_support` keeps it by; its threshold is read
 off here.
 """
 
@@ -23,10 +23,10 @@ from callwright.jsontext import parse
 from callwright.models.chat import Gathered
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import JsonObject, Reply
-from callwright.proxy.session import guided
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, Toolsets, read_context
-from callwright.proxy.session.option_support import (
+from callwright.proxy.session.leading import guided
+from callwright.proxy.session.leading.option_support import (
     Option,
     build_body,
     compute_gain,

@@ -10,8 +10,8 @@ from callwright.models.chat import messages_out, tool_out
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import JsonObject, Message, to_canonical_json
-from callwright.proxy.session import guided
 from callwright.proxy.session.context import Toolsets, read_context
+from callwright.proxy.session.leading import guided
 from callwright.proxy.session.settings import Settings
 from callwright_lab.benchmarks.refine.task import Examination, Task
 

@@ -19,8 +19,8 @@ from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import MissingExtra
 from callwright.nouns.types import Json, JsonObject, ToolCall
 from callwright.parsing import parse_calls
-from callwright.proxy.session import guided
 from callwright.proxy.session.answers.native import NativeCalls
+from callwright.proxy.session.leading import guided
 from callwright_lab.benchmarks.refine.guided import MODE as GUIDED
 from callwright_lab.benchmarks.refine.task import Found, Recorded, Task
 

@@ -21,10 +21,11 @@ from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.parsing import parse_calls
-from callwright.proxy.session import followup, guard, guided, history, ids, words
+from callwright.proxy.session import followup, guard, history, ids, words
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.guarding import HeldCall
+from callwright.proxy.session.leading import guided
 from callwright.proxy.session.model_rule import refine_calls
 from callwright.proxy.session.refining import (
     LEFT_OUT,
@@ -43,7 +44,7 @@ from callwright.schema.coerce import pointer_join
 
 _MOST_SHARES = 256  # that are remembered of each list of tools
 if TYPE_CHECKING:
-    from callwright.proxy.session.option_support import Option
+    from callwright.proxy.session.leading.option_support import Option
 
 GUIDED = EditRules.GUIDED_CALL  # the rule of calls that a second reading brought or took away
 _WITHHELD: Mapping[str, EditRule] = {
@@ -367,7 +368,7 @@ def _restore_likely(
     gone = {edit.path: edit for edit in made.edits if edit.rule == LEFT_OUT and edit.after is None}
     if not gone or is_left or context.holds_media:
         return
-    from callwright.proxy.session import option_support
+    from callwright.proxy.session.leading import option_support
 
     tools = {tool.name: tool for tool in context.toolset.tools}
     for place, one in enumerate(work):
@@ -397,7 +398,7 @@ def _restore(one: AnswerCall, option: Option, made: Decision, edit: Edit, contex
 
 def _ask_gain(option: Option, context: Context) -> Generator[Question, Reply, float | None]:
     """The gain of a value by the conversation; None where the upstream states no probabilities."""
-    from callwright.proxy.session import option_support
+    from callwright.proxy.session.leading import option_support
 
     body = option_support.build_body(option, context, is_told=True)
     told = option_support.read_share((yield Question("option", body)), option)

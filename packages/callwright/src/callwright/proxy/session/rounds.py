@@ -16,7 +16,7 @@ from callwright.agent.step import Ask, BindStep, Replied, StepContext, Steps
 from callwright.nouns.types import Json, JsonObject, Reply, Tool, ToolResult
 from callwright.proxy.session.context import Context, DecidedBefore
 from callwright.proxy.session.decide import Question
-from callwright.proxy.session.lead import (
+from callwright.proxy.session.leading.lead import (
     build_body,
     build_context,
     read_parts,

@@ -9,9 +9,10 @@ from collections.abc import Callable, Generator
 from callwright.nouns.types import Edit, Reply
 from callwright.nouns.wire_names import EditRules
 from callwright.parsing import parse_calls
-from callwright.proxy.session import guided, words
+from callwright.proxy.session import words
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, Question
+from callwright.proxy.session.leading import guided
 
 _PROBLEM = "Your last answer held no words for the user."
 _WHY = "the model wrote no answer in words"

@@ -20,7 +20,7 @@ from tests.proxy.playbook import (
     text_stream,
     whole,
 )
-from tests.proxy.session.test_lead import READ, TEXT, TOOLS, made, tool, user
+from tests.proxy.session.leading.test_lead import READ, TEXT, TOOLS, made, tool, user
 
 NATIVE = Probed(native=True, schema=False)
 ORDER_BOLTS = user("Order 200 hex bolts")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from callwright.nouns.errors import Failure
-from callwright.proxy.session import guided
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Found
 from callwright.proxy.session.events import Learned
+from callwright.proxy.session.leading import guided
 from callwright.proxy.session.phases.answering import decide_answer
 from callwright.proxy.session.phases.asking import UNSUPPORTED, fetch_reply
 from callwright.proxy.session.phases.transaction import Steps, Transaction

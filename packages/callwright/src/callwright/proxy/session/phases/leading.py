@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import get_args
 
-from callwright.proxy.session import guided
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, list_withheld
-from callwright.proxy.session.lead import Lead, lead
+from callwright.proxy.session.leading import guided
+from callwright.proxy.session.leading.lead import Lead, lead
 from callwright.proxy.session.phases.answering import ask_freely
 from callwright.proxy.session.phases.asking import UNSUPPORTED, answer_questions
 from callwright.proxy.session.phases.transaction import Steps, Transaction

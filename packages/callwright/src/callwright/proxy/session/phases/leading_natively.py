@@ -14,7 +14,7 @@ from callwright.proxy.session.answers.streaming import Streamed
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decide import Decision, list_withheld
 from callwright.proxy.session.events import SendUpstream
-from callwright.proxy.session.lead import Lead, is_answered_by_engine, write_answer
+from callwright.proxy.session.leading.lead import Lead, is_answered_by_engine, write_answer
 from callwright.proxy.session.phases.answering import (
     CameWhole,
     ask_freely,

@@ -10,7 +10,7 @@ from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, Toolsets
 from callwright.proxy.session.events import Probe, Probed, Request, SendUpstream
 from callwright.proxy.session.guarding import choose_mode
-from callwright.proxy.session.guided import build_body_in_words
+from callwright.proxy.session.leading.guided import build_body_in_words
 from callwright.proxy.session.phases.answering import ask_freely, relay_answer
 from callwright.proxy.session.phases.by_schema import ask_guided
 from callwright.proxy.session.phases.forming import answer_in_form

@@ -19,8 +19,9 @@ from callwright import prompts
 from callwright.models.chat import messages_out
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, JsonObject, Reply, Tool, to_canonical_json
-from callwright.proxy.session import followup, guided
+from callwright.proxy.session import followup
 from callwright.proxy.session.context import Context
+from callwright.proxy.session.leading import guided
 
 LEAST_GAIN = threshold("callwright.repair", "option_support.least_gain")
 """The least gain, in natural logarithms, with which a value counts as implied."""

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from callwright.proxy.session import guided
 from callwright.proxy.session.context import Context, Toolsets, read_context
+from callwright.proxy.session.leading import guided
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import body
 

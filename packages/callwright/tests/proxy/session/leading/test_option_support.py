@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import Reply
 from callwright.proxy.session.context import Context, Toolsets, read_context
-from callwright.proxy.session.option_support import (
+from callwright.proxy.session.leading.option_support import (
     Option,
     build_body,
     compute_gain,

@@ -45,11 +45,12 @@ from callwright.nouns.types import (
     ToolCall,
     ToolResult,
 )
-from callwright.proxy.session import followup, guided, served, words
+from callwright.proxy.session import followup, words
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, DecidedBefore
 from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
 from callwright.proxy.session.guarding import HeldCall
+from callwright.proxy.session.leading import guided, served
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 C = TypeVar("C", bound=StepContext)
