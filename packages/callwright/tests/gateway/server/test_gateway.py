@@ -171,6 +171,17 @@ async def test_it_can_be_stopped_while_servers_are_being_started() -> None:
         assert (await client.list_tools()).tools == []
 
 
+async def test_a_server_that_hangs_at_its_start_is_waited_for_once() -> None:
+    servers = {"slow": {"command": "sleep", "args": ["60"]}, "w": world()}
+    gateway = build_gateway(servers, list_seconds=3.0)
+    async with gateway.running(), connect(gateway) as client:
+        await client.list_tools()
+        async with asyncio.timeout(2):  # less than one wait
+            for _ in range(5):
+                listed = await client.list_tools()
+        assert {tool.name for tool in listed.tools} >= {"w__add"}
+
+
 async def test_what_a_server_echoes_of_its_key_is_taken_out() -> None:
     gateway = build_gateway(
         {"w": world(env={"WORLD_KEY": "abcdef-123456-key"}, approve=["*"])},

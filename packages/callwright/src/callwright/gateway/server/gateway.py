@@ -80,6 +80,8 @@ class Gateway:
         self._consent: Consent | None = None
         self._budget = HourlyBudget()
         self._starts = asyncio.Semaphore(_MOST_STARTS)
+        self._finding: dict[str, asyncio.Task[None]] = {}  # lists that are on their way, by server
+        self._late: set[str] = set()  # servers whose list did not come in time
         self._is_stale = True
         self._number = 0
         self.active = 0
@@ -122,7 +124,9 @@ class Gateway:
         return self.setup.exposure.list_tools(self.get_catalog())
 
     async def discover(self, caller: Caller) -> None:
-        """Make known what servers offer that have never been listed."""
+        """Make known what servers offer that have never been listed. One that took too long once is
+        waited for no more: clients are told when its list comes.
+        """
         unknown = [one for one in self.upstreams.values() if one.listing is None]
         if not unknown:
             return
@@ -131,9 +135,15 @@ class Gateway:
             async with self._starts:
                 await self._guard(upstream.discover(caller.key, caller.declared))
 
-        tasks = {self._group.create_task(start(one)) for one in unknown if not one.is_resting}
-        if tasks:
-            await asyncio.wait(tasks, timeout=self.setup.list_seconds)
+        for one in unknown:
+            if one.name not in self._finding and not one.is_resting:
+                task = self._group.create_task(start(one), name=one.name)
+                self._finding[one.name] = task
+                task.add_done_callback(lambda task: self._finding.pop(task.get_name(), None))
+        waited = {task for name, task in self._finding.items() if name not in self._late}
+        if waited:
+            _, late = await asyncio.wait(waited, timeout=self.setup.list_seconds)
+            self._late.update(task.get_name() for task in late)
 
     def get_input_schema(self, name: str) -> JsonObject | None:
         """The schema that a tool's server gave, by the name that clients know."""
