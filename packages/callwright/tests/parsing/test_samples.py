@@ -116,7 +116,11 @@ def test_a_sample_cut_off_never_becomes_a_call_that_it_is_not(data: st.DataObjec
     text = case["text"][: data.draw(st.integers(0, len(case["text"])))]
     meant = [[c["name"], c["arguments"]] for c in case["calls"]]
     parser = _parser(case)
+    # a bracket tag alone is a whole call of a tool without parameters
+    bare = [t for t in case["tools"] if isinstance(t, str) and case["family"] == "bracket"]
     for piece in [*parser.feed(text), *parser.close()]:
+        if isinstance(piece, CallPiece) and piece.call.tool in bare and not piece.call.arguments:
+            continue
         if (
             isinstance(piece, CallPiece)
             and isinstance(piece.call.arguments, dict)

@@ -27,6 +27,15 @@ def test_json_behind_the_tag_is_read() -> None:
     assert (found.call.arguments, found.problems) == ({"a": "]"}, ())
 
 
+def test_a_tag_at_the_end_of_a_reply_calls_only_a_tool_without_parameters() -> None:
+    (found,) = calls("Now [TOOL: f]")
+    assert (found.call.arguments, found.truncated) == ({}, False)
+    (cut,) = calls("Now [TOOL: nmap]")
+    assert cut.truncated
+    (whole,) = calls("Now [TOOL: nmap] and wait.")
+    assert (whole.call.arguments, whole.truncated) == ({}, False)
+
+
 def test_tags_without_an_offered_tool_or_an_end_stay_text() -> None:
     for text in ("[TOOL: curl x]", "[TOOL: nmap -sV", "[TOOL: nmap -sV\n]"):
         assert calls(text) == []

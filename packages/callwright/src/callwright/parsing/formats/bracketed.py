@@ -11,7 +11,7 @@ from callwright.parsing.marker_set import MarkerSet
 from callwright.parsing.pieces import Block, Meant, Reading
 from callwright.parsing.scanner import Scanner
 from callwright.parsing.tool_vocabulary import ToolVocabulary
-from callwright.parsing.values import read_arguments
+from callwright.parsing.values import STOPPED, read_arguments
 
 MARKER = "[TOOL: "
 _END = MarkerSet(["]", "\n"])
@@ -37,6 +37,8 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     if given:
         return Block("bracket", [_build_plain_call(name, given, offer)])
     ahead = yield from tape.glance()
+    if ahead < 0 and offer.schema(name):  # its arguments would follow
+        return Block("bracket", [Meant(name, "", [STOPPED], truncated=True)])
     if ahead < 0 or tape.text[tape.at + ahead] != "{":
         return Block("bracket", [Meant(name, {})])
     tape.at += ahead
