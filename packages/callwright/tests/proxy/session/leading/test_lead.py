@@ -225,6 +225,27 @@ def test_a_reply_that_only_lists_what_was_done_calls_nothing() -> None:
     assert not found.held
 
 
+@pytest.mark.parametrize(
+    ("request_", "times"),
+    [
+        ("Bestelle zwei Stück der Schrauben HB-8 für die Werkstatt.", 1),
+        ("Please order two pieces of HB-8 for us.", 1),
+        ("Pide dos piezas de la HB-8 para el taller.", 2),  # too few words to tell the language
+        ("请订购两个 HB-8 零件。", 1),
+        ("Please order two pieces of HB-8 for us, and do it twice.", 2),
+        ("Bestelle zweimal zwei Stück der Schrauben HB-8 für die Werkstatt.", 2),
+        ("Please place 3 orders of two HB-8 for us.", 2),
+    ],
+)
+def test_a_write_stands_in_a_led_reply_as_often_as_it_may_be_meant(
+    request_: str, times: int
+) -> None:
+    order = ("create_order", {"part_code": "HB-8", "quantity": 2})
+    found, _ = run(context(user(request_)), calls(order, order))
+    assert found.decision is not None
+    assert len(found.decision.calls) == times
+
+
 def test_a_reply_that_states_a_served_wish_once_more_calls_nothing() -> None:
     asked = user("What is the code of the hex bolts?")
     found, _ = run(context(asked), calls(("find_part", {"name": "hex bolts"})))

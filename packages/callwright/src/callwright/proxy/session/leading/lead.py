@@ -30,6 +30,7 @@ from callwright.agent.step import (
     Steps,
     ask,
 )
+from callwright.language.again import asks_again
 from callwright.language.thanks import is_only_thanks
 from callwright.models.grammar import build_grammar
 from callwright.nouns.plan import Plan
@@ -51,11 +52,14 @@ from callwright.proxy.session.context import Context, DecidedBefore
 from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
 from callwright.proxy.session.guarding import HeldCall
 from callwright.proxy.session.leading import guided, served
+from callwright.repair.provenance.echoes import has_argument
+from callwright.repair.provenance.invention import can_read_numbers
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 C = TypeVar("C", bound=StepContext)
 _QUESTION = re.compile(r"[?？؟]")
 _REMEMBERED = 256  # requests for each list of tools
+_MOST_AGAIN = 20  # times that somebody asks for the same
 
 
 @dataclass(slots=True)
@@ -330,7 +334,7 @@ def _carry_out(
                 made.is_readable = False
             return Replied(made.reply)
         case Execute(calls):
-            calls = _hold_incomplete(_drop_equal_reads(calls, context), context)
+            calls = _hold_incomplete(_drop_equal_calls(calls, context), context)
             found = [Found(call, dialect="guided") for call in calls]
             decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
             if decision.calls:
@@ -351,8 +355,10 @@ def _keep_held(policy: ForClient, held: Sequence[HeldCall], decision: Decision) 
     policy.intend([(one.call, one.missing) for one in lacking], leaving)
 
 
-def _drop_equal_reads(calls: Sequence[ToolCall], context: Context) -> list[ToolCall]:
-    """The calls without reads that stand there already: only writes may be meant twice."""
+def _drop_equal_calls(calls: Sequence[ToolCall], context: Context) -> list[ToolCall]:
+    """The calls without those that stand there already: reads, and writes that are surely not meant
+    twice.
+    """
     reads = {tool.name for tool in context.toolset.tools if tool.effects.read_only}
     kept: dict[str, ToolCall] = {}
     wrote = 0
@@ -360,8 +366,27 @@ def _drop_equal_reads(calls: Sequence[ToolCall], context: Context) -> list[ToolC
         is_read = call.tool in reads
         wrote += not is_read
         # a read behind a write may say something else
-        kept.setdefault(f"{wrote}{make_call_key(call)}" if is_read else str(place), call)
+        key = f"{wrote if is_read else 'write'} {make_call_key(call)}"
+        if key in kept and not is_read and _may_be_meant_again(call, context):
+            key = str(place)
+        kept.setdefault(key, call)
     return [*kept.values()]
+
+
+def _may_be_meant_again(call: ToolCall, context: Context) -> bool:
+    """Return True unless the request surely asks for a call once: it can be read, does not speak of
+    doing it again, and names no number that the call does not hold.
+    """
+    query = context.state.asked.query
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    if asks_again(query) is not False or not can_read_numbers([query]):
+        return True
+    numbers = ProvenanceIndex(query).numbers_apart
+    return any(
+        1 < number <= _MOST_AGAIN and not has_argument(given, int(number))
+        for number in numbers
+        if number == int(number)
+    )
 
 
 def _hold_incomplete(calls: Sequence[ToolCall], context: Context) -> tuple[ToolCall, ...]:
