@@ -414,6 +414,23 @@ def test_a_code_is_not_known_because_it_was_looked_up() -> None:
     assert find_inventions({"x": "ORD-4711"}, tool(CODE), known) == ()
 
 
+@pytest.mark.parametrize(
+    "about",
+    [
+        "The day, e.g. 2026-01-15",
+        "Der Tag, z. B. 2026-01-15.",
+        "El día, por ejemplo: 2026-01-15",
+        "日期，例如2026-01-15。",
+        "اليوم، مثال: 2026-01-15",
+    ],
+)
+def test_an_example_of_a_description_is_no_value_that_the_schema_gives(about: str) -> None:
+    part = {**DAY, "description": about}
+    assert found("2026-01-15", part, "Book a table.") == ["2026-01-15"]
+    given = {**DAY, "description": "The day; 2026-01-15 for the whole year"}
+    assert found("2026-01-15", given, "Book a table.") == []
+
+
 def test_one_of_something_has_to_be_said_where_the_language_says_it() -> None:
     assert counting(1, "Order some desk lamps, please.")
     assert counting(1, "Bestelle bitte Tischlampen und sonst nichts mehr")

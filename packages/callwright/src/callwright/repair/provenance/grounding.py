@@ -11,10 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal
 
 from callwright.language import ENGLISH
+from callwright.language.pack import PACKS
 from callwright.language.tokens import split_identifier, squash_text
+from callwright.language.vocabulary import Vocabulary
 from callwright.nouns.errors import ViolationKind
 from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.nouns.wire_names import EditRules
@@ -35,9 +38,9 @@ _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\Z", re.I)
 _OPAQUE = re.compile(r"(?=(?:\D*\d){4})(?=(?:[^A-Za-z]*[A-Za-z]){2})[A-Za-z0-9_\-]{12,}\Z")
 _NUMBERED = re.compile(r"(?=.*\d)[A-Za-z0-9_\-./#:]{4,}\Z")
 _PLACEHOLDER = ENGLISH.pattern("placeholders.written")
-_EXAMPLE = ENGLISH.pattern("placeholders.example")
 _TYPE_WORDS = ENGLISH.words("placeholders.type_words")
 _FILLERS = ENGLISH.words("placeholders.fillers")
+_EXAMPLE = "placeholders.example"
 
 
 @dataclass(slots=True)
@@ -286,8 +289,17 @@ def copies_example(value: Json, part: Json, sources: ProvenanceIndex) -> bool:
 
 
 def examples_in(text: str) -> frozenset[str]:
-    """Return the words that follow "such as", "e.g." and similar phrases: one word each."""
-    return frozenset(found.strip("'\"`.,;:)") for found in _EXAMPLE.findall(text))
+    """Return the words that follow "such as", "e.g." and similar phrases of all languages with a
+    pack: one word each.
+    """
+    found = (word for pattern in _list_example_patterns() for word in pattern.findall(text))
+    return frozenset(word.strip("'\"`.,;:)") for word in found)
+
+
+@cache
+def _list_example_patterns() -> tuple[re.Pattern[str], ...]:
+    known = (Vocabulary(code) for code in PACKS)
+    return tuple(one.pattern(_EXAMPLE) for one in known if one.has(_EXAMPLE))
 
 
 def looks_unfilled(value: str) -> bool:
