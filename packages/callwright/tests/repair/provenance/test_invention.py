@@ -415,6 +415,36 @@ def test_a_code_is_not_known_because_it_was_looked_up() -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (1250, "Zahle Ann 1 250 Kronen für das Auto."),
+        (1250, "Zahle Ann 1\u202f250 Kronen für das Auto."),
+        (1250, "Zahle Ann 1'250 Franken für das Auto."),
+        (1250, "ادفع إلى Ann ١٬٢٥٠ كرونة من فضلك"),
+        (200, "ادفع إلى Ann مئتي كرونة من فضلك"),
+    ],
+)
+def test_a_number_counts_however_its_thousands_are_parted(value: int, said: str) -> None:
+    assert found(value, NUMBER, said) == []
+    assert found(value + 3, NUMBER, said) == [value + 3]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("19:30", "Trag das Treffen mit Ann für halb acht abends in den Kalender ein."),
+        ("16:45", "Enter the meeting with Ann at quarter to five, please."),
+        ("15:30", "Apunta la reunión con Ann a las tres y media de la tarde, por favor."),
+        ("15:30", "Saat üç buçukta Ann ile toplantı oluştur."),
+    ],
+)
+def test_a_time_may_be_told_by_the_next_hour_or_in_words_that_cannot_be_read(
+    value: str, said: str
+) -> None:
+    assert found(value, TIME, said) == []
+
+
+@pytest.mark.parametrize(
     "about",
     [
         "The day, e.g. 2026-01-15",

@@ -77,6 +77,7 @@ _MOST_NUMBERS = 2_000  # beyond, nearly every number could be computed from them
 _MOST_MEANT = 4  # days that are shown
 _DEPTH = 12
 _NOON, _MIDNIGHT = 12, 24
+_HALF_PAST = 30  # from here on a time may be told by the next hour
 _WORD = re.compile(r"[^\W\d_]+")
 _ALONE = re.compile(r"(?<![\w-])[^\W\d_]+(?![\w-])")
 _DIGITS = re.compile(r"\d+")
@@ -337,11 +338,14 @@ class ValueJudge:
         return frozenset(day for day in found if day is not None)
 
     def _hour(self, text: str) -> bool:
-        found = _DIGITS.match(text)
-        hour = int(found[0]) if found else 0
-        return hour in (0, 12) or not {float(hour), float(hour % 12)}.isdisjoint(
-            self._sources.numbers
-        )
+        """A time of which the hour was said, or the next one: "quarter to five", "halb acht"."""
+        hour, minute = [*map(int, _DIGITS.findall(text)), 0, 0][:2]
+        hours = {hour, hour + 1} if minute >= _HALF_PAST else {hour}
+        if hour in (0, 12) or not can_read_numbers(self._said, self._tool):
+            return True
+        # "tres y media" is read as three and a half
+        said = {floor(n) for n in self._sources.numbers if isfinite(n)}
+        return any(not said.isdisjoint((h, h % 12)) for h in hours)
 
     def _digits(self, text: str) -> bool:
         """A text of which a longest row of digits was said, as a number or as a part of a longer

@@ -25,6 +25,8 @@ _WORD = re.compile(r"[^\W_]+")
 _NUMBER = ENGLISH.pattern("numbers.in_results")
 _COUNT_WORDS: Mapping[str, float] = ENGLISH.table("numbers.count_words")
 _COUNTS = frozenset(_COUNT_WORDS)
+# "1 250", "1'250" and the Arabic "١٬٢٥٠"
+_GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f'\u2019\u066c]\d{3})+(?![\w,]|\.\d)")
 _ENUMERATORS = ENGLISH.words("numbers.enumerators")
 _ENUMERATES = ENGLISH.pattern("numbers.enumerates")
 _CARDINALS = ENGLISH.table("number_words.numbers").keys()
@@ -156,8 +158,10 @@ class ProvenanceIndex:
     @property
     def _numbers(self) -> set[float]:
         if self._numbered < len(self._texts):
-            for figure, percent in _NUMBER.findall("\n\n".join(self._texts[self._numbered :])):
+            whole = "\n\n".join(self._texts[self._numbered :])
+            for figure, percent in _NUMBER.findall(whole):
                 self._number_set.update(_read_figures(figure, is_percent=bool(percent)))
+            self._number_set.update(_read_grouped(whole))
             self._number_set.update(_COUNT_WORDS[w] for w in self._counts())
             self._number_set.update(self._read_spelled(self._said))
             self._numbered = len(self._texts)
@@ -192,6 +196,7 @@ class ProvenanceIndex:
             for figure in _NUMBER.finditer(text):
                 if not _is_in_code(text, *figure.span(1)):
                     found.update(_read_figures(figure[1], is_percent=bool(figure[2])))
+            found.update(_read_grouped(text))
         more = self._counts() - _CARDINALS - (_ONE_WORDS - _ENUMERATORS)
         found.update(float(_COUNT_WORDS[word]) for word in more)
         return found
@@ -368,6 +373,12 @@ def _read_figures(text: str, *, is_percent: bool) -> Iterator[float]:
         yield from (number, abs(number))
         if is_percent:
             yield number / 100
+
+
+def _read_grouped(text: str) -> Iterator[float]:
+    """The numbers whose thousands are parted by a space, an apostrophe or the Arabic sign."""
+    for figure in _GROUPED.findall(text):
+        yield float("".join(sign for sign in figure if sign.isdecimal()))
 
 
 def _is_in_code(text: str, start: int, end: int) -> bool:
