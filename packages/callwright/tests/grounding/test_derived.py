@@ -166,3 +166,19 @@ def test_a_calculation_holds_and_its_neighbour_does_not(true: str, false: str) -
     verdict = check_statement(true, FERRIES)
     assert verdict.support == "supported", verdict.problems
     assert check_statement(false, FERRIES).support == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("made_up", "twice"),
+    [
+        ("Es gibt noch 20 Lampen auf Lager.", "Das Doppelte davon, zweimal 40, sind 80 Lampen."),
+        ("Quedan 20 lámparas en el almacén.", "Son el doble de las que hay: 80 lámparas."),
+        ("仓库里还有 20 盏灯。", "两倍就是 80 盏灯。"),
+        ("بقي 20 مصباحا في المخزن", "الضعف هو 80 مصباحا في المخزن"),
+    ],
+)
+def test_a_value_counts_twice_only_where_the_words_say_so(made_up: str, twice: str) -> None:
+    results = [ToolResult("r1", "get_part", {"code": "A-1"}, {"stock": 40})]
+    facts = facts_of("", results)
+    assert check_statement(made_up, facts).support == "unsupported"
+    assert check_statement(twice, facts).support == "supported"

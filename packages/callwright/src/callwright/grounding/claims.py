@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from callwright.grounding.facts import Facts
 from callwright.grounding.foreign import moments_in, numbers_in
 from callwright.grounding.labels import moment_labels
-from callwright.grounding.lexicon import GLUE, NOT_NAMES
+from callwright.grounding.lexicon import GLUE, NOT_NAMES, TWICE
 from callwright.grounding.quantity import (
     Moment,
     Number,
@@ -24,6 +24,7 @@ from callwright.grounding.quantity import (
 from callwright.grounding.words import find_concepts, stem_word
 from callwright.language import ENGLISH
 from callwright.language.detect import is_foreign, language_of
+from callwright.language.pack import pack
 from callwright.language.tokens import fold_text, split_tokens
 
 
@@ -56,12 +57,22 @@ class Claims:
     attributes: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()  # the attribute words that any result uses
     readable: bool = True  # its words are English, or nothing speaks against it
+    language: str = ""  # of a statement that is not English, "" where it cannot be told
 
     def announces(self, words: re.Pattern[str]) -> bool:
         """Return True if the statement may announce a calculation: it does so in words, or its
         words cannot be read.
         """
         return not self.readable or bool(words.search(self.text))
+
+    def counts_twice(self) -> bool:
+        """Return True if the statement may speak of a value twice, or of half of it: it has a word
+        for that, or no words for that are known in its language.
+        """
+        if self.readable:
+            return TWICE.search(self.text) is not None
+        language = pack(self.language)
+        return language is None or language.says("statements.twice", self.text) is not False
 
     def clause_of(self, span: Span) -> Clause:
         return next((c for c in self.clauses if c.span[0] <= span[0] < c.span[1]), self.clauses[-1])
@@ -139,7 +150,7 @@ def claims_of(text: str, facts: Facts) -> Claims:
     """Read one statement against the names that the results know."""
     language = language_of(text) or language_of(facts.query)
     told_by = text if language_of(text) or is_foreign(text) else facts.query
-    claims = Claims(text, readable=not is_foreign(told_by))
+    claims = Claims(text, readable=not is_foreign(told_by), language=language)
     lead = _NUMBERED.match(text)
     taken: list[Span] = [lead.span()] if lead else []
     taken += _extract_identifiers(claims, taken)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from callwright.grounding.binding import key_concepts
 from callwright.grounding.claims import Claims, Mention, content_words
 from callwright.grounding.facts import Facts, Figure, Leaf
-from callwright.grounding.lexicon import DIFFERENCE, EACH, PRODUCT, RATIO, SUM, TWICE
+from callwright.grounding.lexicon import DIFFERENCE, EACH, PRODUCT, RATIO, SUM
 from callwright.grounding.matching import is_close
 from callwright.grounding.parts import iter_parts
 from callwright.grounding.quantity import Moment, Number
@@ -327,7 +327,7 @@ def _iter_products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
         return
     amounts = {m.value for m in (*facts.query_numbers, *claims.numbers) if m is not n and m.value}
     amounts.update(v for v in facts.argument_numbers if v)
-    if claims.announces(TWICE):
+    if claims.counts_twice():
         amounts.add(2.0)
     for amount in sorted(amounts)[:12]:
         for value, figure in _select_figures(n, claims, facts):
