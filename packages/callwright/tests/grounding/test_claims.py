@@ -105,3 +105,8 @@ def test_any_text_is_taken_apart_with_spans_inside_it(text: str) -> None:
     )
     assert all(0 <= a < b <= len(text) for a, b in spans)
     assert claims.clauses
+
+
+def test_a_code_among_signs_that_part_no_words_stands_for_itself() -> None:
+    for text, code in (("A-100还有25件。", "A-100"), ("注文ORD-7は完了", "ORD-7")):
+        assert [word for _, word in read(text).identifiers] == [code]

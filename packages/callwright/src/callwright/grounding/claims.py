@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from callwright.grounding.facts import Facts
-from callwright.grounding.foreign import moments_in, numbers_in
+from callwright.grounding.foreign import blank_unparted, moments_in, numbers_in
 from callwright.grounding.labels import moment_labels
 from callwright.grounding.lexicon import GLUE, NOT_NAMES, TWICE
 from callwright.grounding.quantity import (
@@ -190,7 +190,8 @@ def _extract_identifiers(claims: Claims, taken: list[Span]) -> list[Span]:
     found = [(m.span(), m.group().rstrip(".,;:!?")) for m in _URLS.finditer(claims.text)]
     spans = [s for s, _ in found]
     dates = [m.span for m in find_moments(claims.text)]
-    for m in _CODE.finditer(claims.text):
+    text = blank_unparted(claims.text)
+    for m in _CODE.finditer(text):
         word = m.group()
         if (
             (_PLAIN.match(word) and not _DOTTED.match(word))
@@ -200,7 +201,7 @@ def _extract_identifiers(claims: Claims, taken: list[Span]) -> list[Span]:
             continue
         found.append((m.span(), word))
         spans.append(m.span())
-    for m in _JOINT.finditer(claims.text):
+    for m in _JOINT.finditer(text):
         if not _has_overlap(m.span(), [*spans, *dates, *taken]):
             found.append((m.span(), m.group()))
             spans.append(m.span())

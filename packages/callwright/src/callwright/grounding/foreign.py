@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,6 +16,15 @@ from callwright.grounding.quantity import (
 )
 from callwright.language.pack import pack
 from callwright.language.protocol import WrittenNumber
+
+_UNPARTED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")  # Chinese and Japanese signs
+
+
+def blank_unparted(text: str) -> str:
+    """The text, as long as it was, with blanks in the place of signs of scripts that part no words:
+    a code stands right beside them.
+    """
+    return _UNPARTED.sub(" ", text)
 
 
 def numbers_in(text: str, taken: Sequence[Span], language: str) -> list[Number]:
