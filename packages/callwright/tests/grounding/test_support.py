@@ -292,3 +292,29 @@ def test_a_number_beyond_what_is_indexed_of_a_huge_result_is_still_found() -> No
     facts = facts_of("q", [ToolResult("r1", "big", {}, content)])
     assert facts.cut
     assert check_statement("The price of the last one is 777,123.", facts).support == "supported"
+
+
+EVENTS = facts_of(
+    "When is the meeting?",
+    [
+        ToolResult("r1", "list_events", {}, [
+            {"title": "Meeting", "date": "2026-03-16", "time": "10:00", "guests": 25, "km": 5},
+            {"title": "Lunch", "date": "2026-03-17", "time": "12:30", "guests": 4, "km": 1}]),
+    ],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("The meeting is on 2026-03-16 10:00.", "The meeting is on 2026-03-16 12:30."),
+        ("Das Treffen ist am 2026-03-16 10:00.", "Das Treffen ist am 2026-03-17 10:00."),
+        ("会议在3月16日10:00。", "会议在3月18日10:00。"),
+        ("会议时间为2026年3月16日上午10点。", "会议时间为2026年4月16日。"),
+        ("第1个会议有25人参加。", "第1个会议有31人参加。"),
+        ("距离是5公里。", "距离是8公里。"),
+    ],
+)
+def test_days_times_and_numbers_beside_signs_are_checked(right: str, wrong: str) -> None:
+    assert check_statement(right, EVENTS).support == "supported"
+    assert check_statement(wrong, EVENTS).support == "unsupported"

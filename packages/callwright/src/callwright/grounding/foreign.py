@@ -37,7 +37,8 @@ def numbers_in(text: str, taken: Sequence[Span], language: str) -> list[Number]:
     if reader is None:
         return [replace(n, hedge="about") for n in find_numbers(text, taken, words=False)]
     written = {w.span[0]: w for w in reader.numbers(text)}
-    found = find_numbers(reader.with_point(text), taken, words=False)
+    aside = [*taken, *reader.no_amounts(text)]
+    found = find_numbers(blank_unparted(reader.with_point(text)), aside, words=False)
     return [_with_words(n, written.get(n.digits[0])) for n in found]
 
 

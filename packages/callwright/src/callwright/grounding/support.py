@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from callwright.grounding.assertion import check_name_pairs, check_states, check_truths
 from callwright.grounding.binding import Bound, anchors_of, bind_figure, is_conflicting
 from callwright.grounding.claims import Claims, claims_of
 from callwright.grounding.derived import derive_value
-from callwright.grounding.facts import Facts, Leaf
+from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.grounding_result import (
     NOWHERE,
     GroundingResult,
@@ -164,12 +165,12 @@ def _check_moment(
     if not weekday_fits(m):
         verdict.problems.append(f"{stated} is not that day of the week")
         return
-    found = [
-        (f, how) for f in facts.moment_figures if (how := same_moment(m, f, _get_offsets(facts)))
-    ]
-    bound = bind_figure([f for f, _ in found], m, claims, facts, cited)
+    bound = bind_figure(_find_same(m, facts), m, claims, facts, cited)
     if bound.figure is not None:
         leaves.append(bound.figure.leaf)
+        return
+    if parts := _find_day_and_time(m, facts):
+        leaves.extend(parts)
         return
     undisputed = bound.rival is None or bound.taken is None
     if undisputed and (
@@ -182,6 +183,22 @@ def _check_moment(
         leaves.extend(way.leaves)
         return
     record_problem(stated, bound, verdict, m)
+
+
+def _find_same(m: Moment, facts: Facts) -> list[Figure]:
+    return [f for f in facts.moment_figures if same_moment(m, f, _get_offsets(facts))]
+
+
+def _find_day_and_time(m: Moment, facts: Facts) -> tuple[Leaf, ...]:
+    """The day and the time of a moment, where one record holds them in two fields; () if none does."""
+    if not (m.has_date and m.has_time):
+        return ()
+    day = replace(m, hour=None, minute=None, second=None, offset=None, twelve=False)
+    time = replace(m, year=None, month=None, day=None, weekday=None, swapped=False)
+    days = {(f.leaf.result, f.leaf.record): f.leaf for f in _find_same(day, facts)}
+    times = (f.leaf for f in _find_same(time, facts))
+    found = ((days.get((leaf.result, leaf.record)), leaf) for leaf in times)
+    return next(((one, leaf) for one, leaf in found if one is not None), ())
 
 
 def _get_offsets(facts: Facts) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from callwright.language.detect import DETECTION, is_foreign, language_of
 from callwright.language.number_words import read_number_words
-from callwright.language.protocol import LanguagePack, WrittenDate, WrittenNumber
+from callwright.language.protocol import LanguagePack, Span, WrittenDate, WrittenNumber
 from callwright.language.stemming import strip_ending, strip_last_letters
 from callwright.language.vocabulary import Vocabulary
 
@@ -95,7 +95,14 @@ class Pack:
     def number_words(self, text: str) -> frozenset[float]:
         return read_number_words(text, [self._code])
 
+    def no_amounts(self, text: str) -> tuple[Span, ...]:
+        if not self.vocabulary.has("calendar.no_amount"):
+            return ()
+        return tuple(m.span() for m in self.vocabulary.pattern("calendar.no_amount").finditer(text))
+
     def dates(self, text: str) -> tuple[WrittenDate, ...]:
+        if self.vocabulary.has("calendar.written_date"):
+            return self._read_written_dates(text)
         found = []
         for m in self._date.finditer(text):
             day, year = m["day"] or m["day_after"], m["year"]
@@ -105,6 +112,16 @@ class Pack:
             )
             if (day or year) and 1 <= (made.day or 1) <= 31:
                 found.append(made)
+        return tuple(found)
+
+    def _read_written_dates(self, text: str) -> tuple[WrittenDate, ...]:
+        found = []
+        for m in self.vocabulary.pattern("calendar.written_date").finditer(text):
+            year, month, day = (
+                int(part) if part else None for part in m.group("year", "month", "day")
+            )
+            if month is not None and (day or year) and 1 <= (day or 1) <= 31:
+                found.append(WrittenDate(m.span(), month, day, year))
         return tuple(found)
 
     def with_point(self, text: str) -> str:

@@ -120,6 +120,12 @@ class LanguagePack(Protocol):
         """The dates in a text that name their month, in order."""
         ...
 
+    def no_amounts(self, text: str) -> tuple[Span, ...]:
+        """The numbers of a text that are no amounts, where the signs beside them say so: times and
+        places in an order.
+        """
+        ...
+
     def with_point(self, text: str) -> str:
         """The text, of the same length, with the signs of its numbers as in English."""
         ...
