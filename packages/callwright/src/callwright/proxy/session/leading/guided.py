@@ -66,14 +66,14 @@ def build_body(
     made["messages"] = add_instructions(context.body["messages"], told)
     if problem:
         made["messages"] += messages_out(prompts.render("again", problem=problem))
-    query = context.state.asked.query
+    names = ", ".join(tool.name for tool in tools)
     if open_ is not None:
-        names = ", ".join(tool.name for tool in tools)
-        asked = prompts.render("open", made=open_.made, open=open_.points, query=query, names=names)
+        values = {"query": context.state.asked.query, "names": names}
+        asked = prompts.render("open", made=open_.made, open=open_.points, **values)
         made["messages"] += messages_out(asked)
     elif not problem and shown and context.state.results:
-        # the schema says what may be called: a list of names here is copied as wishes
-        made["messages"] += messages_out(prompts.render("next", query=query))
+        asked = prompts.render("next", query=context.state.asked.query, names=names)
+        made["messages"] += messages_out(asked)
     wanted = build_schema(context, least=least, offered=tools)
     return followup.hold_to_schema(made, wanted, context)
 
