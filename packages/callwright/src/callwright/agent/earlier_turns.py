@@ -9,7 +9,6 @@ its tool (:func:`callwright.agent.safety.policy.find_asked`), or for something o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,9 +16,8 @@ from callwright.agent.fold import Spoke, fold_entries, read_messages
 from callwright.agent.safety.policy import find_asked
 from callwright.language.again import asks_again
 from callwright.language.thanks import is_only_thanks
+from callwright.language.tokens import has_question_mark
 from callwright.nouns.types import Message, Tool, ToolResult
-
-_QUESTION = re.compile(r"[?？؟]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class EarlierTurns:
         again?"). A call of unknown effects may well be a read, and is one of them only where the
         request just thanks.
         """
-        is_question = _QUESTION.search(query) is not None
+        is_question = has_question_mark(query)
         if not self.written or (asks_again(query) and not is_question):
             return ()
         asked = find_asked(query, (), tools)

@@ -10,6 +10,7 @@ from callwright.nouns.memo import cache_by_text
 _TOKEN = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PART = re.compile(r"\d+|[A-Za-zÀ-ÖØ-öø-ɏ]+|[^\W\d_A-Za-zÀ-ÖØ-öø-ɏ]+")  # Latin, or another script
+_QUESTION_MARKS = "?？؟"
 _NOT_ALNUM = re.compile(r"[\W_]+")
 
 
@@ -20,6 +21,11 @@ def fold_text(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text)
     marks = {ord(c): None for c in set(decomposed) if unicodedata.combining(c)}
     return (decomposed.translate(marks) if marks else decomposed).casefold()
+
+
+def has_question_mark(text: str) -> bool:
+    """Return True if a text holds a question mark of a Latin, Chinese or Arabic script."""
+    return any(sign in text for sign in _QUESTION_MARKS)
 
 
 def squash_text(text: str) -> str:

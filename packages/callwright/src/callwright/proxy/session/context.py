@@ -169,6 +169,7 @@ class _Read:
     """
 
     messages: tuple[Message, ...] | None = None
+    query: str | None = None
     state: RunState | None = None
     waiting: dict[str, str] | None = None
     sources: ProvenanceIndex | None = None
@@ -282,8 +283,11 @@ class Context:
         """Return the user's last words: neither a reminder of the client nor a result without its
         call, which is told in the user's turn.
         """
-        spoken = [e.text for e in read_messages(self.messages) if isinstance(e, Spoke) and e.text]
-        return spoken[-1] if spoken else ""
+        if self._read.query is None:
+            entries = read_messages(self.messages)
+            spoken = [e.text for e in entries if isinstance(e, Spoke) and e.text]
+            self._read.query = spoken[-1] if spoken else ""
+        return self._read.query
 
     @property
     def is_led_natively(self) -> bool:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from callwright.jsontext import parse_tool_text
 from callwright.language.tokens import split_identifier, squash_text
-from callwright.nouns.types import Json, JsonObject, ToolResult
+from callwright.nouns.types import Json, JsonObject, ToolResult, iter_scalars
 
 _DEPTH = 60
 _SHORTEST = 2  # signs of a text that can tell whose record it is, without spaces and punctuation
@@ -44,10 +44,8 @@ def strip_echoes(result: ToolResult, is_said: Callable[[str], bool]) -> ToolResu
 def has_argument(arguments: JsonObject, value: Json) -> bool:
     """Return True if a scalar is one of a call's arguments, at any depth, but for case."""
     wanted = value.casefold() if isinstance(value, str) else value
-    for _, one in _iter_scalars(arguments, "", 0):
-        if (one.casefold() if isinstance(one, str) else one) == wanted:
-            return True
-    return False
+    found = iter_scalars(arguments)
+    return any((one.casefold() if isinstance(one, str) else one) == wanted for one in found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,8 +118,8 @@ class ProvenanceIndex:
         """
         counted = len(self.results), len(self._said)
         if self._bare is None or self._bare[0] != counted:
-            said = [squash_text(text) for text in self._said]
-            kept = [strip_echoes(one, lambda text: _says(said, text)) for one in self.results]
+            said = ProvenanceIndex("", self._said)
+            kept = [strip_echoes(one, said.holds_whole) for one in self.results]
             made = self
             if any(one is not other for one, other in zip(kept, self.results, strict=True)):
                 made = ProvenanceIndex(
@@ -405,11 +405,6 @@ def _in_any(text: str, seen: Iterable[str]) -> bool:
         if text in one:
             return True
     return False
-
-
-def _says(said: Iterable[str], text: str) -> bool:
-    """Return True if a text stands in what was said, both squashed."""
-    return _in_any(squash_text(text), said)
 
 
 def _is_whole_word_in(text: str, whole: str) -> bool:

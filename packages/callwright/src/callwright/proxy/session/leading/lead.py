@@ -9,7 +9,6 @@ request it all begins again from there.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -32,6 +31,7 @@ from callwright.agent.step import (
 )
 from callwright.language.again import asks_again
 from callwright.language.thanks import is_only_thanks
+from callwright.language.tokens import has_question_mark
 from callwright.models.grammar import build_grammar
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest, ReplyMode
@@ -57,7 +57,6 @@ from callwright.repair.provenance.invention import can_read_numbers
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 C = TypeVar("C", bound=StepContext)
-_QUESTION = re.compile(r"[?？؟]")
 _REMEMBERED = 256  # requests for each list of tools
 _MOST_AGAIN = 20  # times that somebody asks for the same
 
@@ -171,7 +170,7 @@ def _asks_for_nothing(context: Context) -> bool:
     """Return True if the user only thanks, and not for the offer in a question."""
     asked = context.state.asked
     said = [message.content for message in asked.conversation if message.role == "assistant"]
-    return is_only_thanks(asked.query) and not (said and _QUESTION.search(said[-1]))
+    return is_only_thanks(asked.query) and not (said and has_question_mark(said[-1]))
 
 
 def _ask_for_meant(

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language.tokens import fold_text, squash_text
-from callwright.nouns.types import Json, ToolCall, ToolResult
+from callwright.nouns.types import Json, JsonObject, ToolCall, ToolResult, is_number, iter_scalars
 from callwright.repair.empty_result import is_empty_result
 from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -31,7 +31,6 @@ _WORD = re.compile(r"\w+")
 _MOST_WORDS = 3  # of a text that can name something
 _ALIKE = 0.8  # the shorter of two wishes in the longer one, in signs
 _CLOCK = re.compile(r"\d:\d\d")
-_DEPTH = 20
 
 
 def read_wishes(text: str) -> tuple[str, ...]:
@@ -83,7 +82,7 @@ def _holds_nothing_new(
     if not isinstance(call.arguments, dict):
         return False
     idle = 0  # values that were used before, and identifiers from nowhere
-    for value in _iter_naming(call.arguments, 0):
+    for value in _iter_naming(call.arguments):
         if any(has_argument(result.arguments, value) for result in results):
             idle += 1
         elif not isinstance(value, str) or said.holds_whole(value) or given.holds_whole(value):
@@ -95,15 +94,11 @@ def _holds_nothing_new(
     return idle > 0
 
 
-def _iter_naming(value: Json, depth: int) -> Iterator[Json]:
+def _iter_naming(arguments: JsonObject) -> Iterator[Json]:
     """The numbers and the short texts of arguments."""
-    if depth > _DEPTH:
-        return
-    if isinstance(value, dict | list):
-        for member in value.values() if isinstance(value, dict) else value:
-            yield from _iter_naming(member, depth + 1)
-    elif isinstance(value, str):
-        if value.strip() and len(_WORD.findall(value)) <= _MOST_WORDS:
+    for value in iter_scalars(arguments):
+        if isinstance(value, str):
+            if value.strip() and len(_WORD.findall(value)) <= _MOST_WORDS:
+                yield value
+        elif is_number(value):
             yield value
-    elif value is not None and not isinstance(value, bool):
-        yield value
