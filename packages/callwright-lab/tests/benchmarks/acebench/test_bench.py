@@ -5,6 +5,7 @@ real proxy too.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -126,6 +127,22 @@ def test_a_refusal_is_a_wrong_row_and_a_failure_is_asked_again(rows: dict[str, A
         del states["special_irrelevant"]
         assert run(url, *options) == 0
     assert "special_irrelevant" in {r["category"] for r in read_rows(Path("out/results.jsonl"))}
+
+
+def test_rows_are_asked_side_by_side_where_that_is_wanted(rows: dict[str, AceRow]) -> None:
+    """No request is answered before another one stands beside it."""
+    together = threading.Barrier(2, timeout=60)
+
+    def answer(row: AceRow, body: Any) -> tuple[int, Any]:
+        together.wait()
+        return do_right(row, body)
+
+    options = ("--ways", "raw", "--categories", "special_irrelevant", "--parallel", "2")
+    with scripted(rows, answer) as (url, _):
+        assert run(url, *options) == 0
+    found = read_rows(Path("out/results.jsonl"))
+    assert found
+    assert all(row["right"] and row["parallel"] == 2 for row in found)
 
 
 def test_the_final_half_is_opened_by_a_word_and_noted(

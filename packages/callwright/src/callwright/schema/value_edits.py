@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from callwright.nouns.types import Edit, Json
+from callwright.nouns.types import Edit, Json, JsonObject
 from callwright.nouns.wire_names import EditRule
 
 Pointer: TypeAlias = tuple[str | int, ...]
@@ -20,6 +21,26 @@ def render_pointer(pointer: Pointer) -> str:
         keys = (str(key).replace("~", "~0").replace("/", "~1") for key in pointer)
         return "/" + "/".join(keys)
     return text
+
+
+def get_member(value: JsonObject, pointer: Sequence[str | int]) -> Json:
+    """The member that keys lead to through objects; None where one of them is absent."""
+    found: Json = value
+    for key in pointer:
+        found = found.get(key) if isinstance(found, dict) and isinstance(key, str) else None
+    return found
+
+
+def drop_members(value: JsonObject, pointers: Iterable[Pointer]) -> JsonObject:
+    """The object without the members at these places; what lies beside them is shared with it."""
+    made = dict(value)
+    for first, *rest in pointers:
+        inner = made.get(str(first))
+        if not rest:
+            made.pop(str(first), None)
+        elif isinstance(inner, dict):
+            made[str(first)] = drop_members(inner, [tuple(rest)])
+    return made
 
 
 class ValueEdit(NamedTuple):

@@ -254,7 +254,7 @@ def test_an_optional_number_that_nobody_said_is_left_out_whatever_the_tool_does(
     tool["function"] |= {"annotations": annotations} if annotations else {}
     found = asking({"role": "user", "content": said}, tool)
     call = ToolCall("", "search", {"what": "lamp", "page": 7})
-    assert guard.find_unstated_options(found, [call]) == [("page",)]
+    assert guard.find_unstated_options(found, [call]) == [(("page",),)]
     assert made_of(found, call) == {"what": "lamp"}
     found.guard = "report"
     assert made_of(found, call) == {"what": "lamp", "page": 7}
@@ -289,7 +289,7 @@ def test_a_yes_that_nobody_said_is_left_out_where_effects_are_declared() -> None
     declared["function"]["annotations"] = READ_ONLY
     call = ToolCall("", "search", {"what": "lamps", "near": True})
     said = {"role": "user", "content": "Search the lamps for us."}
-    assert guard.find_unstated_options(asking(said, declared), [call]) == [("near",)]
+    assert guard.find_unstated_options(asking(said, declared), [call]) == [(("near",),)]
     assert guard.find_unstated_options(asking(said, SEARCH), [call]) == [()]
     near = {"role": "user", "content": "Search the lamps that are near to us."}
     assert guard.find_unstated_options(asking(near, declared), [call]) == [()]

@@ -387,6 +387,33 @@ def counting(value: int, said: str, effects: Any = WRITE) -> bool:
 
 
 @pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("Pide cuatro docenas de lámparas.", ("48",)),
+        ("Bestelle uns bitte noch zweiundvierzig Lampen.", ("42",)),
+        ("اطلب دزينتين من المصابيح", ("24",)),
+        ("Order lamps, by three o'clock.", ()),  # an hour is no amount
+        ("Order forty lamps or thirty.", ()),
+        ("Order 40 lamps.", ()),
+    ],
+)
+def test_the_only_number_in_words_is_told_with_a_wrong_one(said: str, meant: tuple[str]) -> None:
+    schema = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    call = Tool("order", "Order parts.", schema, effects=WRITE)
+    (made,) = find_inventions({"a": 17}, call, ProvenanceIndex(said), [said])
+    assert made.meant == meant
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Please order 1 of them for us and for Olsen.", "Please pay 1.0 to Olsen for us and for Lee."],
+)
+def test_one_in_figures_is_said(said: str) -> None:
+    assert not counting(1, said)
+    assert counting(1, said.replace("1.0", "some").replace("1", "some"))
+
+
+@pytest.mark.parametrize(
     "content",
     [
         {"date": "2026-03-13", "events": [{"title": "Inventario", "date": "2026-03-13"}]},

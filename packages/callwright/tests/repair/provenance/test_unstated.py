@@ -9,6 +9,7 @@ import pytest
 from callwright.nouns.types import READ, UNKNOWN, Effects, Tool, ToolResult
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.provenance.unstated import find_unstated_options
+from callwright.schema.normalize import object_schema
 
 WRITE = Effects(destructive=False, declared=True)
 PARTS: dict[str, Any] = {
@@ -25,6 +26,18 @@ PARTS: dict[str, Any] = {
     "focus_area": {"type": "string"},
     "note": {"type": "string"},
     "lines": {"type": "array", "items": {"type": "integer"}},
+    "box": {
+        "type": "object",
+        "properties": {
+            "colour": {"type": "string"},
+            "weight": {"type": "number"},
+            "owner": {
+                "type": "object",
+                "properties": {"owner_id": {"type": "string"}, "visits": {"type": "array"}},
+                "required": ["owner_id"],
+            },
+        },
+    },
 }
 LAMPS = {
     "en": "Order one of the desk lamps for us, please.",
@@ -37,13 +50,14 @@ LAMPS = {
 
 def left_out(
     said: str, effects: Effects = WRITE, result: Any = None, **options: Any
-) -> tuple[str, ...]:
+) -> tuple[Any, ...]:
     schema = {"type": "object", "properties": PARTS, "required": ["item"]}
     sources = ProvenanceIndex(said)
     if result is not None:
         sources.add_result(ToolResult("r1", "look", {}, result))
     tool = Tool("order", "Orders something.", schema, effects=effects)
-    return find_unstated_options({"item": "lamp", **options}, tool, sources, [said])
+    found = find_unstated_options({"item": "lamp", **options}, tool, sources, [said])
+    return tuple(at[0] if len(at) == 1 else at for at in found)
 
 
 @pytest.mark.parametrize("effects", [WRITE, READ, UNKNOWN])
@@ -157,3 +171,33 @@ def test_a_number_beside_a_declared_default_goes_where_effects_are_declared() ->
     said = "Order one of the desk lamps for us."
     assert left_out(said, WRITE, page_size=50) == ("page_size",)
     assert left_out(said, UNKNOWN, page_size=50) == ()
+
+
+@pytest.mark.parametrize("said", LAMPS.values(), ids=LAMPS)
+@pytest.mark.parametrize(
+    ("box", "gone"),
+    [
+        ({"colour": "red, as on the picture", "weight": 2.5}, [("box", "weight")]),
+        ({"weight": 2.5}, ["box"]),
+        ({"owner": {"owner_id": "C-12345", "visits": []}}, ["box"]),
+        ({"owner": {"owner_id": "the neighbour"}}, []),
+        ({"owner": {"owner_id": "C-12345", "visits": [1]}, "weight": 2.5}, [("box", "weight")]),
+        ({"owner": {"visits": []}}, []),
+        ({}, []),
+    ],
+    ids=str,
+)
+def test_members_of_objects_are_judged_too(said: str, box: Any, gone: list[Any]) -> None:
+    assert [*left_out(said, box=box)] == gone
+
+
+def test_a_member_that_was_said_stays() -> None:
+    said = "Order the lamp in the box of 2.5 kg for C-12345, please, and nothing else of it."
+    assert left_out(said, box={"weight": 2.5, "owner": {"owner_id": "C-12345"}}) == ()
+
+
+def test_a_list_of_required_parameters_that_is_empty_makes_all_optional() -> None:
+    schema = object_schema({"properties": {"size": {"type": "integer"}}, "required": []})
+    tool = Tool("book", "Books a table.", schema)
+    said = "Book a table for us, please, and make it one of those by the window."
+    assert find_unstated_options({"size": 3}, tool, ProvenanceIndex(said), [said]) == (("size",),)

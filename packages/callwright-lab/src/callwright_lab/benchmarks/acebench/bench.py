@@ -52,13 +52,16 @@ _MARKS = ("x-callwright-outcome", "x-callwright-edits", "x-callwright-questions"
 
 @dataclass
 class Bench:
-    """One run: what is asked of whom, and where its rows go. ``say`` is given lines."""
+    """One run: what is asked of whom, and where its rows go. ``say`` is given lines; ``parallel``
+    rows are asked at once.
+    """
 
     sample: Sample
     upstreams: Upstreams
     results: Path
     name: str = ""
     limit_seconds: float = 0.0
+    parallel: int = 1
     say: Callable[[str], Any] = sys.stderr.write
 
     async def run_missing(self, ways: Sequence[str]) -> int:
@@ -74,13 +77,31 @@ class Bench:
                 open_endpoint(way, self.upstreams) as endpoint,
                 HttpClient(Egress.any(), timeout=Timeout(10.0, 1800.0, 3600.0)) as client,
             ):
-                for number, row in enumerate(wanted, 1):
-                    done = time.monotonic() < ends and await self._run_row(
-                        client, endpoint, way, row
-                    )
-                    missing += not done
-                    if done and number % 15 == 0:
-                        self.say(f"{way}: {number} of {len(wanted)}\n")
+                missing += await self._run_rows(client, endpoint, way, wanted, ends)
+        return missing
+
+    async def _run_rows(
+        self,
+        client: HttpClient,
+        endpoint: Endpoint,
+        way: str,
+        wanted: Sequence[AceRow],
+        ends: float,
+    ) -> int:
+        """Run rows of one way until ``ends``, of the monotonic clock; return how many are missing."""
+        missing, left = 0, iter(enumerate(wanted, 1))
+
+        async def work() -> None:
+            nonlocal missing
+            for number, row in left:
+                done = time.monotonic() < ends and await self._run_row(client, endpoint, way, row)
+                missing += not done
+                if done and number % 15 == 0:
+                    self.say(f"{way}: {number} of {len(wanted)}\n")
+
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(max(1, self.parallel)):
+                workers.create_task(work())
         return missing
 
     def _list_missing(self, way: str) -> list[AceRow]:
@@ -119,6 +140,7 @@ class Bench:
         return {
             "prompts": compute_prompt_digest(),
             "model": self.name,
+            **({"parallel": self.parallel} if self.parallel > 1 else {}),
             "version": callwright.__version__,
             "way": way,
             "language": row.language,
@@ -184,6 +206,12 @@ def _build_parser() -> argparse.ArgumentParser:
     known.add_argument("--ledger", type=Path, help=f"[docs/results/{LEDGER}, or beside results]")
     known.add_argument("--results", type=Path, default=Path("runs/acebench/results.jsonl"))
     known.add_argument("--limit-seconds", type=float, default=0.0)
+    known.add_argument(
+        "--parallel",
+        type=int,
+        default=1,
+        help="rows asked at once; their seconds hold the waiting [1]",
+    )
     known.add_argument("--report", action="store_true", help="only print the tables")
     known.add_argument("--sample", action="store_true", help="only print and write the sample")
     known.add_argument(
@@ -235,7 +263,9 @@ def _run_sample(given: Any, sample: Sample) -> int:
     if sample.half == "final":
         entry = open_final(given.ledger or _choose_ledger(given.results), sample, name, ways)
         sys.stdout.write(f"the final half is opened: {entry['opened']}\n")
-    bench = Bench(sample, upstreams, given.results, name, given.limit_seconds)
+    bench = Bench(
+        sample, upstreams, given.results, name, given.limit_seconds, parallel=given.parallel
+    )
     missing = asyncio.run(bench.run_missing(ways))
     if missing:
         sys.stderr.write(f"{missing} rows are missing: run the same command again\n")

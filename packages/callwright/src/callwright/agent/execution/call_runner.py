@@ -65,6 +65,7 @@ from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.provenance.unstated import find_unstated_options
 from callwright.repair.rule import UNANSWERED
 from callwright.schema.coerce import pointer_join
+from callwright.schema.value_edits import drop_members, get_member, render_pointer
 
 _DROPPED = EditRules.DROP_UNKNOWN
 _LEFT_OUT = EditRules.DROP_UNSOURCED
@@ -356,9 +357,8 @@ class CallRunner:
         )
         if not found:
             return checked
-        kept = {key: value for key, value in before.items() if key not in found}
-        edits = (Edit(pointer_join("", key), before[key], None, _LEFT_OUT) for key in found)
-        return self._judge_changed(checked, kept, edits)
+        edits = (Edit(render_pointer(at), get_member(before, at), None, _LEFT_OUT) for at in found)
+        return self._judge_changed(checked, drop_members(before, found), edits)
 
     @property
     def _looked_up(self) -> Mapping[str, tuple[str, ...]]:

@@ -104,8 +104,8 @@ class ClearedCall:
 class Denied:
     """A call that may not leave, and why. ``refused``: JSON Pointers of the arguments whose values
     may not stand there; ``origins`` as in :class:`ClearedCall`; ``missing``: the names of arguments
-    whose values nothing states; ``meant``: days that the user's words lead to, in the place of one
-    that they do not.
+    whose values nothing states; ``meant``: what the user's words lead to in their place,
+    a day or a number.
     """
 
     rule: DenialRule

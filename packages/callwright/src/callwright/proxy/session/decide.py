@@ -41,6 +41,7 @@ from callwright.repair.gate import Refusal
 from callwright.repair.pipeline import run_rules
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
+from callwright.schema.value_edits import Pointer, drop_members, get_member, render_pointer
 
 _MOST_SHARES = 256  # that are remembered of each list of tools
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ class AnswerCall:
     refused: tuple[ToolCall, str] | None = None
     cleared: ClearedCall | None = None
     # optional arguments that no word states and that the conversation makes likelier
-    likely: set[str] = field(default_factory=set)
+    likely: set[Pointer] = field(default_factory=set)
 
     def take(self, verdict: CheckedCall, arguments: JsonObject) -> None:
         """Have these arguments, which the gate lets through."""
@@ -317,44 +318,52 @@ def _leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context
     """
     if context.guard == "off":
         return
-    found = guard.find_unstated_options(context, [one.call for one in work])
-    kept = [_drop_keys(one, unstated) for one, unstated in zip(work, found, strict=True)]
-    if all(call is one.call for one, call in zip(work, kept, strict=True)):
+    unstated = guard.find_unstated_options(context, [one.call for one in work])
+    gone = [_list_droppable(one, places) for one, places in zip(work, unstated, strict=True)]
+    if not any(gone):
         return
+    kept = [_drop(one, places) for one, places in zip(work, gone, strict=True)]
     told = {history.make_call_key(call) for m in context.messages for call in m.tool_calls}
     beside = Counter(history.make_call_key(call) for call in kept)
     for place, (one, call) in enumerate(zip(work, kept, strict=True)):
         key = history.make_call_key(call)
-        if call is one.call or key in told or beside[key] > 1:
+        if not gone[place] or key in told or beside[key] > 1:
             continue  # what tells a call from another of the same tool is meant
-        _leave_out_of(one, call, place, made, context)
+        _leave_out_of(one, gone[place], place, made, context)
 
 
-def _drop_keys(one: AnswerCall, unstated: Iterable[str]) -> ToolCall:
-    """The call as the gate has it, without these arguments; the call itself where none goes."""
-    keys = [key for key in unstated if key not in one.likely]
-    if not keys or not isinstance(one.verdict, CheckedCall):
+def _list_droppable(one: AnswerCall, unstated: Iterable[Pointer]) -> list[Pointer]:
+    is_valid = isinstance(one.verdict, CheckedCall)
+    return [at for at in unstated if is_valid and at not in one.likely]
+
+
+def _drop(one: AnswerCall, places: Sequence[Pointer]) -> ToolCall:
+    """The call as the gate has it, without these values; the call itself where none goes."""
+    if not places or not isinstance(one.verdict, CheckedCall):
         return one.call
-    kept = {key: value for key, value in one.verdict.arguments.items() if key not in keys}
-    return replace(one.call, arguments=kept)
+    return replace(one.call, arguments=drop_members(one.verdict.arguments, places))
 
 
 def _leave_out_of(
-    one: AnswerCall, kept: ToolCall, place: int, made: Decision, context: Context
+    one: AnswerCall, places: Sequence[Pointer], place: int, made: Decision, context: Context
 ) -> None:
     """Make the call what is kept of it, where its schema holds so."""
-    if not isinstance(one.verdict, CheckedCall) or not isinstance(kept.arguments, dict):
+    if not isinstance(one.verdict, CheckedCall):
         return
-    before, after = one.verdict.arguments, kept.arguments
-    keys = [key for key in before if key not in after]
+    before = one.verdict.arguments
+    after = drop_members(before, places)
     verdict = _check_with(one, after, context)
     if verdict is None:
         return
     if context.guard == "report":
-        made.notes += [f"would be left out: '{key}' of '{one.call.tool}'" for key in keys]
+        named = [".".join(map(str, at)) for at in places]
+        made.notes += [f"would be left out: '{name}' of '{one.call.tool}'" for name in named]
         return
     one.take(verdict, after)
-    made.edits += _list_edits(place, keys, before, after, LEFT_OUT)
+    made.edits += [
+        Edit(f"/{place}/arguments{render_pointer(at)}", get_member(before, at), None, LEFT_OUT)
+        for at in places
+    ]
 
 
 def _restore_likely(
@@ -391,7 +400,7 @@ def _restore(one: AnswerCall, option: Option, made: Decision, edit: Edit, contex
     restored = {**given, option.key: option.value}
     if (verdict := _check_with(one, restored, context)) is not None:
         one.take(verdict, restored)
-        one.likely.add(option.key)
+        one.likely.add((option.key,))
         made.edits.remove(edit)
         made.notes.append(f"kept: '{option.key}' of '{one.call.tool}', which the request implies")
 

@@ -46,6 +46,7 @@ from callwright.proxy.session import history
 from callwright.proxy.session.context import Context
 from callwright.repair.gate import Refusal
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.schema.value_edits import Pointer
 
 if TYPE_CHECKING:
     from callwright.repair.provenance.named_days import WrongDay
@@ -77,12 +78,12 @@ class Guard:
             return None
         return deny_write(tool, call.arguments, self._key(call, verdict), state)
 
-    def find_unstated_options(self, call: ToolCall) -> tuple[str, ...]:
-        """The optional arguments of a valid call that nothing in the conversation supports."""
+    def find_unstated_options(self, call: ToolCall) -> tuple[Pointer, ...]:
+        """The places of a valid call's optional values that nothing in the conversation supports."""
         tool, arguments = self._tools.get(call.tool), call.arguments
         if tool is None or not isinstance(arguments, dict) or self._context.holds_media:
             return ()
-        if all(key in tool.required or self._is_said(arguments[key]) for key in arguments):
+        if all(self._is_settled(tool, key, value) for key, value in arguments.items()):
             return ()
         from callwright.repair.provenance.unstated import find_unstated_options
 
@@ -104,6 +105,10 @@ class Guard:
             return None
         state = self._state()
         return find_wrong_day(arguments, tool, state.sources, state.spoken or ())
+
+    def _is_settled(self, tool: Tool, key: str, value: Json) -> bool:
+        """Return True if no part of an argument can be an optional value that nothing supports."""
+        return not isinstance(value, dict) and (key in tool.required or self._is_said(value))
 
     def _is_said(self, value: Json) -> bool:
         """Return True if a text or a number of several signs stands in the conversation word for
@@ -184,8 +189,8 @@ def find_wrong_days(context: Context, calls: Sequence[ToolCall]) -> list[WrongDa
     return [guard.find_wrong_day(call) for call in calls]
 
 
-def find_unstated_options(context: Context, calls: Sequence[ToolCall]) -> list[tuple[str, ...]]:
-    """For each valid call the optional arguments that nothing in the conversation supports."""
+def find_unstated_options(context: Context, calls: Sequence[ToolCall]) -> list[tuple[Pointer, ...]]:
+    """For each valid call the places of optional values that nothing in the conversation supports."""
     guard = Guard(context)
     return [guard.find_unstated_options(call) for call in calls]
 

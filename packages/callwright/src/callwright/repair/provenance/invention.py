@@ -3,10 +3,11 @@ computed from either.
 
 A rule that acts on this must be sure, so it reads only what a schema declares: numbers, and texts
 with a ``format`` or a ``pattern``. A plain text may be a paraphrase or a translation; it is judged
-only where it is a full date or a mail address. What could be derived counts as known: a unit
-converted, a sum, half of it, the day after a day that was named, five nights from the 15th. Only
-numbers that stand alone count there, not those inside a code. Where the number words of the user's
-language are not known, every whole number counts as known: it may have been said in words.
+only where it is a full date, a mail address or a numbered identifier ("ORD-123"). What could be
+derived counts as known: a unit converted, a sum, half of it, the day after a day that was named,
+five nights from the 15th. Only numbers that stand alone count there, not those inside a code. Where
+the number words of the user's language are not known, every whole number counts as known: it may
+have been said in words.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from math import ceil, floor, isclose, isfinite
 from callwright.dataflow.flow import STOP
 from callwright.language import ENGLISH
 from callwright.language.detect import is_foreign, language_of
-from callwright.language.number_words import NUMBER_PACKS
+from callwright.language.number_words import NUMBER_PACKS, number_languages, read_number_words
 from callwright.language.pack import pack
 from callwright.language.tokens import fold_text, split_identifier, squash_text
 from callwright.nouns.thresholds import threshold
@@ -34,7 +35,7 @@ from callwright.nouns.types import (
     to_canonical_json,
 )
 from callwright.repair.provenance.echoes import has_argument
-from callwright.repair.provenance.grounding import examples_in
+from callwright.repair.provenance.grounding import examples_in, is_identifier
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.provenance.spans import NamedDay, find_named_day, find_near_days, find_span
 from callwright.schema.coerce import pointer_join
@@ -89,13 +90,16 @@ _COMPACT_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?!\d)")
 _MAIL = re.compile(r"[^\s@<>,;:]+@[^\s@<>,;:]+\.[A-Za-z]{2,}")
 _TEXT = "text"
 _LOOKED_UP = "looked up"
+_NUMBERED = "numbered"
+# "12345", "ORD-123"; a year and a name with one figure are none
+_CODE = re.compile(r"(?:[A-Za-z]{1,8}[-_#]?\d{3,}|\d{5,})(?:[-_]?[A-Za-z0-9]+)*")
 _DATED = 100_000  # characters of a text in which dates are looked for
 
 
 @dataclass(frozen=True, slots=True)
 class Invention:
     """A required value that stands nowhere. ``path`` is a JSON Pointer into the arguments, ``key``
-    its name. ``meant``: days that the user's words lead to instead, the later ones first.
+    its name. ``meant``: what the user's words lead to instead, days with the later ones first.
     """
 
     path: str
@@ -123,7 +127,7 @@ def find_inventions(
     known = ValueJudge(sources, said or (sources.query,), near, looked_up, tool)
     leaves = _iter_required(arguments, root, "", "", 0)
     return tuple(
-        Invention(path, key, value, known.list_meant(value, node))
+        Invention(path, key, value, known.list_meant(value, node, arguments))
         for path, key, value, node in leaves
         if not known.holds(key, value, node)
     )
@@ -182,6 +186,7 @@ class ValueJudge:
         role = _classify_schema(node)
         if role == _TEXT:
             role = _classify_text(value) or (_LOOKED_UP if key in self._looked_up else "")
+            role = role or (_NUMBERED if _is_numbered(key, value) else "")
         if not role or is_schema_value(value, node):
             return True
         if role == "number":
@@ -204,7 +209,7 @@ class ValueJudge:
     def _number(self, value: float) -> bool:
         value = abs(value)
         if value in (0, 1):
-            return value == 0 or not self._is_count() or speaks_of_one(self._said)
+            return value == 0 or not self._is_count() or self._may_be_one()
         if self._sources.holds(int(value) if value.is_integer() else value):
             return True
         if self._is_unread(value):
@@ -229,6 +234,11 @@ class ValueJudge:
         """
         effects = self._tool.effects if self._tool is not None else None
         return effects is not None and effects.declared and effects.may_write
+
+    def _may_be_one(self) -> bool:
+        """Return True if the user spoke of one thing, in words or with the figure."""
+        said = ProvenanceIndex("", self._said)
+        return speaks_of_one(self._said) or 1.0 in said.numbers_apart
 
     def _is_within_limits(self, value: float, numbers: set[float]) -> bool:
         """Return True if the tool's own description says the number, or it is what is left between
@@ -277,12 +287,26 @@ class ValueJudge:
             return True
         return any(abs((day - other).days) <= self._near for other in self._list_known_days())
 
-    def list_meant(self, value: Json, node: Node) -> tuple[str, ...]:
-        """The days, as text, that the user's words lead to in the place of a date."""
+    def list_meant(self, value: Json, node: Node, arguments: JsonObject) -> tuple[str, ...]:
+        """The days, as text, that the user's words lead to in the place of a date; in the place of a
+        number the only one that the last message says in words, unless ``arguments`` hold it.
+        """
+        if _classify_schema(node) == "number":
+            return self._list_said_numbers(arguments)
         is_day = _classify_schema(node) == "date" or _classify_text(value) == "date"
         meant = self.find_meant_days() or self._count_named_days()
         days = sorted(meant, reverse=True) if is_day else ()
         return tuple(day.isoformat() for day in days[:_MOST_MEANT])
+
+    def _list_said_numbers(self, arguments: JsonObject) -> tuple[str, ...]:
+        """The only whole number that the last message says in words, if it is too large for an hour
+        and no argument holds it.
+        """
+        last = self._said[-1] if self._said else ""
+        said = read_number_words(last, number_languages(last, language_of(" ".join(self._said))))
+        used = {float(row) for row in _DIGITS.findall(to_canonical_json(arguments))}
+        open_ = [n for n in said if n > _IN_WORDS and n.is_integer() and n not in used]
+        return (str(int(open_[0])),) if len(open_) == len(said) == 1 else ()
 
     def find_meant_days(self) -> frozenset[date]:
         """The days that a span of time in the user's last message leads to, from each day that was
@@ -494,6 +518,15 @@ def _classify_text(value: Json) -> str:
     if _DAY.fullmatch(value[:10]) and value[10:11] in ("", "T", " "):
         return "date"
     return "email" if _MAIL.fullmatch(value) else ""
+
+
+def _is_numbered(key: str, value: Json) -> bool:
+    """Return True if a text is an identifier by its argument's name and holds a number by its form:
+    nobody paraphrases it.
+    """
+    return (
+        isinstance(value, str) and _CODE.fullmatch(value) is not None and is_identifier(key, value)
+    )
 
 
 def is_schema_value(value: Json, node: Node) -> bool:

@@ -16,27 +16,29 @@ only what is surely nobody's wish may go:
   cost more than it would save.
 
 A no stays: it is what most tools do anyway. So does a longer text, which may be a paraphrase, and a
-list or an object.
+list. Of an object the members are judged.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from callwright.dataflow.flow import STOP
 from callwright.language.pack import pack
 from callwright.language.tokens import split_identifier
-from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
+from callwright.nouns.types import Json, JsonObject, Tool, required_keys, to_canonical_json
 from callwright.repair.provenance.grounding import is_filler
 from callwright.repair.provenance.invention import ValueJudge, is_schema_value, reads_english
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.compiled import Node, compiled_for
+from callwright.schema.value_edits import Pointer
 
 _MOST_WORDS = 3  # of a short text: a longer one may be a paraphrase
 _TELLING = 3  # letters of a word that can support a value
 _MOST_PLACES = 2  # of a decimal number: one with more may be a constant that everybody knows
 _LARGEST = 1e6
+_DEPTH = 12  # of objects in each other
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _PLAIN_WORDS = re.compile(r"[a-z]+(?:[ _-][a-z]+)*")  # no code, no name, no abbreviation
@@ -50,18 +52,32 @@ def find_unstated_options(
     sources: ProvenanceIndex,
     said: Sequence[str],
     looked_up: Container[str] = (),
-) -> tuple[str, ...]:
-    """The optional arguments of a valid call that nothing supports, in order. ``said`` is what the
+) -> tuple[Pointer, ...]:
+    """The optional arguments of a valid call that nothing supports, in order, and the optional members
+    of its objects; an optional object whole where nothing of it is supported. ``said`` is what the
     user said. Without a list of required parameters a schema says nothing of what is optional.
     """
     if "required" not in tool.input_schema:
         return ()
-    optional = [key for key in arguments if key in tool.properties and key not in tool.required]
-    optional = [key for key in optional if not isinstance(arguments[key], dict | list | None)]
-    if not optional:
+    root = compiled_for(tool).root
+    if not any(_iter_optional(arguments, root)):
         return ()
     judge = _OptionJudge(tool, sources, said, looked_up)
-    return tuple(key for key in optional if judge.is_unstated(key, arguments[key]))
+    return tuple(judge.find_unstated(arguments, root, (), 0))
+
+
+def _iter_optional(value: JsonObject, node: Node, depth: int = 0) -> Iterator[str]:
+    """Yield the names of optional scalars and objects, at every level of objects."""
+    node = node.resolved()
+    needed = required_keys(node.schema) if isinstance(node.schema, dict) else ()
+    for key, member in value.items():
+        part = node.property(key)
+        if part is None or depth > _DEPTH:
+            continue
+        if key not in needed and not isinstance(member, list | None):
+            yield key
+        elif isinstance(member, dict):
+            yield from _iter_optional(member, part, depth + 1)
 
 
 class _OptionJudge:
@@ -76,12 +92,45 @@ class _OptionJudge:
     ) -> None:
         self._tool, self._sources, self._said = tool, sources, said
         self._values = ValueJudge(sources, said, looked_up=looked_up, tool=tool)
-        self._root = compiled_for(tool).root
 
-    def is_unstated(self, key: str, value: Json) -> bool:
+    def find_unstated(
+        self, value: JsonObject, node: Node, path: Pointer, depth: int
+    ) -> Iterator[Pointer]:
+        """Yield the places of an object's members that may go."""
+        node = node.resolved()
+        needed = required_keys(node.schema) if isinstance(node.schema, dict) else ()
+        for key, member in value.items():
+            part, at = node.property(key), (*path, key)
+            if part is None or depth > _DEPTH or isinstance(member, list | None):
+                continue
+            if isinstance(member, dict):
+                found = [*self.find_unstated(member, part, at, depth + 1)]
+                is_bare = key not in needed and self._is_bare(member, part, at, found)
+                yield from [at] if is_bare else found
+            elif key not in needed and self._is_unstated(key, member, part):
+                yield at
+
+    def _is_bare(
+        self, value: JsonObject, node: Node, path: Pointer, unstated: Container[Pointer]
+    ) -> bool:
+        """Return True if no member of an object is supported, those that it must have included, and
+        it has others than empty lists.
+        """
+        parts = {name: node.property(name) for name in value}
+        return any(member != [] for member in value.values()) and all(
+            (*path, name) in unstated
+            or member == []
+            or (
+                part is not None
+                and isinstance(member, str | int | float)
+                and not self._values.holds(name, member, part)
+            )
+            for (name, part), member in zip(parts.items(), value.values(), strict=True)
+        )
+
+    def _is_unstated(self, key: str, value: Json, node: Node) -> bool:
         """Return True if a scalar is certainly nobody's."""
-        node = self._root.property(key)
-        if node is None or is_default(value, node) or value is False:
+        if is_default(value, node) or value is False:
             return False
         if value is True:
             return self._tool.effects.declared and self._is_unspoken(key, value, node)

@@ -143,6 +143,50 @@ def test_a_write_with_a_value_from_nowhere_becomes_a_question() -> None:
     assert run(off, invented, NO_CALL)[0].decision is None, "the model says it in its own words"
 
 
+def test_a_question_that_names_nothing_is_followed_by_what_is_missing() -> None:
+    invented = calls(("create_order", {"part_code": "B-777", "quantity": 12}))
+    vague = '{"question": "Could you tell me more?"}'
+    text = "Please order some pieces of B-777 for us."
+    found, asked = run(context(user(text)), invented, NO_CALL, vague)
+    assert '"reply"' not in json.dumps(asked[-1].body["response_format"]), "it is a request"
+    assert found.decision is not None
+    assert found.decision.text == ["Could you tell me more?\n- quantity"]
+    named = '{"question": "Which quantity do you need?"}'
+    found, _ = run(context(user(text)), invented, NO_CALL, named)
+    assert found.decision is not None
+    assert found.decision.text == ["Which quantity do you need?"]
+
+
+DOZENS = [
+    "Pide cuatro docenas de D-415.",
+    "Bestelle uns bitte noch vier Dutzend D-415.",
+    "订四打D-415。",
+]
+
+
+@pytest.mark.parametrize("request_", DOZENS)
+def test_a_wrong_number_is_asked_about_once_with_the_number_that_was_said(request_: str) -> None:
+    wrong = calls(("create_order", {"part_code": "D-415", "quantity": 16}))
+    right = calls(("create_order", {"part_code": "D-415", "quantity": 48}))
+    found, asked = run(context(user(request_)), wrong, NO_CALL, right)
+    assert found.decision is not None
+    assert [sent.call.arguments for sent in found.decision.calls] == [
+        {"part_code": "D-415", "quantity": 48}
+    ]
+    assert "lead to 48" in asked[-1].body["messages"][-1]["content"]
+
+
+def test_where_all_came_back_empty_the_request_itself_is_asked_about_again() -> None:
+    """A lookup that found nothing is no answer to a request that something be done."""
+    text = "Order 48 pieces of D-415"
+    begun = [user(text), *made("find_part", {"name": "D-415"}, "[]")]
+    order = calls(("create_order", {"part_code": "D-415", "quantity": 48}))
+    found, asked = run(context(*begun), NO_CALL, NO_CALL, order)
+    assert found.decision is not None
+    assert [sent.call.tool for sent in found.decision.calls] == ["create_order"]
+    assert f"Nothing serves this part yet: {text}" in asked[-1].body["messages"][-1]["content"]
+
+
 def test_what_the_answer_says_is_missing_is_fetched() -> None:
     begun = [
         user("Look up hex bolts and nuts"),

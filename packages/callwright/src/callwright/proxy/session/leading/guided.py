@@ -20,7 +20,6 @@ from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.proxy.session import followup
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.guarding import HeldCall
 from callwright.schema.normalize import closed_object, required_first
 
 _SEVERAL = (
@@ -106,51 +105,6 @@ def build_body_in_words(context: Context, problem: str = "") -> JsonObject:
             context.body["messages"], prompts.render("words", tools=names)[0].content
         )
     return made
-
-
-QUESTION = closed_object(question={"type": "string", "pattern": "^[^?？؟]{4,300}[?？؟]$"})
-"""The reply to a request for a question to the user, in any language."""
-QUESTION_OR_REPLY: JsonObject = {
-    "anyOf": [QUESTION, closed_object(reply={"type": "string", "maxLength": 600})]
-}
-"""The same where it is not known that the user asked for the calls: what is said instead."""
-
-
-def build_question_to_user(context: Context, held: Sequence[HeldCall]) -> JsonObject:
-    """The request without tools, for one question to the user: for the values that nothing states,
-    without which these calls are not made.
-    """
-    made = followup.copy_settings(context)
-    tools = {tool.name: tool for tool in context.toolset.tools}
-    names = dict.fromkeys(one.call.tool for one in held)
-    missing = dict.fromkeys(_render_missing(one, tools[one.call.tool]) for one in held)
-    asked = prompts.render("question", calls=", ".join(names), missing="; ".join(missing))
-    made["messages"] = [*made["messages"], *messages_out(asked)]
-    # where something was looked up for the request, it is one
-    wanted = QUESTION if context.state.results else QUESTION_OR_REPLY
-    return followup.hold_to_schema(made, wanted, context)
-
-
-def _render_missing(held: HeldCall, tool: Tool) -> str:
-    """The arguments that nothing states, by name, each with what its schema says of it."""
-    parts = ((key, tool.properties.get(key)) for key in held.missing)
-    told = ((key, part.get("description") if isinstance(part, dict) else "") for key, part in parts)
-    return ", ".join(f"{key} ({about})" if about else key for key, about in told)
-
-
-def read_question(text: str) -> str:
-    """The question of such a reply, or what it says instead; "" where it is neither. An upstream that
-    does not follow the schema answers in words, which are as good.
-    """
-    if not text.lstrip().startswith("{"):
-        return text.strip()
-    try:
-        value = parse_lenient(text).value
-    except JsonError:
-        return ""
-    told = value if isinstance(value, dict) else {}
-    asked = told.get("question", told.get("reply"))
-    return asked.strip() if isinstance(asked, str) else ""
 
 
 def build_schema(context: Context, *, least: int = 1, offered: Sequence[Tool] = ()) -> JsonObject:

@@ -51,7 +51,8 @@ from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, DecidedBefore
 from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
 from callwright.proxy.session.guarding import HeldCall
-from callwright.proxy.session.leading import guided, served
+from callwright.proxy.session.leading import guided, served, user_question
+from callwright.repair.empty_result import is_empty_result
 from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.invention import can_read_numbers
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -176,7 +177,7 @@ def _asks_for_nothing(context: Context) -> bool:
 def _ask_for_meant(
     context: Context, policy: ForClient, made: Lead
 ) -> Generator[Question, Reply, None]:
-    """Ask once more for calls whose day is another than the user's words lead to."""
+    """Ask once more for calls with another day or number than the user's words lead to."""
     wrong = [one for one in made.held if one.meant]
     tools = tuple(tool for tool in policy.tools if tool.name in {w.call.tool for w in wrong})
     if not tools:
@@ -203,7 +204,8 @@ def _speak(
     if is_answered_by_engine(context) and not (unstated and not _has_written(context)):
         answer = yield from write_answer(context, made)
         if answer is not None and answer.missing and not unstated:
-            missing = policy.fetch_missing(step_context, answer.missing)
+            points = [context.query] if _came_to_nothing(context) else answer.missing
+            missing = policy.fetch_missing(step_context, points)
             yield from _drive(missing, context, policy, made)
             made.is_readable = True  # there is an answer, whatever came of that
         if made.decision is not None:
@@ -230,12 +232,22 @@ def _has_written(context: Context) -> bool:
     return any(result.ok and result.tool not in reads for result in context.state.results)
 
 
+def _came_to_nothing(context: Context) -> bool:
+    """Return True if all calls of this turn were answered, and with nothing: what is missing then is
+    what the request asks for, not what these calls would have found.
+    """
+    results = context.state.results
+    return all(r.ok and is_empty_result(r.content, r.arguments) for r in results)
+
+
 def _ask_user(
     context: Context, held: Sequence[HeldCall], made: Lead
 ) -> Generator[Question, Reply, str]:
     """A question to the user for the values that nothing states; "" where the upstream has none."""
-    made.reply = yield Question("words", guided.build_question_to_user(context, held))
-    return guided.read_question(made.reply.text)
+    made.reply = yield Question("words", user_question.build_question(context, held))
+    said = user_question.read_question(made.reply.text)
+    is_question = bool(said) and user_question.is_request(context, held)
+    return user_question.add_unnamed(said, context, held) if is_question else said
 
 
 def _drive(

@@ -1,0 +1,102 @@
+"""A question to the user, in the model's words, for the values without which a call is not made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from callwright import prompts
+from callwright.jsontext import JsonError, parse_lenient
+from callwright.language.tokens import split_identifier
+from callwright.models.chat import messages_out
+from callwright.nouns.types import Json, JsonObject, Tool
+from callwright.proxy.session import followup
+from callwright.proxy.session.context import Context
+from callwright.proxy.session.guarding import HeldCall
+from callwright.schema.normalize import closed_object
+
+QUESTION = closed_object(question={"type": "string", "pattern": "^[^?？؟]{4,300}[?？؟]$"})
+"""The reply to a request for a question to the user, in any language."""
+QUESTION_OR_REPLY: JsonObject = {
+    "anyOf": [QUESTION, closed_object(reply={"type": "string", "maxLength": 600})]
+}
+"""The same where it is not known that the user asked for the calls: what is said instead."""
+
+
+def build_question(context: Context, held: Sequence[HeldCall]) -> JsonObject:
+    """The request without tools, for one question to the user: for the values that nothing states,
+    without which these calls are not made.
+    """
+    made = followup.copy_settings(context)
+    tools = {tool.name: tool for tool in context.toolset.tools}
+    names = dict.fromkeys(one.call.tool for one in held)
+    missing = dict.fromkeys(_render_missing(one, tools[one.call.tool]) for one in held)
+    asked = prompts.render("question", calls=", ".join(names), missing="; ".join(missing))
+    made["messages"] = [*made["messages"], *messages_out(asked)]
+    wanted = QUESTION if is_request(context, held) else QUESTION_OR_REPLY
+    return followup.hold_to_schema(made, wanted, context)
+
+
+def is_request(context: Context, held: Sequence[HeldCall]) -> bool:
+    """Return True if the user's last message surely asks for something: something was looked up for
+    it, or it holds a word of one of these calls' tools and of no other tool.
+    """
+    from callwright.agent.select import find_mentioned
+
+    names = {one.call.tool for one in held}
+    mentioned = find_mentioned(context.query, context.toolset.tools)
+    return bool(context.state.results) or any(tool.name in names for tool in mentioned)
+
+
+def add_unnamed(question: str, context: Context, held: Sequence[HeldCall]) -> str:
+    """The question, and below it the arguments of which it says no word. Both must be English to tell
+    that: schemas are.
+    """
+    from callwright.agent.words import extract_stems
+    from callwright.repair.provenance.invention import reads_english
+
+    if not reads_english([context.query]):
+        return question
+    said = extract_stems(question)
+    tools = {tool.name: tool for tool in context.toolset.tools}
+    rest = [replace(one, missing=_list_unnamed(one, tools[one.call.tool], said)) for one in held]
+    told = dict.fromkeys(_render_missing(one, tools[one.call.tool]) for one in rest if one.missing)
+    return "\n".join([question, *(f"- {missing}" for missing in told)])
+
+
+def _list_unnamed(held: HeldCall, tool: Tool, said: frozenset[str]) -> tuple[str, ...]:
+    from callwright.agent.words import extract_stems
+
+    names = {
+        key: extract_stems(
+            f"{' '.join(split_identifier(key))} {_get_description(tool.properties.get(key))}"
+        )
+        for key in held.missing
+    }
+    return tuple(key for key, stems in names.items() if stems and stems.isdisjoint(said))
+
+
+def _get_description(part: Json) -> str:
+    about = part.get("description") if isinstance(part, dict) else None
+    return about if isinstance(about, str) else ""
+
+
+def _render_missing(held: HeldCall, tool: Tool) -> str:
+    """The arguments that nothing states, by name, each with what its schema says of it."""
+    told = ((key, _get_description(tool.properties.get(key))) for key in held.missing)
+    return ", ".join(f"{key} ({about})" if about else key for key, about in told)
+
+
+def read_question(text: str) -> str:
+    """The question of such a reply, or what it says instead; "" where it is neither. An upstream that
+    does not follow the schema answers in words, which are as good.
+    """
+    if not text.lstrip().startswith("{"):
+        return text.strip()
+    try:
+        value = parse_lenient(text).value
+    except JsonError:
+        return ""
+    told = value if isinstance(value, dict) else {}
+    asked = told.get("question", told.get("reply"))
+    return asked.strip() if isinstance(asked, str) else ""
