@@ -13,7 +13,7 @@ TEXTS = {
         "Lösche die Notiz über Milch",
         "Die Fahrt dauert 3 Stunden und 20 Minuten.",
     ),
-    "es": ("¿Qué tiempo hará mañana en Oslo?", "Borra la nota sobre la leche"),
+    "es": ("¿Qué tiempo hará mañana en Oslo?", "Borra la nota sobre la leche", "¿Me das un ejemplo de la suma de dos?"),
     "zh": ("明天奥斯陆的天气怎么样？", "删除关于牛奶的笔记"),
     "ja": ("明日のオスロの天気は？",),
     "ru": ("Какая погода завтра в Осло?",),
@@ -43,3 +43,4 @@ def test_the_script_of_a_text_is_that_of_most_of_its_letters(text: str, script: 
 
 def test_a_name_in_another_language_does_not_make_a_request_foreign() -> None:
     assert language_of("Play the song La vie en rose for me and turn it up") == "en"
+    assert language_of('Translate "¿Qué hora es?" to English, please, for me') != "es"

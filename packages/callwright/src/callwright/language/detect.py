@@ -1,10 +1,10 @@
 """The language of a text, by its script and by the function words that it holds.
 
 No model and no dictionary: a text in Latin or Cyrillic script belongs to the language whose
-function words and number words it holds, words of several languages counting less; one in Arabic script is Arabic by
-its letters; other scripts name a language or none. Short texts without function words have no
-language. Who asks acts only on an answer that it
-knows.
+function words and number words it holds, words of several languages counting less, and one with an
+inverted question mark is Spanish; one in Arabic script is Arabic by its letters; other scripts name
+a language or none. Short texts without function words have no language. Who asks acts only on an
+answer that it knows.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ DETECTION: Final = Vocabulary("detection")
 LONGEST: Final = 4_000  # characters of a text that are looked at
 _ASCII_LETTER = re.compile(r"[a-zA-Z]")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:['’][^\W\d_]+)*")  # a letter by itself is a sign: "31 m/s"
+_QUOTED = re.compile(r"""(["'“‘«„])[¿¡].*?(?:["'”’»]|\Z)""", re.DOTALL)
 
 
 @cache_by_text(most=4_096, longest=1_024)
@@ -36,7 +37,9 @@ def language_of(text: str) -> str:
     if script not in _read_table("scripts_with_words"):
         return str(_read_table("languages_of_scripts").get(script, ""))
     found = _WORD.findall(text.casefold())
-    return _detect_by_words(found) if found else ""
+    own = _QUOTED.sub("", text)
+    is_spanish = not DETECTION.words("letters.es_alone").isdisjoint(own)
+    return _detect_by_words(found, "es" if is_spanish else "") if found else ""
 
 
 def is_foreign(text: str, code: str = "en") -> bool:
@@ -88,8 +91,10 @@ def _read_table(name: str) -> Mapping[str, Any]:
     return DETECTION.table(f"scripts.{name}")
 
 
-def _detect_by_words(words: list[str]) -> str:
-    """The language whose function words cover most of the words, clearly more than the next one."""
+def _detect_by_words(words: list[str], signed: str = "") -> str:
+    """The language whose function words cover most of the words, clearly more than the next one.
+    ``signed``: the language whose sign the text has; it is that if no other has more of the words.
+    """
     cuts = DETECTION.table("thresholds.function_words")
     weights = _weigh_function_words()
     scores: dict[str, float] = {}
@@ -102,6 +107,9 @@ def _detect_by_words(words: list[str]) -> str:
     best, next_best = scores[ranked[0]], scores[ranked[1]] if len(ranked) > 1 else 0.0
     covered = best / len(words)
     clear = best - next_best >= cuts["margin"] and best >= cuts["ratio"] * next_best
+    held = Counter(code for word in words for code in weights.get(word, {}))
+    if held[signed] >= max(cuts["coverage"] * len(words), *held.values()):
+        return signed
     return ranked[0] if clear and covered >= cuts["coverage"] else ""
 
 

@@ -62,7 +62,7 @@ def test_what_the_user_speaks_of_is_left_alone(query: str) -> None:
         ("17加25等于多少？", True),
         ("请写出调用add的JSON。", False),
         ("¿Cuánto es la suma de 17 y 25, por favor?", True),
-        ("Quiero que me muestres un ejemplo de cómo se hace la suma.", False),
+        ("Por favor, escribe un ejemplo para mañana con la suma.", False),
         ("كم مجموع 17 و25؟", True),
         ("أعطني مثالا على الجمع", False),
         ("Combien font 17 plus 25, s'il vous plaît ?", False),
