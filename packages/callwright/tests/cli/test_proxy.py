@@ -247,7 +247,7 @@ def test_the_key_of_a_file_goes_upstream_and_stands_in_no_command_line(tmp_path:
 def test_a_mode_that_does_not_exist_is_told_with_those_that_do() -> None:
     with pytest.raises(ConfigError) as caught:
         serve(ProxySetup(["http://h/v1"], guided="perhaps"))
-    assert caught.value.hint == "auto, native, on, off"
+    assert caught.value.hint == "auto, native, text, on, off"
 
 
 def test_a_refiner_of_the_command_line_repairs_the_calls_of_an_upstream() -> None:

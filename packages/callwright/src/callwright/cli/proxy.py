@@ -159,7 +159,7 @@ def _serve_local(setup: ProxySetup) -> None:
     try:
         address, key = asyncio.run(local.endpoint())
         access = replace(access, upstream_key=Secret(key))
-        known = Probed(native=False, schema=True, written=True)
+        known = Probed(native=False, schema=True)
         _run_server(
             Proxy(
                 address,

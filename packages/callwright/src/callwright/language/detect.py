@@ -37,9 +37,13 @@ def language_of(text: str) -> str:
     if script not in _read_table("scripts_with_words"):
         return str(_read_table("languages_of_scripts").get(script, ""))
     found = _WORD.findall(text.casefold())
+    return _detect_by_words(found, _read_sign(text)) if found else ""
+
+
+def _read_sign(text: str) -> str:
+    """The language that has a sign of its own, if the text holds one outside quotations; else ""."""
     own = _QUOTED.sub("", text)
-    is_spanish = not DETECTION.words("letters.es_alone").isdisjoint(own)
-    return _detect_by_words(found, "es" if is_spanish else "") if found else ""
+    return "es" if not DETECTION.words("letters.es_alone").isdisjoint(own) else ""
 
 
 def is_foreign(text: str, code: str = "en") -> bool:

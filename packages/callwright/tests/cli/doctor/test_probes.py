@@ -93,9 +93,9 @@ async def test_the_setting_to_change_is_printed(fault: str, about: str, setting:
     [
         ([], "not needed"),
         (["text", "schema ignored"], "not possible"),
-        (["text"], "by schema again"),
-        (["no call"], "by schema first"),
-        (["no tools"], "by schema first"),
+        (["text"], "leads by schema"),
+        (["no call"], "leads by schema"),
+        (["no tools"], "leads by schema"),
     ],
 )
 async def test_it_says_how_calls_will_be_asked(faults: list[str], said: str) -> None:

@@ -210,7 +210,7 @@ async def test_guided_mode_is_found_out_once_per_model(tmp_path: Any) -> None:
         for _ in range(2):
             given = await client.chat.completions.create(**message(False))
             assert given.choices[0].message.tool_calls
-    assert len(up.asked) == 5, "three probes, two answers"
+    assert len(up.asked) == 4, "two probes, two answers"
     assert made.counters.records[0].guided
 
 

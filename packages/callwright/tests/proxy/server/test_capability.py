@@ -71,7 +71,7 @@ async def test_many_requests_wait_for_one_probe_and_none_of_them_for_long(tmp_pa
                 while await capability.of("m", ()) == FREE:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
             assert await capability.of("m", ()) == Probed(native=False, schema=True)
-    assert slow.asked == 3, "one probe is three questions"
+    assert slow.asked == 2, "one probe is two questions"
 
 
 async def test_a_probe_that_failed_is_repeated_after_ever_longer_pauses(tmp_path: Any) -> None:
@@ -125,26 +125,6 @@ async def test_what_was_learned_counts() -> None:
         assert (await capability.of("m", ())).schema is False
         known = Capability("http://127.0.0.1:9/v1", client, known=Probed(False, True))
         assert await known.of("m", ()) == Probed(False, True)
-
-
-async def test_a_call_left_in_the_text_is_seen_and_words_or_a_refusal_are_not(
-    tmp_path: Any,
-) -> None:
-    written = '{"name": "switch_lamp", "arguments": {"on": true}}'
-    for number, (said, expected) in enumerate(
-        ((written, True), ("I would switch it on.", False), ("", False))
-    ):
-
-        def answer(asked: Asked, said: str = said) -> Reply:
-            if "response_format" in asked.json:
-                return Reply([whole('{"zq": "k7"}')], headers=JSON)
-            if "tools" in asked.json and not said:
-                return Reply([b"{}"], status=400, headers=JSON)
-            return Reply([whole(said)], headers=JSON)
-
-        async with upstream(answer) as up, HttpClient(Egress.any()) as client:
-            found = await Capability(up.url, client, memory=tmp_path / f"{number}.json").of("m", ())
-        assert found == Probed(native=False, schema=True, written=expected)
 
 
 async def test_what_is_on_record_goes_with_the_capabilities_and_is_read_without_a_question(

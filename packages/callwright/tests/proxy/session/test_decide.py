@@ -85,6 +85,42 @@ def weak(content: str, **more: Any) -> Context:
     return made
 
 
+ORDER: dict[str, Any] = {
+    "name": "create_order",
+    "description": "Orders pieces of a part.",
+    "parameters": {
+        "type": "object",
+        "properties": {"part": {"type": "string"}, "quantity": {"type": "integer"}},
+        "required": ["part", "quantity"],
+    },
+    "annotations": {"readOnlyHint": False, "destructiveHint": False},
+}
+
+
+def order(quantity: int) -> ToolCall:
+    return ToolCall("", "create_order", {"part": "D-415", "quantity": quantity})
+
+
+def test_a_number_in_words_is_asked_about_by_schema() -> None:
+    tools = [{"type": "function", "function": ORDER}]
+    given = weak("Please order four dozen of D-415 for us.", tools=tools)
+    again = Reply(
+        json.dumps({"calls": [{"name": "create_order", "arguments": order(48).arguments}]})
+    )
+    made, asked = settled([Found(order(16), dialect="fenced")], given, again)
+    assert asked == 1
+    assert [c.call.arguments for c in made.calls] == [{"part": "D-415", "quantity": 48}]
+
+
+def test_in_the_place_of_a_write_that_is_kept_back_stands_a_question() -> None:
+    tools = [{"type": "function", "function": ORDER}]
+    given = weak("Please order some more of D-415 for us.", tools=tools)
+    question = Reply('{"question": "Which quantity do you need?"}')
+    made, asked = settled([Found(order(16), dialect="fenced")], given, question)
+    assert asked == 1
+    assert (made.calls, made.text) == ([], ["Which quantity do you need?"])
+
+
 def test_a_single_wish_is_read_once() -> None:
     made, asked = settled([WRITTEN], weak("What is the weather in Paris?"))
     assert asked == 0

@@ -83,8 +83,10 @@ def test_an_upstream_whose_own_calls_work_is_left_alone() -> None:
 
 @pytest.mark.parametrize("stream", [True, False])
 def test_the_client_gets_an_answer_in_words_instead(stream: bool) -> None:
-    book = Playbook(Settings()).ask(body(stream, messages=[{"role": "user", "content": SUM}]))
-    book.tell(Probed(native=False, schema=True, written=True))
+    book = Playbook(Settings(guided="text")).ask(
+        body(stream, messages=[{"role": "user", "content": SUM}])
+    )
+    book.tell(Probed(native=False, schema=True))
     if stream:
         book.answer(text_stream(*(ADD[i : i + 5] for i in range(0, len(ADD), 5))))
     else:
@@ -98,8 +100,10 @@ def test_the_client_gets_an_answer_in_words_instead(stream: bool) -> None:
 
 
 def test_without_budget_the_refusal_is_said() -> None:
-    book = Playbook(Settings(reasks=0)).ask(body(messages=[{"role": "user", "content": SUM}]))
-    book.tell(Probed(native=False, schema=True, written=True))
+    book = Playbook(Settings(reasks=0, guided="text")).ask(
+        body(messages=[{"role": "user", "content": SUM}])
+    )
+    book.tell(Probed(native=False, schema=True))
     book.answer(text_stream(ADD))
     book.answer(
         whole('{"no_call": "arithmetic"}'), JSON
@@ -108,7 +112,7 @@ def test_without_budget_the_refusal_is_said() -> None:
 
 
 def test_data_that_only_begins_so_flows_when_it_turns_out_to_be_none() -> None:
-    book = Playbook(Settings()).ask(body(messages=[{"role": "user", "content": SUM}]))
-    book.tell(Probed(native=False, schema=True, written=True))
+    book = Playbook(Settings(guided="text")).ask(body(messages=[{"role": "user", "content": SUM}]))
+    book.tell(Probed(native=False, schema=True))
     stream = text_stream('{"name": "add",', ' "sum": 42}')
     assert book.answer(stream).out == stream

@@ -60,7 +60,7 @@ MODES = [
     ("off", NATIVE),
     ("on", SCHEMA),
     ("native", NATIVE),
-    ("auto", Probed(native=False, schema=True, written=True)),
+    ("text", SCHEMA),
 ]
 
 

@@ -576,12 +576,12 @@ def test_guided_mode_falls_back_where_the_upstream_refuses_it() -> None:
     assert book.asked[1].body == raw
 
 
-WRITES = Probed(native=False, schema=True, written=True)
+WRITES = Probed(native=False, schema=True)
 
 
 def test_an_upstream_that_writes_its_calls_is_asked_as_the_client_did_and_words_flow() -> None:
     raw = json.dumps(body()).encode()
-    book = Playbook(Settings()).ask(raw)
+    book = Playbook(Settings(guided="text")).ask(raw)
     book.tell(WRITES)
     assert book.asked[0].body == raw
     stream = text_stream("Good ", "morning.")
@@ -591,7 +591,7 @@ def test_an_upstream_that_writes_its_calls_is_asked_as_the_client_did_and_words_
 
 def test_a_greeting_answered_with_a_call_becomes_an_answer_in_words() -> None:
     asked = body(messages=[{"role": "user", "content": "Say hello in one word."}])
-    book = Playbook(Settings()).ask(asked)
+    book = Playbook(Settings(guided="text")).ask(asked)
     book.tell(WRITES)
     book.answer(
         text_stream('```json\n{"name": "get_weather", "arguments": {"city": "world"}}\n```')
@@ -609,7 +609,7 @@ def test_a_greeting_answered_with_a_call_becomes_an_answer_in_words() -> None:
 
 def test_a_request_with_two_wishes_is_read_again_by_schema() -> None:
     asked = body(messages=[{"role": "user", "content": "The weather in Paris and in Rome?"}])
-    book = Playbook(Settings()).ask(asked)
+    book = Playbook(Settings(guided="text")).ask(asked)
     book.tell(WRITES)
     book.answer(text_stream(HERMES))
     assert json.loads(book.asked[1].body)["response_format"]["type"] == "json_schema"
@@ -626,7 +626,7 @@ BROKE = Failure("unavailable", "the connection broke", outcome_unknown=True)
 
 
 def test_a_question_of_ours_is_sent_once_more_if_its_connection_breaks() -> None:
-    book = Playbook(Settings()).ask(
+    book = Playbook(Settings(guided="text")).ask(
         body(messages=[{"role": "user", "content": "Say hello in one word."}])
     )
     book.tell(WRITES)
@@ -654,7 +654,7 @@ def test_a_chat_request_is_sent_once_more_if_its_connection_breaks_before_an_ans
 
 
 def test_a_demanded_call_is_asked_by_schema_at_once() -> None:
-    book = Playbook(Settings()).ask(body(tool_choice="required"))
+    book = Playbook(Settings(guided="text")).ask(body(tool_choice="required"))
     book.tell(WRITES)
     assert (
         "no_call"
@@ -665,7 +665,7 @@ def test_a_demanded_call_is_asked_by_schema_at_once() -> None:
 
 
 def test_an_upstream_that_refuses_tools_is_asked_by_schema_and_else_without_them() -> None:
-    book = Playbook(Settings()).ask(body())
+    book = Playbook(Settings(guided="text")).ask(body())
     book.tell(WRITES)
     book.answer(b'{"error": "this model does not support tools"}', JSON, status=400)
     assert "response_format" in json.loads(book.asked[1].body)
@@ -678,7 +678,7 @@ def test_an_upstream_that_refuses_tools_is_asked_by_schema_and_else_without_them
 
 
 def test_an_error_that_has_nothing_to_do_with_tools_reaches_the_client() -> None:
-    book = Playbook(Settings()).ask(body())
+    book = Playbook(Settings(guided="text")).ask(body())
     book.tell(WRITES)
     for _ in range(3):
         book.answer(b'{"error": "no such model"}', JSON, status=404)

@@ -42,7 +42,7 @@ from callwright_lab.benchmarks.refine.task import Examination, Found, Recorded, 
 from callwright_lab.datasets.examples import read_lines
 
 MODE = "proxy"
-UPSTREAM = Probed(native=False, schema=True, written=True)  # as the embedded model is
+UPSTREAM = Probed(native=False, schema=True)  # as the embedded model is
 _JSON = {"content-type": "application/json"}
 Asked: TypeAlias = tuple[str, JsonObject]  # what for, and the body
 Driven: TypeAlias = Generator[Asked, JsonObject, Found]
@@ -52,7 +52,7 @@ def drive_session(examination: Examination, task: Task, settings: Settings | Non
     """One task through one session: yields what is asked upstream, is sent the assistant's
     message.
     """
-    session = Session(settings or Settings(), Toolsets())
+    session = Session(settings or Settings(guided="text"), Toolsets())
     body = {**build_body(examination, task), "stream": False}
     waiting = list(session.handle(Request("POST", CHAT, "", (), json_bytes(body)), 0.0))
     out = b""

@@ -286,19 +286,11 @@ def judge_guided(native: Finding, by_schema: Finding) -> Finding:
         return Finding(
             about, "good", "not possible without json_schema: calls are read from the text"
         )
-    if "left in" in native.said:
-        said = (
-            "calls are read from the text; by schema again where a request wants several or one was"
-            " refused"
-        )
-        return Finding(
-            about, "mended", said, "--guided on asks by schema first, --guided off never"
-        )
     return Finding(
         about,
         "mended",
-        "tools are ignored or refused: calls are asked by schema first",
-        "--guided off",
+        "native calls do not work: the engine leads by schema",
+        "--guided text reads calls from the text first, --guided off never asks by schema",
     )
 
 

@@ -111,7 +111,7 @@ class RepairOptions:
         str | None,
         typer.Option(
             help="Ask for calls by JSON schema: auto (default), on or off; native: lead upstreams"
-            " that call natively as well."
+            " that call natively as well; text: the client's request first."
         ),
     ] = None
     guard: Annotated[

@@ -1,4 +1,4 @@
-"""Determines what the upstream supports for each model. It is asked once with two or three tiny
+"""Determines what the upstream supports for each model. It is asked once with two tiny
 questions; most results are stored on disk.
 """
 
@@ -17,9 +17,6 @@ from callwright.http import HttpClient, Retry, Timeout
 from callwright.models.probe import open_memory
 from callwright.models.write_record import WriteRecords
 from callwright.nouns.errors import ModelError
-from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import Message, Tool
-from callwright.parsing import parse_calls
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session.events import Headers, Probed
 
@@ -33,12 +30,6 @@ _LONGEST_NAME = 200  # characters of a model's name; clients may send any
 _AT_ONCE = 4  # models that are probed at one time
 _FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 1_800.0  # seconds without a probe after one that failed
 FREE = Probed(native=True, schema=False)  # nothing known: ask as the client asked
-
-_LAMP = Tool(
-    "switch_lamp",
-    "Switches the lamp on or off.",
-    {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"]},
-)
 
 
 class Capability:
@@ -133,14 +124,11 @@ class Capability:
         done = False
         try:
             found = await asked.capabilities()
-            written = found.json_schema and not found.native_tools and await _has_text_call(asked)
-            if found.json_schema and not found.native_tools and not written:
+            if found.json_schema and not found.native_tools:
                 from callwright.proxy.session.phases.leading import load_engine
 
                 await asyncio.to_thread(load_engine)  # its first request will be led
-            _store_recent(
-                self._known, model, Probed(found.native_tools, found.json_schema, written)
-            )
+            _store_recent(self._known, model, Probed(found.native_tools, found.json_schema))
             done = True
         except ModelError:
             pass
@@ -180,19 +168,3 @@ def _store_recent(remembered: OrderedDict[K, V], key: K, value: V) -> None:
     remembered.move_to_end(key)
     while len(remembered) > _MOST:
         remembered.popitem(last=False)
-
-
-async def _has_text_call(model: OpenAIModel) -> bool:
-    """Return True if a call that does not arrive natively stands in the text in a readable
-    format.
-    """
-    question = Message("user", "Switch the lamp on.")
-    try:
-        reply = await model.complete(
-            ChatRequest((question,), purpose="probe", tools=(_LAMP,), max_tokens=64)
-        )
-    except ModelError as exc:
-        if exc.status is None:
-            raise
-        return False  # requests with tools are refused
-    return any(call.tool == _LAMP.name for call in parse_calls(reply.text, [_LAMP]).calls)

@@ -25,7 +25,7 @@ from callwright.proxy.session import followup, guard, history, ids, words
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.guarding import HeldCall
-from callwright.proxy.session.leading import guided
+from callwright.proxy.session.leading import guided, user_question
 from callwright.proxy.session.model_rule import refine_calls
 from callwright.proxy.session.refining import (
     LEFT_OUT,
@@ -587,6 +587,11 @@ def _ask_in_words(
         made.notes.append("no budget to ask for an answer in words")
         made.text += [problem] if problem else []
         return
+    unstated = [one for one in made.held if one.rule == "unstated_write"]
+    if unstated and context.schema:  # held to a question, a reply cannot claim what was not done
+        reply = yield Question("words", user_question.build_question(context, unstated))
+        made.text.append(user_question.read_question(reply.text, context, unstated) or problem)
+        return
     live = words.LiveWords(context)
     reply = yield Question("words", guided.build_body_in_words(context, problem), live.read)
     if live.said:
@@ -770,8 +775,10 @@ def _ask_replacement(
     the reason.
     """
     if not context.demanded:
-        yield from _ask_in_words(made, context, problem)
-        return []
+        work = yield from _ask_for_meant(problem, made, context)
+        if not work:
+            yield from _ask_in_words(made, context, problem)
+        return work
     if context.grant():
         made.asked += 1
         if context.schema:
@@ -792,6 +799,28 @@ def _ask_replacement(
             return work
     made.text.append(problem)
     return []
+
+
+def _ask_for_meant(
+    problem: str, made: Decision, context: Context
+) -> Generator[Question, Reply, list[AnswerCall]]:
+    """The calls once more, where the user's words lead to other values; none where that does not
+    help.
+    """
+    wrong = {one.call.tool for one in made.held if one.meant}
+    tools = tuple(tool for tool in context.toolset.tools if tool.name in wrong)
+    if not tools or not context.schema or not context.grant():
+        return []
+    made.asked += 1
+    body = guided.build_body(context, problem=problem, tools=tools)
+    work = _read_usable_calls((yield Question("guided", body)), context)
+    trial = Decision()
+    work, _ = _drop_withheld(_drop_disallowed(work, trial, context), trial, context)
+    made.edits += [
+        Edit(f"/{n}", None, _serialize_call(w.call), EditRules.ASKED_AGAIN)
+        for n, w in enumerate(work)
+    ]
+    return work
 
 
 def _explain_unusable(text: str, made: Decision, context: Context) -> str:

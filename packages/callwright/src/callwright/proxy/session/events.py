@@ -73,14 +73,12 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """The answer to a Probe: whether native calls and JSON schemas work there, and if the former do
-    not, whether the calls are at least ``written``, so that they can be read from the text.
+    """The answer to a Probe: whether native calls and JSON schemas work there.
     ``is_trusted``: ``callwright doctor`` recorded the model as right on write cases.
     """
 
     native: bool
     schema: bool
-    written: bool = False
     is_trusted: bool = False
 
 

@@ -12,7 +12,7 @@ from callwright.tools.declared_effects import DeclaredEffects
 if TYPE_CHECKING:
     from callwright.repair.by_model.refiner_settings import RefinerSettings
 
-Guided = Literal["auto", "native", "on", "off"]
+Guided = Literal["auto", "native", "text", "on", "off"]
 """``auto``: calls are asked for by JSON schema where the upstream can that and its native calls do
 not work. ``native``: the same, and an upstream whose native calls work is led by them. ``on``:
 always by schema. ``off``: never.

@@ -52,8 +52,8 @@ def test_a_question_closes_the_stream_that_it_is_about_also_after_a_guided_answe
 
 
 def test_a_request_is_asked_in_words_only_after_its_tools_were_refused() -> None:
-    book = Playbook(Settings()).ask(body())
-    book.tell(Probed(native=False, schema=True, written=True))
+    book = Playbook(Settings(guided="text")).ask(body())
+    book.tell(Probed(native=False, schema=True))
     book.answer(b"{}", JSON, status=400).answer(whole('{"no_call": "chat"}'), JSON)
     assert ["tools" in json.loads(asked.body) for asked in book.asked] == [True, False, False]
     book.answer(text_stream("Hello"), status=400)

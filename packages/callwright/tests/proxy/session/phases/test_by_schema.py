@@ -70,8 +70,8 @@ def test_words_in_place_of_a_call_that_is_kept_back_begin_the_answer() -> None:
         "required": ["to"],
     }
     asked = {**body(True), "tools": [{"type": "function", "function": send}]}
-    book = Playbook(Settings()).ask(asked)
-    book.tell(Probed(native=False, schema=True, written=True))
+    book = Playbook(Settings(guided="text")).ask(asked)
+    book.tell(Probed(native=False, schema=True))
     book.answer(b'{"error": "tools are not known here"}', JSON, status=400)
     wrong = {"calls": [{"name": "send_mail", "arguments": {"to": "ann@example.com"}}]}
     book.answer(whole(json.dumps(wrong)), JSON)

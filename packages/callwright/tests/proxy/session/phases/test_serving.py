@@ -50,26 +50,24 @@ def test_a_request_ends_its_generator_with_its_last_commands_left() -> None:
     assert [type(c).__name__ for c in made.commands] == ["SendHead", "SendBody", "Finish", "Log"]
 
 
+BY_SCHEMA = Probed(native=False, schema=True)
+
+
 @pytest.mark.parametrize(
-    ("found", "more", "local", "asking"),
+    ("found", "more", "local", "mode", "asking"),
     [
-        (Probed(native=True, schema=True), {}, True, "free"),
-        (Probed(native=False, schema=False), {}, True, "free"),
-        (Probed(native=False, schema=True), {}, False, "guided"),
-        (Probed(native=False, schema=True, written=True), {}, False, "free"),
-        (Probed(native=False, schema=True, written=True), {}, True, "guided"),
-        (
-            Probed(native=False, schema=True, written=True),
-            {"tool_choice": "required"},
-            False,
-            "guided",
-        ),
+        (Probed(native=True, schema=True), {}, True, "auto", "free"),
+        (Probed(native=False, schema=False), {}, True, "auto", "free"),
+        (BY_SCHEMA, {}, False, "auto", "guided"),
+        (BY_SCHEMA, {}, False, "text", "free"),
+        (BY_SCHEMA, {}, True, "text", "guided"),
+        (BY_SCHEMA, {"tool_choice": "required"}, False, "text", "guided"),
     ],
 )
 def test_what_the_upstream_can_do_decides_how_it_is_asked(
-    found: Probed, more: dict[str, object], local: bool, asking: str
+    found: Probed, more: dict[str, object], local: bool, mode: Guided, asking: str
 ) -> None:
-    made, steps, (probe,) = begun("auto", is_local=False, **more)
+    made, steps, (probe,) = begun(mode, is_local=False, **more)
     assert isinstance(probe, Probe)
     assert made.context is not None
     made.context.local = local

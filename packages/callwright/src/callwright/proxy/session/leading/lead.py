@@ -245,9 +245,7 @@ def _ask_user(
 ) -> Generator[Question, Reply, str]:
     """A question to the user for the values that nothing states; "" where the upstream has none."""
     made.reply = yield Question("words", user_question.build_question(context, held))
-    said = user_question.read_question(made.reply.text)
-    is_question = bool(said) and user_question.is_request(context, held)
-    return user_question.add_unnamed(said, context, held) if is_question else said
+    return user_question.read_question(made.reply.text, context, held)
 
 
 def _drive(

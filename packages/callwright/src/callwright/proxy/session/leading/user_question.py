@@ -48,7 +48,7 @@ def is_request(context: Context, held: Sequence[HeldCall]) -> bool:
     return bool(context.state.results) or any(tool.name in names for tool in mentioned)
 
 
-def add_unnamed(question: str, context: Context, held: Sequence[HeldCall]) -> str:
+def _add_unnamed(question: str, context: Context, held: Sequence[HeldCall]) -> str:
     """The question, and below it the arguments of which it says no word. Both must be English to tell
     that: schemas are.
     """
@@ -87,7 +87,15 @@ def _render_missing(held: HeldCall, tool: Tool) -> str:
     return ", ".join(f"{key} ({about})" if about else key for key, about in told)
 
 
-def read_question(text: str) -> str:
+def read_question(text: str, context: Context, held: Sequence[HeldCall]) -> str:
+    """The text for the user in a reply to :func:`build_question`: the question, and what it does not
+    name of the missing values; "" where there is none.
+    """
+    said = _read_words(text)
+    return _add_unnamed(said, context, held) if said and is_request(context, held) else said
+
+
+def _read_words(text: str) -> str:
     """The question of such a reply, or what it says instead; "" where it is neither. An upstream that
     does not follow the schema answers in words, which are as good.
     """

@@ -97,7 +97,7 @@ def _choose_guided(transaction: Transaction, context: Context) -> Steps[bool]:
     context.guard = choose_mode(settings.guard, is_trusted=found.is_trusted)
     record.guarding.mode = context.guard
     context.native, context.schema = found.native, found.schema
-    is_first = context.local or context.demanded or not found.written
+    is_first = context.local or context.demanded or settings.guided != "text"
     return found.schema and not found.native and is_first
 
 
