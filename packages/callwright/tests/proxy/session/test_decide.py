@@ -107,8 +107,9 @@ def test_a_number_in_words_is_asked_about_by_schema() -> None:
     again = Reply(
         json.dumps({"calls": [{"name": "create_order", "arguments": order(48).arguments}]})
     )
-    made, asked = settled([Found(order(16), dialect="fenced")], given, again)
-    assert asked == 1
+    nothing = Reply('{"no_call": "all is there"}')  # to the second reading
+    made, asked = settled([Found(order(16), dialect="fenced")], given, nothing, again)
+    assert asked == 2
     assert [c.call.arguments for c in made.calls] == [{"part": "D-415", "quantity": 48}]
 
 
