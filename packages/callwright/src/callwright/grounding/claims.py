@@ -23,7 +23,7 @@ from callwright.grounding.quantity import (
 )
 from callwright.grounding.words import find_concepts, stem_word
 from callwright.language import ENGLISH
-from callwright.language.detect import is_foreign, language_of
+from callwright.language.detect import guess_language, is_foreign, is_likelier_another, language_of
 from callwright.language.pack import pack
 from callwright.language.tokens import fold_text, split_tokens
 
@@ -148,9 +148,8 @@ _WORD = re.compile(r"[^\W_]+")
 
 def claims_of(text: str, facts: Facts) -> Claims:
     """Read one statement against the names that the results know."""
-    language = language_of(text) or language_of(facts.query)
-    told_by = text if language_of(text) or is_foreign(text) else facts.query
-    claims = Claims(text, readable=not is_foreign(told_by), language=language)
+    language = _find_language(text, facts.query)
+    claims = Claims(text, readable=_is_english(text, facts.query, language), language=language)
     lead = _NUMBERED.match(text)
     taken: list[Span] = [lead.span()] if lead else []
     taken += _extract_identifiers(claims, taken)
@@ -168,6 +167,21 @@ def claims_of(text: str, facts: Facts) -> Claims:
 
 
 _OUT_OF = ENGLISH.pattern("statements.out_of")
+
+
+def _find_language(text: str, query: str) -> str:
+    """The language of a statement: as it tells, as the request or both together tell, or the likeliest."""
+    both = f"{query}\n{text}"
+    return language_of(text) or language_of(query) or language_of(both) or guess_language(both)
+
+
+def _is_english(text: str, query: str, language: str) -> bool:
+    """Return True if a statement can be read as English: its own words or else the request's say so,
+    or nothing speaks against it.
+    """
+    told_by = text if language_of(text) or is_foreign(text) else query
+    both = f"{query}\n{text}"
+    return not is_foreign(told_by) and (language == "en" or not is_likelier_another(both))
 
 
 def _same_place(a: Span, b: Span) -> bool:

@@ -17,6 +17,7 @@ from callwright.grounding.quantity import (
 from callwright.language.pack import pack
 from callwright.language.protocol import WrittenNumber
 
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])")
 _UNPARTED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")  # Chinese and Japanese signs
 
 
@@ -35,7 +36,8 @@ def numbers_in(text: str, taken: Sequence[Span], language: str) -> list[Number]:
     """
     reader = pack(language)
     if reader is None:
-        return [replace(n, hedge="about") for n in find_numbers(text, taken, words=False)]
+        pointed = _DECIMAL_COMMA.sub(r"\1.\2", text)
+        return [replace(n, hedge="about") for n in find_numbers(pointed, taken, words=False)]
     written = {w.span[0]: w for w in reader.numbers(text)}
     aside = [*taken, *reader.no_amounts(text)]
     found = find_numbers(blank_unparted(reader.with_point(text)), aside, words=False)

@@ -30,6 +30,7 @@ _CONVERTED = threshold("callwright.grounding", "converted")  # people convert wi
 _DIMENSIONS = {
     f"={name}": tuple(found) for name, found in ENGLISH.table("fields.dimensions").items()
 }
+_EXTREMES = frozenset({"=highest", "=lowest"})
 _REVERSED = ENGLISH.pattern("statements.reversed")
 
 
@@ -138,7 +139,9 @@ def _get_key_concepts(figure: Figure) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _read_key_concepts(key: str) -> frozenset[str]:
-    return all_concepts(key_tokens(key[:80]))
+    """The concepts of a key's words. "high" and "low" may be the most and the least of anything."""
+    found = (all_concepts([word]) for word in key_tokens(key[:80]))
+    return frozenset().union(*(own for own in found if own.isdisjoint(_EXTREMES)))
 
 
 def figures_for(n: Number, facts: Facts, sentence: str) -> list[tuple[Figure, str]]:

@@ -22,6 +22,7 @@ DETECTION: Final = Vocabulary("detection")
 LONGEST: Final = 4_000  # characters of a text that are looked at
 _ASCII_LETTER = re.compile(r"[a-zA-Z]")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:['’][^\W\d_]+)*")  # a letter by itself is a sign: "31 m/s"
+_NONE = (("", 0), ("", 0))
 _QUOTED = re.compile(r"""(["'“‘«„])[¿¡].*?(?:["'”’»]|\Z)""", re.DOTALL)
 
 
@@ -54,6 +55,28 @@ def is_foreign(text: str, code: str = "en") -> bool:
     if language:
         return language != code
     return script_of(text[:LONGEST]) not in ("", "Latn")
+
+
+def is_likelier_another(text: str, code: str = "en") -> bool:
+    """Return True if a language other than this one, in the same script, has more of a text's words
+    as function words: where :func:`language_of` tells nothing, that still speaks against it.
+    """
+    held = _count_function_words(text)
+    return max(held.values(), default=0) > held[code]
+
+
+def guess_language(text: str) -> str:
+    """The language that has more of a text's words as function words than any other, "" for none: a
+    guess, for what is read either way, where :func:`language_of` tells nothing.
+    """
+    (first, most), (_, next_most) = [*_count_function_words(text).most_common(2), *_NONE][:2]
+    return first if most > next_most else ""
+
+
+def _count_function_words(text: str) -> Counter[str]:
+    weights = _weigh_function_words()
+    words = _WORD.findall(text[:LONGEST].casefold())
+    return Counter(found for word in words for found in weights.get(word, {}))
 
 
 @cache_by_text(most=4_096, longest=1_024)

@@ -21,6 +21,7 @@ def test_a_question_of_our_own_keeps_the_sampling_and_nothing_of_the_calls() -> 
         "temperature": 0.5,
         "user": "u",
         "messages": [{"role": "user", "content": "repair"}],
+        "max_tokens": 512,
     }
     CONTEXT.schema = True
     assert "response_format" in again.build_question_body(

@@ -88,7 +88,7 @@ class ReadingBudget(ConnectionBudget):
         1_000_000, "bytes", "answer that is not streamed", "passes untouched"
     )
     probe_wait_seconds: float = _make_limit_field(
-        3.0,
+        15.0,
         "seconds",
         "a request waits until it is known what its model can do",
         "goes on without guided mode",

@@ -12,6 +12,7 @@ from callwright.proxy.session.context import Context
 from callwright.proxy.session.media import add_media, list_newest_media
 
 _STREAMED = ("stream", "stream_options")
+_LIMITS = ("max_tokens", "max_completion_tokens")
 _CALLS = ("tools", "tool_choice", "parallel_tool_calls", "functions", "function_call")
 
 
@@ -22,6 +23,7 @@ def build_question_body(request: ChatRequest, context: Context) -> JsonObject:
     body = copy_settings(context)
     media = list_newest_media(context.body["messages"])
     body["messages"] = add_media(messages_out(request.messages), media)
+    _limit_reply(body, request.max_tokens)
     if request.schema is not None and context.schema:
         body["response_format"] = build_response_format(request.schema)
     return body
@@ -35,11 +37,21 @@ def copy_settings(context: Context) -> JsonObject:
     return {k: v for k, v in context.body.items() if k not in left_out}
 
 
+def _limit_reply(body: JsonObject, tokens: int) -> None:
+    """Let the reply have at most so many tokens, or fewer where the client allows no more: a small
+    model that repeats itself goes on to the end of its context.
+    """
+    key = next((key for key in _LIMITS if key in body), _LIMITS[0])
+    given = body.get(key)
+    body[key] = min(tokens, given) if isinstance(given, int) and given > 0 else tokens
+
+
 def hold_to_schema(body: JsonObject, schema: Json, context: Context) -> JsonObject:
     """The body of a question whose reply is held to a schema, and is the likeliest one unless the
     client says otherwise: it is a reading, not a piece of prose.
     """
     body.setdefault("temperature", 0)
+    _limit_reply(body, context.settings.profile.output_tokens)
     if context.local:
         return {**body, "grammar": build_grammar(schema)}
     return {**body, "response_format": build_response_format(schema)}
