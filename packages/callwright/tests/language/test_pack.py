@@ -72,6 +72,8 @@ def test_numbers_are_read_with_their_signs_scales_and_units(
         (GERMAN, "am 24. Dez. 2026", dt.date(2026, 12, 24)),
         (GERMAN, "am 31. Februar 2026", None),
         (GERMAN, "im Mai 2026", None),
+        (pack("es"), "el 3 de marzo de 2026", dt.date(2026, 3, 3)),
+        (pack("es"), "el 3 de marzo", None),
     ],
 )
 def test_dates_are_read_with_the_names_of_their_months(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from callwright.grounding.facts import Facts
-from callwright.grounding.foreign import blank_unparted, moments_in, numbers_in
+from callwright.grounding.foreign import moments_in, numbers_in
 from callwright.grounding.labels import moment_labels
 from callwright.grounding.lexicon import GLUE, NOT_NAMES, TWICE
 from callwright.grounding.quantity import (
@@ -25,7 +25,7 @@ from callwright.grounding.words import find_concepts, stem_word
 from callwright.language import ENGLISH
 from callwright.language.detect import guess_language, is_foreign, is_likelier_another, language_of
 from callwright.language.pack import pack
-from callwright.language.tokens import fold_text, split_tokens
+from callwright.language.tokens import blank_unparted, fold_text, split_tokens, with_ascii_digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +148,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 def claims_of(text: str, facts: Facts) -> Claims:
     """Read one statement against the names that the results know."""
+    text = with_ascii_digits(text)
     language = _find_language(text, facts.query)
     claims = Claims(text, readable=_is_english(text, facts.query, language), language=language)
     lead = _NUMBERED.match(text)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -253,7 +253,7 @@ def find_numbers(text: str, taken: Iterable[Span] = (), *, words: bool = True) -
             if (n := _parse_spelled(masked, m)) is not None
         ]
         found.sort(key=lambda n: n.span)
-    return list(_iter_joined(text, found))
+    return join_parts(text, found)
 
 
 def _mask_spans(text: str, taken: Iterable[Span]) -> str:
@@ -276,7 +276,7 @@ def _parse_number(text: str, m: re.Match[str]) -> Number:
     mantissa, _, exponent = plain.lower().partition("e")
     places = len(mantissa.partition(".")[2])
     step = 10.0 ** max(-300, min(300, int(exponent or 0) - places)) * scale
-    value = float(plain) * scale * (-1 if m["sign"] in ("-", "−") else 1)
+    value = float(plain) * scale * (-1 if m["sign"] and m["sign"] != "+" else 1)
     unit, end = _unit_after(text, m.end(), attached=bool(m["short"]))
     if m["money"]:
         unit = _MONEY_SIGNS.get(m["money"].strip()) or ALIASES[m["money"].strip()]
@@ -341,13 +341,21 @@ def _parse_spelled(text: str, m: re.Match[str]) -> Number | None:
     )
 
 
-def _iter_joined(text: str, found: list[Number]) -> Iterator[Number]:
-    """Join hours with the minutes that follow, feet with inches, and so on."""
+def join_parts(
+    text: str, found: Iterable[Number], joints: Container[str] = ("and",)
+) -> list[Number]:
+    """The numbers, hours joined with the minutes that follow, feet with inches, and so on: with a
+    comma, one of these words, or nothing between them.
+    """
+    return [*_iter_joined(text, found, joints)]
+
+
+def _iter_joined(text: str, found: Iterable[Number], joints: Container[str]) -> Iterator[Number]:
     held: Number | None = None
     for number in found:
         if held is not None and held.unit == "h" and number.unit == "m":
             number = replace(number, unit="min")  # "1h 25m"
-        if held is not None and _is_continuation(text, held, number):
+        if held is not None and _is_continuation(text, held, number, joints):
             big, small = UNITS[held.unit], UNITS[number.unit]
             value = held.value * big.factor / small.factor + number.value
             held = replace(
@@ -364,8 +372,9 @@ def _iter_joined(text: str, found: list[Number]) -> Iterator[Number]:
         yield held
 
 
-def _is_continuation(text: str, a: Number, b: Number) -> bool:
-    if not a.unit or not b.unit or text[a.span[1] : b.span[0]].strip(" ,") not in ("", "and"):
+def _is_continuation(text: str, a: Number, b: Number, joints: Container[str]) -> bool:
+    between = text[a.span[1] : b.span[0]].strip(" ,").lower()
+    if not a.unit or not b.unit or (between and between not in joints):
         return False
     one, two = UNITS[a.unit], UNITS[b.unit]
     return one.dimension == two.dimension in ("time", "length", "mass") and one.factor > two.factor and b.value < (

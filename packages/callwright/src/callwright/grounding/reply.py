@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from callwright.jsontext import JsonError, parse, parse_lenient
 from callwright.language import ENGLISH
+from callwright.language.pack import PACKS, pack
 from callwright.nouns.types import Json, JsonObject, Reply
 
 SENTENCE_LIMIT = 80
@@ -230,6 +232,8 @@ _BREAK = re.compile(
     r"(?<=[.!?])([\"'”)]*\s+)|(?<!\s)\s+"
 )  # the end of a sentence, or any space: looked at once
 _NUMBERED = re.compile(r"(?:[-*•]\s*)?\d{1,2}[.)]")
+_DAY_WITH_POINT = re.compile(r"(?<![\d.,])\d{1,2}\.\Z")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _SEEN = 100  # characters before a break that tell whether it is one
 
 
@@ -246,10 +250,28 @@ def split_prose(text: str, ids: Sequence[str] = ()) -> list[Draft]:
         end = text[max(start, m.start() - _SEEN) : m.start()]
         if same_line and (_ABBREVIATION.search(end) or _NUMBERED.fullmatch(end.strip())):
             continue  # "1. first item"
+        if same_line and _is_within_date(end, text[m.end() : m.end() + _SEEN]):
+            continue
         _append_draft(drafts, text, start, m.start(), ids)
         start = m.start()
     _append_draft(drafts, text, start, len(text), ids)
     return drafts[: SENTENCE_LIMIT * 2]
+
+
+def _is_within_date(before: str, after: str) -> bool:
+    """Return True between a day with its point and a month, in any language: "am 20. März"."""
+    following = _LETTERS.match(after)
+    return (
+        _DAY_WITH_POINT.search(before) is not None
+        and following is not None
+        and following[0].lower() in _read_months()
+    )
+
+
+@cache
+def _read_months() -> frozenset[str]:
+    packs = (pack(code) for code in PACKS)
+    return frozenset(name for one in packs if one is not None for name in one.months)
 
 
 def _append_draft(drafts: list[Draft], text: str, start: int, end: int, ids: Sequence[str]) -> None:

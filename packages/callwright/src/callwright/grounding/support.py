@@ -165,9 +165,11 @@ def _check_moment(
     if not weekday_fits(m):
         verdict.problems.append(f"{stated} is not that day of the week")
         return
-    bound = bind_figure(_find_same(m, facts), m, claims, facts, cited)
-    if bound.figure is not None:
-        leaves.append(bound.figure.leaf)
+    same = _find_same(m, facts)
+    bound = bind_figure(same, m, claims, facts, cited)
+    figure = bound.figure or (same[0] if same and not claims.readable else None)
+    if figure is not None:  # of other languages it is not known what belongs to what
+        leaves.append(figure.leaf)
         return
     if parts := _find_day_and_time(m, facts):
         leaves.extend(parts)
@@ -233,7 +235,8 @@ def _check_identifier(
         homes = facts.texts_by_value.get(squeezed, ())
         anchors = anchors_of(claims, span)
         subject = [m.span for m in claims.mentions[:1]] == [span]
-        if homes and not subject and all(is_conflicting(leaf, anchors, facts) for leaf in homes):
+        is_told = claims.readable and not subject  # elsewhere nobody knows what joins two names
+        if homes and is_told and all(is_conflicting(leaf, anchors, facts) for leaf in homes):
             verdict.problems.append(f"{word} is {describe_leaf(homes[0])}")
         return
     verdict.problems.append(f"{word} {NOWHERE}")

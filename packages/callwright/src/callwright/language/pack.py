@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from itertools import chain
 from typing import Any, Final
@@ -12,10 +12,13 @@ from callwright.language.detect import DETECTION, is_foreign, language_of
 from callwright.language.number_words import read_number_words
 from callwright.language.protocol import LanguagePack, Span, WrittenDate, WrittenNumber
 from callwright.language.stemming import strip_ending, strip_last_letters
+from callwright.language.tokens import UNPARTED, holds_unparted
 from callwright.language.vocabulary import Vocabulary
 
 PACKS: Final = ("ar", "de", "en", "es", "zh")
-_DIGITS = r"(?<![\w.,])(?:\d{1,3}(?:GROUP\d{3})+|\d+)(?:DECIMAL\d+)?(?!\d)"
+_DIGITS = (
+    rf"(?:(?<![\w.,])|(?<={UNPARTED}))" + r"(?:\d{1,3}(?:GROUP\d{3})+|\d+)(?:DECIMAL\d+)?(?!\d)"
+)
 
 
 class Pack:
@@ -70,6 +73,14 @@ class Pack:
             for written in about["names"]
         }
 
+    @property
+    def hedges(self) -> frozenset[str]:
+        return self._words("statements.hedges")
+
+    @property
+    def joiners(self) -> frozenset[str]:
+        return self._words("number_words_more.joiners")
+
     @cached_property
     def one_words(self) -> frozenset[str]:
         return self._words("number_words_more.one_said")
@@ -87,7 +98,7 @@ class Pack:
         found = []
         for m in self._number.finditer(text):
             digits = m["digits"].replace(group, "").replace(decimal, ".")
-            scale = self._table("numbers.scales").get((m["scale"] or "").lower(), 1.0)
+            scale = self._scales.get((m["scale"] or "").lower(), 1.0)
             unit = self.units.get((m["unit"] or "").lower(), "")
             found.append(WrittenNumber(float(digits) * scale, m.span(), scale, unit))
         return tuple(found)
@@ -148,13 +159,19 @@ class Pack:
 
     @cached_property
     def _number(self) -> re.Pattern[str]:
-        scales = _build_alternation(self._table("numbers.scales"))
-        units = _build_alternation({u: name for u, name in self.units.items() if self._is_sure(u)})
+        scales = _build_behind(self._scales, "")
+        units = _build_behind(filter(self._is_sure, self.units), "°²³/")
         return re.compile(
-            rf"(?P<digits>{self._digits.pattern})(?:\s?(?P<scale>{scales})(?!\w))?"
-            rf"(?:\s?(?P<unit>{units})(?![\w°²³/]))?",
+            rf"(?P<digits>{self._digits.pattern})(?:\s?(?P<scale>{scales}))?"
+            rf"(?:\s?(?P<unit>{units}))?",
             re.IGNORECASE,
         )
+
+    @cached_property
+    def _scales(self) -> Mapping[str, float]:
+        """The words behind a number that multiply it."""
+        spoken = self._table("number_words.scales")
+        return {**{w: float(n) for w, n in spoken.items()}, **self._table("numbers.scales")}
 
     def _is_sure(self, unit: str) -> bool:
         """Return True if a word behind a number can only be a unit: no single letter, no function
@@ -165,9 +182,12 @@ class Pack:
     @cached_property
     def _date(self) -> re.Pattern[str]:
         names = _build_alternation(self.months)
+        joints = self._words("calendar.date_joints")  # "20 de marzo de 2026"
+        joint = rf"(?:(?:{'|'.join(sorted(joints))})\s+)?" if joints else ""
         return re.compile(
-            rf"(?<![\w.])(?:(?P<day>\d{{1,2}})\.?\s+)?(?P<month>{names})\b\.?"
-            rf"(?:\s+(?P<day_after>\d{{1,2}})(?![\d:.,]\d|\d))?(?:,?\s+(?P<year>\d{{4}})\b)?",
+            rf"(?<![\w.])(?:(?P<day>\d{{1,2}})\.?\s+{joint})?(?P<month>{names})\b\.?"
+            rf"(?:\s+(?P<day_after>\d{{1,2}})(?![\d:.,]\d|\d))?"
+            rf"(?:,?\s+{joint}(?P<year>\d{{4}})\b)?",
             re.IGNORECASE,
         )
 
@@ -176,6 +196,18 @@ class Pack:
 
     def _table(self, name: str) -> Mapping[str, Any]:
         return self.vocabulary.table(name) if self.vocabulary.has(name) else {}
+
+
+def _build_behind(spellings: Iterable[str], never: str) -> str:
+    """An alternation of what may stand behind a number, not before ``never``: words, which end there,
+    and signs of scripts that part no words.
+    """
+    every = dict.fromkeys(spellings)
+    signs = dict.fromkeys(filter(holds_unparted, every))
+    words = {word: None for word in every if word not in signs}
+    ends = ((words, rf"(?![\w{never}])"), (signs, f"(?![{never}])" if never else ""))
+    parts = (f"(?:{_build_alternation(kind)}){end}" for kind, end in ends if kind)
+    return "|".join(parts) or "(?!)"
 
 
 def _build_alternation(words: Mapping[str, object]) -> str:

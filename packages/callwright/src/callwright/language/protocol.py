@@ -92,6 +92,16 @@ class LanguagePack(Protocol):
         ...
 
     @property
+    def hedges(self) -> frozenset[str]:
+        """Words beside a number that is meant roughly, or as a bound: "about"."""
+        ...
+
+    @property
+    def joiners(self) -> frozenset[str]:
+        """Words between the parts of one number: "and"."""
+        ...
+
+    @property
     def one_words(self) -> frozenset[str]:
         """Words with which one thing is spoken of, such as articles; none where a noun alone may mean
         one thing.

@@ -10,7 +10,11 @@ from callwright.nouns.memo import cache_by_text
 _TOKEN = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PART = re.compile(r"\d+|[A-Za-zÀ-ÖØ-öø-ɏ]+|[^\W\d_A-Za-zÀ-ÖØ-öø-ɏ]+")  # Latin, or another script
+_SIGNS = {"\u066b": ".", "\u066c": ","}  # of numbers in Arabic script
 _QUESTION_MARKS = "?？؟"
+UNPARTED = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"
+"""An expression for a Chinese or Japanese sign: words stand there without blanks."""
+_UNPARTED = re.compile(UNPARTED)
 _NOT_ALNUM = re.compile(r"[\W_]+")
 
 
@@ -26,6 +30,28 @@ def fold_text(text: str) -> str:
 def has_question_mark(text: str) -> bool:
     """Return True if a text holds a question mark of a Latin, Chinese or Arabic script."""
     return any(sign in text for sign in _QUESTION_MARKS)
+
+
+def blank_unparted(text: str) -> str:
+    """The text, as long as it was, with blanks in the place of signs of scripts that part no words:
+    a code stands right beside them.
+    """
+    return _UNPARTED.sub(" ", text)
+
+
+def holds_unparted(text: str) -> bool:
+    """Return True if a text holds a sign of a script that parts no words."""
+    return _UNPARTED.search(text) is not None
+
+
+def with_ascii_digits(text: str) -> str:
+    """The text, as long as it was, with decimal digits of all scripts as those of ASCII, and the Arabic
+    decimal and group signs as point and comma.
+    """
+    if text.isascii():
+        return text
+    found = {c for c in text if c in _SIGNS or (c.isdecimal() and not c.isascii())}
+    return text.translate({ord(c): _SIGNS.get(c) or str(unicodedata.decimal(c)) for c in found})
 
 
 def squash_text(text: str) -> str:
