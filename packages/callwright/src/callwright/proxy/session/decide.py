@@ -807,12 +807,11 @@ def _ask_for_meant(
     """The calls once more, where the user's words lead to other values; none where that does not
     help.
     """
-    wrong = {one.call.tool for one in made.held if one.meant}
-    tools = tuple(tool for tool in context.toolset.tools if tool.name in wrong)
+    tools = guided.hold_to_meant(context.toolset.tools, made.held)
     if not tools or not context.schema or not context.grant():
         return []
     made.asked += 1
-    body = guided.build_body(context, problem=problem, tools=tools)
+    body = guided.build_body(context, problem=problem, tools=tools, may_decline=False)
     work = _read_usable_calls((yield Question("guided", body)), context)
     trial = Decision()
     work, _ = _drop_withheld(_drop_disallowed(work, trial, context), trial, context)

@@ -168,12 +168,15 @@ DOZENS = [
 def test_a_wrong_number_is_asked_about_once_with_the_number_that_was_said(request_: str) -> None:
     wrong = calls(("create_order", {"part_code": "D-415", "quantity": 16}))
     right = calls(("create_order", {"part_code": "D-415", "quantity": 48}))
-    found, asked = run(context(user(request_)), wrong, NO_CALL, right)
+    found, asked = run(context(user(request_)), wrong, right)
     assert found.decision is not None
     assert [sent.call.arguments for sent in found.decision.calls] == [
         {"part_code": "D-415", "quantity": 48}
     ]
     assert "lead to 48" in asked[-1].body["messages"][-1]["content"]
+    form = json.dumps(asked[-1].body["response_format"])
+    assert '"enum": [48]' in form
+    assert "no_call" not in form
 
 
 def test_where_all_came_back_empty_the_request_itself_is_asked_about_again() -> None:

@@ -10,7 +10,7 @@ those that seem to want several calls or whose calls were refused
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from callwright import prompts
@@ -20,6 +20,7 @@ from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.proxy.session import followup
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
+from callwright.proxy.session.guarding import HeldCall
 from callwright.schema.normalize import closed_object, required_first
 
 _SEVERAL = (
@@ -50,6 +51,7 @@ def build_body(
     tools: Sequence[Tool] = (),
     shown: Sequence[Tool] = (),
     open_: OpenPart | None = None,
+    may_decline: bool = True,
 ) -> JsonObject:
     """The request in guided form: tools told in words, the reply held to :func:`build_schema`, not
     streamed.
@@ -57,7 +59,7 @@ def build_body(
     ``problem``: why the answer before this one cannot be used. ``tools``: those that may be called
     now, by default all that do not wait for a value; ``shown``: those that the instructions tell
     of, the same in every round, so that the upstream's prompt cache holds. ``open_``: a part of the
-    request that the calls decided so far do not serve.
+    request that the calls decided so far do not serve. ``may_decline``: "no call" is an answer.
     """
     made = followup.copy_settings(context)
     told = _render_led(context, shown) if shown else _render_instructions(context)
@@ -73,7 +75,7 @@ def build_body(
     elif not problem and shown and context.state.results:
         asked = prompts.render("next", query=context.state.asked.query, names=names)
         made["messages"] += messages_out(asked)
-    wanted = build_schema(context, least=least, offered=tools)
+    wanted = build_schema(context, least=least, offered=tools, may_decline=may_decline)
     return followup.hold_to_schema(made, wanted, context)
 
 
@@ -107,7 +109,9 @@ def build_body_in_words(context: Context, problem: str = "") -> JsonObject:
     return made
 
 
-def build_schema(context: Context, *, least: int = 1, offered: Sequence[Tool] = ()) -> JsonObject:
+def build_schema(
+    context: Context, *, least: int = 1, offered: Sequence[Tool] = (), may_decline: bool = True
+) -> JsonObject:
     """``{"wishes": [...], "calls": [...]}`` of the tools that can be called now, or ``{"no_call":
     why}`` unless the client insists; without wishes where only one call is allowed. Wishes first: a
     small model that goes straight to the arguments stops after the first calls.
@@ -133,9 +137,28 @@ def build_schema(context: Context, *, least: int = 1, offered: Sequence[Tool] = 
         some = closed_object(**told, calls=calls)
     else:
         some = closed_object(calls={"type": "array", "minItems": 1, "maxItems": 1, "items": one})
-    if context.demanded:
+    if context.demanded or not may_decline:
         return some
     return {"anyOf": [some, closed_object(no_call={"type": "string", "maxLength": 120})]}
+
+
+def hold_to_meant(tools: Sequence[Tool], held: Sequence[HeldCall]) -> tuple[Tool, ...]:
+    """The tools of calls that were held because the user's words lead to other values; where one
+    argument of a tool was wrong, it takes these values only.
+    """
+    wrong = {one.call.tool: one for one in held if one.meant}
+    return tuple(_narrow(tool, wrong[tool.name]) for tool in tools if tool.name in wrong)
+
+
+def _narrow(tool: Tool, held: HeldCall) -> Tool:
+    key = held.missing[0] if len(held.missing) == 1 else ""
+    part = tool.properties.get(key)
+    if not isinstance(part, dict):
+        return tool
+    is_number = part.get("type") in ("integer", "number")
+    values = [int(text) if is_number else text for text in held.meant]
+    properties = {**tool.properties, key: {**part, "enum": values}}
+    return replace(tool, input_schema={**tool.input_schema, "properties": properties})
 
 
 def _asks_for_wishes(context: Context) -> bool:

@@ -74,6 +74,7 @@ class Lead:
     problems: list[str] = field(default_factory=list)
     reply: Reply = field(default_factory=lambda: Reply(""))
     parsed: tuple[ToolCall, ...] = ()
+    is_asked_again: bool = False  # for calls with the values that the user means
     is_readable: bool = True  # whether the upstream answers questions by schema
     notes: list[str] = field(default_factory=list)
     held: list[HeldCall] = field(default_factory=list)  # of decisions that left no call
@@ -155,8 +156,6 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     if policy.chosen is not None:
         made.notes.append(f"chosen: {', '.join(policy.chosen) or 'no tool'}")
     if made.is_readable and made.decision is None:
-        yield from _ask_for_meant(context, policy, made)
-    if made.is_readable and made.decision is None:
         yield from _speak(context, step_context, policy, made)
     return made
 
@@ -175,15 +174,19 @@ def _asks_for_nothing(context: Context) -> bool:
 
 
 def _ask_for_meant(
-    context: Context, policy: ForClient, made: Lead
+    held: Sequence[HeldCall], context: Context, policy: ForClient, made: Lead
 ) -> Generator[Question, Reply, None]:
-    """Ask once more for calls with another day or number than the user's words lead to."""
-    wrong = [one for one in made.held if one.meant]
-    tools = tuple(tool for tool in policy.tools if tool.name in {w.call.tool for w in wrong})
-    if not tools:
+    """Ask once more for calls with another day or number than the user's words lead to, before other
+    tools have their turn: a small model takes one of those in the place of the right one.
+    """
+    tools = guided.hold_to_meant(policy.tools, held)
+    if not tools or made.is_asked_again:
         return
-    problem = " ".join(dict.fromkeys(one.reason for one in wrong))
-    body = guided.build_body(context, tools=tools, shown=policy.tools, problem=problem)
+    made.is_asked_again = True
+    problem = " ".join(dict.fromkeys(one.reason for one in held if one.meant))
+    body = guided.build_body(
+        context, tools=tools, shown=policy.tools, problem=problem, may_decline=False
+    )
     made.reply = yield Question("guided", body)
     calls = guided.read_guided_calls(made.reply.text, {tool.name for tool in tools}) or ()
     found = [Found(call, dialect="guided") for call in calls]
@@ -351,6 +354,7 @@ def _carry_out(
                 _keep_held(policy, [*made.held, *decision.held], decision)
             else:
                 made.held += decision.held
+                yield from _ask_for_meant(decision.held, context, policy, made)
             made.problems += decision.problems
             return Returned([])
         case _:
