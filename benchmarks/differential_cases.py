@@ -223,7 +223,7 @@ def proxy_case(
         "path": "/v1/chat/completions",
         "body": body,
         "settings": {"guided": variant.guided},
-        "probed": {"native": variant.native, "schema": True, "written": True},
+        "probed": {"native": variant.native, "schema": True},
         "upstream": script_of(answer, variant),
     }
     return Case(f"{id} {label}".strip(), variant.name, "proxy", tools, asked, judge)
