@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from callwright import prompts
+from callwright.dataflow.flow import STOP
 from callwright.jsontext import JsonError, parse_lenient
-from callwright.language.tokens import split_identifier
+from callwright.language.tokens import split_identifier, split_tokens
 from callwright.models.chat import messages_out
 from callwright.nouns.types import Json, JsonObject, Tool
 from callwright.proxy.session import followup
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.guarding import HeldCall
+from callwright.repair.provenance.invention import reads_english
+from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.normalize import closed_object
+
+_TELLING = 4  # letters of a word that tells of what a sentence speaks
 
 QUESTION = closed_object(question={"type": "string", "pattern": "^[^?？؟]{4,300}[?？؟]$"})
 """The reply to a request for a question to the user, in any language."""
@@ -41,39 +47,45 @@ def is_request(context: Context, held: Sequence[HeldCall]) -> bool:
     """Return True if the user's last message surely asks for something: something was looked up for
     it, or it holds a word of one of these calls' tools and of no other tool.
     """
-    from callwright.agent.select import find_mentioned
-
     names = {one.call.tool for one in held}
-    mentioned = find_mentioned(context.query, context.toolset.tools)
-    return bool(context.state.results) or any(tool.name in names for tool in mentioned)
+    said = ProvenanceIndex(context.query)
+    own = {tool.name: _list_used(tool, said) for tool in context.toolset.tools}
+    shared = Counter(word for words in own.values() for word in words)
+    is_spoken_of = any(shared[word] == 1 for name in names for word in own.get(name, ()))
+    return bool(context.state.results) or is_spoken_of
+
+
+def _list_used(tool: Tool, said: ProvenanceIndex) -> set[str]:
+    """The words of a tool's name and description that were used."""
+    words = _list_words(f"{' '.join(split_identifier(tool.name))} {tool.description}")
+    return {word for word in words if said.mentions(word)}
+
+
+def _list_words(text: str) -> set[str]:
+    return {word for word in split_tokens(text) if len(word) >= _TELLING and word not in STOP}
 
 
 def _add_unnamed(question: str, context: Context, held: Sequence[HeldCall]) -> str:
     """The question, and below it the arguments of which it says no word. Both must be English to tell
     that: schemas are.
     """
-    from callwright.agent.words import extract_stems
-    from callwright.repair.provenance.invention import reads_english
-
     if not reads_english([context.query]):
         return question
-    said = extract_stems(question)
+    said = ProvenanceIndex(question)
     tools = {tool.name: tool for tool in context.toolset.tools}
     rest = [replace(one, missing=_list_unnamed(one, tools[one.call.tool], said)) for one in held]
     told = dict.fromkeys(_render_missing(one, tools[one.call.tool]) for one in rest if one.missing)
     return "\n".join([question, *(f"- {missing}" for missing in told)])
 
 
-def _list_unnamed(held: HeldCall, tool: Tool, said: frozenset[str]) -> tuple[str, ...]:
-    from callwright.agent.words import extract_stems
-
-    names = {
-        key: extract_stems(
+def _list_unnamed(held: HeldCall, tool: Tool, said: ProvenanceIndex) -> tuple[str, ...]:
+    words = {
+        key: _list_words(
             f"{' '.join(split_identifier(key))} {_get_description(tool.properties.get(key))}"
         )
         for key in held.missing
     }
-    return tuple(key for key, stems in names.items() if stems and stems.isdisjoint(said))
+    return tuple(key for key, own in words.items() if own and not any(map(said.mentions, own)))
 
 
 def _get_description(part: Json) -> str:
