@@ -165,12 +165,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 
 
 def _normalize_required(schema: JsonObject) -> None:
-    """A flag belongs to the parent, which has read it already; a list loses what is no name. A list
-    without any says that nothing is required.
-    """
-    if schema.get("required") == []:
-        schema.pop("optional", None)
-        return
+    """A flag belongs to the parent, which has read it already; a list loses what is no name."""
     for key in ("required", "optional"):
         if key in schema and (key == "optional" or not names_of(schema[key])):
             if (

@@ -9,7 +9,6 @@ import pytest
 from callwright.nouns.types import READ, UNKNOWN, Effects, Tool, ToolResult
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.provenance.unstated import find_unstated_options
-from callwright.schema.normalize import object_schema
 
 WRITE = Effects(destructive=False, declared=True)
 PARTS: dict[str, Any] = {
@@ -194,10 +193,3 @@ def test_members_of_objects_are_judged_too(said: str, box: Any, gone: list[Any])
 def test_a_member_that_was_said_stays() -> None:
     said = "Order the lamp in the box of 2.5 kg for C-12345, please, and nothing else of it."
     assert left_out(said, box={"weight": 2.5, "owner": {"owner_id": "C-12345"}}) == ()
-
-
-def test_a_list_of_required_parameters_that_is_empty_makes_all_optional() -> None:
-    schema = object_schema({"properties": {"size": {"type": "integer"}}, "required": []})
-    tool = Tool("book", "Books a table.", schema)
-    said = "Book a table for us, please, and make it one of those by the window."
-    assert find_unstated_options({"size": 3}, tool, ProvenanceIndex(said), [said]) == (("size",),)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from callwright import prompts
-from callwright.dataflow.flow import STOP
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language.tokens import split_identifier, split_tokens
 from callwright.models.chat import messages_out
@@ -15,7 +14,6 @@ from callwright.nouns.types import Json, JsonObject, Tool
 from callwright.proxy.session import followup
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.guarding import HeldCall
-from callwright.repair.provenance.invention import reads_english
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.normalize import closed_object
 
@@ -62,6 +60,8 @@ def _list_used(tool: Tool, said: ProvenanceIndex) -> set[str]:
 
 
 def _list_words(text: str) -> set[str]:
+    from callwright.dataflow.flow import STOP
+
     return {word for word in split_tokens(text) if len(word) >= _TELLING and word not in STOP}
 
 
@@ -69,6 +69,8 @@ def _add_unnamed(question: str, context: Context, held: Sequence[HeldCall]) -> s
     """The question, and below it the arguments of which it says no word. Both must be English to tell
     that: schemas are.
     """
+    from callwright.repair.provenance.invention import reads_english
+
     if not reads_english([context.query]):
         return question
     said = ProvenanceIndex(question)
