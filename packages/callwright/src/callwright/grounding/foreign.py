@@ -17,7 +17,7 @@ from callwright.grounding.quantity import (
 )
 from callwright.language.pack import PACKS, pack
 from callwright.language.protocol import LanguagePack, WrittenNumber
-from callwright.language.tokens import blank_unparted, holds_unparted
+from callwright.language.tokens import blank_unparted
 
 _BESIDE = 16  # characters before and behind a number in which a word can hedge it
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])")
@@ -49,14 +49,8 @@ def _hedge(number: Number, text: str, reader: LanguagePack) -> Number:
     is_round = len(figures) <= 1 or (len(figures) == 2 and figures[1] == "5")
     start, end = number.span
     beside = f"{text[max(0, start - _BESIDE) : start]} {text[end : end + _BESIDE]}"
-    is_hedged = any(_holds_word(beside.casefold(), word) for word in reader.hedges)
-    return replace(number, hedge="about" if is_round or is_hedged else "")
-
-
-def _holds_word(text: str, word: str) -> bool:
-    if holds_unparted(word):
-        return word in text
-    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+    is_rough = is_round or reader.says("statements.hedge", beside)
+    return replace(number, hedge="about" if is_rough else "")
 
 
 def _with_words(number: Number, written: WrittenNumber | None) -> Number:

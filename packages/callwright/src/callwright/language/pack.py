@@ -74,10 +74,6 @@ class Pack:
         }
 
     @property
-    def hedges(self) -> frozenset[str]:
-        return self._words("statements.hedges")
-
-    @property
     def joiners(self) -> frozenset[str]:
         return self._words("number_words_more.joiners")
 

@@ -92,11 +92,6 @@ class LanguagePack(Protocol):
         ...
 
     @property
-    def hedges(self) -> frozenset[str]:
-        """Words beside a number that is meant roughly, or as a bound: "about"."""
-        ...
-
-    @property
     def joiners(self) -> frozenset[str]:
         """Words between the parts of one number: "and"."""
         ...

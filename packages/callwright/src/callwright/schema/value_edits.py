@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from callwright.nouns.types import Edit, Json, JsonObject
 from callwright.nouns.wire_names import EditRule
@@ -23,12 +23,16 @@ def render_pointer(pointer: Pointer) -> str:
     return text
 
 
-def get_member(value: JsonObject, pointer: Sequence[str | int]) -> Json:
-    """The member that keys lead to through objects; None where one of them is absent."""
-    found: Json = value
-    for key in pointer:
-        found = found.get(key) if isinstance(found, dict) and isinstance(key, str) else None
-    return found
+def get_member(value: Json, pointer: Sequence[str | int]) -> Json:
+    """The value that keys and positions lead to; None where one of them is absent."""
+    found: Any = value
+    for step in pointer:
+        try:
+            found = found[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    member: Json = found
+    return member
 
 
 def drop_members(value: JsonObject, pointers: Iterable[Pointer]) -> JsonObject:

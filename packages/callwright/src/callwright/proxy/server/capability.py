@@ -1,5 +1,5 @@
-"""Determines what the upstream supports for each model. It is asked once with two tiny
-questions; most results are stored on disk.
+"""Determines what the upstream supports for each model. It is asked once with two tiny questions;
+most results are stored on disk.
 """
 
 from __future__ import annotations

@@ -791,10 +791,7 @@ def _ask_replacement(
         work, _ = _drop_withheld(_drop_disallowed(work, trial, context), trial, context)
         work = _drop_further(work, trial, context)
         made.held += trial.held
-        made.edits += [
-            Edit(f"/{n}", None, _serialize_call(w.call), EditRules.ASKED_AGAIN)
-            for n, w in enumerate(work)
-        ]
+        made.edits += _list_asked_again(work)
         if work:
             return work
     made.text.append(problem)
@@ -815,11 +812,16 @@ def _ask_for_meant(
     work = _read_usable_calls((yield Question("guided", body)), context)
     trial = Decision()
     work, _ = _drop_withheld(_drop_disallowed(work, trial, context), trial, context)
-    made.edits += [
-        Edit(f"/{n}", None, _serialize_call(w.call), EditRules.ASKED_AGAIN)
-        for n, w in enumerate(work)
-    ]
+    made.edits += _list_asked_again(work)
     return work
+
+
+def _list_asked_again(work: Sequence[AnswerCall]) -> list[Edit]:
+    """The edits for calls that came of a second question."""
+    return [
+        Edit(f"/{n}", None, _serialize_call(one.call), EditRules.ASKED_AGAIN)
+        for n, one in enumerate(work)
+    ]
 
 
 def _explain_unusable(text: str, made: Decision, context: Context) -> str:
@@ -863,10 +865,7 @@ def _ask_followup(
         made.notes.append("asked again, without a usable call")
         return []
     made.edits += trial.edits
-    made.edits += [
-        Edit(f"/{n}", None, _serialize_call(w.call), EditRules.ASKED_AGAIN)
-        for n, w in enumerate(work)
-    ]
+    made.edits += _list_asked_again(work)
     made.text.clear()
     return work
 

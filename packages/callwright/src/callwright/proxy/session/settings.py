@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 Guided = Literal["auto", "native", "text", "on", "off"]
 """``auto``: calls are asked for by JSON schema where the upstream can that and its native calls do
-not work. ``native``: the same, and an upstream whose native calls work is led by them. ``on``:
-always by schema. ``off``: never.
+not work. ``native``: the same, and an upstream whose native calls work is led by them. ``text``:
+the client's request goes first, and calls in its text are read. ``on``: always by schema. ``off``:
+never.
 """
 GuidedPart = Literal[
     "select", "layers", "prerequisites", "wishes", "options", "polling", "question", "answer"

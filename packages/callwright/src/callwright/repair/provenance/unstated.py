@@ -59,25 +59,8 @@ def find_unstated_options(
     """
     if "required" not in tool.input_schema:
         return ()
-    root = compiled_for(tool).root
-    if not any(_iter_optional(arguments, root)):
-        return ()
     judge = _OptionJudge(tool, sources, said, looked_up)
-    return tuple(judge.find_unstated(arguments, root, (), 0))
-
-
-def _iter_optional(value: JsonObject, node: Node, depth: int = 0) -> Iterator[str]:
-    """Yield the names of optional scalars and objects, at every level of objects."""
-    node = node.resolved()
-    needed = required_keys(node.schema) if isinstance(node.schema, dict) else ()
-    for key, member in value.items():
-        part = node.property(key)
-        if part is None or depth > _DEPTH:
-            continue
-        if key not in needed and not isinstance(member, list | None):
-            yield key
-        elif isinstance(member, dict):
-            yield from _iter_optional(member, part, depth + 1)
+    return tuple(judge.find_unstated(arguments, compiled_for(tool).root, (), 0))
 
 
 class _OptionJudge:
@@ -116,17 +99,16 @@ class _OptionJudge:
         """Return True if no member of an object is supported, those that it must have included, and
         it has others than empty lists.
         """
-        parts = {name: node.property(name) for name in value}
-        return any(member != [] for member in value.values()) and all(
-            (*path, name) in unstated
-            or member == []
-            or (
-                part is not None
-                and isinstance(member, str | int | float)
-                and not self._values.holds(name, member, part)
-            )
-            for (name, part), member in zip(parts.items(), value.values(), strict=True)
+        told = {name: member for name, member in value.items() if member != []}
+        return bool(told) and all(
+            (*path, name) in unstated or self._is_from_nowhere(name, member, node)
+            for name, member in told.items()
         )
+
+    def _is_from_nowhere(self, key: str, value: Json, node: Node) -> bool:
+        part = node.property(key)
+        is_scalar = isinstance(value, str | int | float)
+        return part is not None and is_scalar and not self._values.holds(key, value, part)
 
     def _is_unstated(self, key: str, value: Json, node: Node) -> bool:
         """Return True if a scalar is certainly nobody's."""

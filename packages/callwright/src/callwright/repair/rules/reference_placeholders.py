@@ -16,6 +16,7 @@ from callwright.nouns.types import Json, JsonObject, Tool, to_canonical_json
 from callwright.nouns.wire_names import EditRules
 from callwright.repair.draft import LocatedEdit
 from callwright.repair.ordering.references import Reference
+from callwright.schema.value_edits import get_member
 
 
 @dataclass(slots=True)
@@ -62,9 +63,9 @@ def replace_references(
     """The arguments with stand-ins. ``references`` are those of this call."""
     made = ReferencePlaceholders(arguments, referring=frozenset(str(r.path[0]) for r in references))
     for ref in references:
-        if ref.whole and _get_at_path(made.arguments, ref.path) == ref.text:
+        if ref.whole and get_member(made.arguments, ref.path) == ref.text:
             part = _schema_at(tool, ref.path)
-            made.references.append((ref.path, _get_at_path(made.arguments, ref.path)))
+            made.references.append((ref.path, get_member(made.arguments, ref.path)))
             made.arguments = _replace_at_path(
                 made.arguments, ref.path, build_sample(part, ref.text)
             )
@@ -128,15 +129,6 @@ def _schema_at(tool: Tool, path: Sequence[str | int]) -> Any:
             part.get("items") if isinstance(step, int) else (part.get("properties") or {}).get(step)
         )
     return part
-
-
-def _get_at_path(value: Json, path: Sequence[str | int]) -> Json:
-    for step in path:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return value
 
 
 def _replace_at_path(value: Json, path: Sequence[str | int], new: Json) -> Json:
