@@ -26,9 +26,14 @@ from golden.world import World, replaying
 RECORDED = journals.recorded()
 FULL: dict[str, Stored] = {name: journals.load(path) for name, path in RECORDED.items()}
 NO_ANSWER: dict[str, Any] = {"tool_calls": [], "statements": [], "missing": [], "calls": []}
-SAME = ("status", "answer", "results", "skips", "in_doubt", "limit")
+SAME = ("status", "results", "skips", "in_doubt", "limit")
 CUTS = [(name, kept) for name, stored in FULL.items() for kept in range(len(stored.rows) + 1)]
 FEW = [(name, kept) for name, kept in CUTS if kept % 12 == 11 or kept == len(FULL[name].rows)]
+
+
+def gist(answer: str) -> str:
+    """An answer without the fixed words in which it tells of results, which are compared themselves."""
+    return answer.split(":")[0] if answer.startswith("I could not answer") else answer
 
 
 @pytest.fixture
@@ -206,6 +211,7 @@ async def require_continued(name: str, kept: int, folder: Path) -> None:
     elif not failed:  # a failure that somebody told differs from the one that was met
         found = json.loads(json.dumps(outcome_of(done)))
         assert {k: found[k] for k in SAME} == {k: case.full.outcome[k] for k in SAME}
+        assert gist(found["answer"]) == gist(case.full.outcome["answer"])
 
 
 @pytest.mark.parametrize(("name", "kept"), FEW)

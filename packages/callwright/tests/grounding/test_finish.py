@@ -102,8 +102,7 @@ def test_a_claim_that_no_result_holds_is_put_to_the_model_once_and_withdrawn_whe
     answer, _ = drive(finish(QUERY, [LONDON], mode="schema"), [both, "NOT KNOWN"])
     assert answer.text.startswith("London has 8,866,180 inhabitants.")
     assert (
-        answer.statements[1].text
-        == "Statement 2 of the answer was withdrawn: no result confirms it."
+        answer.statements[1].text == "A sentence of the answer was left out: no result confirms it."
     )
 
 
@@ -146,8 +145,7 @@ def test_the_question_said_again_is_put_anew_and_otherwise_replaced_by_what_the_
     assert not any(m.role == "assistant" for m in asked[1].messages), "the echo would be echoed"
     for again in (question, "NOT KNOWN", "Paris has 9 inhabitants."):
         quoted, _ = drive(finish(question, [PARIS, LONDON], mode="schema"), [echo, again])
-        assert quoted.text.startswith(f"There is no answer in words to this: {question}\n")
-        assert 'city_info("city":"Paris") returned: ' in quoted.text
+        assert quoted.text.startswith("The tools returned:\ncity_info(city: Paris): name: Paris")
         assert "2102650" in quoted.text
         assert "London" not in quoted.text, "only the cited result is quoted"
         assert quoted.statements[0].support == "limitation"
@@ -179,8 +177,7 @@ def test_no_question_is_asked_where_every_call_failed() -> None:
     )
     assert asked == []
     assert "weather" in answer.text
-    assert "timeout" in answer.text
-    assert answer.missing[0].startswith('weather("city":"Paris") failed (timeout)')
+    assert answer.missing[0] == "weather(city: Paris) failed: no reply within 30 s"
     assert answer.grounded
 
 
@@ -273,7 +270,7 @@ def test_where_no_second_question_is_allowed_the_answer_says_what_was_found(repl
     assert answer.text.startswith(
         "I could not answer this from the tools' results: the model gave no answer: weather"
     )
-    assert '"population":2102650' in answer.text
+    assert "population: 2102650" in answer.text
     assert answer.grounded
     assert answer.missing[0] == "an answer in words: the model gave no answer"
     assert [

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.grounding import LiveAnswer, finish
+from callwright.nouns.protocols import ReplyMode
 from callwright.nouns.types import Answer, Reply, ToolResult
 
 QUERY = "How many people live in Paris and in London?"
@@ -37,7 +38,7 @@ _SAID = st.lists(
     min_size=1,
     max_size=4,
 )
-_Mode = Literal["schema", "text"]
+_Mode = Literal["schema", "text", "words"]
 
 
 def write(said: list[tuple[str, list[str]]], mode: _Mode, indent: int | None = None) -> str:
@@ -45,13 +46,17 @@ def write(said: list[tuple[str, list[str]]], mode: _Mode, indent: int | None = N
         text = " ".join(f"{text} [{', '.join(r)}]" if r else text for text, r in said)
         value = json.dumps({"return_type": "give_answer", "final_answer": text})
         return f"Action: Finish\nAction Input: {value}"
+    if mode == "words":
+        words = " ".join(text for text, _ in said)
+        return json.dumps({"final_answer": words, "missing": []}, indent=indent)
     rows = [{"text": text, "results": r} for text, r in said]
     return json.dumps({"statements": rows, "missing": []}, ensure_ascii=False, indent=indent)
 
 
 def answer(reply: str, mode: _Mode, facts: LiveAnswer | None = None) -> Answer:
     known = facts.facts if facts is not None else None
-    dialogue = finish(QUERY, RESULTS, mode=mode, facts=known)
+    form: ReplyMode = "text" if mode == "text" else "schema"
+    dialogue = finish(QUERY, RESULTS, mode=form, facts=known)
     try:
         next(dialogue)
         dialogue.send(Reply(reply))
@@ -62,7 +67,9 @@ def answer(reply: str, mode: _Mode, facts: LiveAnswer | None = None) -> Answer:
         return made
 
 
-@given(said=_SAID, mode=st.sampled_from(["schema", "text"]), indent=st.sampled_from([None, 1]))
+@given(
+    said=_SAID, mode=st.sampled_from(["schema", "text", "words"]), indent=st.sampled_from([None, 1])
+)
 def test_whatever_is_given_begins_the_answer(
     said: list[tuple[str, list[str]]], mode: _Mode, indent: int | None
 ) -> None:
@@ -81,6 +88,15 @@ def test_whatever_is_given_begins_the_answer(
             [
                 ("habitants. L", TEXTS[0]),
                 ("9 million. T", " London has about 8.9 million."),
+                ('t is more."}', " That is more."),
+            ],
+        ),
+        (
+            "words",
+            [
+                ("habitants. L", TEXTS[0]),
+                ("9 million. T", " London has about 8.9 million."),
+                ('t is more.",', " That is more."),
             ],
         ),
     ],

@@ -318,3 +318,49 @@ EVENTS = facts_of(
 def test_days_times_and_numbers_beside_signs_are_checked(right: str, wrong: str) -> None:
     assert check_statement(right, EVENTS).support == "supported"
     assert check_statement(wrong, EVENTS).support == "unsupported"
+
+
+ORDERS = [
+    ToolResult(
+        f"r{place}",
+        "create_order",
+        {"part_code": part, "quantity": many},
+        {"order_id": f"O-500{place}", "total": total},
+    )
+    for place, (part, many, total) in enumerate([("A-100", 5, 122.5), ("C-330", 7, 595.0)], 1)
+]
+CHANGES = [
+    ToolResult(
+        "r1", "cancel_order", {"order_id": "O-5002"}, {"order_id": "O-5002", "status": "cancelled"}
+    ),
+    ToolResult(
+        "r2",
+        "update_order",
+        {"order_id": "O-5003", "quantity": 12},
+        {"order_id": "O-5003", "part_code": "A-100", "quantity": 12, "status": "open"},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "results", "support"),
+    [
+        ("You ordered 5 pieces of A-100 and 7 pieces of C-330.", ORDERS, "supported"),
+        ("The order IDs are O-5001 and O-5002.", ORDERS, "supported"),
+        ("The orders O-5001 and O-5002 cost 717.5 in total.", ORDERS, "supported"),
+        ("You ordered 6 pieces of A-100.", ORDERS, "unsupported"),
+        ("The order O-5003 was placed.", ORDERS, "unsupported"),
+        ("The order O-5002 costs 122.5.", ORDERS, "unsupported"),
+        (
+            "The order O-5002 was cancelled, and the quantity of O-5003 was set to 12.",
+            CHANGES,
+            "supported",
+        ),
+        ("O-5002 is cancelled, and A-100 has the order O-5002.", CHANGES, "unsupported"),
+    ],
+)
+def test_what_was_done_is_told_of_by_what_the_calls_were_made_with(
+    text: str, results: list[ToolResult], support: str
+) -> None:
+    facts = facts_of("Do what I asked for.", results)
+    assert check_statement(text, facts).support == support

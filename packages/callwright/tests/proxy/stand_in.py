@@ -71,10 +71,10 @@ def _by_schema(turns: list[tuple[str, str]], schema: dict[str, Any]) -> str:
     some = next(
         (s for s in schema.get("anyOf", [schema]) if "calls" in s.get("properties", {})), None
     )
-    if "statements" in schema.get("properties", {}):
-        summary = turns[-1][1].partition("->")[2].partition("\n====")[0]
-        said = {"text": f"The tool says: {' '.join(summary.split())}", "results": []}
-        return json.dumps({"statements": [said], "missing": []})
+    if "final_answer" in schema.get("properties", {}):
+        result = next(text for role, text in reversed(turns) if role == "tool")
+        said = f"The tool says: {' '.join(result.split())}"
+        return json.dumps({"final_answer": said, "missing": []})
     if "needed" in schema.get("properties", {}):
         return json.dumps({"needed": schema["properties"]["needed"]["items"]["enum"]})
     if some is None:

@@ -67,9 +67,8 @@ def follows_schemas(asked: Asked) -> Reply:
     """The same where calls are asked for by schema."""
     body = asked.json
     schema = json.dumps(body["response_format"])
-    if '"statements"' in schema:
-        rows = [{"text": SAID, "results": []}]
-        return said(body, json.dumps({"statements": rows, "missing": []}))
+    if '"final_answer"' in schema:
+        return said(body, json.dumps({"final_answer": SAID, "missing": []}))
     wrote = {
         "part_code": "HB-8" if "HB-8" in json.dumps(body["messages"]) else "X",
         "quantity": 200,
@@ -230,15 +229,7 @@ async def test_without_layers_the_hasty_upstream_is_offered_the_order_at_once() 
 
 # The answer of a led turn, as it arrives: the upstream waits until its first sentence is there.
 
-WRITTEN = json.dumps(
-    {
-        "statements": [
-            {"text": "The code is HB-8.", "results": ["r1"]},
-            {"text": "It is a bolt.", "results": ["r1"]},
-        ],
-        "missing": [],
-    }
-)
+WRITTEN = json.dumps({"final_answer": "The code is HB-8. It is a bolt.", "missing": []})
 FOUND = '{"code": "HB-8", "kind": "bolt"}'
 GIVEN = {"name": "hex bolts"}
 
@@ -315,9 +306,9 @@ async def test_a_client_has_the_first_sentence_while_the_second_is_written(read:
     first = asyncio.Event()
 
     def answer(asked: Asked) -> Reply:
-        if '"statements"' not in json.dumps(asked.json["response_format"]):
+        if '"final_answer"' not in json.dumps(asked.json["response_format"]):
             return Reply([whole('{"no_call": "it is known"}')], headers=JSON)
-        middle = WRITTEN.index("It is a bolt")
+        middle = WRITTEN.index("is a bolt")
         pieces = [chunk({"content": WRITTEN[:middle]}), text_stream(WRITTEN[middle:])]
         return Reply(pieces, hold=first)
 

@@ -869,9 +869,8 @@ async def _write_answer(job: Job, undoing: Sequence[Tool] = ()) -> Answer:
         return _add_notes(answer, offer_compensations(job, undoing) if answer.missing else ())
     except LimitReached as reached:
         results, skips = job.executor.results, job.executor.missing
-        return build_abstention(
-            results, skips, f"the run's limit of {reached.limit} was reached before the answer"
-        )
+        why = f"the run's limit of {reached.limit} was reached before the answer"
+        return build_abstention(results, skips, why, job.query)
 
 
 def _add_assumed_values(answer: Answer, job: Job) -> Answer:

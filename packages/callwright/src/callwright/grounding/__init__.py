@@ -6,8 +6,6 @@ from callwright.grounding.facts import Facts
 from callwright.grounding.finish import (
     UNCONFIRMED,
     WrittenAnswer,
-    build_abstention,
-    build_no_answer,
     check_answer,
     check_written_answer,
     finish,
@@ -17,6 +15,7 @@ from callwright.grounding.finish import (
 from callwright.grounding.grounding_result import GroundingResult
 from callwright.grounding.index import facts_of
 from callwright.grounding.live_answer import LiveAnswer
+from callwright.grounding.quoting import build_abstention, build_no_answer, report_outcome
 from callwright.grounding.support import check_statement
 
 __all__ = [
@@ -33,5 +32,6 @@ __all__ = [
     "facts_of",
     "finish",
     "finish_without_repair",
+    "report_outcome",
     "write_answer",
 ]

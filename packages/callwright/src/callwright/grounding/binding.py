@@ -9,6 +9,7 @@ statement fills with another name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,9 +20,10 @@ from callwright.grounding.matching import same_moment, same_number
 from callwright.grounding.quantity import Moment, Number, is_overlapping
 from callwright.grounding.units import UNITS, convert_value
 from callwright.grounding.words import all_concepts
-from callwright.language.tokens import key_tokens
+from callwright.language.tokens import key_tokens, squash_text
 
 _CANDIDATES = 24
+_CODE = re.compile(r"[A-Za-z]\w*(?:[-_/.:#]\w+)*")
 _RIVALS = 300
 
 
@@ -105,14 +107,16 @@ def _rank_leaf(leaf: Leaf, anchors: Anchors, cited: Sequence[str]) -> tuple[int,
     )
 
 
-def is_conflicting(leaf: Leaf, anchors: Anchors, facts: Facts) -> bool:
+def is_conflicting(leaf: Leaf, anchors: Anchors, facts: Facts, listed: str = "") -> bool:
     """Return True if the leaf stands under names of a kind that the statement fills with other
     names.
 
     A leaf of the record ``title: Monte Olvera`` cannot support a statement about ``title:
-    Skarvtind``, even if both are of the same day.
+    Skarvtind``, even if both are of the same day. ``listed``: a key whose values may stand beside
+    each other, with what belongs to their records: "the order O-5005 is open, and O-5006 …".
     """
-    named = [m for m in anchors.mentions if not _is_day(m)]
+    apart = _labels_beside(anchors, listed, facts) if listed else frozenset()
+    named = [m for m in anchors.mentions if not _is_day(m) and not m.labels & apart]
     if (
         not named
         or any(m.labels & leaf.labels for m in named)
@@ -121,6 +125,18 @@ def is_conflicting(leaf: Leaf, anchors: Anchors, facts: Facts) -> bool:
         return False
     kinds = {kind for label in leaf.labels for kind in facts.origins.get(label, ())}
     return any(kinds & facts.origins.get(label, set()) for m in named for label in m.labels)
+
+
+def _labels_beside(anchors: Anchors, key: str, facts: Facts) -> frozenset[str]:
+    """The labels of all records that a statement names by their value of this key."""
+    names = [
+        label
+        for mention in anchors.mentions
+        for label in mention.labels
+        if facts.origins.get(label) == {key}
+    ]
+    homes = (leaf for name in names for leaf in facts.texts_by_value.get(squash_text(name), ()))
+    return frozenset(label for leaf in homes for label in leaf.labels)
 
 
 def _has_name(labels: frozenset[str]) -> bool:
@@ -203,7 +219,7 @@ def _list_neighbours(figure: Figure, facts: Facts) -> Iterable[Figure]:
 def _is_comparable(claim: Number | Moment, other: Figure, figure: Figure | None = None) -> bool:
     if isinstance(claim, Moment):
         return other.moment is not None and _same_part(claim, other.moment)
-    if other.number is None:
+    if other.number is None or _is_in_code(other):
         return False
     if figure is not None and _is_year(figure) and not claim.unit and not _is_year(other):
         return False
@@ -218,6 +234,12 @@ def _same_part(claim: Moment, other: Moment) -> bool:
     if claim.has_time:
         return other.has_time
     return other.month is not None if claim.month is not None else other.has_date
+
+
+def _is_in_code(figure: Figure) -> bool:
+    """Return True if a number is part of a code, which is no amount: "O-5005"."""
+    text = figure.leaf.value
+    return isinstance(text, str) and not figure.unit and _CODE.fullmatch(text) is not None
 
 
 def _is_year(figure: Figure) -> bool:

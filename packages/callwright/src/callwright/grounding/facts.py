@@ -11,6 +11,7 @@ import bisect
 import json
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -18,6 +19,7 @@ from typing import Any, TypeAlias
 from callwright.grounding.labels import moment_labels
 from callwright.grounding.quantity import Moment, Number, find_moments, find_numbers, weekday_of
 from callwright.grounding.words import find_concepts
+from callwright.language.spoken import guess_spoken, load_phrases
 from callwright.language.tokens import key_tokens, split_tokens
 from callwright.nouns.types import Json, Skip, ToolResult, iter_scalars, to_canonical_json
 
@@ -111,6 +113,11 @@ class Facts:
     def squeezed(self) -> str:
         """The same without spaces: for identifiers, which people space as they like."""
         return self.folded.replace(" ", "")
+
+    @cached_property
+    def phrases(self) -> Mapping[str, str]:
+        """The fixed words of an answer, in the language of the question as far as it can be told."""
+        return load_phrases(guess_spoken(self.query))
 
     @cached_property
     def query_numbers(self) -> tuple[Number, ...]:

@@ -10,18 +10,35 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from rapidfuzz.fuzz import ratio
 
 from callwright import prompts
-from callwright.grounding.facts import Facts, render_content
+from callwright.grounding.facts import Facts
 from callwright.grounding.grounding_result import Fix, GroundingResult
 from callwright.grounding.index import facts_of
-from callwright.grounding.reply import Draft, Drafts, read_drafts, schema_for, split_prose
+from callwright.grounding.quoting import (
+    append_missing,
+    build_abstention,
+    is_empty,
+    list_changes,
+    list_missing,
+    quote_result,
+)
+from callwright.grounding.reply import (
+    WORDS,
+    Draft,
+    Drafts,
+    read_drafts,
+    read_words,
+    schema_for,
+    split_prose,
+)
 from callwright.grounding.summary import render_skips, summarise_results
 from callwright.grounding.support import check_statement
 from callwright.language import ENGLISH
+from callwright.language.spoken import load_phrases
 from callwright.language.tokens import split_tokens, squash_text
 from callwright.nouns.model_profile import SMALL
 from callwright.nouns.protocols import ChatRequest, ReplyMode
@@ -29,7 +46,6 @@ from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import (
     READ_LOCAL,
     Answer,
-    Citation,
     Edit,
     Message,
     Reply,
@@ -37,12 +53,10 @@ from callwright.nouns.types import (
     Statement,
     Tool,
     ToolResult,
-    to_canonical_json,
 )
 from callwright.nouns.wire_names import EditRules
-from callwright.prompts.run_prompt import RunPrompt
 
-UNCONFIRMED = "(not confirmed by any result)"
+UNCONFIRMED = load_phrases("en")["unconfirmed"]
 _FORMATS = {
     "schema": (
         'Reply with JSON: {"statements": [{"text": "...", "results": ["r1"]}], "missing": []}. In'
@@ -54,9 +68,11 @@ _FORMATS = {
         'Action Input: {"return_type": "give_answer", "final_answer": "..."}'
     ),
 }
-_QUOTED = 200  # characters of a result, or of a reply, that are shown as they stand
-_REASONS = 5  # that an answer gives for its having none
-_NAMED = 3  # tools that were left out for one reason
+_QUOTED = 200  # characters of a reply that are shown as they stand
+_IN_WORDS = (
+    'Reply with JSON: {{"final_answer": "these sentences, in {language}", "missing": [what was asked'
+    " for and no result says; else nothing]}}"
+)
 _PLAIN = 3_000  # characters of the summary when the question is put again
 _WITHDRAWN = EditRules.ANSWER_WITHDRAWN
 _OPEN = ENGLISH.words("statements.open_questions")
@@ -67,6 +83,14 @@ _ECHO = threshold("callwright.grounding", "echo")
 _ECHO_PART = threshold("callwright.grounding", "echo_part")
 _ANNOUNCING = (":", "：")  # signs at the end of a line that a list follows
 _PART = 24  # letters of a part of a question that is no name or value
+
+
+class Prompt(Protocol):
+    """A beginning that all questions of a run share, or of a conversation."""
+
+    def ask(self, question: str, /, **values: str) -> tuple[Message, ...]:
+        """The messages of one question, a prompt file with one section, behind what is shared."""
+        ...
 
 
 class WrittenAnswer(NamedTuple):
@@ -110,8 +134,9 @@ def write_answer(
     char_limit: int = 6_000,
     repair_questions: int = 1,
     facts: Facts | None = None,
-    prompt: RunPrompt | None = None,
+    prompt: Prompt | None = None,
     answer_tokens: int = SMALL.answer_tokens,
+    spoken: str | None = None,
 ) -> Generator[ChatRequest, Reply, WrittenAnswer]:
     """Ask for the final answer, check every statement, repair or mark what no result confirms.
     Returns it with what the model itself names as missing.
@@ -122,18 +147,21 @@ def write_answer(
     the model is not asked at all. ``facts`` are those of the results, where they are indexed
     already. ``prompt``: what all questions of a run share, the results among it; None where there is
     no run, and the question holds its own summary of them. ``answer_tokens``: of the reply that
-    writes the answer.
+    writes the answer. ``spoken``: the language in which the user is answered, by its English name, ""
+    for the request's own: plain sentences then, behind a ``prompt`` that shows the results. None:
+    statements that name the results they rest on.
     """
-    done = [r for r in results if r.ok and not _is_empty_content(r.content)]
+    done = [r for r in results if r.ok and not is_empty(r.content)]
     if not done:
-        return WrittenAnswer(build_abstention(results, skips))
+        return WrittenAnswer(build_abstention(results, skips, query=query))
     facts = facts if facts is not None else facts_of(query, results, skips)
     ids = [r.id for r in results]
-    request = (
-        _build_question(query, results, skips, mode, char_limit, ids)
-        if prompt is None
-        else _build_run_question(prompt, facts, mode, ids)
-    )
+    if prompt is None:
+        request = _build_question(query, results, skips, mode, char_limit, ids)
+    elif spoken is None:
+        request = _build_run_question(prompt, facts, mode, ids)
+    else:
+        request = _build_question_in_words(prompt, facts, mode, spoken)
     request = replace(request, max_tokens=answer_tokens)
     reply = yield request
     drafts = read_drafts(reply, ids)
@@ -142,7 +170,7 @@ def write_answer(
         reply = yield _build_retry_request(request, reply, prompt)
         drafts = read_drafts(reply, ids) if not _is_not_known(reply) else Drafts()
     if _is_empty_reply(drafts):
-        return WrittenAnswer(build_abstention(results, skips, "the model gave no answer"))
+        return WrittenAnswer(build_abstention(results, skips, "the model gave no answer", query))
     drafts = _join_echoes(drafts, facts)
     statements, edits, texts, rules = [], [], [], []
     for position, draft in enumerate(drafts.statements):
@@ -158,9 +186,11 @@ def write_answer(
     given_up = [
         s.text.split("\n")[0] for s, e in zip(statements, rules, strict=True) if e == _WITHDRAWN
     ]
-    missing = (*_list_missing(drafts, results), *given_up)
-    text = _append_missing("".join(texts), missing)
-    answer = Answer(text, tuple(statements), missing, tuple(edits))
+    missing = (*list_missing(drafts, results, facts.phrases), *given_up)
+    changes = list_changes(results, "".join(texts))
+    said = "\n".join(("".join(texts), *(change.text for change in changes)))
+    text = append_missing(said, missing, facts.phrases)
+    answer = Answer(text, (*statements, *changes), missing, tuple(edits))
     return WrittenAnswer(answer, tuple(dict.fromkeys(drafts.missing)))
 
 
@@ -185,7 +215,7 @@ def finish_without_repair(
         draft.glue + draft.text if at else draft.text for at, draft in enumerate(drafts.statements)
     )
     return Answer(
-        _append_missing(text, drafts.missing),
+        append_missing(text, drafts.missing, facts.phrases),
         _check_drafts(drafts.statements, facts),
         tuple(drafts.missing),
     )
@@ -239,10 +269,6 @@ def _is_empty_reply(drafts: Drafts) -> bool:
     return not drafts.statements and not drafts.missing
 
 
-def _is_empty_content(content: object) -> bool:
-    return content is None or content in ("", [], {})
-
-
 def _build_question(
     query: str,
     results: Sequence[ToolResult],
@@ -257,11 +283,22 @@ def _build_question(
 
 
 def _build_run_question(
-    prompt: RunPrompt, facts: Facts, mode: ReplyMode, ids: Sequence[str]
+    prompt: Prompt, facts: Facts, mode: ReplyMode, ids: Sequence[str]
 ) -> ChatRequest:
     skipped = _render_skipped(facts)
     values = {"skipped": skipped, "format": _FORMATS[mode], "query": facts.query}
     return _build_answer_request(prompt.ask("ask_answer", **values), mode, ids)
+
+
+def _build_question_in_words(
+    prompt: Prompt, facts: Facts, mode: ReplyMode, spoken: str
+) -> ChatRequest:
+    language = spoken or "the language of the request"
+    form = _IN_WORDS.format(language=language) if mode == "schema" else ""
+    messages = prompt.ask(
+        "ask_words", skipped=_render_skipped(facts), language=language, format=form
+    )
+    return ChatRequest(messages, "answer", schema=WORDS if mode == "schema" else None)
 
 
 def _render_skipped(facts: Facts) -> str:
@@ -286,7 +323,7 @@ def _verify_statement(
     reply: Reply,
     repair_questions: int,
     place: tuple[int, int],
-    prompt: RunPrompt | None,
+    prompt: Prompt | None,
 ) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
     """Check one statement; repair it by rule, else by one question, else mark it."""
     position = place[0]
@@ -303,7 +340,7 @@ def _verify_statement(
         repair_questions -= 1
         restated = yield (
             _build_plain_request(facts, prompt, request.max_tokens // 2)
-            if echo
+            if echo and request.schema != WORDS
             else _build_restate_request(draft, verdict, facts, request, reply, prompt)
         )
         found = _parse_restatement(restated, draft, facts)
@@ -333,12 +370,12 @@ def _withdraw_statement(
     claim is not.
     """
     position, of = place
-    text = f"The tools' results do not answer this: {facts.query.strip()}"
+    text = f"{facts.phrases['not_in_results']}: {facts.query.strip()}"
     if of > 1:
-        text = f"Statement {position + 1} of the answer was withdrawn: no result confirms it."
+        text = facts.phrases["left_out"]
     if echo:
         quoted, _ = _quote_cited_results(draft, facts, position, verdict.problems[0])
-        text = f"There is no answer in words to this: {facts.query.strip()}\n{quoted.text}"
+        text = f"{facts.phrases['results']}:\n{quoted.text}"
     statement = Statement(text, "limitation", (), tuple(verdict.problems))
     return statement, [Edit(f"/statements/{position}/text", draft.text, text, _WITHDRAWN)]
 
@@ -347,14 +384,10 @@ def _quote_cited_results(
     draft: Draft, facts: Facts, position: int, why: str
 ) -> tuple[Statement, list[Edit]]:
     """Instead of what states nothing: what the cited calls returned, word for word."""
-    cited = [
-        r
-        for r in facts.results
-        if r.ok and not _is_empty_content(r.content) and r.id in draft.results
-    ]
+    cited = [r for r in facts.results if r.ok and not is_empty(r.content) and r.id in draft.results]
     found = [
-        _quote_result(r)
-        for r in cited or [r for r in facts.results if r.ok and not _is_empty_content(r.content)]
+        quote_result(r)
+        for r in cited or [r for r in facts.results if r.ok and not is_empty(r.content)]
     ]
     text = "\n".join(statement.text for statement in found)
     citations = tuple(citation for statement in found for citation in statement.citations)
@@ -375,7 +408,7 @@ def _decide_by_rule(
         text, again = fixed
         edits = [Edit(path, f.before, f.text, EditRules.ANSWER_VALUE) for f in verdict.fixes]
         return Statement(text, "mended", again.citations, tuple(verdict.problems)), edits
-    marked = f"{draft.text.rstrip()} {UNCONFIRMED}"
+    marked = f"{draft.text.rstrip()} {facts.phrases['unconfirmed']}"
     edit = Edit(path, draft.text, marked, EditRules.ANSWER_MARKED)
     return Statement(marked, "unsupported", (), tuple(verdict.problems)), [edit]
 
@@ -403,13 +436,13 @@ def _build_restate_request(
     facts: Facts,
     request: ChatRequest,
     reply: Reply,
-    prompt: RunPrompt | None,
+    prompt: Prompt | None,
 ) -> ChatRequest:
     problems, evidence = "; ".join(verdict.problems), _render_evidence(verdict, facts)
     return _build_followup_request(request, reply, draft.text, problems, evidence, prompt)
 
 
-def _build_plain_request(facts: Facts, prompt: RunPrompt | None, max_tokens: int) -> ChatRequest:
+def _build_plain_request(facts: Facts, prompt: Prompt | None, max_tokens: int) -> ChatRequest:
     """The question again, without the reply that only repeated it: small models repeat that once
     more. The reply is plain text, which takes half the tokens of the answer's form.
     """
@@ -422,9 +455,7 @@ def _build_plain_request(facts: Facts, prompt: RunPrompt | None, max_tokens: int
     return ChatRequest(messages, "answer.restate", max_tokens=max_tokens)
 
 
-def _build_retry_request(
-    request: ChatRequest, reply: Reply, prompt: RunPrompt | None
-) -> ChatRequest:
+def _build_retry_request(request: ChatRequest, reply: Reply, prompt: Prompt | None) -> ChatRequest:
     """The one question after a reply that holds no statement at all."""
     said = " ".join(reply.text.split())[:_QUOTED] or "(nothing)"
     why = "it holds no statement, so it answers nothing"
@@ -437,14 +468,15 @@ def _build_followup_request(
     statement: str,
     problems: str,
     evidence: str,
-    prompt: RunPrompt | None,
+    prompt: Prompt | None,
 ) -> ChatRequest:
     name = "finish_restate" if prompt is None else "ask_restate"
     asked = prompts.render(name, statement=statement, problems=problems, evidence=evidence)
     said = Message("assistant", reply.text or "(tool call)")
-    return ChatRequest(
-        (*request.messages, said, *asked), "answer.restate", max_tokens=120, stop=("\n\n",)
-    )
+    messages = (*request.messages, said, *asked)
+    if request.schema == WORDS:  # the system prompt may ask for JSON
+        return ChatRequest(messages, "answer.restate", schema=WORDS, max_tokens=120)
+    return ChatRequest(messages, "answer.restate", max_tokens=120, stop=("\n\n",))
 
 
 def _render_evidence(verdict: GroundingResult, facts: Facts) -> str:
@@ -456,7 +488,7 @@ def _render_evidence(verdict: GroundingResult, facts: Facts) -> str:
 def _parse_restatement(
     reply: Reply, draft: Draft, facts: Facts
 ) -> tuple[str, GroundingResult] | None:
-    text = _take_statement(reply.text.strip().strip('"'))
+    text = _take_statement(read_words(reply.text).strip().strip('"'))
     if not text or _is_not_known(reply) or _explain_non_answer(text, facts):
         return None
     verdict = check_statement(text, facts, draft.results)
@@ -522,111 +554,3 @@ def _is_subsequence(part: str, whole: str) -> bool:
 
 def _is_not_known(reply: Reply) -> bool:
     return "NOT KNOWN" in reply.text.upper()
-
-
-def build_abstention(results: Sequence[ToolResult], skips: Sequence[Skip], why: str = "") -> Answer:
-    """The honest answer where nothing could be said: why, what failed, and what tools did return,
-    word for word.
-
-    Tools that were left out for the same reason are told of together; the trace has each of them.
-    """
-    missing = [_render_failure(r) for r in results if not r.ok]
-    missing += [
-        f"{_render_call(r)} returned nothing"
-        for r in results
-        if r.ok and _is_empty_content(r.content)
-    ]
-    missing = [*missing, *_render_skips(skips)]
-    if len(missing) > _REASONS:
-        missing = [*missing[:_REASONS], f"and {len(missing) - _REASONS} more"]
-    found = [_quote_result(r) for r in results if r.ok and not _is_empty_content(r.content)]
-    reasons = "; ".join(missing) or ("" if why else "no tool was called")
-    said = (
-        ": ".join(
-            part
-            for part in ("I could not answer this from the tools' results", why, reasons)
-            if part
-        )
-        + "."
-    )
-    lost = [f"an answer in words: {why}"] if found and why else []
-    text = "\n".join((said, *(s.text for s in found)))
-    return Answer(text, (Statement(said, "limitation"), *found), (*lost, *missing))
-
-
-def _render_skips(skips: Sequence[Skip]) -> list[str]:
-    """Return the reasons why tools were not called; refused calls come first."""
-    tools: dict[str, list[str]] = {}
-    for skip in sorted(skips, key=lambda skip: not skip.refused):
-        tools.setdefault(skip.reason.rstrip(". "), []).append(skip.tool)
-    told = []
-    for reason, named in tools.items():
-        names = list(dict.fromkeys(named))
-        if len(names) == 1:
-            told.append(f"{names[0]} was skipped: {reason}")
-        else:
-            others = f" and {len(names) - _NAMED} others" if len(names) > _NAMED + 1 else ""
-            shown = names[:_NAMED] if others else names
-            told.append(f"{len(names)} tools were skipped: {reason} ({', '.join(shown)}{others})")
-    return told
-
-
-def build_no_answer(why: str) -> Answer:
-    """Return an answer that says that the model wrote none, with the reason."""
-    said = f"I could not answer this: {why}."
-    return Answer(said, (Statement(said, "limitation"),), (why,))
-
-
-def _quote_result(result: ToolResult) -> Statement:
-    """Return a statement about one call's result, made without a model: a quotation of its
-    beginning.
-    """
-    text = render_content(result.content)
-    quote = text[:_QUOTED]
-    citation = Citation(result.id, quote)
-    return Statement(
-        f"{_render_call(result)} returned: {quote}{'…' if len(text) > _QUOTED else ''}",
-        "supported",
-        (citation,),
-    )
-
-
-def _render_call(result: ToolResult) -> str:
-    arguments = to_canonical_json(result.arguments)[1:-1]
-    return f"{result.tool}({arguments if len(arguments) <= 100 else arguments[:99] + '…'})"
-
-
-def _render_failure(result: ToolResult) -> str:
-    failure = result.failure
-    if failure is None:
-        return ""
-    message = " ".join(failure.message.split())
-    return (
-        f"{_render_call(result)} failed ({failure.kind}):"
-        f" {message if len(message) <= 160 else message[:159] + '…'}".rstrip(". ")
-    )
-
-
-def _list_missing(drafts: Drafts, results: Sequence[ToolResult]) -> tuple[str, ...]:
-    """Return the gaps that the model reports, and every failure that no later success
-    superseded.
-    """
-    good = {(r.tool, to_canonical_json(r.arguments)) for r in results if r.ok}
-    slots = {r.slot for r in results if r.ok and r.slot}
-    failed = [
-        _render_failure(r)
-        for r in results
-        if not r.ok
-        and (r.tool, to_canonical_json(r.arguments)) not in good
-        and not (r.slot and r.slot in slots)
-    ]
-    cut = ["the end of the answer: the reply was cut off"] if drafts.cut else []
-    return tuple(dict.fromkeys((*drafts.missing, *failed, *cut)))
-
-
-def _append_missing(text: str, missing: Sequence[str]) -> str:
-    left = [m for m in missing if m not in text]
-    if not left:
-        return text.strip()
-    lines = "\n".join(f"- {m}" for m in left)
-    return f"{text.strip()}\n\nMissing:\n{lines}".strip()

@@ -12,6 +12,7 @@ from callwright.jsontext import JsonError, parse, parse_lenient
 from callwright.language import ENGLISH
 from callwright.language.pack import PACKS, pack
 from callwright.nouns.types import Json, JsonObject, Reply
+from callwright.schema.normalize import closed_object
 
 SENTENCE_LIMIT = 80
 
@@ -71,10 +72,18 @@ def schema_for(ids: Sequence[str]) -> JsonObject:
     }
 
 
+WORDS = closed_object(
+    final_answer={"type": "string", "maxLength": 600},
+    missing={"type": "array", "maxItems": 3, "items": {"type": "string", "maxLength": 200}},
+)
+"""The decoding schema of an answer in plain sentences, and of what was asked for and is in none."""
+
+
 _TURN = ENGLISH.pattern("replies.turn")
 _ACTION = ENGLISH.pattern("replies.action")
 _FENCE = re.compile(r"^```\w*\s*|(?:(?<!\s)\s++)?```$")
 _FINAL = re.compile(r'"final_answer"\s*:\s*"(?P<text>(?:[^"\\]|\\.)*)', re.DOTALL)
+_WORDS = re.compile(r'\s*\{\s*"final_answer"')
 _STATEMENTS = re.compile(r'\s*\{\s*"statements"\s*:\s*\[')
 _STATEMENT = re.compile(
     r'\s*,?\s*(\{\s*"text"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"results"\s*:\s*\[[^\]]{0,2000}\]\s*\})'
@@ -118,12 +127,21 @@ def read_begun_drafts(text: str, ids: Sequence[str]) -> tuple[Draft, ...]:
             drafts += _split_draft(draft) if draft is not None else ()
             at = found.end()
         return tuple(drafts)
-    action = _ACTION.search(text)
-    final = _FINAL.search(text, action.end()) if action is not None else None
+    action = _WORDS.match(text) or _ACTION.search(text)
+    final = _FINAL.search(text, action.start()) if action is not None else None
     said = read_json(f'["{final["text"]}"]') if final is not None else None
     if not isinstance(said, list) or not said or not isinstance(said[0], str):
         return ()
-    return tuple(split_prose(said[0], ids)[:-1])  # what follows tells where a sentence ends
+    sentences = split_prose(said[0], ids)
+    is_whole = final is not None and text[final.end() : final.end() + 2] in ('",', '"}')
+    return tuple(sentences if is_whole else sentences[:-1])  # what follows tells where one ends
+
+
+def read_words(text: str) -> str:
+    """The sentences of a reply that was held to :data:`WORDS`; of another one, all of it."""
+    value = read_json(text) if _WORDS.match(text) else None
+    said = value.get("final_answer") if isinstance(value, dict) else None
+    return said if isinstance(said, str) else text
 
 
 def read_json(text: str) -> Json:

@@ -236,7 +236,7 @@ def _check_identifier(
         anchors = anchors_of(claims, span)
         subject = [m.span for m in claims.mentions[:1]] == [span]
         is_told = claims.readable and not subject  # elsewhere nobody knows what joins two names
-        if homes and is_told and all(is_conflicting(leaf, anchors, facts) for leaf in homes):
+        if homes and is_told and all(is_conflicting(h, anchors, facts, h.key) for h in homes):
             verdict.problems.append(f"{word} is {describe_leaf(homes[0])}")
         return
     verdict.problems.append(f"{word} {NOWHERE}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from functools import cache, lru_cache
 from typing import Any, Final
 
@@ -22,7 +22,6 @@ DETECTION: Final = Vocabulary("detection")
 LONGEST: Final = 4_000  # characters of a text that are looked at
 _ASCII_LETTER = re.compile(r"[a-zA-Z]")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:['’][^\W\d_]+)*")  # a letter by itself is a sign: "31 m/s"
-_NONE = (("", 0), ("", 0))
 _QUOTED = re.compile(r"""(["'“‘«„])[¿¡].*?(?:["'”’»]|\Z)""", re.DOTALL)
 
 
@@ -65,12 +64,16 @@ def is_likelier_another(text: str, code: str = "en") -> bool:
     return max(held.values(), default=0) > held[code]
 
 
-def guess_language(text: str) -> str:
+def guess_language(text: str, preferred: Container[str] = ()) -> str:
     """The language that has more of a text's words as function words than any other, "" for none: a
-    guess, for what is read either way, where :func:`language_of` tells nothing.
+    guess, for what is read either way, where :func:`language_of` tells nothing. Of several that have
+    the most, it is the only ``preferred`` one.
     """
-    (first, most), (_, next_most) = [*_count_function_words(text).most_common(2), *_NONE][:2]
-    return first if most > next_most else ""
+    held = _count_function_words(text)
+    most = max(held.values(), default=0)
+    first = [code for code, count in held.items() if count == most]
+    kept = first if len(first) == 1 else [code for code in first if code in preferred]
+    return kept[0] if len(kept) == 1 else ""
 
 
 def _count_function_words(text: str) -> Counter[str]:

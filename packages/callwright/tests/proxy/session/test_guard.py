@@ -531,8 +531,8 @@ def stubborn(asked: Asked) -> Reply:
     for words.
     """
     body = asked.json
-    if "statements" in json.dumps(body.get("response_format")):
-        said = {"statements": [{"text": "Ann was paid 50.", "results": ["r1"]}], "missing": []}
+    if "final_answer" in json.dumps(body.get("response_format")):
+        said = {"final_answer": "Ann was paid 50.", "missing": []}
         return Reply([whole(json.dumps(said))], headers=JSON)
     if "response_format" in body:
         made = json.dumps({"wishes": ["pay Ann"], "calls": [{"name": "pay", "arguments": PAID}]})

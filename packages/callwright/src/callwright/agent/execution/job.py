@@ -130,7 +130,9 @@ class Job(StepContext):
                 else "the model wrote no answer"
             )
             return (
-                build_no_answer(why) if self.as_written else build_abstention(results, skips, why)
+                build_no_answer(why, self.query)
+                if self.as_written
+                else build_abstention(results, skips, why, self.query)
             )
         if self.answer is not None and self.as_written:
             return check_written_answer(self.answer, self.query, results)

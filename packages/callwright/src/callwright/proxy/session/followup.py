@@ -23,7 +23,7 @@ def build_question_body(request: ChatRequest, context: Context) -> JsonObject:
     body = copy_settings(context)
     media = list_newest_media(context.body["messages"])
     body["messages"] = add_media(messages_out(request.messages), media)
-    _limit_reply(body, request.max_tokens)
+    limit_reply(body, request.max_tokens)
     if request.schema is not None and context.schema:
         body["response_format"] = build_response_format(request.schema)
     return body
@@ -37,21 +37,23 @@ def copy_settings(context: Context) -> JsonObject:
     return {k: v for k, v in context.body.items() if k not in left_out}
 
 
-def _limit_reply(body: JsonObject, tokens: int) -> None:
-    """Let the reply have at most so many tokens, or fewer where the client allows no more: a small
+def limit_reply(body: JsonObject, tokens: int) -> JsonObject:
+    """The body, changed: let the reply have at most so many tokens, or fewer where the client allows no more: a small
     model that repeats itself goes on to the end of its context.
     """
     key = next((key for key in _LIMITS if key in body), _LIMITS[0])
     given = body.get(key)
     body[key] = min(tokens, given) if isinstance(given, int) and given > 0 else tokens
+    return body
 
 
-def hold_to_schema(body: JsonObject, schema: Json, context: Context) -> JsonObject:
+def hold_to_schema(body: JsonObject, schema: Json, context: Context, tokens: int = 0) -> JsonObject:
     """The body of a question whose reply is held to a schema, and is the likeliest one unless the
-    client says otherwise: it is a reading, not a piece of prose.
+    client says otherwise: it is a reading, not a piece of prose. ``tokens``: of the reply, by default
+    what the model's profile allows.
     """
     body.setdefault("temperature", 0)
-    _limit_reply(body, context.settings.profile.output_tokens)
+    limit_reply(body, tokens or context.settings.profile.output_tokens)
     if context.local:
         return {**body, "grammar": build_grammar(schema)}
     return {**body, "response_format": build_response_format(schema)}

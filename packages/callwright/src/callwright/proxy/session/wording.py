@@ -91,13 +91,13 @@ def compose_from_results(context: Context, load: Callable[[Callable[[], None]], 
     nothing, that the question could not be answered, and why.
     """
     load(_load_grounding)
-    from callwright.grounding.finish import build_abstention
+    from callwright.grounding.quoting import build_abstention
 
     results = context.state.results or context.state.earlier
-    answer = build_abstention(results, (), _WHY)
+    answer = build_abstention(results, (), _WHY, context.query)
     quoted = [one.text for one in answer.statements if one.support == "supported"]
     return "\n".join(quoted) if results and len(quoted) == len(results) else answer.text
 
 
 def _load_grounding() -> None:
-    from callwright.grounding import finish  # noqa: F401
+    from callwright.grounding import quoting  # noqa: F401

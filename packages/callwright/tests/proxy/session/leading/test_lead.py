@@ -423,3 +423,31 @@ def test_an_upstream_is_shown_as_much_and_may_make_as_many_calls_as_its_profile_
     words = profile.description_chars // len("lorem ") - 1  # and an ellipsis
     assert told.count("lorem") == words
     assert f'"maxItems": {profile.layer_calls}' in json.dumps(question.body["response_format"])
+
+
+def test_the_answer_is_asked_for_behind_what_the_upstream_has_read_in_the_users_language() -> None:
+    done = made("create_order", {"part_code": "A-100", "quantity": 9}, '{"order_id": "O-1"}')
+    asked_for = user("اطلب 9 قطع من A-100.")
+    found = context(asked_for, *done)
+    answer = json.dumps({"final_answer": "تم طلب 9 قطع من A-100.", "missing": []})
+    led, asked = run(found, answer)
+    assert led.decision is not None
+    assert led.decision.text == ["تم طلب 9 قطع من A-100."]
+    begun = next(lead(context(asked_for))).body["messages"]
+    telling = asked[-1].body["messages"]
+    assert telling[: len(begun)] == begun, "the prompt's prefix is reused"
+    assert "tell the user in Arabic" in telling[-1]["content"]
+
+
+def test_a_write_that_failed_is_told_without_the_model() -> None:
+    failed = made("create_order", {"part_code": "C-330", "quantity": 50}, '{"error": "7 in stock"}')
+    looked = made("find_part", {"name": "C-330"}, '{"code": "C-330"}', "c2")
+    found = context(user("请订购 50 件 C-330。"), *failed, *looked)
+    led, _ = run(found, NO_CALL)
+    assert led.decision is not None
+    assert led.decision.text == [
+        "以下操作无法完成:\n"
+        "- create_order(part_code: C-330, quantity: 50) 失败: 7 in stock\n"
+        "工具返回:\n"
+        "- find_part(name: C-330): code: C-330"
+    ]

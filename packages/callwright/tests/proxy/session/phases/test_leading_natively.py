@@ -159,9 +159,12 @@ def test_words_that_hold_after_results_pass(stream: bool) -> None:
 def test_words_that_do_not_hold_are_written_from_the_results(stream: bool) -> None:
     book = ask(ORDER_BOLTS, *FOUND, *ORDERED, stream=stream)
     reply(book, "It arrives on Friday from Rome.")
-    assert b"Action Input" in book.asked[1].body
-    said = 'Action: Finish\nAction Input: {"return_type": "give_answer", "final_answer": "%s"}'
-    reply(book, said % "The order is O-1. Its status is placed.")
+    asked = json.loads(book.asked[1].body)
+    assert "what came of it: one short" in asked["messages"][-1]["content"]
+    assert asked["messages"][:-1] == json.loads(book.asked[0].body)["messages"], (
+        "behind what was read"
+    )
+    reply(book, "The order is O-1. Its status is placed.")
     assert got(book) == ("The order is O-1. Its status is placed.", [])
     asked = offered(book, 0), len(book.asked)
     assert asked == (["find_part", "create_order", "send_mail"], 2)

@@ -62,9 +62,7 @@ def build_body(
     request that the calls decided so far do not serve. ``may_decline``: "no call" is an answer.
     """
     made = followup.copy_settings(context)
-    told = _render_led(context, shown) if shown else _render_instructions(context)
-    context.instructions = told
-    made["messages"] = add_instructions(context.body["messages"], told)
+    made["messages"] = begin_messages(context, shown)
     if problem:
         made["messages"] += messages_out(prompts.render("again", problem=problem))
     names = ", ".join(tool.name for tool in tools)
@@ -77,6 +75,13 @@ def build_body(
         made["messages"] += messages_out(asked)
     wanted = build_schema(context, least=least, offered=tools, may_decline=may_decline)
     return followup.hold_to_schema(made, wanted, context)
+
+
+def begin_messages(context: Context, shown: Sequence[Tool] = ()) -> list[Json]:
+    """The client's messages with our instructions, as all questions for calls begin."""
+    told = _render_led(context, shown) if shown else _render_instructions(context)
+    context.instructions = told
+    return add_instructions(context.body["messages"], told)
 
 
 def build_body_in_words(context: Context, problem: str = "") -> JsonObject:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TypeVar
 
+from callwright import prompts
 from callwright.agent.bind import Bound
 from callwright.agent.for_client import ForClient, Parts, make_call_key
 from callwright.agent.run_facts import RunFacts
@@ -30,8 +31,10 @@ from callwright.agent.step import (
     ask,
 )
 from callwright.language.again import asks_again
+from callwright.language.spoken import guess_spoken, name_language
 from callwright.language.thanks import is_only_thanks
 from callwright.language.tokens import has_question_mark
+from callwright.models.chat import messages_out
 from callwright.models.grammar import build_grammar
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest, ReplyMode
@@ -205,8 +208,9 @@ def _speak(
     unstated = [one for one in made.held if one.rule == "unstated_write"]
     said: list[str] = []
     if is_answered_by_engine(context) and not (unstated and not _has_written(context)):
-        answer = yield from write_answer(context, made)
-        if answer is not None and answer.missing and not unstated:
+        answer = yield from write_answer(context, made, policy.tools)
+        is_open = answer is not None and answer.missing and not _has_failed_write(context)
+        if answer is not None and is_open and not unstated:
             points = [context.query] if _came_to_nothing(context) else answer.missing
             missing = policy.fetch_missing(step_context, points)
             yield from _drive(missing, context, policy, made)
@@ -277,34 +281,72 @@ def is_answered_by_engine(context: Context) -> bool:
     return not is_left and not wants_json
 
 
-def write_answer(context: Context, made: Lead) -> Generator[Question, Reply, Answer | None]:
-    """The answer from the results of this turn, every statement of it checked; None where there is
-    no result to answer from, and the model speaks for itself.
+class _Behind:
+    """Questions for the answer, put behind the conversation: the upstream has read all of it."""
+
+    def ask(self, question: str, /, **values: str) -> tuple[Message, ...]:
+        return prompts.render(question, **values)
+
+
+def write_answer(
+    context: Context, made: Lead, shown: Sequence[Tool] = ()
+) -> Generator[Question, Reply, Answer | None]:
+    """The answer from the results of this turn, in the user's language, every statement of it
+    checked; None where there is no result to answer from, and the model speaks for itself. A small
+    model tells of a write that failed as if it were done, so that is told without it. ``shown``: the
+    tools of which the questions for calls tell.
     """
     state = context.state
     if not any(result.ok for result in state.results):
         return None
-    from callwright.grounding import LiveAnswer, finish
+    from callwright.grounding import LiveAnswer, report_outcome
+    from callwright.grounding import write_answer as write_from_results
 
     query, results = state.asked.query, state.results
+    if _has_failed_write(context):
+        return report_outcome(results, query)
     skips = [Skip("", problem, refused=True) for problem in dict.fromkeys(made.problems)]
     live = LiveAnswer(query, results, skips)
     mode: ReplyMode = "schema" if context.schema else "text"
-    dialogue = finish(query, results, skips, mode=mode, facts=live.facts)
+    earlier = [message.content for message in state.asked.conversation if message.role == "user"]
+    spoken = name_language(guess_spoken(query, earlier))
+    dialogue = write_from_results(
+        query, results, skips, mode=mode, facts=live.facts, prompt=_Behind(), spoken=spoken
+    )
     try:
         request = next(dialogue)
         while True:
-            body = build_body(Ask(request), context)
+            body = _build_body_behind(request, context, shown)
             read = live.read if request.purpose == "answer" else None
             made.reply = yield Question("words", body, read)
-            if request.schema is not None and not made.reply.text.lstrip().startswith("{"):
+            is_form = request.schema is None or made.reply.text.lstrip().startswith("{")
+            if request.purpose == "answer" and not is_form:
                 return None  # it does not follow the schema: its own words are as good
             request = dialogue.send(made.reply)
     except StopIteration as done:
-        answer: Answer = done.value
+        answer: Answer = done.value.answer
     finally:
         dialogue.close()
     return answer if answer.text.strip() else None
+
+
+def _has_failed_write(context: Context) -> bool:
+    """Return True if a write of this turn failed and none of the same tool succeeded after it."""
+    from callwright.dataflow.prerequisites import is_safe_to_add
+
+    reads = {tool.name for tool in context.toolset.tools if is_safe_to_add(tool)}
+    last = {result.tool: result.ok for result in context.state.results}
+    return any(not ok for tool, ok in last.items() if tool not in reads)
+
+
+def _build_body_behind(request: ChatRequest, context: Context, shown: Sequence[Tool]) -> JsonObject:
+    """A question of our own behind the client's conversation, which begins as those for calls do."""
+    body = followup.copy_settings(context)
+    begun = guided.begin_messages(context, shown) if shown else context.body["messages"]
+    body["messages"] = [*begun, *messages_out(request.messages)]
+    if request.schema is not None:
+        return followup.hold_to_schema(body, request.schema, context, request.max_tokens)
+    return followup.limit_reply(body, request.max_tokens)
 
 
 def build_context(context: Context, kind: type[C]) -> C:
