@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.language.thanks import is_only_thanks
+from callwright.language.thanks import is_only_greeting, is_only_thanks
 
 THANKS = [
     "Thank you!",
@@ -54,3 +54,42 @@ def test_one_word_that_is_not_known_is_enough_to_abstain(text: str, word: str) -
 @given(st.text())
 def test_any_text_can_be_asked_about(text: str) -> None:
     assert isinstance(is_only_thanks(text), bool)
+
+
+GREETINGS = [
+    "Hi",
+    "Good morning! How are you?",
+    "Hello, how's it going?",
+    "Guten Morgen! Wie geht es dir heute?",
+    "Hallo zusammen",
+    "¡Hola! ¿Qué tal el día?",
+    "Buenos días",
+    "你好！今天过得怎么样？",
+    "早上好",
+    "صباح الخير! كيف حالك؟",
+    "السلام عليكم",
+]
+NO_GREETINGS = [
+    "",
+    "How are you?",
+    "Good.",
+    "Hello, what is the weather today?",
+    "Hi, my day please",
+    "Morgen?",
+    "Guten Morgen, was steht heute an?",
+    "Hola, ¿cuánto cuesta la pieza?",
+    "你好，请查余额",
+    "مرحبا، كم رصيدي؟",
+    "Hi 5",
+]
+
+
+@pytest.mark.parametrize("text", GREETINGS)
+def test_a_greeting_alone_asks_for_nothing(text: str) -> None:
+    assert is_only_greeting(text)
+    assert not is_only_thanks(text)
+
+
+@pytest.mark.parametrize("text", NO_GREETINGS)
+def test_a_greeting_with_a_request_asks_for_something(text: str) -> None:
+    assert not is_only_greeting(text)

@@ -69,11 +69,18 @@ def guess_language(text: str, preferred: Container[str] = ()) -> str:
     guess, for what is read either way, where :func:`language_of` tells nothing. Of several that have
     the most, it is the only ``preferred`` one.
     """
+    first = list_likeliest(text)
+    kept = [*first] if len(first) == 1 else [code for code in first if code in preferred]
+    return kept[0] if len(kept) == 1 else ""
+
+
+def list_likeliest(text: str) -> frozenset[str]:
+    """The languages that have more of a text's words as function words than any other: where
+    :func:`language_of` tells none, it is one of them or of a language that is not listed.
+    """
     held = _count_function_words(text)
     most = max(held.values(), default=0)
-    first = [code for code, count in held.items() if count == most]
-    kept = first if len(first) == 1 else [code for code in first if code in preferred]
-    return kept[0] if len(kept) == 1 else ""
+    return frozenset(code for code, count in held.items() if count == most)
 
 
 def _count_function_words(text: str) -> Counter[str]:

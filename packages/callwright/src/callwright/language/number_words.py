@@ -79,6 +79,13 @@ class NumberWords:
         found = {value for run in runs for value in _read_run(run)}
         return frozenset(found | {2.0}) if self._says_two(folded) else frozenset(found)
 
+    def read_groups(self, text: str) -> frozenset[float]:
+        """The sizes of the groups by which a text counts."""
+        folded = fold_text(text)
+        words = folded if self._signs else _TOKEN.findall(folded)
+        found = (part for word in words for part in self._parts.get(word, ()))
+        return frozenset(part.value for part in found if part.kind == "group")
+
     def _says_two(self, folded: str) -> bool:
         """Return True if a word that is no number has the ending of two."""
         ending = self._dual
@@ -272,6 +279,12 @@ def read_number_words(text: str, codes: Iterable[str]) -> frozenset[float]:
     """Every number that a text says in the words of these languages."""
     readers = (reader for code in codes if (reader := _number_reader(code)) is not None)
     return frozenset().union(*(read(text) for read in readers))
+
+
+def group_sizes(text: str, codes: Iterable[str]) -> frozenset[float]:
+    """The numbers by which words of a text count, in these languages: 12 for "dozen"."""
+    readers = (words for code in codes if (words := number_words(code)) is not None)
+    return frozenset().union(*(words.read_groups(text) for words in readers))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Messages that only thank: they ask for nothing, in any language with a list of such words."""
+"""Messages that only thank or greet: they ask for nothing, in any language with a list of such words."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from callwright.language.pack import PACKS
 from callwright.language.vocabulary import Vocabulary
 
 _LONGEST = 120  # characters: what is longer says more than thanks
+_BESIDE = {"thanks": "beside", "greetings": "beside_greetings"}
 
 
 def is_only_thanks(text: str) -> bool:
@@ -18,13 +19,23 @@ def is_only_thanks(text: str) -> bool:
     if len(text) > _LONGEST or re.search(r"[\d?？؟]", text):
         return False
     said = re.findall(r"\w+", _fold(text))
-    return any(_holds_thanks_alone(said, code) for code in PACKS)
+    return any(_holds_alone(said, code, "thanks") for code in PACKS)
 
 
-def _holds_thanks_alone(said: Iterable[str], code: str) -> bool:
-    thanks, beside = _read_words(code)
-    found = [part for word in said for part in _split_word(word, thanks | beside)]
-    return all(found) and any(part in thanks for part in found)
+def is_only_greeting(text: str) -> bool:
+    """Return True if a text holds a word of greeting and no word that could say something else, asking
+    how somebody is among them.
+    """
+    if len(text) > _LONGEST or re.search(r"\d", text):
+        return False
+    said = re.findall(r"\w+", _fold(text))
+    return any(_holds_alone(said, code, "greetings") for code in PACKS)
+
+
+def _holds_alone(said: Iterable[str], code: str, kind: str) -> bool:
+    telling, beside = _read_words(code, kind)
+    found = [part for word in said for part in _split_word(word, telling | beside)]
+    return all(found) and any(part in telling for part in found)
 
 
 def _split_word(word: str, known: frozenset[str]) -> list[str]:
@@ -44,12 +55,13 @@ def _split_word(word: str, known: frozenset[str]) -> list[str]:
 
 
 @cache
-def _read_words(code: str) -> tuple[frozenset[str], frozenset[str]]:
-    vocabulary = Vocabulary(code)
-    if not vocabulary.has("thanks.thanks"):
+def _read_words(code: str, kind: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words that tell of thanks or of a greeting, and those that may stand beside them."""
+    vocabulary, beside = Vocabulary(code), _BESIDE[kind]
+    if not vocabulary.has(f"thanks.{kind}"):
         return frozenset(), frozenset()
-    thanks, beside = vocabulary.words("thanks.thanks"), vocabulary.words("thanks.beside")
-    return frozenset(map(_fold, thanks)), frozenset(map(_fold, beside))
+    found = vocabulary.words(f"thanks.{kind}"), vocabulary.words(f"thanks.{beside}")
+    return frozenset(map(_fold, found[0])), frozenset(map(_fold, found[1]))
 
 
 def _fold(text: str) -> str:

@@ -506,3 +506,49 @@ def test_ten_times_a_number_is_another_number() -> None:
     four_dozen = "Pide cuatro docenas de D-415 para la oficina, por favor."
     assert counting(40, four_dozen)
     assert not counting(48, four_dozen)
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "meant"),
+    [
+        ("Order three dozen D-415.", 3, ("36",)),
+        ("Order 3 dozen D-415.", 3, ("36",)),
+        ("Bestelle drei Dutzend D-415.", 3, ("36",)),
+        ("Pide cuatro docenas de D-415.", 4, ("48",)),
+        ("请订购三打 D-415（一打是 12 件）。", 3, ("36",)),
+        ("اطلب ثلاث دزينات من D-415.", 3, ("36",)),
+        ("Order three dozen D-415 and three chairs.", 3, None),
+        ("Order 3 dozen D-415 and 3 chairs.", 3, None),
+        ("Order thirty-six D-415 in boxes of twelve.", 3, None),
+    ],
+)
+def test_a_number_of_groups_is_no_number_of_things(
+    said: str, value: int, meant: tuple[str, ...] | None
+) -> None:
+    one = tool(WHOLE)
+    held = find_inventions({"x": value}, one, ProvenanceIndex(said))
+    assert [found.meant for found in held] == ([meant] if meant is not None else [])
+    dozens = tool({**WHOLE, "description": "How many dozens."})
+    assert not find_inventions({"x": value}, dozens, ProvenanceIndex(said))
+
+
+@pytest.mark.parametrize(
+    ("said", "is_held"),
+    [
+        ("Pide pizarras C-330, por favor.", True),
+        ("Pide una pizarra C-330, por favor.", False),
+        ("Order desk lamps A-100, please, for me.", True),
+        ("C-330", False),
+        ("Zamów tablice C-330.", False),
+    ],
+)
+def test_one_that_nobody_said_is_held_where_each_likely_language_would_say_it(
+    said: str, is_held: bool
+) -> None:
+    order = Tool(
+        "order",
+        "",
+        {"type": "object", "properties": {"x": WHOLE}, "required": ["x"]},
+        effects=WRITE,
+    )
+    assert bool(find_inventions({"x": 1}, order, ProvenanceIndex(said))) == is_held

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import READ, CheckedCall, Tool, ToolCall, ToolResult
 from callwright.repair.gate import Gate, Refusal
-from callwright.repair.provenance.records import mixed_records
+from callwright.repair.provenance.records import find_other_record, mixed_records
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 TRIPS = ToolResult(
@@ -102,3 +102,37 @@ def test_any_result_and_any_arguments_are_looked_at_without_an_exception(
     content: Any, arguments: dict[str, Any]
 ) -> None:
     mixed_records(arguments, sources("?", ToolResult("r1", "t", {}, content)))
+
+
+EVENTS = ToolResult(
+    "r1",
+    "list_events",
+    {"date": "2026-03-13"},
+    [
+        {"event_id": "V-2", "title": "Call with Lindqvist", "date": "2026-03-13"},
+        {"event_id": "V-3", "title": "Fire drill", "date": "2026-03-13"},
+    ],
+)
+
+
+def test_a_record_that_nobody_named_beside_one_that_was_is_another_record() -> None:
+    for said in (
+        "Delete the fire drill of tomorrow.",
+        "Borra el simulacro de incendio (Fire drill).",
+        "删除“Fire drill”。",
+    ):
+        found = find_other_record({"event_id": "V-2"}, [EVENTS], said)
+        assert found is not None
+        assert (found.key, found.value, found.meant["event_id"]) == ("event_id", "V-2", "V-3")
+        assert find_other_record({"event_id": "V-3"}, [EVENTS], said) is None
+
+
+def test_a_record_that_was_named_or_where_none_or_several_were_is_no_other() -> None:
+    for said in (
+        "Delete V-2, the fire drill stays.",
+        "Delete the call with Lindqvist, not the fire drill.",
+        "Delete the first event of tomorrow.",
+        "",
+    ):
+        assert find_other_record({"event_id": "V-2"}, [EVENTS], said) is None
+    assert find_other_record({"event_id": "V-9"}, [EVENTS], "Delete the fire drill.") is None

@@ -21,8 +21,13 @@ from math import ceil, floor, isclose, isfinite
 
 from callwright.dataflow.flow import STOP
 from callwright.language import ENGLISH
-from callwright.language.detect import is_foreign, language_of
-from callwright.language.number_words import NUMBER_PACKS, number_languages, read_number_words
+from callwright.language.detect import DETECTION, is_foreign, language_of, list_likeliest
+from callwright.language.number_words import (
+    NUMBER_PACKS,
+    group_sizes,
+    number_languages,
+    read_number_words,
+)
 from callwright.language.pack import pack
 from callwright.language.tokens import fold_text, split_identifier, squash_text
 from callwright.nouns.thresholds import threshold
@@ -210,6 +215,8 @@ class ValueJudge:
         value = abs(value)
         if value in (0, 1):
             return value == 0 or not self._is_count() or self._may_be_one()
+        if self._is_left_of_group(value):
+            return False
         if self._sources.holds(int(value) if value.is_integer() else value):
             return True
         if self._is_unread(value):
@@ -239,6 +246,23 @@ class ValueJudge:
         """Return True if the user spoke of one thing, in words or with the figure."""
         said = ProvenanceIndex("", self._said)
         return speaks_of_one(self._said) or 1.0 in said.numbers_apart
+
+    def _is_left_of_group(self, value: float) -> bool:
+        """Return True for the 3 of "three dozen", which is said of 36, unless it stands elsewhere."""
+        last = self._said[-1] if self._said else ""
+        figures = [row for text in self._sources.texts for row in _DIGITS.findall(text)]
+        if sum(float(row) == value for row in figures) > 1 or self._counts_by_groups():
+            return False
+        codes = number_languages(last, language_of(" ".join(self._said)))
+        said = read_number_words(last, codes)
+        sizes = group_sizes(last, codes)
+        is_said = value in said or not value.is_integer()
+        return not is_said and any(s >= _IN_WORDS and value * s in said for s in sizes)
+
+    def _counts_by_groups(self) -> bool:
+        """Return True if the tool itself speaks of dozens."""
+        about = to_canonical_json(self._tool.input_schema) if self._tool is not None else ""
+        return bool(group_sizes(about, ("en",)) - {2.0})
 
     def _is_within_limits(self, value: float, numbers: set[float]) -> bool:
         """Return True if the tool's own description says the number, or it is what is left between
@@ -303,10 +327,12 @@ class ValueJudge:
         and no argument holds it.
         """
         last = self._said[-1] if self._said else ""
-        said = read_number_words(last, number_languages(last, language_of(" ".join(self._said))))
+        codes = number_languages(last, language_of(" ".join(self._said)))
+        said = read_number_words(last, codes)
         used = {float(row) for row in _DIGITS.findall(to_canonical_json(arguments))}
-        open_ = [n for n in said if n > _IN_WORDS and n.is_integer() and n not in used]
-        return (str(int(open_[0])),) if len(open_) == len(said) == 1 else ()
+        told = {n for n in said if n not in group_sizes(last, codes)} or said  # "a dozen is 12"
+        open_ = [n for n in told if n > _IN_WORDS and n.is_integer() and n not in used]
+        return (str(int(open_[0])),) if len(open_) == len(told) == 1 else ()
 
     def find_meant_days(self) -> frozenset[date]:
         """The days that a span of time in the user's last message leads to, from each day that was
@@ -424,13 +450,21 @@ def speaks_of_one(said: Sequence[str]) -> bool:
     known. In some languages a noun alone means one; they have no such words here.
     """
     codes = {language_of(text) for text in said} - {""}
-    codes |= {"en"} if not codes and reads_english(said) else set()
-    packs = [pack(code) for code in codes]
-    words = [one.one_words for one in packs if one is not None and one.one_words]
+    if not codes:
+        codes = {"en"} if reads_english(said) else {*list_likeliest(" ".join(said))}
+    words = [found for code in codes if (found := _list_one_words(code))]
     if not words or len(words) < len(codes):
         return True
     used = {fold_text(word) for text in said for word in _ALONE.findall(text)}
     return any(fold_text(word) in used for group in words for word in group)
+
+
+def _list_one_words(code: str) -> frozenset[str]:
+    language = pack(code)
+    if language is not None:
+        return language.one_words
+    entry = f"one_words.{code}"
+    return DETECTION.words(entry) if DETECTION.has(entry) else frozenset()
 
 
 def _list_words(tool: Tool) -> frozenset[str]:

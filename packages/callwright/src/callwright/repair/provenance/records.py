@@ -1,15 +1,17 @@
 """One call, two records: the departure of one trip with the return of another, one city's latitude
-in another's zone.
+in another's zone. Or the wrong one: the event that nobody spoke of, beside the one that was named.
 
 Every value comes from a result, so each alone looks grounded; together they describe nothing that
-exists.
+exists, or not what was asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
+from callwright.language.tokens import squash_text
 from callwright.nouns.types import Json, JsonObject, ToolResult, to_canonical_json
 from callwright.repair.diagnostics import Diagnostic
 from callwright.repair.location import in_arguments
@@ -58,6 +60,49 @@ def mixed_records(
     return None
 
 
+class OtherRecord(NamedTuple):
+    """A value of a record that nobody named, beside one of the same list that was: ``meant``."""
+
+    key: str
+    value: Json
+    record: JsonObject
+    meant: JsonObject
+
+
+def find_other_record(
+    arguments: JsonObject, results: Sequence[ToolResult], said: str
+) -> OtherRecord | None:
+    """The argument that takes its value from a record of a result of which a message says nothing,
+    where it names exactly one other record of the same list. A hint, no proof: "all but the fire
+    drill" names what is not meant.
+    """
+    spoken = ProvenanceIndex(said)
+    for key, value in list(arguments.items())[:_MOST_ARGUMENTS]:
+        is_told = isinstance(value, str | int) and not isinstance(value, bool)
+        if not is_told or spoken.holds(value):
+            continue
+        for records in _iter_record_lists(results):
+            place = _find_place(value, records)
+            if place is None:
+                continue
+            named = [one for one in records if place[1] in one and _is_named(one, spoken)]
+            own = records[place[0]]
+            if len(named) == 1 and named[0] is not own:
+                return OtherRecord(key, value, own, named[0])
+    return None
+
+
+def _is_named(record: JsonObject, spoken: ProvenanceIndex) -> bool:
+    """Return True if a text of a record stands in what was said, word for word."""
+    texts = (value for value in record.values() if isinstance(value, str))
+    return any(
+        len(squash_text(text)) >= _SHORTEST
+        and spoken.holds_words(text)
+        and spoken.holds_whole(text)
+        for text in texts
+    )
+
+
 def _iter_record_lists(results: Sequence[ToolResult]) -> Iterator[Sequence[JsonObject]]:
     """The lists of two or more objects inside the results, and what one tool returned in several
     calls.
@@ -99,12 +144,12 @@ def _render_mixture(
 ) -> str:
     return (
         f"'{one}' and '{other}' come from two different records:"
-        f" {to_canonical_json(arguments[one])} from {_shorten_record(first)},"
-        f" {to_canonical_json(arguments[other])} from {_shorten_record(second)}."
+        f" {to_canonical_json(arguments[one])} from {shorten_record(first)},"
+        f" {to_canonical_json(arguments[other])} from {shorten_record(second)}."
         " Take both from the record that the request is about."
     )
 
 
-def _shorten_record(record: JsonObject) -> str:
+def shorten_record(record: JsonObject) -> str:
     text = to_canonical_json(record)
     return text if len(text) <= 160 else text[:159] + "…"

@@ -123,7 +123,7 @@ def test_every_round_of_a_turn_begins_with_the_same_words() -> None:
 
 
 def test_a_request_that_needs_no_tool_leaves_the_answer_to_the_model() -> None:
-    found, _ = run(context(user("早上好！你好吗？")), NO_CALL, NO_CALL)
+    found, _ = run(context(user("这里的天气真好！")), NO_CALL, NO_CALL)
     assert (found.decision, found.problems) == (None, [])
 
 
@@ -136,7 +136,7 @@ def test_a_write_with_a_value_from_nowhere_becomes_a_question() -> None:
     assert "friend@example.com" in found.problems[0]
     assert "The user has not said: to" in questions[-1].body["messages"][-1]["content"]
     small = '{"reply": "Good morning! I am fine."}'
-    talk, _ = run(context(user("Good morning! How are you?")), invented, NO_CALL, small)
+    talk, _ = run(context(user("A good morning to my friend!")), invented, NO_CALL, small)
     assert talk.decision is not None
     assert talk.decision.text == ["Good morning! I am fine."]
     off = context(user("Mail my friend!"), without=frozenset({"question"}))
@@ -450,4 +450,36 @@ def test_a_write_that_failed_is_told_without_the_model() -> None:
         "- create_order(part_code: C-330, quantity: 50) 失败: 7 in stock\n"
         "工具返回:\n"
         "- find_part(name: C-330): code: C-330"
+    ]
+
+
+EVENTS = [
+    tool("list_events", "Lists the events of a day.", READ, date={**TEXT, "format": "date"}),
+    tool("delete_event", "Deletes an event.", {"destructiveHint": True}, event_id=TEXT),
+]
+LISTED = json.dumps(
+    [
+        {"event_id": "V-2", "title": "Call with Lindqvist"},
+        {"event_id": "V-3", "title": "Fire drill"},
+    ]
+)
+
+
+@pytest.mark.parametrize("insists", [False, True])
+def test_a_write_to_another_record_than_the_named_one_is_asked_for_once_more(insists: bool) -> None:
+    listed = made("list_events", {"date": "2026-03-13"}, LISTED)
+    asked_for = user("Borra el simulacro (Fire drill) del 2026-03-13.")
+    found = context(asked_for, *listed, tools=EVENTS)
+    wrong, right = (calls(("delete_event", {"event_id": one})) for one in ("V-2", "V-3"))
+    steps = lead(found)
+    question = next(steps)
+    while '"delete_event"' not in json.dumps(question.body["response_format"]):
+        question = steps.send(Reply(NO_CALL))
+    question = steps.send(Reply(wrong))
+    assert "The request names" in question.body["messages"][-1]["content"]
+    with pytest.raises(StopIteration) as end:
+        steps.send(Reply(wrong if insists else right))
+    decision = end.value.value.decision
+    assert [sent.call.arguments["event_id"] for sent in decision.calls] == [
+        "V-2" if insists else "V-3"
     ]

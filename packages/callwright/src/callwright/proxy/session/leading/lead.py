@@ -32,7 +32,7 @@ from callwright.agent.step import (
 )
 from callwright.language.again import asks_again
 from callwright.language.spoken import guess_spoken, name_language
-from callwright.language.thanks import is_only_thanks
+from callwright.language.thanks import is_only_greeting, is_only_thanks
 from callwright.language.tokens import has_question_mark
 from callwright.models.chat import messages_out
 from callwright.models.grammar import build_grammar
@@ -142,7 +142,7 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     """Take the engine's next step for this request of a client."""
     made = Lead()
     if _asks_for_nothing(context):
-        made.notes.append("the message only thanks")
+        made.notes.append("the message only greets or thanks")
         return made
     context.leave_out = True  # a reply that is held to a schema of calls calls too readily
     before = recall_decided(context)
@@ -170,8 +170,10 @@ def _list_served(stated: tuple[str, ...], made: Lead) -> tuple[str, ...]:
 
 
 def _asks_for_nothing(context: Context) -> bool:
-    """Return True if the user only thanks, and not for the offer in a question."""
+    """Return True if the user only greets, or only thanks, and not for the offer in a question."""
     asked = context.state.asked
+    if is_only_greeting(asked.query):
+        return True
     said = [message.content for message in asked.conversation if message.role == "assistant"]
     return is_only_thanks(asked.query) and not (said and has_question_mark(said[-1]))
 
@@ -196,6 +198,38 @@ def _ask_for_meant(
     decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
     if decision.calls:
         made.decision, made.parsed = decision, calls
+
+
+def _ask_for_named(
+    decided: Decision, context: Context, policy: ForClient, made: Lead
+) -> Generator[Question, Reply, Decision | None]:
+    """Ask once more for a write to a record that the request does not name, beside one that it
+    names; None where there is none, or no other call comes of it. What the model says then stands.
+    """
+    from callwright.dataflow.prerequisites import is_safe_to_add
+    from callwright.repair.provenance.records import find_other_record, shorten_record
+
+    results = (*context.state.earlier, *context.state.results)
+    writes = {tool.name: tool for tool in context.toolset.tools if not is_safe_to_add(tool)}
+    given = [sent.call for sent in decided.calls if sent.call.tool in writes]
+    if len(given) != 1 or made.is_asked_again or not isinstance(given[0].arguments, dict):
+        return None
+    name, other = given[0].tool, find_other_record(given[0].arguments, results, context.query)
+    if other is None:
+        return None
+    made.is_asked_again = True
+    problem = (
+        f"{name} was called with {other.key} {other.value}, which is"
+        f" {shorten_record(other.record)}. The request names {shorten_record(other.meant)}."
+        " Call it for the record that the request is about."
+    )
+    tools = (writes[name],)
+    body = guided.build_body(context, tools=tools, shown=policy.tools, problem=problem)
+    made.reply = yield Question("guided", body)
+    again = guided.read_guided_calls(made.reply.text, {name}) or ()
+    found = [Found(call, dialect="guided") for call in again]
+    decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
+    return decision if decision.calls else None
 
 
 def _speak(
@@ -392,7 +426,8 @@ def _carry_out(
             found = [Found(call, dialect="guided") for call in calls]
             decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
             if decision.calls:
-                made.decision, made.parsed = decision, calls
+                again = yield from _ask_for_named(decision, context, policy, made)
+                made.decision, made.parsed = again or decision, calls
                 _keep_held(policy, [*made.held, *decision.held], decision)
             else:
                 made.held += decision.held
