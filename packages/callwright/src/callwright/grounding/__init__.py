@@ -5,6 +5,7 @@ statement.
 from callwright.grounding.facts import Facts
 from callwright.grounding.finish import (
     UNCONFIRMED,
+    Words,
     WrittenAnswer,
     check_answer,
     check_written_answer,
@@ -23,6 +24,7 @@ __all__ = [
     "Facts",
     "GroundingResult",
     "LiveAnswer",
+    "Words",
     "WrittenAnswer",
     "build_abstention",
     "build_no_answer",

@@ -69,10 +69,7 @@ _FORMATS = {
     ),
 }
 _QUOTED = 200  # characters of a reply that are shown as they stand
-_IN_WORDS = (
-    'Reply with JSON: {{"final_answer": "these sentences, in {language}", "missing": [what was asked'
-    " for and no result says; else nothing]}}"
-)
+_IN_WORDS = 'Reply with {"final_answer": "..."}.'
 _PLAIN = 3_000  # characters of the summary when the question is put again
 _WITHDRAWN = EditRules.ANSWER_WITHDRAWN
 _OPEN = ENGLISH.words("statements.open_questions")
@@ -91,6 +88,16 @@ class Prompt(Protocol):
     def ask(self, question: str, /, **values: str) -> tuple[Message, ...]:
         """The messages of one question, a prompt file with one section, behind what is shared."""
         ...
+
+
+class Words(NamedTuple):
+    """An answer in plain sentences. ``language``: its name in the question;
+    ``has_written``: whether a call has changed anything. Where none has, a small model that is asked
+    what was done says that all was.
+    """
+
+    language: str
+    has_written: bool
 
 
 class WrittenAnswer(NamedTuple):
@@ -136,7 +143,7 @@ def write_answer(
     facts: Facts | None = None,
     prompt: Prompt | None = None,
     answer_tokens: int = SMALL.answer_tokens,
-    spoken: str | None = None,
+    words: Words | None = None,
 ) -> Generator[ChatRequest, Reply, WrittenAnswer]:
     """Ask for the final answer, check every statement, repair or mark what no result confirms.
     Returns it with what the model itself names as missing.
@@ -147,9 +154,9 @@ def write_answer(
     the model is not asked at all. ``facts`` are those of the results, where they are indexed
     already. ``prompt``: what all questions of a run share, the results among it; None where there is
     no run, and the question holds its own summary of them. ``answer_tokens``: of the reply that
-    writes the answer. ``spoken``: the language in which the user is answered, by its English name, ""
-    for the request's own: plain sentences then, behind a ``prompt`` that shows the results. None:
-    statements that name the results they rest on.
+    writes the answer. ``words``: the answer is asked for in plain sentences, behind a ``prompt`` that
+    shows the results, and what no result confirms is left out. None: statements that name the
+    results they rest on.
     """
     done = [r for r in results if r.ok and not is_empty(r.content)]
     if not done:
@@ -158,10 +165,10 @@ def write_answer(
     ids = [r.id for r in results]
     if prompt is None:
         request = _build_question(query, results, skips, mode, char_limit, ids)
-    elif spoken is None:
+    elif words is None:
         request = _build_run_question(prompt, facts, mode, ids)
     else:
-        request = _build_question_in_words(prompt, facts, mode, spoken)
+        request = _build_question_in_words(prompt, facts, mode, words)
     request = replace(request, max_tokens=answer_tokens)
     reply = yield request
     drafts = read_drafts(reply, ids)
@@ -172,20 +179,31 @@ def write_answer(
     if _is_empty_reply(drafts):
         return WrittenAnswer(build_abstention(results, skips, "the model gave no answer", query))
     drafts = _join_echoes(drafts, facts)
-    statements, edits, texts, rules = [], [], [], []
+    statements: list[Statement] = []
+    edits: list[Edit] = []
+    texts, rules = [], []
     for position, draft in enumerate(drafts.statements):
         place = (position, len(drafts.statements))
         statement, made, left = yield from _verify_statement(
             draft, facts, request, reply, repair_questions, place, prompt
         )
         repair_questions = left
+        if words is not None and statement.support == "unsupported":
+            verdict = GroundingResult("unsupported", [*statement.problems])
+            statement, made = _withdraw_statement(draft, verdict, facts, place, echo=False)
         statements.append(statement)
         rules.append(made[-1].rule if made else "")
         edits += made
-        texts.append(draft.glue + statement.text if position else statement.text)
+        is_again = rules[-2:] == [_WITHDRAWN, _WITHDRAWN] and words is not None
+        if not is_again or statement.text != statements[-2].text:
+            texts.append(draft.glue + statement.text if position else statement.text)
     given_up = [
         s.text.split("\n")[0] for s, e in zip(statements, rules, strict=True) if e == _WITHDRAWN
     ]
+    if words is not None and len(given_up) == len(statements):
+        found = [quote_result(result) for result in done]
+        texts += ["\n" + "\n".join(f"- {one.text}" for one in found)]
+        statements += found
     missing = (*list_missing(drafts, results, facts.phrases), *given_up)
     changes = list_changes(results, "".join(texts))
     said = "\n".join(("".join(texts), *(change.text for change in changes)))
@@ -291,13 +309,14 @@ def _build_run_question(
 
 
 def _build_question_in_words(
-    prompt: Prompt, facts: Facts, mode: ReplyMode, spoken: str
+    prompt: Prompt, facts: Facts, mode: ReplyMode, words: Words
 ) -> ChatRequest:
-    language = spoken or "the language of the request"
-    form = _IN_WORDS.format(language=language) if mode == "schema" else ""
-    messages = prompt.ask(
-        "ask_words", skipped=_render_skipped(facts), language=language, format=form
-    )
+    values = {
+        "skipped": _render_skipped(facts),
+        "language": words.language,
+        "format": _IN_WORDS if mode == "schema" else "",
+    }
+    messages = prompt.ask("ask_done" if words.has_written else "ask_found", **values)
     return ChatRequest(messages, "answer", schema=WORDS if mode == "schema" else None)
 
 

@@ -156,6 +156,9 @@ def list_changes(results: Sequence[ToolResult], text: str) -> list[Statement]:
 
 def _compare_readings(again: Sequence[ToolResult], text: str) -> Iterator[Statement]:
     contents = [one.content for one in again if isinstance(one.content, dict)]
+    given = [*again[0].arguments.values()]
+    if not any(value in given for value in contents[0].values()):
+        return  # nothing tells that it is one record: two orders have two numbers
     keys = [
         key for key in contents[0] if len({to_canonical_json(c.get(key)) for c in contents}) > 1
     ]

@@ -12,7 +12,6 @@ from callwright.jsontext import JsonError, parse, parse_lenient
 from callwright.language import ENGLISH
 from callwright.language.pack import PACKS, pack
 from callwright.nouns.types import Json, JsonObject, Reply
-from callwright.schema.normalize import closed_object
 
 SENTENCE_LIMIT = 80
 
@@ -72,11 +71,18 @@ def schema_for(ids: Sequence[str]) -> JsonObject:
     }
 
 
-WORDS = closed_object(
-    final_answer={"type": "string", "maxLength": 600},
-    missing={"type": "array", "maxItems": 3, "items": {"type": "string", "maxLength": 200}},
-)
-"""The decoding schema of an answer in plain sentences, and of what was asked for and is in none."""
+WORDS: JsonObject = {
+    "type": "object",
+    "properties": {
+        "final_answer": {"type": "string", "maxLength": 600},
+        "missing": {"type": "array", "maxItems": 3, "items": {"type": "string", "maxLength": 200}},
+    },
+    "required": ["final_answer"],
+    "additionalProperties": False,
+}
+"""The decoding schema of an answer in plain sentences, and of what was asked for and is in none: that
+is not asked for, since small models then make up questions of their own.
+"""
 
 
 _TURN = ENGLISH.pattern("replies.turn")

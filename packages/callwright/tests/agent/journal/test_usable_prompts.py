@@ -16,7 +16,8 @@ ROOMS = ("agent", "grounding", "repair", "planning")
 ELSEWHERE = {
     "refine",  # the proxy's and `callwright refine`
     "refiner_short",
-    "ask_words",  # the proxy's
+    "ask_done",  # the proxy's
+    "ask_found",
     "planner",  # of a planner that is a model of its own; its plan is on record
 }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from callwright.agent.fold import Spoke, fold_entries, read_messages
 from callwright.agent.state import RunState
+from callwright.language.spoken import guess_spoken, name_language
 from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool, to_canonical_json
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.proxy.server.budget import Budget
@@ -288,6 +289,13 @@ class Context:
             spoken = [e.text for e in entries if isinstance(e, Spoke) and e.text]
             self._read.query = spoken[-1] if spoken else ""
         return self._read.query
+
+    @property
+    def spoken(self) -> str:
+        """The language in which the user is answered, as a question to the upstream names it."""
+        asked = self.state.asked
+        earlier = [message.content for message in asked.conversation if message.role == "user"]
+        return name_language(guess_spoken(self.query, earlier)) or "the language of the user"
 
     @property
     def is_led_natively(self) -> bool:

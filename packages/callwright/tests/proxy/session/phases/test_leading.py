@@ -64,7 +64,7 @@ def test_with_the_result_the_client_gets_a_sentence() -> None:
 
 
 def test_words_that_need_no_tool_flow_as_they_come() -> None:
-    greeting = {"role": "user", "content": "Guten Morgen!"}
+    greeting = {"role": "user", "content": "Wie heißt du?"}
     book = Playbook(Settings(guided="on")).ask(body(greeting, stream=True))
     book.answer(whole('{"no_call": "a greeting"}'), JSON)
     stream = text_stream("Guten ", "Morgen!")

@@ -102,7 +102,7 @@ def build_body_in_words(context: Context, problem: str = "") -> JsonObject:
             **made,
             "messages": [
                 *made["messages"],
-                *messages_out(prompts.render("unsent", problem=problem)),
+                *messages_out(prompts.render("unsent", problem=problem, language=context.spoken)),
             ],
         }
     tools = context.toolset.tools

@@ -31,7 +31,6 @@ from callwright.agent.step import (
     ask,
 )
 from callwright.language.again import asks_again
-from callwright.language.spoken import guess_spoken, name_language
 from callwright.language.thanks import is_only_greeting, is_only_thanks
 from callwright.language.tokens import has_question_mark
 from callwright.models.chat import messages_out
@@ -333,7 +332,7 @@ def write_answer(
     state = context.state
     if not any(result.ok for result in state.results):
         return None
-    from callwright.grounding import LiveAnswer, report_outcome
+    from callwright.grounding import LiveAnswer, Words, report_outcome
     from callwright.grounding import write_answer as write_from_results
 
     query, results = state.asked.query, state.results
@@ -342,10 +341,9 @@ def write_answer(
     skips = [Skip("", problem, refused=True) for problem in dict.fromkeys(made.problems)]
     live = LiveAnswer(query, results, skips)
     mode: ReplyMode = "schema" if context.schema else "text"
-    earlier = [message.content for message in state.asked.conversation if message.role == "user"]
-    spoken = name_language(guess_spoken(query, earlier))
+    words_in = Words(context.spoken, _has_written(context))
     dialogue = write_from_results(
-        query, results, skips, mode=mode, facts=live.facts, prompt=_Behind(), spoken=spoken
+        query, results, skips, mode=mode, facts=live.facts, prompt=_Behind(), words=words_in
     )
     try:
         request = next(dialogue)

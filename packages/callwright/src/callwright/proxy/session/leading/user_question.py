@@ -35,7 +35,9 @@ def build_question(context: Context, held: Sequence[HeldCall]) -> JsonObject:
     tools = {tool.name: tool for tool in context.toolset.tools}
     names = dict.fromkeys(one.call.tool for one in held)
     missing = dict.fromkeys(_render_missing(one, tools[one.call.tool]) for one in held)
-    asked = prompts.render("question", calls=", ".join(names), missing="; ".join(missing))
+    asked = prompts.render(
+        "question", calls=", ".join(names), missing="; ".join(missing), language=context.spoken
+    )
     made["messages"] = [*made["messages"], *messages_out(asked)]
     wanted = QUESTION if is_request(context, held) else QUESTION_OR_REPLY
     return followup.hold_to_schema(made, wanted, context)
