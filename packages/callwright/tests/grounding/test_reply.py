@@ -98,3 +98,11 @@ def test_any_reply_is_read_without_an_error(text: str) -> None:
 def test_glue_and_texts_joined_give_the_prose_back(parts: list[str]) -> None:
     prose = " ".join(parts).strip()
     assert "".join(d.glue + d.text for d in split_prose(prose)) == prose
+
+
+def test_sentences_that_end_without_a_space_are_told_apart() -> None:
+    texts = ["已订购 2 件 B-220，订单号 O-5005。", "总价为 258.0。", "“好！”"]
+    drafts = split_prose("".join(texts))
+    assert [draft.text for draft in drafts] == texts
+    assert "".join(draft.glue + draft.text for draft in drafts) == "".join(texts)
+    assert len(split_prose("هل هذا صحيح؟ نعم.")) == 2

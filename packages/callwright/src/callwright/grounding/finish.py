@@ -179,6 +179,7 @@ def write_answer(
     if _is_empty_reply(drafts):
         return WrittenAnswer(build_abstention(results, skips, "the model gave no answer", query))
     drafts = _join_echoes(drafts, facts)
+    drafts = _leave_echoes_out(drafts, facts) if words is not None else drafts
     statements: list[Statement] = []
     edits: list[Edit] = []
     texts, rules = [], []
@@ -312,12 +313,19 @@ def _build_question_in_words(
     prompt: Prompt, facts: Facts, mode: ReplyMode, words: Words
 ) -> ChatRequest:
     values = {
-        "skipped": _render_skipped(facts),
+        "skipped": f"{_render_skipped(facts)}{_render_found(facts)}",
         "language": words.language,
         "format": _IN_WORDS if mode == "schema" else "",
     }
     messages = prompt.ask("ask_done" if words.has_written else "ask_found", **values)
     return ChatRequest(messages, "answer", schema=WORDS if mode == "schema" else None)
+
+
+def _render_found(facts: Facts) -> str:
+    """What was found, said again where a call found nothing: a small model tells of the last result."""
+    found = [quote_result(r).text for r in facts.results if r.ok and not is_empty(r.content)]
+    is_mixed = len(found) < len(facts.results)
+    return f"What was found: {'; '.join(found)}.\n" if is_mixed else ""
 
 
 def _render_skipped(facts: Facts) -> str:
@@ -557,6 +565,12 @@ def _join_echoes(drafts: Drafts, facts: Facts) -> Drafts:
         return drafts
     cited = dict.fromkeys(result for draft in drafts.statements for result in draft.results)
     return replace(drafts, statements=(Draft(facts.query, (*cited,)),))
+
+
+def _leave_echoes_out(drafts: Drafts, facts: Facts) -> Drafts:
+    """Return the sentences that state something; all of them where none does."""
+    kept = tuple(one for one in drafts.statements if not _explain_non_answer(one.text, facts))
+    return replace(drafts, statements=kept) if kept else drafts
 
 
 def repeats_parts(texts: Sequence[str], facts: Facts) -> bool:

@@ -252,9 +252,8 @@ def _strip_tags(text: str, ids: Sequence[str]) -> tuple[str, list[str]]:
 _ABBREVIATION = ENGLISH.pattern("replies.abbreviation")
 
 
-_BREAK = re.compile(
-    r"(?<=[.!?])([\"'”)]*\s+)|(?<!\s)\s+"
-)  # the end of a sentence, or any space: looked at once
+# the end of a sentence, which Chinese and Japanese write without a space behind, or any space: looked at once
+_BREAK = re.compile(r"(?<=[.!?؟])([\"'”)]*\s+)|(?<=[。！？])([\"'”’」』）]*+\s*+)(?!\Z)|(?<!\s)\s+")
 _NUMBERED = re.compile(r"(?:[-*•]\s*)?\d{1,2}[.)]")
 _DAY_WITH_POINT = re.compile(r"(?<![\d.,])\d{1,2}\.\Z")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -269,7 +268,8 @@ def split_prose(text: str, ids: Sequence[str] = ()) -> list[Draft]:
     start = 0
     for m in _BREAK.finditer(text):
         same_line = "\n" not in m.group()
-        if same_line and (not m[1] or (m.end() < len(text) and text[m.end()].islower())):
+        is_end = m[1] or m[2] is not None
+        if same_line and (not is_end or (m.end() < len(text) and text[m.end()].islower())):
             continue
         end = text[max(start, m.start() - _SEEN) : m.start()]
         if same_line and (_ABBREVIATION.search(end) or _NUMBERED.fullmatch(end.strip())):

@@ -552,3 +552,28 @@ def test_one_that_nobody_said_is_held_where_each_likely_language_would_say_it(
         effects=WRITE,
     )
     assert bool(find_inventions({"x": 1}, order, ProvenanceIndex(said))) == is_held
+
+
+CLOCK = {"type": "string", "pattern": "^[0-9]{2}:[0-9]{2}$"}
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "listed", "is_held"),
+    [
+        ("Meet at 14:30 today.", "14:30", "", False),
+        ("Meet at 2:30 pm today.", "14:30", "", False),
+        ("Meet at 14:30 today.", "14:00", "", True),
+        ("Borra el simulacro de mañana y mira qué queda.", "14:00", "14:30", True),
+        ("Enter it for 2026-03-14, please.", "14:00", "", True),
+        ("Meet half an hour after the call.", "15:00", "14:30", False),
+        ("Meet two hours after the call.", "16:30", "14:30", False),
+        ("Meet me at quarter to five.", "04:45", "", False),
+        ("Trag das bitte um halb acht ein.", "07:30", "", False),
+        ("Pon la reunión a las tres y media.", "15:30", "", False),
+        ("明天下午三点开会", "15:00", "", False),
+    ],
+)
+def test_the_hour_of_another_time_is_not_said(
+    said: str, value: str, listed: str, is_held: bool
+) -> None:
+    assert bool(found(value, CLOCK, said, *([{"time": listed}] if listed else []))) == is_held

@@ -83,6 +83,7 @@ _MOST_NUMBERS = 2_000  # beyond, nearly every number could be computed from them
 _MOST_MEANT = 4  # days that are shown
 _DEPTH = 12
 _NOON, _MIDNIGHT = 12, 24
+_HALF_DAY = 720  # minutes
 _HALF_PAST = 30  # from here on a time may be told by the next hour
 _WORD = re.compile(r"[^\W\d_]+")
 _ALONE = re.compile(r"(?<![\w-])[^\W\d_]+(?![\w-])")
@@ -393,8 +394,17 @@ class ValueJudge:
         hours = {hour, hour + 1} if minute >= _HALF_PAST else {hour}
         if hour in (0, 12) or not can_read_numbers(self._said, self._tool):
             return True
+        clocks = {read_minutes(t) for text in self._sources.texts for t in _CLOCK.findall(text)}
+        if any((60 * hour + minute - known) % _HALF_DAY == 0 for known in clocks):
+            return True
+        # the hour of another time, or a part of a date, is not said
+        rest = (_CLOCK.sub(" ", _DAY.sub(" ", text)) for text in self._sources.texts)
+        numbers = {n for n in ProvenanceIndex("", rest).numbers if isfinite(n)}
+        apart = {abs(60 * hour + minute - known) for known in clocks}
+        if not apart.isdisjoint(n * unit for n in numbers for unit in (1, 60)):
+            return True  # so long before or after a time that was named
         # "tres y media" is read as three and a half
-        said = {floor(n) for n in self._sources.numbers if isfinite(n)}
+        said = {floor(n) for n in numbers}
         return any(not said.isdisjoint((h, h % 12)) for h in hours)
 
     def _digits(self, text: str) -> bool:
@@ -414,6 +424,12 @@ class ValueJudge:
         )
         parts = [row for row in longest if len(row) >= _TELLING_DIGITS]
         return any(r in whole or any(row in r for row in parts) for r in seen)
+
+
+def read_minutes(clock: str) -> int:
+    """The minute of a day that a time of day names: 570 for "9:30"."""
+    hour, minute = [*map(int, _DIGITS.findall(clock)), 0][:2]
+    return 60 * hour + minute
 
 
 def reads_english(said: Sequence[str]) -> bool:
