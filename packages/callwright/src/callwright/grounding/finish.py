@@ -322,7 +322,9 @@ def _build_question_in_words(
 
 
 def _render_found(facts: Facts) -> str:
-    """What was found, said again where a call found nothing: a small model tells of the last result."""
+    """Return what was found, said again where a call found nothing: a small model tells of the last
+    result.
+    """
     found = [quote_result(r).text for r in facts.results if r.ok and not is_empty(r.content)]
     is_mixed = len(found) < len(facts.results)
     return f"What was found: {'; '.join(found)}.\n" if is_mixed else ""
