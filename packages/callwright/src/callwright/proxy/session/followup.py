@@ -38,8 +38,8 @@ def copy_settings(context: Context) -> JsonObject:
 
 
 def limit_reply(body: JsonObject, tokens: int) -> JsonObject:
-    """The body, changed: let the reply have at most so many tokens, or fewer where the client allows no more: a small
-    model that repeats itself goes on to the end of its context.
+    """Let the reply have at most so many tokens, or fewer where the client allows no more: a small model
+    that repeats itself goes on to the end of its context. The body itself is changed and returned.
     """
     key = next((key for key in _LIMITS if key in body), _LIMITS[0])
     given = body.get(key)

@@ -186,11 +186,18 @@ def _ask_for_meant(
     tools = guided.hold_to_meant(policy.tools, held)
     if not tools or made.is_asked_again:
         return
-    made.is_asked_again = True
     problem = " ".join(dict.fromkeys(one.reason for one in held if one.meant))
     body = guided.build_body(
         context, tools=tools, shown=policy.tools, problem=problem, may_decline=False
     )
+    yield from _decide_again(body, tools, context, made)
+
+
+def _decide_again(
+    body: JsonObject, tools: Sequence[Tool], context: Context, made: Lead
+) -> Generator[Question, Reply, None]:
+    """Put the one question that follows on calls; the calls of its reply, if any, are decided on."""
+    made.is_asked_again = True
     made.reply = yield Question("guided", body)
     calls = guided.read_guided_calls(made.reply.text, {tool.name for tool in tools}) or ()
     found = [Found(call, dialect="guided") for call in calls]
@@ -201,9 +208,9 @@ def _ask_for_meant(
 
 def _ask_for_named(
     decided: Decision, context: Context, policy: ForClient, made: Lead
-) -> Generator[Question, Reply, Decision | None]:
+) -> Generator[Question, Reply, None]:
     """Ask once more for a write to a record that the request does not name, beside one that it
-    names; None where there is none, or no other call comes of it. What the model says then stands.
+    names. What the model says then stands.
     """
     from callwright.dataflow.prerequisites import is_safe_to_add
     from callwright.repair.provenance.records import find_other_record, shorten_record
@@ -212,11 +219,10 @@ def _ask_for_named(
     writes = {tool.name: tool for tool in context.toolset.tools if not is_safe_to_add(tool)}
     given = [sent.call for sent in decided.calls if sent.call.tool in writes]
     if len(given) != 1 or made.is_asked_again or not isinstance(given[0].arguments, dict):
-        return None
+        return
     name, other = given[0].tool, find_other_record(given[0].arguments, results, context.query)
     if other is None:
-        return None
-    made.is_asked_again = True
+        return
     problem = (
         f"{name} was called with {other.key} {other.value}, which is"
         f" {shorten_record(other.record)}. The request names {shorten_record(other.meant)}."
@@ -224,11 +230,7 @@ def _ask_for_named(
     )
     tools = (writes[name],)
     body = guided.build_body(context, tools=tools, shown=policy.tools, problem=problem)
-    made.reply = yield Question("guided", body)
-    again = guided.read_guided_calls(made.reply.text, {name}) or ()
-    found = [Found(call, dialect="guided") for call in again]
-    decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
-    return decision if decision.calls else None
+    yield from _decide_again(body, tools, context, made)
 
 
 def _speak(
@@ -424,9 +426,9 @@ def _carry_out(
             found = [Found(call, dialect="guided") for call in calls]
             decision = yield from decide_calls(found, "", "stop", context, is_leading=True)
             if decision.calls:
-                again = yield from _ask_for_named(decision, context, policy, made)
-                made.decision, made.parsed = again or decision, calls
-                _keep_held(policy, [*made.held, *decision.held], decision)
+                made.decision, made.parsed = decision, calls
+                yield from _ask_for_named(decision, context, policy, made)
+                _keep_held(policy, [*made.held, *decision.held], made.decision)
             else:
                 made.held += decision.held
                 yield from _ask_for_meant(decision.held, context, policy, made)
