@@ -16,8 +16,6 @@ ROOMS = ("agent", "grounding", "repair", "planning")
 ELSEWHERE = {
     "refine",  # the proxy's and `callwright refine`
     "refiner_short",
-    "ask_done",  # the proxy's
-    "ask_found",
     "planner",  # of a planner that is a model of its own; its plan is on record
 }
 
