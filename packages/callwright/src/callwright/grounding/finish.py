@@ -21,9 +21,9 @@ from callwright.grounding.index import facts_of
 from callwright.grounding.quoting import (
     append_missing,
     build_abstention,
-    is_empty,
     list_changes,
     list_missing,
+    list_telling,
     quote_result,
 )
 from callwright.grounding.reply import (
@@ -158,7 +158,7 @@ def write_answer(
     shows the results, and what no result confirms is left out. None: statements that name the
     results they rest on.
     """
-    done = [r for r in results if r.ok and not is_empty(r.content)]
+    done = list_telling(results)
     if not done:
         return WrittenAnswer(build_abstention(results, skips, query=query))
     facts = facts if facts is not None else facts_of(query, results, skips)
@@ -325,7 +325,7 @@ def _render_found(facts: Facts) -> str:
     """Return what was found, said again where a call found nothing: a small model tells of the last
     result.
     """
-    found = [quote_result(r).text for r in facts.results if r.ok and not is_empty(r.content)]
+    found = [quote_result(result).text for result in list_telling(facts.results)]
     is_mixed = len(found) < len(facts.results)
     return f"What was found: {'; '.join(found)}.\n" if is_mixed else ""
 
@@ -413,11 +413,9 @@ def _quote_cited_results(
     draft: Draft, facts: Facts, position: int, why: str
 ) -> tuple[Statement, list[Edit]]:
     """Instead of what states nothing: what the cited calls returned, word for word."""
-    cited = [r for r in facts.results if r.ok and not is_empty(r.content) and r.id in draft.results]
-    found = [
-        quote_result(r)
-        for r in cited or [r for r in facts.results if r.ok and not is_empty(r.content)]
-    ]
+    telling = list_telling(facts.results)
+    cited = [result for result in telling if result.id in draft.results]
+    found = [quote_result(result) for result in cited or telling]
     text = "\n".join(statement.text for statement in found)
     citations = tuple(citation for statement in found for citation in statement.citations)
     statement = Statement(text, "mended", citations, (why,))

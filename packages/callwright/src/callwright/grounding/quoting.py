@@ -45,7 +45,7 @@ def build_abstention(
     missing = [*missing, *_render_skips(skips)]
     if len(missing) > _REASONS:
         missing = [*missing[:_REASONS], f"and {len(missing) - _REASONS} more"]
-    found = [quote_result(r) for r in results if r.ok and not is_empty(r.content)]
+    found = [quote_result(result) for result in list_telling(results)]
     reasons = "; ".join(missing) or ("" if why else "no tool was called")
     said = ": ".join(part for part in (phrases["no_answer"], why, reasons) if part) + "."
     lost = [f"an answer in words: {why}"] if found and why else []
@@ -59,7 +59,7 @@ def report_outcome(results: Sequence[ToolResult], query: str) -> Answer:
     """
     phrases = load_phrases(guess_spoken(query))
     failed = tuple(_render_failure(r, phrases) for r in results if not r.ok)
-    found = [quote_result(r) for r in results if r.ok and not is_empty(r.content)]
+    found = [quote_result(result) for result in list_telling(results)]
     lines = [f"{phrases['not_done']}:", *(f"- {one}" for one in failed)]
     said = "\n".join(lines)
     quoted = [f"{phrases['results']}:", *(f"- {one.text}" for one in found)] if found else []
@@ -111,6 +111,11 @@ def _is_scalar(value: Json) -> bool:
 def is_empty(content: object) -> bool:
     """Return True if a result holds nothing."""
     return content is None or content in ("", [], {})
+
+
+def list_telling(results: Sequence[ToolResult]) -> list[ToolResult]:
+    """The results that came and hold something."""
+    return [r for r in results if r.ok and not is_empty(r.content)]
 
 
 def list_missing(

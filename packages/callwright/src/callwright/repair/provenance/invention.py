@@ -250,15 +250,18 @@ class ValueJudge:
 
     def _is_left_of_group(self, value: float) -> bool:
         """Return True for the 3 of "three dozen", which is said of 36, unless it stands elsewhere."""
-        last = self._said[-1] if self._said else ""
-        figures = [row for text in self._sources.texts for row in _DIGITS.findall(text)]
-        if sum(float(row) == value for row in figures) > 1 or self._counts_by_groups():
-            return False
-        codes = number_languages(last, language_of(" ".join(self._said)))
-        said = read_number_words(last, codes)
-        sizes = group_sizes(last, codes)
+        said, sizes = self._read_last_words()
         is_said = value in said or not value.is_integer()
-        return not is_said and any(s >= _IN_WORDS and value * s in said for s in sizes)
+        if is_said or not any(s >= _IN_WORDS and value * s in said for s in sizes):
+            return False
+        figures = (row for text in self._sources.texts for row in _DIGITS.findall(text))
+        return sum(float(row) == value for row in figures) <= 1 and not self._counts_by_groups()
+
+    def _read_last_words(self) -> tuple[frozenset[float], frozenset[float]]:
+        """The numbers that the last message says in words, and the sizes of the groups it counts by."""
+        last = self._said[-1] if self._said else ""
+        codes = number_languages(last, language_of(" ".join(self._said)))
+        return read_number_words(last, codes), group_sizes(last, codes)
 
     def _counts_by_groups(self) -> bool:
         """Return True if the tool itself speaks of dozens."""
@@ -327,11 +330,9 @@ class ValueJudge:
         """The only whole number that the last message says in words, if it is too large for an hour
         and no argument holds it.
         """
-        last = self._said[-1] if self._said else ""
-        codes = number_languages(last, language_of(" ".join(self._said)))
-        said = read_number_words(last, codes)
+        said, sizes = self._read_last_words()
         used = {float(row) for row in _DIGITS.findall(to_canonical_json(arguments))}
-        told = {n for n in said if n not in group_sizes(last, codes)} or said  # "a dozen is 12"
+        told = (said - sizes) or said  # "a dozen is 12"
         open_ = [n for n in told if n > _IN_WORDS and n.is_integer() and n not in used]
         return (str(int(open_[0])),) if len(open_) == len(told) == 1 else ()
 

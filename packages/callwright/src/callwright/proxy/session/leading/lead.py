@@ -212,11 +212,10 @@ def _ask_for_named(
     """Ask once more for a write to a record that the request does not name, beside one that it
     names. What the model says then stands.
     """
-    from callwright.dataflow.prerequisites import is_safe_to_add
     from callwright.repair.provenance.records import find_other_record, shorten_record
 
-    results = (*context.state.earlier, *context.state.results)
-    writes = {tool.name: tool for tool in context.toolset.tools if not is_safe_to_add(tool)}
+    results, reads = (*context.state.earlier, *context.state.results), _list_reads(context)
+    writes = {tool.name: tool for tool in context.toolset.tools if tool.name not in reads}
     given = [sent.call for sent in decided.calls if sent.call.tool in writes]
     if len(given) != 1 or made.is_asked_again or not isinstance(given[0].arguments, dict):
         return
@@ -268,9 +267,7 @@ def _has_written(context: Context) -> bool:
     """Return True if something of this turn is to be told before the user is asked: more was done
     than looked up.
     """
-    from callwright.dataflow.prerequisites import is_safe_to_add
-
-    reads = {tool.name for tool in context.toolset.tools if is_safe_to_add(tool)}
+    reads = _list_reads(context)
     return any(result.ok and result.tool not in reads for result in context.state.results)
 
 
@@ -364,11 +361,16 @@ def write_answer(
     return answer if answer.text.strip() else None
 
 
-def _has_failed_write(context: Context) -> bool:
-    """Return True if a write of this turn failed and none of the same tool succeeded after it."""
+def _list_reads(context: Context) -> set[str]:
+    """The tools that only look something up, as far as that is known."""
     from callwright.dataflow.prerequisites import is_safe_to_add
 
-    reads = {tool.name for tool in context.toolset.tools if is_safe_to_add(tool)}
+    return {tool.name for tool in context.toolset.tools if is_safe_to_add(tool)}
+
+
+def _has_failed_write(context: Context) -> bool:
+    """Return True if a write of this turn failed and none of the same tool succeeded after it."""
+    reads = _list_reads(context)
     last = {result.tool: result.ok for result in context.state.results}
     return any(not ok for tool, ok in last.items() if tool not in reads)
 
