@@ -326,8 +326,7 @@ def _render_found(facts: Facts) -> str:
     result.
     """
     found = [quote_result(result).text for result in list_telling(facts.results)]
-    is_mixed = len(found) < len(facts.results)
-    return f"What was found: {'; '.join(found)}.\n" if is_mixed else ""
+    return f"What was found: {'; '.join(found)}.\n" if len(found) < len(facts.results) else ""
 
 
 def _render_skipped(facts: Facts) -> str:

@@ -60,11 +60,10 @@ def report_outcome(results: Sequence[ToolResult], query: str) -> Answer:
     phrases = load_phrases(guess_spoken(query))
     failed = tuple(_render_failure(r, phrases) for r in results if not r.ok)
     found = [quote_result(result) for result in list_telling(results)]
-    lines = [f"{phrases['not_done']}:", *(f"- {one}" for one in failed)]
-    said = "\n".join(lines)
+    said = "\n".join((f"{phrases['not_done']}:", *(f"- {one}" for one in failed)))
     quoted = [f"{phrases['results']}:", *(f"- {one.text}" for one in found)] if found else []
-    text = "\n".join((said, *quoted))
-    return Answer(text, (Statement(said, "limitation"), *found), failed)
+    statements = (Statement(said, "limitation"), *found)
+    return Answer("\n".join((said, *quoted)), statements, failed)
 
 
 def build_no_answer(why: str, query: str = "") -> Answer:
