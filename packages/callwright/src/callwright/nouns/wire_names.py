@@ -155,7 +155,7 @@ class EditRules:
     UNPAIRED_CALL = EditRule("unpaired_call")
     UNPAIRED_RESULT = EditRule("unpaired_result")
     UNDOING_WRITE = EditRule("undoing_write")
-    UNSTATED_WRITE = EditRule("unstated_write")
+    UNSTATED_VALUE = EditRule("unstated_value")
     UNWRAP_ARGUMENTS = EditRule("unwrap_arguments")
     UNWRAP_JSON = EditRule("unwrap_json")
     WAIT_FOR_RESULT = EditRule("wait_for_result")

@@ -298,7 +298,7 @@ def test_a_write_rests_on_no_value_that_nobody_said() -> None:
     said = "Pay Ann what she is owed."
     state = ClearanceState(ProvenanceIndex(said), consent=None, spoken=[said])
     verdict = denied(call, state)
-    assert verdict.rule == "unstated_write"
+    assert verdict.rule == "unstated_value"
     assert "'amount' = 4711" in verdict.reason
     assert isinstance(clear(call, state._replace(spoken=None)), ClearedCall), "it does not judge"
     told = "Pay Ann 4711."

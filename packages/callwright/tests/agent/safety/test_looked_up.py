@@ -57,7 +57,7 @@ def test_a_code_from_nowhere_never_leaves_and_the_reason_says_where_it_is_found(
     for said in ("Order hex bolts", "Bestelle Sechskantschrauben", "订购六角螺栓"):
         denied = verdict(said, "HB-200")
         assert isinstance(denied, Denied)
-        assert denied.rule == "unstated_write"
+        assert denied.rule == "unstated_value"
         assert "looked up with find_part" in denied.reason
         assert denied.refused == ("/part_code",)
 

@@ -42,12 +42,12 @@ def test_what_the_guard_and_the_engine_did_is_counted() -> None:
     call = ToolCall("a", "t", {})
     held = [HeldCall(call, "repeated_write", "why") for _ in range(2)]
     counters.add(Record("1", "/x", guarding=Guarding("act", held), led=Led(("select", "layers"))))
-    sent = HeldCall(call, "unstated_write", "why", is_sent=True)
+    sent = HeldCall(call, "unstated_value", "why", is_sent=True)
     counters.add(Record("2", "/x", guarding=Guarding("report", [sent]), led=Led(("layers",))))
     counters.add(Record("3", "/x"))
     assert {
         'callwright_held_total{rule="repeated_write"} 2',
-        'callwright_reported_total{rule="unstated_write"} 1',
+        'callwright_reported_total{rule="unstated_value"} 1',
         'callwright_guard_total{mode="act"} 1',
         'callwright_guard_total{mode="report"} 1',
         'callwright_led_total{part="layers"} 2',

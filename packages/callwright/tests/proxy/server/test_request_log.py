@@ -42,19 +42,19 @@ def test_nothing_in_a_path_steers_a_terminal_or_fills_it() -> None:
 
 def test_what_the_guard_only_reports_stands_in_the_line_by_its_rule_alone() -> None:
     call = ToolCall("a", "\x1b[2Jpay", {"to": "secret"})
-    sent = HeldCall(call, "unstated_write", "nobody said secret", is_sent=True)
+    sent = HeldCall(call, "unstated_value", "nobody said secret", is_sent=True)
     record = Record("1", "/v1/x", outcome="untouched", guarding=Guarding("report", [sent, sent]))
     assert (
         line_of("POST", "/v1/x", 200, 0.5, record)
-        == "POST /v1/x 200 500 ms untouched; would keep back: unstated_write 2"
+        == "POST /v1/x 200 500 ms untouched; would keep back: unstated_value 2"
     )
-    kept = HeldCall(call, "unstated_write", "nobody said secret")
+    kept = HeldCall(call, "unstated_value", "nobody said secret")
     acted = Record("1", "/v1/x", outcome="edited", guarding=Guarding("act", [kept]))
-    acted.edits.append(Edit("/0", None, None, "unstated_write"))
-    assert line_of("POST", "/v1/x", 200, 0.5, acted).endswith("edited: unstated_write")
+    acted.edits.append(Edit("/0", None, None, "unstated_value"))
+    assert line_of("POST", "/v1/x", 200, 0.5, acted).endswith("edited: unstated_value")
     acted = Record("1", "/v1/x", outcome="untouched", guarding=Guarding("act", [kept]))
     line = line_of("POST", "/v1/x", 200, 0.5, acted)
-    assert line.endswith("untouched; kept back: unstated_write"), "held while the engine led"
+    assert line.endswith("untouched; kept back: unstated_value"), "held while the engine led"
 
 
 HERMES = '<tool_call>{"name": "getWeather", "arguments": {"city": "canary-city"}}</tool_call>'

@@ -175,7 +175,7 @@ def test_defaults_that_are_written_out_make_no_other_call() -> None:
 def test_a_write_with_a_value_that_nobody_said_is_not_made() -> None:
     (why,) = cleared(context(), pay(amount=75))
     assert isinstance(why, Denied)
-    assert why.rule == "unstated_write"
+    assert why.rule == "unstated_value"
     assert "'pay'" in why.reason
     assert "'amount' = 75" in why.reason
     history = [called("balance", {"account": 1}), came("450")]
@@ -185,7 +185,7 @@ def test_a_write_with_a_value_that_nobody_said_is_not_made() -> None:
 @pytest.mark.parametrize("came_back", ["450", '{"account": 75, "balance": 450}'])
 def test_a_value_is_not_known_because_a_read_was_made_with_it(came_back: str) -> None:
     history = [called("balance", {"account": 75}), came(came_back)]
-    assert rules(context(*history), pay(amount=75)) == ["unstated_write"]
+    assert rules(context(*history), pay(amount=75)) == ["unstated_value"]
 
 
 def test_what_a_write_was_made_with_is_known_afterwards() -> None:
@@ -217,8 +217,8 @@ def test_an_amount_counts_as_said_in_five_languages_and_a_made_up_one_is_kept_ba
 ) -> None:
     some, words, digits = ({"role": "user", "content": text} for text in TRANSFERS[code])
     for asked in (words, digits):
-        assert rules(asking(asked), pay(amount=36), pay(amount=7)) == ["", "unstated_write"]
-    assert rules(asking(some), pay(amount=36), pay(amount=7)) == ["unstated_write"] * 2
+        assert rules(asking(asked), pay(amount=36), pay(amount=7)) == ["", "unstated_value"]
+    assert rules(asking(some), pay(amount=36), pay(amount=7)) == ["unstated_value"] * 2
 
 
 def asking(user: dict[str, Any], *tools: Any, system: str = "") -> Context:
@@ -343,7 +343,7 @@ def test_the_sum_of_what_a_tool_returned_is_stated() -> None:
     found = context(
         {"role": "user", "content": "Pay Ann the total."}, called("balance", {"account": 1}), bills
     )
-    assert rules(found, pay(amount=49.5), pay(amount=61.2)) == ["", "unstated_write"]
+    assert rules(found, pay(amount=49.5), pay(amount=61.2)) == ["", "unstated_value"]
 
 
 @pytest.mark.parametrize("native", [True, False])
@@ -352,7 +352,7 @@ def test_tools_that_declare_nothing_are_only_kept_from_being_called_again(native
     unknown = context(*DONE, tools=[bare], native=native)
     assert rules(unknown, pay(), pay(amount=75)) == ["repeated_write", ""]
     declared = context(*DONE, native=native)
-    assert rules(declared, pay(), pay(amount=75)) == ["repeated_write", "unstated_write"]
+    assert rules(declared, pay(), pay(amount=75)) == ["repeated_write", "unstated_value"]
 
 
 _AMOUNT = st.integers(0, 10**6) | st.floats(0.01, 1e6).map(lambda f: round(f, 2))
@@ -440,6 +440,15 @@ def test_tests_are_run_again_after_an_edit() -> None:
     led = context(*ran, *edited, tools=tools)
     led.leave_out = True
     assert rules(led, again) == ["repeated_write"], "a model that fills a schema calls too readily"
+
+
+def test_a_read_with_a_number_from_nowhere_is_kept_back_only_where_the_engine_leads() -> None:
+    balance = [ToolCall("", "balance", {"account": number}) for number in (50, 7441)]
+    asked = {"role": "user", "content": "And what is the balance of account 50?"}
+    led, passed = context(asked), context(asked)
+    led.leave_out = True
+    assert rules(led, *balance) == ["", "unstated_value"]
+    assert rules(passed, *balance) == ["", ""], "what a read is called with does no harm"
 
 
 def test_what_was_lost_in_an_earlier_turn_may_be_asked_for_again() -> None:

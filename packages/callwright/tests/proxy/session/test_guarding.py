@@ -94,9 +94,9 @@ RIGHT_ANSWER = whole(None, [call("place_order", MADE, "c7")], "tool_calls")
     ("messages", "answer", "rule"),
     [
         (AGAIN, REPEATED_ANSWER, "repeated_write"),
-        ([USER], UNSTATED_ANSWER, "unstated_write"),
+        ([USER], UNSTATED_ANSWER, "unstated_value"),
         (AGAIN, native_stream(("c7", "place_order", json.dumps(MADE))), "repeated_write"),
-        ([USER], native_stream(("c7", "place_order", json.dumps(UNSTATED))), "unstated_write"),
+        ([USER], native_stream(("c7", "place_order", json.dumps(UNSTATED))), "unstated_value"),
     ],
 )
 def test_a_trusted_models_answers_pass_to_the_byte_and_what_speaks_against_them_is_told(

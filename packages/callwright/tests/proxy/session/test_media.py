@@ -232,7 +232,7 @@ async def test_a_value_that_an_image_may_show_is_no_unstated_one(shows: bool) ->
     ):
         await client.request("POST", f"{address}/v1/chat/completions", json=request)
     held = [one.rule for one in made.counters.records[0].guarding.held]
-    assert held == ([] if shows else ["unstated_write"])
+    assert held == ([] if shows else ["unstated_value"])
     assert len(up.asked) == (1 if shows else 2)
 
 

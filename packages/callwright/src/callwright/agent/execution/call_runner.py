@@ -473,10 +473,10 @@ class CallRunner:
             verdict = clear(call, state._replace(approval=answer))
         if isinstance(verdict, ClearedCall):
             return verdict
-        if verdict.rule in ("filled", "unstated_write"):
+        if verdict.rule in ("filled", "unstated_value"):
             # it was not made: where the plan says it, or a result gives its value, it may be
             self.shared.index.made.pop(make_call_key(call.tool.name, call.arguments), None)
-        self.outcome.lacks = self.outcome.lacks or verdict.rule == "unstated_write"
+        self.outcome.lacks = self.outcome.lacks or verdict.rule == "unstated_value"
         self._skip(verdict.reason, refused=True)
         if verdict.rule == "refused":
             self.outcome.denied = (call, self.outcome.skips[-1])

@@ -3,8 +3,9 @@ takes anything else.
 
 The gate says that a call's schema holds. What it does not say is judged here, from facts alone: the
 plan is frozen and does not hold this call; an argument has a value from where none may come; a
-write was made already, or rests on a value that nobody said; somebody has to approve it first. A
-driver asks whoever is to be asked, puts the answer among the facts, and calls :func:`clear` again.
+write was made already; the call rests on a value that nobody said; somebody has to approve it
+first. A driver asks whoever is to be asked, puts the answer among the facts, and calls
+:func:`clear` again.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ DenialRule: TypeAlias = Literal[
     "frozen",
     "filled",
     "repeated_write",
-    "unstated_write",
+    "unstated_value",
     "undoing_write",
     "approval",
     "refused",
@@ -139,9 +140,10 @@ class ClearanceState(NamedTuple):
     frozen plan says this call, ``stated`` the arguments that are its own. ``made``: keys
     (:func:`compute_write_key`) of the calls that are not to be made again, and what came of them.
     ``spoken``: what the user said; then a write may not rest on a required value that nothing
-    states. ``looked_up``: the tools whose results give each tool's arguments. ``before``: the
-    sources without what the writes of this turn returned; then nothing destructive is done to what
-    was made just now, as a compensation is that nobody asked for.
+    states, nor may a read where ``judges_reads``. ``looked_up``: the tools whose results give each
+    tool's arguments. ``before``: the sources without what the writes of this turn returned; then
+    nothing destructive is done to what was made just now, as a compensation is that nobody asked
+    for.
     """
 
     sources: ProvenanceIndex = ProvenanceIndex()
@@ -154,6 +156,7 @@ class ClearanceState(NamedTuple):
     spoken: Sequence[str] | None = None
     looked_up: Lookups = NO_LOOKUPS
     before: ProvenanceIndex | None = None
+    judges_reads: bool = False
 
 
 def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
@@ -165,7 +168,7 @@ def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
     verify_seal(checked)
     filled = _judge_filling(checked, state)
     denied = _deny_outside_plan(checked, state) or _deny_filling(filled)
-    denied = denied or deny_write(
+    denied = denied or deny_call(
         checked.tool, checked.arguments, compute_write_key(checked, state), state
     )
     if denied is None and checked.tool.effects.may_write:
@@ -183,24 +186,21 @@ _REPEATED: Mapping[Before, str] = {
 }
 
 
-def deny_write(
+def deny_call(
     tool: Tool, arguments: JsonObject | str, key: str, state: ClearanceState
 ) -> Denied | None:
-    """Why this write may not leave for what was done or said before, or None. For calls that a
+    """Why this call may not leave for what was done or said before, or None. For calls that a
     driver passes through without a clearance, because the gate refused them, the same rules hold.
     """
     if not tool.effects.may_write:
-        return None
+        return _deny_unstated(tool, arguments, state) if state.judges_reads else None
     before = state.made.get(key) if key else None
     if before is not None:
         return Denied("repeated_write", _REPEATED[before].format(tool.name))
-    if not isinstance(arguments, dict):
-        return None
-    if state.before is not None and (made := _find_made_now(tool, arguments, state)):
+    made = _find_made_now(tool, arguments, state) if isinstance(arguments, dict) else ""
+    if made:
         return Denied("undoing_write", _UNDOING.format(tool.name, made))
-    if state.spoken is None:
-        return None
-    return _deny_unstated(tool, arguments, state, state.spoken)
+    return _deny_unstated(tool, arguments, state)
 
 
 _UNDOING = (
@@ -218,13 +218,13 @@ def _find_made_now(tool: Tool, arguments: JsonObject, state: ClearanceState) -> 
     return next((to_canonical_json(v)[:_SHOWN] for v in made), "")
 
 
-def _deny_unstated(
-    tool: Tool, arguments: JsonObject, state: ClearanceState, spoken: Sequence[str]
-) -> Denied | None:
+def _deny_unstated(tool: Tool, arguments: JsonObject | str, state: ClearanceState) -> Denied | None:
+    if state.spoken is None or not isinstance(arguments, dict):
+        return None
     from callwright.repair.provenance.invention import find_inventions
 
     links = state.looked_up.get(tool.name, {})
-    found = find_inventions(arguments, tool, state.sources, spoken, looked_up=links)
+    found = find_inventions(arguments, tool, state.sources, state.spoken, looked_up=links)
     if not found:
         return None
     values = ", ".join(f"'{one.key}' = {to_canonical_json(one.value)[:_SHOWN]}" for one in found)
@@ -237,7 +237,7 @@ def _deny_unstated(
     if meant:
         said += f" The user's words lead to {' or '.join(meant)}."
     missing = tuple(dict.fromkeys(one.key for one in found))
-    return Denied("unstated_write", said, refused=paths, missing=missing, meant=meant)
+    return Denied("unstated_value", said, refused=paths, missing=missing, meant=meant)
 
 
 def is_unstated(reason: str) -> bool:

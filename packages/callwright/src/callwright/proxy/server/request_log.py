@@ -23,7 +23,7 @@ def line_of(
     method: str, path: str, status: int, seconds: float, record: Record | None = None
 ) -> str:
     """``POST /v1/chat/completions 200 532 ms edited: case 2, date (1 question)``, and behind it
-    ``; would keep back: unstated_write`` where the guard only reports. No query, header or body is
+    ``; would keep back: unstated_value`` where the guard only reports. No query, header or body is
     in it, and nothing that steers a terminal. Status 0: the client left before there was one.
     """
     shown = "".join(c if c.isprintable() else "?" for c in path[:_LONGEST_PATH])

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 GUIDED = EditRules.GUIDED_CALL  # the rule of calls that a second reading brought or took away
 _WITHHELD: Mapping[str, EditRule] = {
     "repeated_write": EditRules.REPEATED_WRITE,
-    "unstated_write": EditRules.UNSTATED_WRITE,
+    "unstated_value": EditRules.UNSTATED_VALUE,
     "undoing_write": EditRules.UNDOING_WRITE,
 }
 """The rules for which a call may not leave, of those that need no plan and no approval: the client
@@ -587,7 +587,7 @@ def _ask_in_words(
         made.notes.append("no budget to ask for an answer in words")
         made.text += [problem] if problem else []
         return
-    unstated = [one for one in made.held if one.rule == "unstated_write"]
+    unstated = [one for one in made.held if one.rule == "unstated_value"]
     if unstated and context.schema:  # held to a question, a reply cannot claim what was not done
         reply = yield Question("words", user_question.build_question(context, unstated))
         made.text.append(user_question.read_question(reply.text, context, unstated) or problem)

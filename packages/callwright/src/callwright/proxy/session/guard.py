@@ -1,4 +1,4 @@
-"""Calls that do not leave: those that were made already, and writes with a value that nobody said.
+"""Calls that do not leave: those that were made already, and those with a value that nobody said.
 
 A client carries out what it gets, and small models call too readily. So a call is kept back where
 it is certain that it should not be made; the model then answers in words.
@@ -14,8 +14,9 @@ it is certain that it should not be made; the model then answers in words.
 Effects are what annotations, an overlay or ``--effects`` declare. A tool of unknown effects is only
 kept from being called again: it may well be a read, and then a value from nowhere does no harm.
 Where our engine leads, a reply was held to a schema of calls and a model calls too readily: there
-unknown effects count as writes. Equal calls in one reply are all meant. Where the conversation holds
-an image, a recording or a file, no value counts as unstated.
+unknown effects count as writes, and a read is kept back for such a value too. Equal calls in one
+reply are all meant. Where the conversation holds an image, a recording or a file, no value counts
+as unstated.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from callwright.agent.safety.clear import (
     Denied,
     clear,
     compute_write_key,
-    deny_write,
+    deny_call,
 )
 from callwright.agent.safety.looked_up import find_looked_up
 from callwright.agent.safety.repeats import Before, find_made
@@ -76,7 +77,7 @@ class Guard:
             return clear(verdict, state)
         if tool is None or not is_judged:
             return None
-        return deny_write(tool, call.arguments, self._key(call, verdict), state)
+        return deny_call(tool, call.arguments, self._key(call, verdict), state)
 
     def find_unstated_options(self, call: ToolCall) -> tuple[Pointer, ...]:
         """The places of a valid call's optional values that nothing in the conversation supports."""
@@ -138,6 +139,7 @@ class Guard:
                 spoken=[*users, state.asked.query],
                 looked_up=find_looked_up(state.tools, undeclared=self._context.leave_out),
                 before=self._before_writes(state),
+                judges_reads=self._context.leave_out,
             )
         return self._known
 

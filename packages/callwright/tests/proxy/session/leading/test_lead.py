@@ -310,6 +310,38 @@ def test_a_reply_that_states_a_served_wish_once_more_calls_nothing() -> None:
     assert [sent.call.tool for sent in found.decision.calls] == ["create_order"]
 
 
+RATE = tool("convert", "Converts an amount.", READ, amount={"type": "number"}, to=TEXT)
+
+
+def test_a_lookup_with_a_number_from_nowhere_becomes_a_question() -> None:
+    """A small model fills the form: what it then finds answers a question that nobody asked."""
+    invented = calls(("convert", {"amount": 100, "to": "USD"}))
+    asked = '{"question": "Which amount shall I convert?"}'
+    wanted = user("Convert my savings to USD.")
+    found, questions = run(context(wanted, tools=[RATE]), invented, asked)
+    assert found.decision is not None
+    assert (found.decision.calls, found.decision.text) == ([], ["Which amount shall I convert?"])
+    assert "The user has not said: amount" in questions[-1].body["messages"][-1]["content"]
+    stated = calls(("convert", {"amount": 250, "to": "USD"}))
+    found, _ = run(context(user("Convert 250 euros to USD."), tools=[RATE]), stated)
+    assert found.decision is not None
+    assert [sent.call.tool for sent in found.decision.calls] == ["convert"]
+
+
+def test_after_another_result_nobody_is_asked_for_the_value_of_a_lookup() -> None:
+    begun = [
+        user("What is the code of the hex bolts?"),
+        *made("find_part", {"name": "hex bolts"}, '{"code": "HB-8"}'),
+    ]
+    invented = calls(("convert", {"amount": 100, "to": "USD"}))
+    said = '{"final_answer": "The code is HB-8."}'
+    found, questions = run(context(*begun, tools=[FIND, RATE]), invented, said)
+    assert found.decision is not None
+    assert found.decision.calls == []
+    assert "The code is HB-8." in found.decision.text[0]
+    assert len(questions) == 2
+
+
 def test_a_write_held_for_want_of_a_value_is_asked_for_again_once_something_was_looked_up() -> None:
     """A lookup without a declared result may give the value: its result tells."""
     found_customer = tool("find_customer", "Finds a customer.", None, name=TEXT)

@@ -27,7 +27,7 @@ ORDER = {"name": "create_order", "description": "Orders a part.", "parameters": 
 HELD = [
     HeldCall(
         ToolCall("c1", "create_order", {"part": "A-100", "quantity": 7}),
-        "unstated_write",
+        "unstated_value",
         "nothing states 7",
         missing=("quantity",),
     )

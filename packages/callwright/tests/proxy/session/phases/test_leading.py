@@ -121,9 +121,9 @@ def test_a_call_that_is_kept_back_on_the_way_is_told_with_the_words_that_follow(
     while book.finished is None:
         book.answer(whole("Which amount?"), JSON)
     held = book.record.guarding.held
-    assert {one.rule for one in held} == {"unstated_write"}
+    assert {one.rule for one in held} == {"unstated_value"}
     assert not any(one.is_sent for one in held)
-    assert {edit.rule for edit in book.record.edits} == {"unstated_write"}, "each change is listed"
+    assert {edit.rule for edit in book.record.edits} == {"unstated_value"}, "each change is listed"
     assert book.head is not None
     assert int(dict(book.head.headers)["x-callwright-held"]) == len(held)
 

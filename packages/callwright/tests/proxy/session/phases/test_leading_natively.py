@@ -143,8 +143,8 @@ def test_a_call_that_is_kept_back_in_a_round_leads_to_the_next_one() -> None:
     assert offered(book) == ["find_part", "create_order", "send_mail"]
     reply(book, "Good morning!")
     assert got(book) == ("Good morning!", [])
-    assert [one.rule for one in book.record.guarding.held] == ["unstated_write"]
-    assert [edit.rule for edit in book.record.edits] == ["unstated_write"]
+    assert [one.rule for one in book.record.guarding.held] == ["unstated_value"]
+    assert [edit.rule for edit in book.record.edits] == ["unstated_value"]
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -239,7 +239,7 @@ def _speak(
     only the user can know.
     """
     without = context.settings.without
-    unstated = [one for one in made.held if one.rule == "unstated_write"]
+    unstated = _list_unstated(context, made)
     said: list[str] = []
     if is_answered_by_engine(context) and not (unstated and not _has_written(context)):
         answer = yield from write_answer(context, made, policy.tools)
@@ -261,6 +261,15 @@ def _speak(
             made.notes.append("question: for a value that nothing states")
             made.decision = made.decision or Decision()
             made.decision.text = ["\n\n".join([*said, asked])]
+
+
+def _list_unstated(context: Context, made: Lead) -> list[HeldCall]:
+    """The calls that were held for a value that nothing states. The user is not asked for the value
+    of a lookup where others have answered.
+    """
+    held = [one for one in made.held if one.rule == "unstated_value"]
+    reads = _list_reads(context) if context.state.results else set[str]()
+    return [one for one in held if one.call.tool not in reads]
 
 
 def _has_written(context: Context) -> bool:
@@ -441,8 +450,8 @@ def _carry_out(
 
 
 def _keep_held(policy: ForClient, held: Sequence[HeldCall], decision: Decision) -> None:
-    """Have the policy go on with writes that were held for want of a value, once it may be known."""
-    lacking = [one for one in held if one.rule == "unstated_write" and not one.meant]
+    """Have the policy go on with calls that were held for want of a value, once it may be known."""
+    lacking = [one for one in held if one.rule == "unstated_value" and not one.meant]
     leaving = [sent.call for sent in decision.calls]
     policy.intend([(one.call, one.missing) for one in lacking], leaving)
 
