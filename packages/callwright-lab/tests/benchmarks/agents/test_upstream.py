@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -97,6 +99,27 @@ def test_a_relay_says_that_nothing_answers() -> None:
         post(url, BODY)
     caught.value.close()
     assert caught.value.code == 502
+
+
+def test_with_the_next_task_a_relay_gives_up_what_an_ended_loop_still_waits_for() -> None:
+    """A reply that does not end held the only slot of a model, and with it every later task."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(30)
+        relay = RelayUpstream(f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        with serve_upstream(relay) as url, ThreadPoolExecutor(1) as loop:
+            asked = loop.submit(post, url, BODY)
+            connection, _ = silent.accept()
+            with connection:
+                connection.settimeout(30)
+                while b"messages" not in connection.recv(1 << 16):
+                    pass
+                relay.begin(TASK)
+                while connection.recv(1 << 16):
+                    pass
+            error = asked.exception(timeout=30)
+    assert isinstance(error, urllib.error.HTTPError)
+    error.close()
+    assert error.code == 502
 
 
 def test_usage_that_is_not_stated_is_counted_as_unknown() -> None:

@@ -6,9 +6,10 @@ One task runs at a time, so what an upstream counts between two tasks belongs to
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Protocol
@@ -215,17 +216,23 @@ def _write_event(chunk: JsonObject) -> bytes:
 @dataclass
 class RelayUpstream:
     """Passes every request on to another endpoint and counts what its replies cost. ``key``:
-    sent in place of the client's own.
+    sent in place of the client's own. What an ended loop still waits for is given up with the next
+    task: an endpoint of one slot would answer nobody else before it.
     """
 
     target: str
     key: str = ""
     url: str = ""
     meter: Meter = field(default_factory=Meter)
+    _open: set[http.client.HTTPConnection] = field(default_factory=set, init=False)
 
     def begin(self, task: Task) -> None:  # noqa: ARG002 - the model knows no task
         """Start to count for a task."""
         self.meter = Meter()
+        for connection in [*self._open]:
+            if connection.sock is not None:
+                with suppress(OSError):
+                    connection.sock.shutdown(socket.SHUT_RDWR)
 
     def answer(self, handler: Handler, body: bytes) -> None:
         """Pass a request on and its reply back, a stream as it comes."""
@@ -238,12 +245,14 @@ class RelayUpstream:
             headers = {k: v for k, v in headers.items() if k.lower() != "authorization"}
             headers["Authorization"] = f"Bearer {self.key}"
         path = parts.path.rstrip("/") + handler.path.removeprefix("/v1")
+        self._open.add(connection)
         try:
             connection.request(handler.command, path, body or None, headers)
             self._pass_back(handler, connection.getresponse())
         except OSError as error:
             handler.send_document({"error": {"message": f"upstream: {error}"}}, 502)
         finally:
+            self._open.discard(connection)
             connection.close()
 
     def _pass_back(self, handler: Handler, response: http.client.HTTPResponse) -> None:
