@@ -35,11 +35,12 @@ REACHED: dict[str, float] = {
     # the gateway: 600; led replies that say nothing new: 85; answers in
     # Chinese, and what states a number or a time: 50; answers in the user's language, with fixed
     # words for what failed and for what changed, records that were not named, groups, greetings, hours: 250
-    "statements, core": 62_300,
+    # the decision about an answer in six files: 50 of their imports; lookups with values from nowhere: 20
+    "statements, core": 62_370,
     # three boards of whole jobs are 4,300 of them; adapters, memory, resumption and several processes
     # of training are 750; the paper's tables of trials, and answers about another thing 120
     # planners in the benches that lacked them: 20; the calibration of a refiner's harm: 400
-    "statements, all": 91_310,
+    "statements, all": 91_385,
     "largest room of the core, %": 18.3,  # the agent; 18.1 before its runs were told as events
     "files in the fullest folder": 25,
     "folders at the top": 24,  # the gateway, and what it shares with the proxy
@@ -109,7 +110,7 @@ def test_every_vocabulary_has_a_source_and_no_word_or_place_without_need(
 def test_a_planted_word_list_is_counted(structure: ModuleType, planted: str) -> None:
     for place in (
         "agent/execution/references.py",
-        "proxy/session/decide.py",
+        "proxy/session/decision/decide.py",
         "schema/type_names.py",
     ):
         assert len(structure.count_words(ast.parse(planted), place)[0]) == 1

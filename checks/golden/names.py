@@ -680,7 +680,7 @@ def _write_sweep(path: Path) -> None:
 
 
 def _write_conversations(path: Path) -> None:
-    from callwright.proxy.session.decide import Repaired
+    from callwright.proxy.session.decision.decision import Repaired
 
     wrong = ToolCall("c1", "weather", {"town": "Zürich"})
     Answered: Any = {"role": "assistant", "content": "It rains."}

@@ -14,7 +14,7 @@ from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import ToolCall
 from callwright.proxy.server.training_log import Keeper
-from callwright.proxy.session.decide import Repaired
+from callwright.proxy.session.decision.decision import Repaired
 from callwright.proxy.session.events import Keep
 from tests.proxy.playbook import JSON, WEATHER, body, call, native_stream, text_stream, whole
 from tests.proxy.upstream import Asked, Reply, proxy, upstream

@@ -19,7 +19,8 @@ from callwright.nouns.types import Reply as Said
 from callwright.nouns.types import ToolCall
 from callwright.proxy.session import guard
 from callwright.proxy.session.context import Context, Toolsets, read_context
-from callwright.proxy.session.decide import Decision, Found, decide_calls
+from callwright.proxy.session.decision.decide import decide_calls
+from callwright.proxy.session.decision.decision import Decision, Found
 from callwright.proxy.session.history import NO_RESULT
 from callwright.proxy.session.settings import GuardMode, Settings
 from tests.proxy.playbook import JSON, chunk, text_stream, whole
@@ -229,70 +230,12 @@ def asking(user: dict[str, Any], *tools: Any, system: str = "") -> Context:
     return found
 
 
-SEARCH = offered(
-    "search",
-    {"what": {"type": "string"}, "page": {"type": "integer"}, "near": {"type": "boolean"}},
-    required=["what"],
-)
-
-
-@pytest.mark.parametrize("annotations", [READ_ONLY, NO_HARM, None])
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Search the lamps for us.",
-        "Suche bitte die Lampen für uns.",
-        "Busca por favor las lámparas para nosotros.",
-        "请搜索台灯",
-        "ابحث عن المصابيح إلى المكتب",
-    ],
-)
-def test_an_optional_number_that_nobody_said_is_left_out_whatever_the_tool_does(
-    annotations: Any, said: str
-) -> None:
-    tool = json.loads(json.dumps(SEARCH))
-    tool["function"] |= {"annotations": annotations} if annotations else {}
-    found = asking({"role": "user", "content": said}, tool)
-    call = ToolCall("", "search", {"what": "lamp", "page": 7})
-    assert guard.find_unstated_options(found, [call]) == [(("page",),)]
-    assert made_of(found, call) == {"what": "lamp"}
-    found.guard = "report"
-    assert made_of(found, call) == {"what": "lamp", "page": 7}
-    found.guard = "off"
-    assert made_of(found, call) == {"what": "lamp", "page": 7}
-
-
 def made_of(found: Context, call: ToolCall) -> Any:
     steps = decide_calls([Found(call, native=0)], "", "tool_calls", found)
     with pytest.raises(StopIteration) as stopped:
         next(steps)
     (sent,) = stopped.value.value.calls
     return json.loads(sent.arguments)
-
-
-def test_a_call_gets_the_day_that_the_user_names() -> None:
-    day = {"what": {"type": "string"}, "day": {"type": "string", "format": "date"}}
-    said = {"role": "user", "content": "Enter the visit to the warehouse for tomorrow."}
-    for effects in (READ_ONLY, NO_HARM, None):
-        found = asking(said, offered("enter", day, effects), system="Today is 2026-03-12.")
-        call = ToolCall("", "enter", {"what": "visit", "day": "2026-03-14"})
-        assert made_of(found, call) == {"what": "visit", "day": "2026-03-13"}
-        found.guard = "off"
-        assert made_of(found, call) == call.arguments
-    found = asking(said, offered("enter", day, READ_ONLY), system="Today is 2026-03-12.")
-    found.guard = "report"
-    assert made_of(found, call) == call.arguments
-
-
-def test_a_yes_that_nobody_said_is_left_out_where_effects_are_declared() -> None:
-    declared = json.loads(json.dumps(SEARCH))
-    declared["function"]["annotations"] = READ_ONLY
-    call = ToolCall("", "search", {"what": "lamps", "near": True})
-    said = {"role": "user", "content": "Search the lamps for us."}
-    assert guard.find_unstated_options(asking(said, declared), [call]) == [(("near",),)]
-    assert guard.find_unstated_options(asking(said, SEARCH), [call]) == [()]
-    near = {"role": "user", "content": "Search the lamps that are near to us."}
-    assert guard.find_unstated_options(asking(near, declared), [call]) == [()]
 
 
 @pytest.mark.parametrize(
@@ -316,26 +259,6 @@ def test_a_place_on_the_map_is_read_as_it_stands() -> None:
     )
     call = ToolCall("", "weather", {"latitude": "52.520", "longitude": "13.405"})
     assert made_of(found, call) == {"latitude": 52.52, "longitude": 13.405}
-
-
-@pytest.mark.parametrize(
-    ("said", "given"),
-    [
-        ("Book a table on 2026-12-03 at 8.", {"day": "2026-12-03"}),
-        ("Reserviere einen Tisch am 2026-12-03 um 8.", {"day": "2026-12-03"}),
-        ("Book a table for 2, my birthday is 1990-05-04.", {"people": 2}),
-    ],
-)
-def test_a_write_is_not_given_the_only_value_that_is_left(said: str, given: dict[str, Any]) -> None:
-    """It is asked for instead: the hour is no number of people, and a birthday no evening."""
-    parts = {"day": {"type": "string", "format": "date"}, "people": {"type": "integer"}}
-    call = ToolCall("", "book", given)
-    for effects, is_filled in ((NO_HARM, False), (READ_ONLY, True)):
-        found = asking({"role": "user", "content": said}, offered("book", parts, effects))
-        made = settled(found, call, replies=(Said("{}"),))
-        (sent,) = made.calls
-        assert (json.loads(sent.arguments).keys() == parts.keys()) is is_filled
-        assert made.asked == (0 if is_filled else 1)
 
 
 def test_the_sum_of_what_a_tool_returned_is_stated() -> None:
@@ -381,49 +304,6 @@ def test_reads_are_never_touched(account: int, times: int) -> None:
         for m in (called("balance", {"account": account}, f"c{n}"), came("450", f"c{n}"))
     ]
     assert rules(context(*history), ToolCall("", "balance", {"account": account})) == [""]
-
-
-READ_FILE = offered(
-    "read_file",
-    {
-        "path": {"type": "string"},
-        "offset": {"type": "integer"},
-        "limit": {"type": "integer"},
-    },
-    required=["path"],
-)
-
-
-@pytest.mark.parametrize(
-    "said", ["Summarise the notes in big.txt for us.", "Fasse bitte big.txt für uns zusammen."]
-)
-def test_what_tells_a_call_from_an_earlier_one_is_not_left_out(said: str) -> None:
-    """The next part of a file: without its place it would be the first part once more."""
-    user = {"role": "user", "content": said}
-    call = ToolCall("", "read_file", {"path": "big.txt", "offset": 2001, "limit": 200})
-    assert made_of(asking(user, READ_FILE), call) == {"path": "big.txt"}
-    before = [called("read_file", {"path": "big.txt"}), came("so it begins")]
-    asked = {"model": "m", "messages": [user, *before], "tools": [READ_FILE]}
-    found = read_context(asked, b"x", Toolsets(), Settings())
-    assert found is not None
-    assert made_of(found, call) == call.arguments
-
-
-def test_what_tells_the_calls_of_one_reply_apart_is_not_left_out() -> None:
-    user = {"role": "user", "content": "Summarise the notes in big.txt for us."}
-    parts = [
-        ToolCall(f"n{n}", "read_file", {"path": "big.txt", "offset": at})
-        for n, at in enumerate((2001, 4001))
-    ]
-    steps = decide_calls(
-        [Found(call, native=n) for n, call in enumerate(parts)],
-        "",
-        "tool_calls",
-        asking(user, READ_FILE),
-    )
-    with pytest.raises(StopIteration) as stopped:
-        next(steps)
-    assert [json.loads(s.arguments)["offset"] for s in stopped.value.value.calls] == [2001, 4001]
 
 
 def test_tests_are_run_again_after_an_edit() -> None:

@@ -25,7 +25,6 @@ import os
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from callwright.models import open_model
@@ -51,8 +50,9 @@ from callwright_lab.training.planner.generator import PAPER, PARTS, Recipe, Run,
 from callwright_lab.training.planner.generator import report_drafts as generated
 from callwright_lab.training.planner.settings import PRESETS, Settings
 from callwright_lab.training.processes import do_once, is_main_process
-from callwright_lab.training.progress import add_stages, print_progress
+from callwright_lab.training.progress import print_progress
 from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
+from callwright_lab.training.run_parser import build_run_parser
 from callwright_lab.training.tuning_settings import add_options, with_options
 
 STAGES = ("data", "sft", "curate", "grpo", "measure")
@@ -317,23 +317,13 @@ def _parse_counts(text: str) -> tuple[int, int, int]:
 
 
 def _build_parser() -> argparse.ArgumentParser:
-    p = argparse.ArgumentParser(
-        "callwright train planner",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    p.add_argument(
-        "--preset",
-        choices=tuple(PRESETS),
-        default="qwen3-8b",
-        help="model and run (default: %(default)s)",
-    )
-    add_stages(p, STAGES)
-    p.add_argument(
-        "--out",
-        type=Path,
-        default=Path("runs/planner"),
-        help="folder of the run (default: %(default)s)",
+    p = build_run_parser(
+        "planner",
+        __doc__,
+        PRESETS,
+        "qwen3-8b",
+        STAGES,
+        timed="each of SFT and GRPO",
     )
     p.add_argument(
         "--tools",
@@ -376,25 +366,7 @@ def _build_parser() -> argparse.ArgumentParser:
         help="with --sources: at most so many other tools on offer",
     )
     p.add_argument(
-        "--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)"
-    )
-    p.add_argument(
         "--held", type=int, default=0, help="tasks that are measured on (0: all of part test)"
-    )
-    p.add_argument(
-        "--minutes",
-        type=float,
-        default=0,
-        help="end SFT and GRPO after this long each, over all their resumptions",
-    )
-    p.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with a run that was ended: skip finished stages, continue the one that is not",
-    )
-    p.add_argument("--threads", type=int, default=1)
-    p.add_argument(
-        "--dry-run", action="store_true", help="say what the run would be and cost, and do nothing"
     )
     add_options(p, PRESETS["qwen3-8b"], "the preset qwen3-8b")
     return p

@@ -34,7 +34,7 @@ from callwright.nouns.errors import CallwrightError, ConfigError, MissingExtra
 from callwright.nouns.types import to_json
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.training.processes import do_once, is_main_process
-from callwright_lab.training.progress import add_stages, print_progress
+from callwright_lab.training.progress import print_progress
 from callwright_lab.training.refiner import store
 from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
 from callwright_lab.training.refiner.data import (
@@ -50,6 +50,7 @@ from callwright_lab.training.refiner.settings import PRESETS, Settings
 from callwright_lab.training.refiner.sources import load_tasks
 from callwright_lab.training.refiner.spoil import Spoiling
 from callwright_lab.training.refiner.task import Sample, split_held_out
+from callwright_lab.training.run_parser import build_run_parser
 from callwright_lab.training.tuning_settings import add_options, with_options
 
 STAGES = ("data", "sft", "dapo", "against", "measure")
@@ -311,26 +312,14 @@ def _measure_models(
 
 
 def _build_parser() -> argparse.ArgumentParser:
-    p = argparse.ArgumentParser(
-        "callwright train refiner",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    p.add_argument(
-        "--preset",
-        choices=tuple(PRESETS),
-        default="paper",
-        help="the paper's run, or one for a card of 24 GB, for two cores, for one",
-    )
-    add_stages(p, STAGES)
-    p.add_argument(
-        "--out",
-        type=Path,
-        default=Path("runs/refiner"),
-        help="folder of the run (default: %(default)s)",
-    )
-    p.add_argument(
-        "--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)"
+    p = build_run_parser(
+        "refiner",
+        __doc__,
+        PRESETS,
+        "paper",
+        STAGES,
+        timed="DAPO",
+        preset_help="the paper's run, or one for a card of 24 GB, for two cores, for one",
     )
     p.add_argument(
         "--sources", help="conventional data sets by comma: glaive, toolace, xlam, toolrl, or files"
@@ -355,23 +344,6 @@ def _build_parser() -> argparse.ArgumentParser:
     p.add_argument("--ablate", action="append", default=[], choices=tuple(ABLATIONS), help=what)
     p.add_argument(
         "--held", type=int, help=f"samples held out to measure on (the paper preset: {PAPER.held})"
-    )
-    p.add_argument(
-        "--minutes",
-        type=float,
-        default=0,
-        help="end DAPO after this long, over all its resumptions",
-    )
-    p.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with a run that was ended: skip finished stages, continue the one that is not",
-    )
-    p.add_argument("--threads", type=int, default=1)
-    p.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="say what would be done, on any machine, and do nothing",
     )
     add_options(p, PRESETS["paper"], "the paper preset")
     return p

@@ -29,7 +29,8 @@ from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.types import to_json
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.training.processes import do_once, is_main_process
-from callwright_lab.training.progress import add_stages, print_progress
+from callwright_lab.training.progress import print_progress
+from callwright_lab.training.run_parser import build_run_parser
 from callwright_lab.training.toolmvr import data as toolmvr_data
 from callwright_lab.training.toolmvr.data import Kind, Part, Row
 from callwright_lab.training.toolmvr.settings import GOES_BY, PRESETS, Settings
@@ -206,20 +207,13 @@ def _sample_held_out(rows: Sequence[Row], count: int) -> Sequence[Row]:
 
 
 def _build_parser() -> argparse.ArgumentParser:
-    p = argparse.ArgumentParser(
-        "callwright train toolmvr",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    p.add_argument(
-        "--preset", choices=tuple(PRESETS), default="qwen2.5-7b", help="model and run (%(default)s)"
-    )
-    add_stages(p, STAGES)
-    p.add_argument(
-        "--out",
-        type=Path,
-        default=Path("runs/toolmvr"),
-        help="folder of the run (default: %(default)s)",
+    p = build_run_parser(
+        "toolmvr",
+        __doc__,
+        PRESETS,
+        "qwen2.5-7b",
+        STAGES,
+        timed="each of v and vr",
     )
     p.add_argument(
         "--rows",
@@ -240,28 +234,10 @@ def _build_parser() -> argparse.ArgumentParser:
         help="about so many tokens of rows; 0: all (%(default)s)",
     )
     p.add_argument(
-        "--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)"
-    )
-    p.add_argument(
         "--held",
         type=int,
         default=0,
         help="rows of each kind that are measured on (0: all of part test)",
-    )
-    p.add_argument(
-        "--minutes",
-        type=float,
-        default=0,
-        help="end v and vr after this long each, over all their resumptions",
-    )
-    p.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with a run that was ended: skip finished stages, continue the one that is not",
-    )
-    p.add_argument("--threads", type=int, default=1)
-    p.add_argument(
-        "--dry-run", action="store_true", help="say what the run would be and cost, and do nothing"
     )
     add_options(p, PRESETS["qwen2.5-7b"], "the preset qwen2.5-7b", GOES_BY)
     return p

@@ -21,7 +21,7 @@ from callwright.language.credentials import mask_secrets
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import JsonObject, to_json
 from callwright.proxy.session.answers.sse import json_bytes
-from callwright.proxy.session.decide import Repaired
+from callwright.proxy.session.decision.decision import Repaired
 from callwright.proxy.session.events import Keep
 from callwright.storage import lines
 from callwright.tools.lists import chat_messages as chat

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from callwright.nouns.errors import Failure
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import JsonObject, Reply
-from callwright.proxy.session.decide import Repaired
+from callwright.proxy.session.decision.decision import Repaired
 from callwright.proxy.session.record import Record
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]

@@ -12,7 +12,7 @@ from callwright.nouns.types import Edit, Json, JsonObject, ToolCall, to_json
 from callwright.proxy.session.guarding import Guarding
 
 if TYPE_CHECKING:
-    from callwright.proxy.session.decide import Decision
+    from callwright.proxy.session.decision.decision import Decision
 
 T = TypeVar("T")
 _TEXTS = 5  # a record keeps as many characters as this many of its longest texts

@@ -15,7 +15,7 @@ from callwright.agent.for_client import ForClient
 from callwright.agent.step import Ask, BindStep, Replied, StepContext, Steps
 from callwright.nouns.types import Json, JsonObject, Reply, Tool, ToolResult
 from callwright.proxy.session.context import Context, DecidedBefore
-from callwright.proxy.session.decide import Question
+from callwright.proxy.session.decision.decision import Question
 from callwright.proxy.session.leading.lead import (
     build_body,
     build_context,

@@ -1,5 +1,5 @@
 """An answer in words, for a user who would get none: asked of the upstream once more, else composed
-from the results. A generator without I/O, like :mod:`callwright.proxy.session.decide`.
+from the results. A generator without I/O, like :mod:`callwright.proxy.session.decision.decide`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from callwright.nouns.wire_names import EditRules
 from callwright.parsing import parse_calls
 from callwright.proxy.session import words
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decide import Decision, Question
+from callwright.proxy.session.decision.decision import Decision, Question
 from callwright.proxy.session.leading import guided
 
 _PROBLEM = "Your last answer held no words for the user."

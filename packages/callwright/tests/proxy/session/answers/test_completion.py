@@ -4,7 +4,8 @@ import json
 
 from callwright.proxy.session.answers.completion import Whole
 from callwright.proxy.session.context import Toolsets, read_context
-from callwright.proxy.session.decide import Decision, decide_calls
+from callwright.proxy.session.decision.decide import decide_calls
+from callwright.proxy.session.decision.decision import Decision
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import body, call, whole
 

@@ -4,7 +4,7 @@ import json
 
 from callwright.nouns.types import Reply, ToolCall, Usage
 from callwright.proxy.session.answers import compose
-from callwright.proxy.session.decide import Decision, Sent
+from callwright.proxy.session.decision.decision import Decision, Sent
 from callwright.proxy.session.record import Record
 from tests.proxy.playbook import assembled
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session.answers.streaming import Streamed
 from callwright.proxy.session.context import Toolsets, read_context
-from callwright.proxy.session.decide import decide_calls
+from callwright.proxy.session.decision.decide import decide_calls
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import assembled, body, chunk, events, native_stream, text_stream
 

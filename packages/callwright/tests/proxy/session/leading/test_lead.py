@@ -11,7 +11,7 @@ from callwright.agent.early_calls import IntendedCall
 from callwright.nouns.model_profile import ModelProfile, load_profiles
 from callwright.nouns.types import Reply, ToolCall
 from callwright.proxy.session.context import Context, DecidedBefore, Toolsets, read_context
-from callwright.proxy.session.decide import Question
+from callwright.proxy.session.decision.decision import Question
 from callwright.proxy.session.leading.lead import Lead, lead, recall_decided, remember_decided
 from callwright.proxy.session.settings import GuidedPart, Settings
 

@@ -10,7 +10,7 @@ import pytest
 from callwright.nouns.errors import Failure
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Reply
-from callwright.proxy.session.decide import Question
+from callwright.proxy.session.decision.decision import Question
 from callwright.proxy.session.events import (
     AskRefiner,
     CloseUpstream,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from callwright.parsing import CallPiece, parse_calls
 from callwright.proxy.session.answers.native import NativeCalls
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decide import Found
+from callwright.proxy.session.decision.decision import Found
 
 
 def collect_calls(native: NativeCalls, written: Sequence[CallPiece]) -> list[Found]:

@@ -14,7 +14,7 @@ from callwright.proxy.session.answers.answer import collect_calls, find_reasonin
 from callwright.proxy.session.answers.native import NativeCalls
 from callwright.proxy.session.answers.sse import json_bytes, json_object
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decide import Decision, Found
+from callwright.proxy.session.decision.decision import Decision, Found
 from callwright.proxy.session.hallucinated_calls import find_hallucinated_call
 from callwright.proxy.session.quoted_calls import Quotations
 from callwright.tools.lists import chat_messages as chat

@@ -9,7 +9,7 @@ from typing import Any
 
 from callwright.nouns.types import JsonObject, Reply
 from callwright.proxy.session.answers.sse import DONE, encode_event, json_bytes
-from callwright.proxy.session.decide import Decision
+from callwright.proxy.session.decision.decision import Decision
 from callwright.proxy.session.record import Record
 from callwright.tools.lists import chat_messages as chat
 

@@ -28,7 +28,7 @@ from callwright.proxy.session.answers.sse import (
     json_object,
 )
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decide import Decision, Found
+from callwright.proxy.session.decision.decision import Decision, Found
 from callwright.proxy.session.hallucinated_calls import find_hallucinated_call, may_begin_call
 from callwright.proxy.session.quoted_calls import Quotations
 from callwright.tools.lists import chat_messages as chat

@@ -4,7 +4,7 @@ add unasked, the refiner takes away.
 
 Where nobody insists on it, the client's own request goes first and this is the second reading of
 those that seem to want several calls or whose calls were refused
-(:mod:`callwright.proxy.session.decide`).
+(:mod:`callwright.proxy.session.decision.decide`).
 """
 
 from __future__ import annotations

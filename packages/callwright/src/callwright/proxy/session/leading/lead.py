@@ -51,7 +51,8 @@ from callwright.nouns.types import (
 from callwright.proxy.session import followup, words
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, DecidedBefore
-from callwright.proxy.session.decide import Decision, Found, Question, decide_calls
+from callwright.proxy.session.decision.decide import decide_calls
+from callwright.proxy.session.decision.decision import Decision, Found, Question
 from callwright.proxy.session.guarding import HeldCall
 from callwright.proxy.session.leading import guided, served, user_question
 from callwright.repair.empty_result import is_empty_result

@@ -11,7 +11,8 @@ from callwright.proxy.session.answers.completion import Whole
 from callwright.proxy.session.answers.form import repair_completion
 from callwright.proxy.session.answers.streaming import Streamed
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decide import Decision, Found, decide_calls
+from callwright.proxy.session.decision.decide import decide_calls
+from callwright.proxy.session.decision.decision import Decision, Found
 from callwright.proxy.session.events import (
     SendUpstream,
     Tick,

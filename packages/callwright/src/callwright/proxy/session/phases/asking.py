@@ -14,7 +14,7 @@ from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Reply
 from callwright.proxy.session.answers.collected import Collected
 from callwright.proxy.session.answers.sse import EventSplitter, extract_data, json_object
-from callwright.proxy.session.decide import Question
+from callwright.proxy.session.decision.decision import Question
 from callwright.proxy.session.events import (
     AskRefiner,
     CloseUpstream,

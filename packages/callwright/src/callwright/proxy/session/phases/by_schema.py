@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from callwright.nouns.errors import Failure
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decide import Found
+from callwright.proxy.session.decision.decision import Found
 from callwright.proxy.session.events import Learned
 from callwright.proxy.session.leading import guided
 from callwright.proxy.session.phases.answering import decide_answer

@@ -8,7 +8,8 @@ from typing import get_args
 
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decide import Decision, list_withheld
+from callwright.proxy.session.decision.decision import Decision
+from callwright.proxy.session.decision.dropped import list_withheld
 from callwright.proxy.session.leading import guided
 from callwright.proxy.session.leading.lead import Lead, lead
 from callwright.proxy.session.phases.answering import ask_freely

@@ -12,7 +12,8 @@ from callwright.nouns.types import JsonObject
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.answers.streaming import Streamed
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decide import Decision, list_withheld
+from callwright.proxy.session.decision.decision import Decision
+from callwright.proxy.session.decision.dropped import list_withheld
 from callwright.proxy.session.events import SendUpstream
 from callwright.proxy.session.leading.lead import Lead, is_answered_by_engine, write_answer
 from callwright.proxy.session.phases.answering import (

@@ -16,7 +16,7 @@ from callwright.proxy.session.answers.completion import Whole
 from callwright.proxy.session.answers.form import Form
 from callwright.proxy.session.answers.streaming import Streamed
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decide import Decision
+from callwright.proxy.session.decision.decision import Decision
 from callwright.proxy.session.events import (
     Command,
     Event,

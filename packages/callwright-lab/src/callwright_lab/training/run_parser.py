@@ -1,0 +1,68 @@
+"""The command line that all trainings in stages share."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+
+def build_run_parser(
+    kind: str,
+    about: str | None,
+    presets: Collection[str],
+    default: str,
+    stages: Sequence[str],
+    *,
+    timed: str,
+    preset_help: str = "model and run (default: %(default)s)",
+) -> argparse.ArgumentParser:
+    """A parser of ``callwright train KIND`` with the options of every run: preset, stages, folder,
+    data, time, resumption, threads and dry run. ``timed``: the stages that ``--minutes`` ends.
+    """
+    p = argparse.ArgumentParser(
+        f"callwright train {kind}",
+        description=about,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    p.add_argument("--preset", choices=tuple(presets), default=default, help=preset_help)
+    _add_stages(p, stages)
+    p.add_argument(
+        "--out",
+        type=Path,
+        default=Path("runs") / kind,
+        help="folder of the run (default: %(default)s)",
+    )
+    p.add_argument(
+        "--data", type=Path, help="folder that holds the data sets (default: $CALLWRIGHT_DATA)"
+    )
+    p.add_argument(
+        "--minutes",
+        type=float,
+        default=0,
+        help=f"end {timed} after this long, over all its resumptions",
+    )
+    p.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with a run that was ended: skip finished stages, continue the one that is not",
+    )
+    p.add_argument("--threads", type=int, default=1)
+    p.add_argument(
+        "--dry-run", action="store_true", help="say what the run would be and cost, and do nothing"
+    )
+    return p
+
+
+def _add_stages(parser: argparse.ArgumentParser, known: Sequence[str]) -> None:
+    """The option ``--stages``: some of those known, by comma; all by default."""
+
+    def stages(text: str) -> list[str]:
+        found = text.split(",")
+        if unknown := [s for s in found if s not in known]:
+            raise argparse.ArgumentTypeError(f"no stage {unknown[0]!r}: {', '.join(known)}")
+        return found
+
+    parser.add_argument(
+        "--stages", type=stages, default=list(known), help=f"by comma: {','.join(known)}"
+    )

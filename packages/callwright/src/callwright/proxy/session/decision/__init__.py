@@ -1,0 +1,1 @@
+"""Decides what the client gets for an answer's calls."""

@@ -1,0 +1,195 @@
+"""Values of an answer's calls that are put right or left out: identifiers that only the results know,
+days that the user names, optional values that nothing supports.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
+from callwright.nouns.wire_names import EditRule, EditRules
+from callwright.proxy.session import guard, history
+from callwright.proxy.session.answers.sse import json_bytes
+from callwright.proxy.session.context import Context
+from callwright.proxy.session.decision.decision import AnswerCall, Decision, Question
+from callwright.proxy.session.refining import LEFT_OUT
+from callwright.schema.coerce import pointer_join
+from callwright.schema.value_edits import Pointer, drop_members, get_member, render_pointer
+
+if TYPE_CHECKING:
+    from callwright.proxy.session.leading.option_support import Option
+
+
+_MOST_SHARES = 256  # that are remembered of each list of tools
+
+
+def restore_likely(
+    work: list[AnswerCall], made: Decision, context: Context
+) -> Generator[Question, Reply, None]:
+    """Put optional values of a list back that were left out because no word states them, where the
+    conversation makes them likelier. Only an upstream that states probabilities can tell.
+    """
+    model = str(context.body.get("model"))
+    is_left = "options" in context.settings.without or model in context.toolset.silent
+    gone = {edit.path: edit for edit in made.edits if edit.rule == LEFT_OUT and edit.after is None}
+    if not gone or is_left or context.holds_media:
+        return
+    from callwright.proxy.session.leading import option_support
+
+    tools = {tool.name: tool for tool in context.toolset.tools}
+    for place, one in enumerate(work):
+        tool = tools.get(one.call.tool)
+        at = f"/{place}/arguments/"
+        left = {path.removeprefix(at): gone[path].before for path in gone if path.startswith(at)}
+        if not left or tool is None or not isinstance(one.verdict, CheckedCall):
+            continue
+        for option in option_support.find_options(left, tool):
+            gain = yield from _ask_gain(option, context)
+            if gain is None:
+                context.toolset.silent.add(model)
+                return
+            if gain >= option_support.LEAST_GAIN:
+                _restore(one, option, made, gone.pop(at + option.key), context)
+
+
+def _restore(one: AnswerCall, option: Option, made: Decision, edit: Edit, context: Context) -> None:
+    given = {**one.verdict.arguments} if isinstance(one.verdict, CheckedCall) else {}
+    restored = {**given, option.key: option.value}
+    if (verdict := _check_with(one, restored, context)) is not None:
+        one.take(verdict, restored)
+        one.likely.add((option.key,))
+        made.edits.remove(edit)
+        made.notes.append(f"kept: '{option.key}' of '{one.call.tool}', which the request implies")
+
+
+def _ask_gain(option: Option, context: Context) -> Generator[Question, Reply, float | None]:
+    """The gain of a value by the conversation; None where the upstream states no probabilities."""
+    from callwright.proxy.session.leading import option_support
+
+    body = option_support.build_body(option, context, is_told=True)
+    told = option_support.read_share((yield Question("option", body)), option)
+    if told is None:
+        return None
+    body = option_support.build_body(option, context, is_told=False)
+    key, known = f"{json_bytes(body).decode()} {option.value!r}", context.toolset.shares
+    if key not in known:
+        untold = option_support.read_share((yield Question("option", body)), option)
+        if untold is None:
+            return None
+        while len(known) >= _MOST_SHARES:
+            known.pop(next(iter(known)))
+        known[key] = untold
+    return option_support.compute_gain(told, known[key])
+
+
+def fill_from_results(work: list[AnswerCall], made: Decision, context: Context) -> None:
+    """Put the only identifier of the results that fits in the place of one that nothing states. Only
+    where the reply was made to fill a schema: there a model writes some identifier at any rate.
+    """
+    if not context.leave_out or not context.state.results:
+        return
+    sources = context.sources
+    for place, one in enumerate(work):
+        grounded = context.toolset.gate.check(one.call, sources)
+        if not isinstance(grounded, CheckedCall) or not isinstance(one.verdict, CheckedCall):
+            continue
+        fills = [edit for edit in grounded.edits if edit.rule == EditRules.FILL_FROM_RESULT]
+        told = [(edit.before, edit.after) for edit in fills]
+        before, after = one.verdict.arguments, grounded.arguments
+        keys = [key for key in before if (before[key], after.get(key)) in told]
+        filled = {**before, **{key: after[key] for key in keys}}
+        if keys and (verdict := _check_with(one, filled, context)) is not None:
+            one.take(verdict, filled)
+            made.edits += _list_edits(place, keys, before, filled, EditRules.FILL_FROM_RESULT)
+
+
+def take_named_days(work: list[AnswerCall], made: Decision, context: Context) -> None:
+    """Put the day that the user names by a word such as "tomorrow" in the place of another one;
+    where the guard only reports, say so.
+    """
+    if context.guard == "off":
+        return
+    for place, (one, wrong) in enumerate(
+        zip(work, guard.find_wrong_days(context, [w.call for w in work]), strict=True)
+    ):
+        if wrong is None or not isinstance(one.verdict, CheckedCall):
+            continue
+        if context.guard == "report":
+            made.notes.append(f"would be {wrong.right}: '{wrong.key}' of '{one.call.tool}'")
+            continue
+        before = one.verdict.arguments
+        named = {**before, wrong.key: wrong.right}
+        if (verdict := _check_with(one, named, context)) is not None:
+            one.take(verdict, named)
+            made.edits += _list_edits(place, [wrong.key], before, named, EditRules.NAMED_DAY)
+
+
+def leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context) -> None:
+    """Take the optional values that nothing supports out of the calls, where their schemas hold so;
+    where the guard only reports, say which.
+    """
+    if context.guard == "off":
+        return
+    unstated = guard.find_unstated_options(context, [one.call for one in work])
+    gone = [_list_droppable(one, places) for one, places in zip(work, unstated, strict=True)]
+    if not any(gone):
+        return
+    kept = [_drop(one, places) for one, places in zip(work, gone, strict=True)]
+    told = {history.make_call_key(call) for m in context.messages for call in m.tool_calls}
+    beside = Counter(history.make_call_key(call) for call in kept)
+    for place, (one, call) in enumerate(zip(work, kept, strict=True)):
+        key = history.make_call_key(call)
+        if not gone[place] or key in told or beside[key] > 1:
+            continue  # what tells a call from another of the same tool is meant
+        _leave_out_of(one, gone[place], place, made, context)
+
+
+def _list_droppable(one: AnswerCall, unstated: Iterable[Pointer]) -> list[Pointer]:
+    is_valid = isinstance(one.verdict, CheckedCall)
+    return [at for at in unstated if is_valid and at not in one.likely]
+
+
+def _drop(one: AnswerCall, places: Sequence[Pointer]) -> ToolCall:
+    """The call as the gate has it, without these values; the call itself where none goes."""
+    if not places or not isinstance(one.verdict, CheckedCall):
+        return one.call
+    return replace(one.call, arguments=drop_members(one.verdict.arguments, places))
+
+
+def _leave_out_of(
+    one: AnswerCall, places: Sequence[Pointer], place: int, made: Decision, context: Context
+) -> None:
+    """Make the call what is kept of it, where its schema holds so."""
+    if not isinstance(one.verdict, CheckedCall):
+        return
+    before = one.verdict.arguments
+    after = drop_members(before, places)
+    verdict = _check_with(one, after, context)
+    if verdict is None:
+        return
+    if context.guard == "report":
+        named = [".".join(map(str, at)) for at in places]
+        made.notes += [f"would be left out: '{name}' of '{one.call.tool}'" for name in named]
+        return
+    one.take(verdict, after)
+    made.edits += [
+        Edit(f"/{place}/arguments{render_pointer(at)}", get_member(before, at), None, LEFT_OUT)
+        for at in places
+    ]
+
+
+def _check_with(one: AnswerCall, arguments: JsonObject, context: Context) -> CheckedCall | None:
+    """The gate's verdict on a call with other arguments; None where it refuses them."""
+    verdict = context.toolset.gate.check(replace(one.call, arguments=arguments))
+    return verdict if isinstance(verdict, CheckedCall) else None
+
+
+def _list_edits(
+    place: int, keys: Iterable[str], before: JsonObject, after: JsonObject, rule: EditRule
+) -> list[Edit]:
+    """The edits of these arguments of the call at a place of the answer."""
+    at = f"/{place}/arguments"
+    return [Edit(pointer_join(at, key), before.get(key), after.get(key), rule) for key in keys]

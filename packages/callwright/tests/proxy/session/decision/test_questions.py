@@ -1,0 +1,80 @@
+"""Questions about an answer's calls: what is asked, and what of the reply is taken."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from callwright.nouns.types import Reply, ToolCall
+from callwright.proxy.session.decision.decision import Found
+from tests.proxy.session.decision.test_decide import RIGHT, context, settled, weak
+
+
+def test_nothing_is_asked_beyond_the_budget() -> None:
+    _, asked = settled([], context(0, tool_choice="required"))
+    assert asked == 0
+    _, asked = settled([], context(1, tool_choice="required"), Reply("no"))
+    assert asked == 1
+
+
+def test_a_second_answer_is_taken_only_if_the_gate_lets_it_through() -> None:
+    bad = Reply("", (ToolCall("a", "send_mail", {"to": "x"}),))
+    made, _ = settled([], context(tool_choice="required"), bad)
+    assert made.calls == []
+    good = Reply("", (RIGHT,))
+    made, _ = settled([], context(tool_choice="required"), good)
+    assert [c.call.tool for c in made.calls] == ["get_weather"]
+
+
+ORDER: dict[str, Any] = {
+    "name": "create_order",
+    "description": "Orders pieces of a part.",
+    "parameters": {
+        "type": "object",
+        "properties": {"part": {"type": "string"}, "quantity": {"type": "integer"}},
+        "required": ["part", "quantity"],
+    },
+    "annotations": {"readOnlyHint": False, "destructiveHint": False},
+}
+
+
+def order(quantity: int) -> ToolCall:
+    return ToolCall("", "create_order", {"part": "D-415", "quantity": quantity})
+
+
+def test_a_number_in_words_is_asked_about_by_schema() -> None:
+    tools = [{"type": "function", "function": ORDER}]
+    given = weak("Please order four dozen of D-415 for us.", tools=tools)
+    again = Reply(
+        json.dumps({"calls": [{"name": "create_order", "arguments": order(48).arguments}]})
+    )
+    nothing = Reply('{"no_call": "all is there"}')  # to the second reading
+    made, asked = settled([Found(order(16), dialect="fenced")], given, nothing, again)
+    assert asked == 2
+    assert [c.call.arguments for c in made.calls] == [{"part": "D-415", "quantity": 48}]
+
+
+def test_in_the_place_of_a_write_that_is_kept_back_stands_a_question() -> None:
+    tools = [{"type": "function", "function": ORDER}]
+    given = weak("Please order some more of D-415 for us.", tools=tools)
+    question = Reply('{"question": "Which quantity do you need?"}')
+    made, asked = settled([Found(order(16), dialect="fenced")], given, question)
+    assert asked == 1
+    assert (made.calls, made.text) == ([], ["Which quantity do you need?"])
+
+
+def test_a_repaired_call_is_noted_as_it_was_written_and_one_that_stays_refused_is_not() -> None:
+    bad = Found(ToolCall("c1", "send_mail", {"to": "bob"}), 0)
+    repaired = Reply(
+        '{"tool_calls":[{"name":"send_mail","arguments":{"to":"bob","text":"Rain?"}}]}'
+    )
+    made, _ = settled([bad, Found(RIGHT, 1)], context(), repaired)
+    (one,) = made.repaired
+    assert (one.id, one.wrong) == (made.calls[0].call.id, bad.call)
+    assert "text" in one.refusal
+    for reply in (
+        Reply("no"),
+        Reply('{"tool_calls":[{"name":"send_mail","arguments":{"to":"bob"}}]}'),
+    ):
+        assert settled([bad], context(), reply)[0].repaired == []
+    assert settled([Found(RIGHT, 0)], context())[0].repaired == []
