@@ -103,7 +103,7 @@ from callwright.nouns.types import (
 )
 from callwright.planning import open_planner
 from callwright.repair.gate import Gate
-from callwright.repair.provenance.invention import days_in
+from callwright.repair.provenance.value_judge import days_in
 from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.evidence import Known, Recorder, get_known_rates
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.nouns.types import READ, WRITE, Message, Tool, ToolResult
-from callwright.repair.provenance.invention import days_in, find_inventions
+from callwright.repair.provenance.invention import find_inventions
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 NUMBER, WHOLE = {"type": "number"}, {"type": "integer"}
@@ -303,22 +303,6 @@ def test_days_that_are_known_otherwise_and_those_near_them_are_known() -> None:
     for day, made in (("2026-11-24", []), ("2026-12-24", ["2026-12-24"])):
         found = find_inventions({"x": day}, tool(DAY), sources, near=7)
         assert [one.value for one in found] == made
-
-
-def test_full_dates_are_found_in_their_usual_spellings() -> None:
-    texts = [
-        "2026-11-23 or 24/12/2026",
-        "on 1st of May 2027, then June 3, 2027",
-        "03/04/2027 has two readings, 20290230 is no day",
-        "today is 20280229",
-    ]
-    assert sorted(day.isoformat() for day in days_in(texts)) == [
-        "2026-11-23",
-        "2026-12-24",
-        "2027-05-01",
-        "2027-06-03",
-        "2028-02-29",
-    ]
 
 
 DATE = {"type": "string", "format": "date"}

@@ -8,7 +8,7 @@ it is certain that it should not be made; the model then answers in words.
 * **Left out**: an optional value that nothing supports goes, whatever the tool's effects
   (:mod:`callwright.repair.provenance.unstated`); the call is made without it.
 * **Unstated**: a required number, date, address or identifier of a write stands nowhere in the
-  conversation (:mod:`callwright.repair.provenance.invention` says what is judged at all, and what
+  conversation (:mod:`callwright.repair.provenance.value_judge` says what is judged at all, and what
   counts as known).
 
 Effects are what annotations, an overlay or ``--effects`` declare. A tool of unknown effects is only

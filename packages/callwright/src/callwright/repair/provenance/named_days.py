@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from callwright.nouns.types import JsonObject, Tool
-from callwright.repair.provenance.invention import ValueJudge, read_day
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.value_judge import ValueJudge, read_day
 from callwright.schema.compiled import compiled_for
 
 _FORM = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")  # ISO 8601, with or without a time

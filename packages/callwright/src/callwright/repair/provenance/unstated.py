@@ -29,8 +29,9 @@ from callwright.language.pack import pack
 from callwright.language.tokens import split_identifier
 from callwright.nouns.types import Json, JsonObject, Tool, required_keys, to_canonical_json
 from callwright.repair.provenance.grounding import is_filler
-from callwright.repair.provenance.invention import ValueJudge, is_schema_value, reads_english
+from callwright.repair.provenance.readable import reads_english
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.value_judge import ValueJudge, is_schema_value
 from callwright.schema.compiled import Node, compiled_for
 from callwright.schema.value_edits import Pointer
 

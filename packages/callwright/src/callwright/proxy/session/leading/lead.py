@@ -57,7 +57,7 @@ from callwright.proxy.session.guarding import HeldCall
 from callwright.proxy.session.leading import guided, served, user_question
 from callwright.repair.empty_result import is_empty_result
 from callwright.repair.provenance.echoes import has_argument
-from callwright.repair.provenance.invention import can_read_numbers
+from callwright.repair.provenance.readable import can_read_numbers
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 C = TypeVar("C", bound=StepContext)

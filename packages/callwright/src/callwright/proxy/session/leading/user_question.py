@@ -71,7 +71,7 @@ def _add_unnamed(question: str, context: Context, held: Sequence[HeldCall]) -> s
     """The question, and below it the arguments of which it says no word. Both must be English to tell
     that: schemas are.
     """
-    from callwright.repair.provenance.invention import reads_english
+    from callwright.repair.provenance.readable import reads_english
 
     if not reads_english([context.query]):
         return question

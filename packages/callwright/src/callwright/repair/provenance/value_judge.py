@@ -1,0 +1,467 @@
+"""Judges values by their sources: one stands in the conversation or a result, or is derived from
+either, or is from nowhere.
+
+A rule that acts on this must be sure, so it reads only what a schema declares: numbers, and texts
+with a ``format`` or a ``pattern``. A plain text may be a paraphrase or a translation; it is judged
+only where it is a full date, a mail address or a numbered identifier ("ORD-123"). What could be
+derived counts as known: a unit converted, a sum, half of it, the day after a day that was named,
+five nights from the 15th. Only numbers that stand alone count there, not those inside a code. Where
+the number words of the user's language are not known, every whole number counts as known: it may
+have been said in words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
+from datetime import date, timedelta
+from math import ceil, floor, isclose, isfinite
+
+from callwright.language import ENGLISH
+from callwright.language.detect import language_of
+from callwright.language.number_words import group_sizes, number_languages, read_number_words
+from callwright.language.pack import pack
+from callwright.language.tokens import fold_text, split_identifier, squash_text
+from callwright.nouns.types import (
+    Json,
+    JsonObject,
+    Tool,
+    is_number,
+    to_canonical_json,
+)
+from callwright.repair.provenance.echoes import has_argument
+from callwright.repair.provenance.grounding import examples_in, is_identifier
+from callwright.repair.provenance.readable import can_read_numbers, list_languages, speaks_of_one
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.spans import NamedDay, find_named_day, find_near_days, find_span
+from callwright.schema.compiled import Node
+from callwright.schema.value_spellings import calendar_day
+
+_FACTORS = (
+    2,
+    7,
+    12,
+    24,
+    30,
+    60,
+    365,
+    1_440,
+    3_600,
+    86_400,
+)  # half and double, and the units of time
+_POWERS = (
+    100,
+    1_000,
+    1_000_000,
+    1_000_000_000,
+)  # percent, cents, thousands: of a number that was said
+_SPANS: dict[str, tuple[int, ...]] = {
+    word: tuple(many) for word, many in ENGLISH.table("calendar.spans").items()
+} | {
+    month.lower(): (place,)
+    for place, month in enumerate(ENGLISH.listed("calendar.month_names"), start=1)
+}
+_COORDINATES = ENGLISH.words("parameters.coordinate_keys")
+_TIME_UNITS = {"min": "minute", "h": "hour", "day": "day", "month": "month", "year": "year"}
+_WITHOUT_SPACES = frozenset({"zh"})
+_PERIODS = ENGLISH.listed("calendar.periods")  # that begin and end with a month
+_LONGEST_MONTH = 31
+_IN_WORDS = 12  # up to here most languages have one short word for a number
+_MOST_NUMBERS = 2_000  # beyond, nearly every number could be computed from them
+_MOST_MEANT = 4  # days that are shown
+_DEPTH = 12
+_NOON, _MIDNIGHT = 12, 24
+_HALF_DAY = 720  # minutes
+_HALF_PAST = 30  # from here on a time may be told by the next hour
+_WORD = re.compile(r"[^\W\d_]+")
+_DIGITS = re.compile(r"\d+")
+_CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?")
+_TELLING_DIGITS = 3  # fewer stand by chance in a longer number
+_LIMIT = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w,]|\.\d)")
+_DAY = ENGLISH.pattern("calendar.day")
+_COMPACT_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?!\d)")
+_MAIL = re.compile(r"[^\s@<>,;:]+@[^\s@<>,;:]+\.[A-Za-z]{2,}")
+_TEXT = "text"
+_LOOKED_UP = "looked up"
+_NUMBERED = "numbered"
+# "12345", "ORD-123"; a year and a name with one figure are none
+_CODE = re.compile(r"(?:[A-Za-z]{1,8}[-_#]?\d{3,}|\d{5,})(?:[-_]?[A-Za-z0-9]+)*")
+_DATED = 100_000  # characters of a text in which dates are looked for
+
+
+class ValueJudge:
+    """Possible sources of a value, read when first asked for."""
+
+    def __init__(
+        self,
+        sources: ProvenanceIndex,
+        said: Sequence[str],
+        near: int = 31,
+        looked_up: Container[str] = (),
+        tool: Tool | None = None,
+    ) -> None:
+        self._tool = tool
+        self._sources = sources
+        self._said = said
+        self._near = near
+        self._looked_up = looked_up
+
+    def holds(self, key: str, value: Json, node: Node) -> bool:
+        """Return True if a value has a source, could be derived, or cannot be judged."""
+        if value is None or isinstance(value, bool):
+            return True
+        if self._sources.was_asked_with(value):
+            bare = self._sources.without_echoes()
+            if bare is not self._sources:
+                judge = ValueJudge(bare, self._said, self._near, self._looked_up, self._tool)
+                return judge.holds(key, value, node)
+        role = _classify_schema(node)
+        if role == _TEXT:
+            role = _classify_text(value) or (_LOOKED_UP if key in self._looked_up else "")
+            role = role or (_NUMBERED if _is_numbered(key, value) else "")
+        if not role or is_schema_value(value, node):
+            return True
+        if role == "number":
+            named = _COORDINATES.isdisjoint(split_identifier(key)[-1:])
+            return not named or not isinstance(value, int | float) or self._number(float(value))
+        if isinstance(value, str) and role in ("date", "date-time") and self.is_other_day(value):
+            return False
+        if not isinstance(value, str) or not value or self._sources.holds(value):
+            return True
+        if role == _LOOKED_UP:
+            return False
+        if role in ("email", "idn-email", "uuid"):
+            return self._sources.holds_whole(value)
+        if role in ("date", "date-time"):
+            return self._day(value)
+        if role == "time" or _CLOCK.fullmatch(value):
+            return self._hour(value)
+        return self._digits(value)
+
+    def _number(self, value: float) -> bool:
+        value = abs(value)
+        if value in (0, 1):
+            return value == 0 or not self._is_count() or self._may_be_one()
+        if self._is_left_of_group(value):
+            return False
+        if self._sources.holds(int(value) if value.is_integer() else value):
+            return True
+        if self._is_unread(value):
+            return True
+        numbers = {abs(float(n)) for n in self._sources.numbers_apart if isfinite(n)}
+        if any(value in (floor(n), ceil(n)) for n in numbers if not n.is_integer()):
+            return True
+        if len(numbers) > _MOST_NUMBERS or value in self._sources.spelled_in_results:
+            return True
+        if _NOON < value < _MIDNIGHT and value - _NOON in numbers:  # 11 PM
+            return True
+        return (
+            value in self._spans()
+            or _is_computed(value, numbers)
+            or value in self._totals()
+            or self._is_within_limits(value, numbers)
+        )
+
+    def _is_count(self) -> bool:
+        """Return True if a declared write counts with the number: one more or less is another
+        deed.
+        """
+        effects = self._tool.effects if self._tool is not None else None
+        return effects is not None and effects.declared and effects.may_write
+
+    def _may_be_one(self) -> bool:
+        """Return True if the user spoke of one thing, in words or with the figure."""
+        said = ProvenanceIndex("", self._said)
+        return speaks_of_one(self._said) or 1.0 in said.numbers_apart
+
+    def _is_left_of_group(self, value: float) -> bool:
+        """Return True for the 3 of "three dozen", which is said of 36, unless it stands elsewhere."""
+        said, sizes = self._read_last_words()
+        is_said = value in said or not value.is_integer()
+        if is_said or not any(s >= _IN_WORDS and value * s in said for s in sizes):
+            return False
+        figures = (row for text in self._sources.texts for row in _DIGITS.findall(text))
+        return sum(float(row) == value for row in figures) <= 1 and not self._counts_by_groups()
+
+    def _read_last_words(self) -> tuple[frozenset[float], frozenset[float]]:
+        """The numbers that the last message says in words, and the sizes of the groups it counts by."""
+        last = self._said[-1] if self._said else ""
+        codes = number_languages(last, language_of(" ".join(self._said)))
+        return read_number_words(last, codes), group_sizes(last, codes)
+
+    def _counts_by_groups(self) -> bool:
+        """Return True if the tool itself speaks of dozens."""
+        about = to_canonical_json(self._tool.input_schema) if self._tool is not None else ""
+        return bool(group_sizes(about, ("en",)) - {2.0})
+
+    def _is_within_limits(self, value: float, numbers: set[float]) -> bool:
+        """Return True if the tool's own description says the number, or it is what is left between
+        one that it says and one that was stated: 40 of a tank of 50 that holds 10.
+        """
+        about = self._tool.description if self._tool is not None else ""
+        limits = {float(n) for n in _LIMIT.findall(about) if n not in examples_in(about)}
+        return value in limits or any(n + value in limits for n in numbers)
+
+    def _is_unread(self, value: float) -> bool:
+        """Return True if a number may be stated in words that cannot be read."""
+        tool = self._tool if value > _IN_WORDS else None
+        return value.is_integer() and not can_read_numbers(self._said, tool)
+
+    def _spans(self) -> set[int]:
+        """Return the numbers that the units of time and the months named stand for."""
+        spans = {n for word, many in _SPANS.items() if self._sources.mentions(word) for n in many}
+        for code in list_languages(self._said) - {"en"}:
+            spans.update(_find_spans(code, self._sources.texts))
+        return spans
+
+    def _totals(self) -> set[float]:
+        """Return the number of values under each name in the results, and their sums."""
+        under: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
+        for leaf in self._sources.leaves:
+            under[leaf.path].append(float(leaf.value) if is_number(leaf.value) else 0.0)
+        return {n for many in under.values() for n in (float(len(many)), round(sum(many), 6))}
+
+    def _day(self, text: str) -> bool:
+        """A day of which the number or the year was said, or one near a day that was named."""
+        day, numbers = calendar_day(text[:10]), self._sources.numbers_apart
+        meant = self.find_meant_days() if day is not None else frozenset()
+        if meant:
+            return day in meant
+        if day is not None and self._find_named_day() is not None:
+            return True
+        if day is None or {float(day.day), float(day.year)} & numbers:
+            return True
+        small = {n for n in numbers if 0 < n <= _LONGEST_MONTH}
+        if any(
+            day.day - n in small or n - day.day in small for n in small
+        ):  # five nights from the 15th
+            return True
+        at_an_end = day.day == 1 or (day + timedelta(days=1)).day == 1
+        if at_an_end and any(self._sources.mentions(word) for word in _PERIODS):
+            return True
+        return any(abs((day - other).days) <= self._near for other in self._list_known_days())
+
+    def list_meant(self, value: Json, node: Node, arguments: JsonObject) -> tuple[str, ...]:
+        """The days, as text, that the user's words lead to in the place of a date; in the place of a
+        number the only one that the last message says in words, unless ``arguments`` hold it.
+        """
+        if _classify_schema(node) == "number":
+            return self._list_said_numbers(arguments)
+        is_day = _classify_schema(node) == "date" or _classify_text(value) == "date"
+        meant = self.find_meant_days() or self._count_named_days()
+        days = sorted(meant, reverse=True) if is_day else ()
+        return tuple(day.isoformat() for day in days[:_MOST_MEANT])
+
+    def _list_said_numbers(self, arguments: JsonObject) -> tuple[str, ...]:
+        """The only whole number that the last message says in words, if it is too large for an hour
+        and no argument holds it.
+        """
+        said, sizes = self._read_last_words()
+        used = {float(row) for row in _DIGITS.findall(to_canonical_json(arguments))}
+        told = (said - sizes) or said  # "a dozen is 12"
+        open_ = [n for n in told if n > _IN_WORDS and n.is_integer() and n not in used]
+        return (str(int(open_[0])),) if len(open_) == len(told) == 1 else ()
+
+    def find_meant_days(self) -> frozenset[date]:
+        """The days that a span of time in the user's last message leads to, from each day that was
+        named; none where it names no span, or a day in another way.
+        """
+        span = find_span(self._said[-1]) if self._said else None
+        if span is None:
+            return frozenset()
+        named = self._list_known_days()
+        near = {day + timedelta(days=n) for day in named for n in find_near_days(self._said[-1])}
+        return frozenset(end for start in named | near for end in span.count_from(start))
+
+    def is_other_day(self, text: str) -> bool:
+        """Return True for a day that is another one than the user's last message surely means, and
+        that no result gives to a call that did not ask for it.
+        """
+        day, named = calendar_day(text[:10]), self._find_named_day()
+        if day is None or named is None or named.fits(day, self._list_possible_todays()):
+            return False
+        asked = {r.id for r in self._sources.results if has_argument(r.arguments, text)}
+        given = (leaf for leaf in self._sources.leaves if leaf.result not in asked)
+        return all(leaf.value != text for leaf in given)
+
+    def find_near_day(self) -> date | None:
+        """The one day that the user's last message names by a word that counts from today; None
+        where it names none so, or more than one day may be today.
+        """
+        named = self._find_named_day()
+        if named is None or named.weekday is not None:
+            return None
+        days = {named.count_from(today) for today in self._list_possible_todays()}
+        return days.pop() if len(days) == 1 else None
+
+    def _find_named_day(self) -> NamedDay | None:
+        return find_named_day(self._said[-1]) if self._said else None
+
+    def _list_known_days(self) -> set[date]:
+        return {*self._sources.days_known, *days_in(self._sources.texts)}
+
+    def _list_possible_todays(self) -> set[date]:
+        """The days from which "tomorrow" may count: those that were said, else today, and only where
+        neither is known those of results, such as a clock's.
+        """
+        spoken = days_in(self._sources.said_texts)
+        today = {self._sources.today} if self._sources.today is not None else set()
+        return spoken or today or self._list_known_days()
+
+    def _count_named_days(self) -> frozenset[date]:
+        """The days that the user's last message means, from each day that was named."""
+        named = self._find_named_day()
+        known = self._list_possible_todays() if named is not None else ()
+        found = (named.count_from(day) for day in known if named is not None)
+        return frozenset(day for day in found if day is not None)
+
+    def _hour(self, text: str) -> bool:
+        """A time of which the hour was said, or the next one: "quarter to five", "halb acht"."""
+        hour, minute = [*map(int, _DIGITS.findall(text)), 0, 0][:2]
+        hours = {hour, hour + 1} if minute >= _HALF_PAST else {hour}
+        if hour in (0, 12) or not can_read_numbers(self._said, self._tool):
+            return True
+        clocks = {read_minutes(t) for text in self._sources.texts for t in _CLOCK.findall(text)}
+        if any((60 * hour + minute - known) % _HALF_DAY == 0 for known in clocks):
+            return True
+        # the hour of another time, or a part of a date, is not said
+        rest = (_CLOCK.sub(" ", _DAY.sub(" ", text)) for text in self._sources.texts)
+        numbers = {n for n in ProvenanceIndex("", rest).numbers if isfinite(n)}
+        apart = {abs(60 * hour + minute - known) for known in clocks}
+        if not apart.isdisjoint(n * unit for n in numbers for unit in (1, 60)):
+            return True  # so long before or after a time that was named
+        # "tres y media" is read as three and a half
+        said = {floor(n) for n in numbers}
+        return any(not said.isdisjoint((h, h % 12)) for h in hours)
+
+    def _digits(self, text: str) -> bool:
+        """A text of which a longest row of digits was said, as a number or as a part of a longer
+        one.
+        """
+        rows = _DIGITS.findall(text)
+        longest = {row for row in rows if len(row) == max(map(len, rows))}
+        if not rows or any(float(row) in self._sources.numbers for row in longest):
+            return True
+        whole = "".join(rows)
+        seen = (
+            r
+            for text in self._sources.texts
+            for r in _DIGITS.findall(squash_text(text))
+            if len(r) > 3
+        )
+        parts = [row for row in longest if len(row) >= _TELLING_DIGITS]
+        return any(r in whole or any(row in r for row in parts) for r in seen)
+
+
+def read_minutes(clock: str) -> int:
+    """The minute of a day that a time of day names: 570 for "9:30"."""
+    hour, minute = [*map(int, _DIGITS.findall(clock)), 0][:2]
+    return 60 * hour + minute
+
+
+def _find_spans(code: str, texts: Sequence[str]) -> Iterator[int]:
+    """The numbers that names of units of time and of months stand for, in another language."""
+    language = pack(code)
+    if language is None:
+        return
+    whole = fold_text(" ".join(texts))
+    words = set(_WORD.findall(whole))
+    text_or_words = whole if code in _WITHOUT_SPACES else words
+    for written, unit in language.units.items():
+        if fold_text(written) in text_or_words and unit in _TIME_UNITS:
+            yield from _SPANS[_TIME_UNITS[unit]]
+    yield from (n for name, n in language.months.items() if fold_text(name) in text_or_words)
+
+
+def days_in(texts: Iterable[str]) -> set[date]:
+    """The full dates that texts name."""
+    parts = [text[:_DATED] for text in texts]
+    found = [calendar_day(match[0]) for text in parts for match in _DAY.finditer(text)]
+    found += [calendar_day("-".join(m.groups())) for t in parts for m in _COMPACT_DAY.finditer(t)]
+    return {day for day in found if day is not None}
+
+
+def _is_computed(value: float, numbers: set[float]) -> bool:
+    """Return True if one step of arithmetic leads from stated numbers to this one."""
+    rounded = {round(n, 6) for n in numbers}
+    for n in numbers - {0.0}:
+        factors = _FACTORS[1:] if n == 1 else (*_FACTORS, *_POWERS)
+        if any(isclose(value, n * f) or isclose(value * f, n) for f in factors):
+            return True
+        if not {
+            round(r, 6) for r in (value - n, n - value, value / n, value * n, n / value)
+        }.isdisjoint(rounded - {1.0, 0.0}):
+            return True
+    return False
+
+
+def _classify_schema(node: Node, depth: int = 0) -> str:
+    """``number``, the format of a text, ``pattern``, or ``text``; "" for what a schema leaves open,
+    lists, or lets be null.
+    """
+    node = node.resolved()
+    schema = node.schema
+    if not isinstance(schema, dict) or depth > _DEPTH or "enum" in schema or "const" in schema:
+        return ""
+    kinds = schema.get("type")
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    if kinds and all(kind in ("number", "integer") for kind in kinds):
+        return "number"
+    if kinds == ["string"]:
+        role = schema.get("format") or ("pattern" if schema.get("pattern") else _TEXT)
+        return role if isinstance(role, str) else ""
+    branches = [b for keyword in ("anyOf", "oneOf", "allOf") for b in node.branches(keyword)]
+    roles = {_classify_schema(b, depth + 1) for b in branches}
+    return roles.pop() if kinds == [None] and len(roles) == 1 else ""
+
+
+def read_day(value: Json, node: Node) -> date | None:
+    """The day of a scalar that its schema or its form tells to be a date, with or without a time."""
+    if not isinstance(value, str):
+        return None
+    role = _classify_schema(node)
+    role = _classify_text(value) if role == _TEXT else role
+    return calendar_day(value[:10]) if role in ("date", "date-time") else None
+
+
+def _classify_text(value: Json) -> str:
+    """Return the kind of a text without a declared format: a full date or a mail address; else
+    "".
+    """
+    if not isinstance(value, str):
+        return ""
+    if _DAY.fullmatch(value[:10]) and value[10:11] in ("", "T", " "):
+        return "date"
+    return "email" if _MAIL.fullmatch(value) else ""
+
+
+def _is_numbered(key: str, value: Json) -> bool:
+    """Return True if a text is an identifier by its argument's name and holds a number by its form:
+    nobody paraphrases it.
+    """
+    return (
+        isinstance(value, str) and _CODE.fullmatch(value) is not None and is_identifier(key, value)
+    )
+
+
+def is_schema_value(value: Json, node: Node) -> bool:
+    """Return True if the schema itself gives the value: its default, or a value that its
+    description names, except as an example.
+    """
+    node = node.resolved()
+    if any(
+        to_canonical_json(node.get(key)) == to_canonical_json(value)
+        for key in ("default", "const")
+        if node.get(key) is not None
+    ):
+        return True
+    about = node.get("description")
+    if not isinstance(about, str):
+        return False
+    text = value if isinstance(value, str) else to_canonical_json(value)
+    return (
+        text in about
+        and text not in examples_in(about)
+        and re.search(rf"(?<![\w.]){re.escape(text)}(?!\w|\.\d)", about) is not None
+    )
