@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from callwright.dataflow.lineage import collect_inherited
-from callwright.grounding.finish import finish
+from callwright.grounding.answer.finish import finish
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Answer, Reply, ToolResult
 

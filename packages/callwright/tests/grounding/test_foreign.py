@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from callwright.grounding import Facts, check_statement, facts_of
+from callwright.grounding.answer.reply import split_prose
 from callwright.grounding.foreign import moments_in, numbers_in
-from callwright.grounding.reply import split_prose
 from callwright.nouns.types import ToolResult
 
 TRIP = {"from": "Berlin", "to": "Rome", "distance_km": 1184.5, "price": 1250.0, "currency": "EUR"}

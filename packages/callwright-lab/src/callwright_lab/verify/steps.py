@@ -16,8 +16,8 @@ from typing import Literal
 
 from callwright.dataflow.flow import find_verb_kind
 from callwright.grounding import check_statement, facts_of
+from callwright.grounding.answer.reply import split_prose
 from callwright.grounding.grounding_result import NOWHERE, GroundingResult, is_unheard
-from callwright.grounding.reply import split_prose
 from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.parsing.tool_vocabulary import FINISH

@@ -18,7 +18,7 @@ from callwright.agent.render import (
     render_signature,
     render_signatures,
 )
-from callwright.grounding.summary import render_growing_results
+from callwright.grounding.answer.summary import render_growing_results
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.protocols import ChatRequest, ReplyMode

@@ -29,7 +29,7 @@ from callwright.agent.bind import Bound, View, build_bind_request, read_reply
 from callwright.agent.render import choose_listed_tools, render_signature
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.today import render_today
-from callwright.grounding.summary import render_growing_results
+from callwright.grounding.answer.summary import render_growing_results
 from callwright.nouns.limits import Limits
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.protocols import ChatRequest, Planner, ReplyMode

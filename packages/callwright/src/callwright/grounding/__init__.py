@@ -2,10 +2,8 @@
 statement.
 """
 
-from callwright.grounding.facts import Facts
-from callwright.grounding.finish import (
+from callwright.grounding.answer.finish import (
     UNCONFIRMED,
-    Words,
     WrittenAnswer,
     check_answer,
     check_written_answer,
@@ -13,10 +11,12 @@ from callwright.grounding.finish import (
     finish_without_repair,
     write_answer,
 )
+from callwright.grounding.answer.live_answer import LiveAnswer
+from callwright.grounding.answer.questions import Words
+from callwright.grounding.answer.quoting import build_abstention, build_no_answer, report_outcome
+from callwright.grounding.facts import Facts
 from callwright.grounding.grounding_result import GroundingResult
 from callwright.grounding.index import facts_of
-from callwright.grounding.live_answer import LiveAnswer
-from callwright.grounding.quoting import build_abstention, build_no_answer, report_outcome
 from callwright.grounding.support import check_statement
 
 __all__ = [

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from callwright.grounding.summary import fit_content
+from callwright.grounding.answer.summary import fit_content
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.trajectory import Step, Trajectory

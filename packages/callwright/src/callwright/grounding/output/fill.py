@@ -12,9 +12,9 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from callwright.grounding.answer.summary import render_skips
 from callwright.grounding.output.support import Evidence, Unsupported, find_unsupported
 from callwright.grounding.output.target import NAME, OutputTarget
-from callwright.grounding.summary import render_skips
 from callwright.nouns.errors import Violation
 from callwright.nouns.model_profile import SMALL
 from callwright.nouns.protocols import ChatRequest, ReplyMode

@@ -91,7 +91,7 @@ def compose_from_results(context: Context, load: Callable[[Callable[[], None]], 
     nothing, that the question could not be answered, and why.
     """
     load(_load_grounding)
-    from callwright.grounding.quoting import build_abstention
+    from callwright.grounding.answer.quoting import build_abstention
 
     results = context.state.results or context.state.earlier
     answer = build_abstention(results, (), _WHY, context.query)
@@ -100,4 +100,4 @@ def compose_from_results(context: Context, load: Callable[[Callable[[], None]], 
 
 
 def _load_grounding() -> None:
-    from callwright.grounding import quoting  # noqa: F401
+    from callwright.grounding.answer import quoting  # noqa: F401

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TypeVar
 
-from callwright import prompts
 from callwright.agent.bind import Bound
 from callwright.agent.for_client import ForClient, Parts, make_call_key
 from callwright.agent.run_facts import RunFacts
@@ -323,13 +322,6 @@ def is_answered_by_engine(context: Context) -> bool:
     return not is_left and not wants_json
 
 
-class _Behind:
-    """Questions for the answer, put behind the conversation: the upstream has read all of it."""
-
-    def ask(self, question: str, /, **values: str) -> tuple[Message, ...]:
-        return prompts.render(question, **values)
-
-
 def write_answer(
     context: Context, made: Lead, shown: Sequence[Tool] = ()
 ) -> Generator[Question, Reply, Answer | None]:
@@ -352,7 +344,7 @@ def write_answer(
     mode: ReplyMode = "schema" if context.schema else "text"
     words_in = Words(context.spoken, _has_written(context))
     dialogue = write_from_results(
-        query, results, skips, mode=mode, facts=live.facts, prompt=_Behind(), words=words_in
+        query, results, skips, mode=mode, facts=live.facts, words=words_in
     )
     try:
         request = next(dialogue)

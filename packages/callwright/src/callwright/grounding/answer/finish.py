@@ -7,18 +7,17 @@ replies. Nothing unconfirmed is kept without its mark, and nothing is dropped in
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from rapidfuzz.fuzz import ratio
-
-from callwright import prompts
-from callwright.grounding.facts import Facts
-from callwright.grounding.grounding_result import Fix, GroundingResult
-from callwright.grounding.index import facts_of
-from callwright.grounding.quoting import (
+from callwright.grounding.answer.non_answers import (
+    explain_non_answer,
+    join_echoes,
+    leave_echoes_out,
+)
+from callwright.grounding.answer.questions import Prompt, Questions, Words
+from callwright.grounding.answer.quoting import (
     append_missing,
     build_abstention,
     list_changes,
@@ -26,78 +25,33 @@ from callwright.grounding.quoting import (
     list_telling,
     quote_result,
 )
-from callwright.grounding.reply import (
-    WORDS,
+from callwright.grounding.answer.reply import (
     Draft,
     Drafts,
     read_drafts,
     read_words,
-    schema_for,
     split_prose,
 )
-from callwright.grounding.summary import render_skips, summarise_results
+from callwright.grounding.facts import Facts
+from callwright.grounding.grounding_result import Fix, GroundingResult
+from callwright.grounding.index import facts_of
 from callwright.grounding.support import check_statement
-from callwright.language import ENGLISH
 from callwright.language.spoken import load_phrases
-from callwright.language.tokens import split_tokens, squash_text
 from callwright.nouns.model_profile import SMALL
 from callwright.nouns.protocols import ChatRequest, ReplyMode
-from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import (
-    READ_LOCAL,
     Answer,
     Edit,
-    Message,
     Reply,
     Skip,
     Statement,
-    Tool,
     ToolResult,
 )
 from callwright.nouns.wire_names import EditRules
 
 UNCONFIRMED = load_phrases("en")["unconfirmed"]
-_FORMATS = {
-    "schema": (
-        'Reply with JSON: {"statements": [{"text": "...", "results": ["r1"]}], "missing": []}. In'
-        ' "missing" name what the user asked for and no result says; else leave it empty.'
-    ),
-    "native": "Call the tool Finish exactly once.",
-    "text": (
-        "Output exactly TWO lines:\nAction: Finish\n"
-        'Action Input: {"return_type": "give_answer", "final_answer": "..."}'
-    ),
-}
-_QUOTED = 200  # characters of a reply that are shown as they stand
-_IN_WORDS = 'Reply with {"final_answer": "..."}.'
-_PLAIN = 3_000  # characters of the summary when the question is put again
 _WITHDRAWN = EditRules.ANSWER_WITHDRAWN
-_OPEN = ENGLISH.words("statements.open_questions")
-_TELLING_NOTHING = ENGLISH.words("statements.telling_nothing")
-_A_CALL = re.compile(r"([\w.\-]+) ?\(.*\)\.?\Z|([\w.\-]+)\([\"{]", re.DOTALL)
-# a statement so like the question, in percent, answers nothing
-_ECHO = threshold("callwright.grounding", "echo")
-_ECHO_PART = threshold("callwright.grounding", "echo_part")
 _ANNOUNCING = (":", "：")  # signs at the end of a line that a list follows
-_PART = 24  # letters of a part of a question that is no name or value
-
-
-class Prompt(Protocol):
-    """A beginning that all questions of a run share, or of a conversation."""
-
-    def ask(self, question: str, /, **values: str) -> tuple[Message, ...]:
-        """The messages of one question, a prompt file with one section, behind what is shared."""
-        ...
-
-
-class Words(NamedTuple):
-    """An answer in plain sentences. ``language``: its name in the question;
-    ``has_written``: whether a call has changed anything. Where none has, a small model that is asked
-    what was done says that all was.
-    """
-
-    language: str
-    has_written: bool
 
 
 class WrittenAnswer(NamedTuple):
@@ -154,39 +108,33 @@ def write_answer(
     the model is not asked at all. ``facts`` are those of the results, where they are indexed
     already. ``prompt``: what all questions of a run share, the results among it; None where there is
     no run, and the question holds its own summary of them. ``answer_tokens``: of the reply that
-    writes the answer. ``words``: the answer is asked for in plain sentences, behind a ``prompt`` that
-    shows the results, and what no result confirms is left out. None: statements that name the
-    results they rest on.
+    writes the answer. ``words``: the answer is asked for in plain sentences, and what no result
+    confirms is left out. None: statements that name the results they rest on.
     """
     done = list_telling(results)
     if not done:
         return WrittenAnswer(build_abstention(results, skips, query=query))
     facts = facts if facts is not None else facts_of(query, results, skips)
     ids = [r.id for r in results]
-    if prompt is None:
-        request = _build_question(query, results, skips, mode, char_limit, ids)
-    elif words is None:
-        request = _build_run_question(prompt, facts, mode, ids)
-    else:
-        request = _build_question_in_words(prompt, facts, mode, words)
-    request = replace(request, max_tokens=answer_tokens)
+    questions = Questions(facts, mode, prompt, words)
+    request = replace(questions.ask_answer(char_limit), max_tokens=answer_tokens)
     reply = yield request
     drafts = read_drafts(reply, ids)
     if _is_empty_reply(drafts) and not drafts.gave_up and repair_questions > 0:
         repair_questions -= 1
-        reply = yield _build_retry_request(request, reply, prompt)
+        reply = yield questions.ask_again(request, reply)
         drafts = read_drafts(reply, ids) if not _is_not_known(reply) else Drafts()
     if _is_empty_reply(drafts):
         return WrittenAnswer(build_abstention(results, skips, "the model gave no answer", query))
-    drafts = _join_echoes(drafts, facts)
-    drafts = _leave_echoes_out(drafts, facts) if words is not None else drafts
+    drafts = join_echoes(drafts, facts)
+    drafts = leave_echoes_out(drafts, facts) if words is not None else drafts
     statements: list[Statement] = []
     edits: list[Edit] = []
     texts, rules = [], []
     for position, draft in enumerate(drafts.statements):
         place = (position, len(drafts.statements))
         statement, made, left = yield from _verify_statement(
-            draft, facts, request, reply, repair_questions, place, prompt
+            draft, questions, request, reply, repair_questions, place
         )
         repair_questions = left
         if words is not None and statement.support == "unsupported":
@@ -227,7 +175,7 @@ def finish_without_repair(
     """
     facts = facts_of(query, results, ())
     ids = [r.id for r in results]
-    request = _build_question(query, results, (), mode, char_limit, ids)
+    request = Questions(facts, mode).ask_answer(char_limit)
     reply = yield replace(request, max_tokens=answer_tokens)
     drafts = read_drafts(reply, ids)
     text = "".join(
@@ -276,7 +224,7 @@ def decide_statement(draft: Draft, facts: Facts, position: int) -> Statement | N
     """The statement as it stands in the answer of :func:`write_answer`; None where the model would
     be asked about it first.
     """
-    if _explain_non_answer(draft.text, facts):
+    if explain_non_answer(draft.text, facts):
         return None
     verdict = check_statement(draft.text, facts, draft.results)
     if verdict.support == "unsupported" and not _repair_statement(draft, verdict, facts):
@@ -288,75 +236,18 @@ def _is_empty_reply(drafts: Drafts) -> bool:
     return not drafts.statements and not drafts.missing
 
 
-def _build_question(
-    query: str,
-    results: Sequence[ToolResult],
-    skips: Sequence[Skip],
-    mode: ReplyMode,
-    limit: int,
-    ids: Sequence[str],
-) -> ChatRequest:
-    summary = summarise_results(query, results, skips, limit)
-    messages = prompts.render("finish", format=_FORMATS[mode], summary=summary, query=query)
-    return _build_answer_request(messages, mode, ids)
-
-
-def _build_run_question(
-    prompt: Prompt, facts: Facts, mode: ReplyMode, ids: Sequence[str]
-) -> ChatRequest:
-    skipped = _render_skipped(facts)
-    values = {"skipped": skipped, "format": _FORMATS[mode], "query": facts.query}
-    return _build_answer_request(prompt.ask("ask_answer", **values), mode, ids)
-
-
-def _build_question_in_words(
-    prompt: Prompt, facts: Facts, mode: ReplyMode, words: Words
-) -> ChatRequest:
-    values = {
-        "skipped": f"{_render_skipped(facts)}{_render_found(facts)}",
-        "language": words.language,
-        "format": _IN_WORDS if mode == "schema" else "",
-    }
-    messages = prompt.ask("ask_done" if words.has_written else "ask_found", **values)
-    return ChatRequest(messages, "answer", schema=WORDS if mode == "schema" else None)
-
-
-def _render_found(facts: Facts) -> str:
-    """Return what was found, said again where a call found nothing: a small model tells of the last
-    result.
-    """
-    found = [quote_result(result).text for result in list_telling(facts.results)]
-    return f"What was found: {'; '.join(found)}.\n" if len(found) < len(facts.results) else ""
-
-
-def _render_skipped(facts: Facts) -> str:
-    return "".join(f"{line}\n" for line in render_skips(facts.skips))
-
-
-def _build_answer_request(
-    messages: tuple[Message, ...], mode: ReplyMode, ids: Sequence[str]
-) -> ChatRequest:
-    if mode == "schema":
-        return ChatRequest(messages, "answer", schema=schema_for(ids))
-    if mode == "native":
-        tool = Tool("Finish", "Give the final answer.", schema_for(ids), effects=READ_LOCAL)
-        return ChatRequest(messages, "answer", tools=(tool,), tool_choice="required")
-    return ChatRequest(messages, "answer", stop=("\nObservation:", "\nHuman:"))
-
-
 def _verify_statement(
     draft: Draft,
-    facts: Facts,
+    questions: Questions,
     request: ChatRequest,
     reply: Reply,
     repair_questions: int,
     place: tuple[int, int],
-    prompt: Prompt | None,
 ) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
     """Check one statement; repair it by rule, else by one question, else mark it."""
-    position = place[0]
+    position, facts = place[0], questions.facts
     verdict = check_statement(draft.text, facts, draft.results)
-    why = _explain_non_answer(draft.text, facts)
+    why = explain_non_answer(draft.text, facts)
     echo = bool(why)
     if echo:
         verdict = GroundingResult("unsupported", [why])
@@ -367,9 +258,9 @@ def _verify_statement(
     ):
         repair_questions -= 1
         restated = yield (
-            _build_plain_request(facts, prompt, request.max_tokens // 2)
-            if echo and request.schema != WORDS
-            else _build_restate_request(draft, verdict, facts, request, reply, prompt)
+            questions.ask_plainly(request.max_tokens // 2)
+            if echo and not questions.is_form_of_words
+            else questions.ask_restatement(draft, verdict, request, reply)
         )
         found = _parse_restatement(restated, draft, facts)
         if found is not None:
@@ -456,66 +347,11 @@ def apply_fixes(text: str, fixes: Sequence[Fix]) -> str:
     return text
 
 
-def _build_restate_request(
-    draft: Draft,
-    verdict: GroundingResult,
-    facts: Facts,
-    request: ChatRequest,
-    reply: Reply,
-    prompt: Prompt | None,
-) -> ChatRequest:
-    problems, evidence = "; ".join(verdict.problems), _render_evidence(verdict, facts)
-    return _build_followup_request(request, reply, draft.text, problems, evidence, prompt)
-
-
-def _build_plain_request(facts: Facts, prompt: Prompt | None, max_tokens: int) -> ChatRequest:
-    """The question again, without the reply that only repeated it: small models repeat that once
-    more. The reply is plain text, which takes half the tokens of the answer's form.
-    """
-    if prompt is None:
-        summary = summarise_results(facts.query, facts.results, facts.skips, _PLAIN)
-        messages = prompts.render("finish_plain", summary=summary, query=facts.query)
-    else:
-        skipped = _render_skipped(facts)
-        messages = prompt.ask("ask_plain", skipped=skipped, query=facts.query)
-    return ChatRequest(messages, "answer.restate", max_tokens=max_tokens)
-
-
-def _build_retry_request(request: ChatRequest, reply: Reply, prompt: Prompt | None) -> ChatRequest:
-    """The one question after a reply that holds no statement at all."""
-    said = " ".join(reply.text.split())[:_QUOTED] or "(nothing)"
-    why = "it holds no statement, so it answers nothing"
-    return _build_followup_request(request, reply, said, why, "", prompt)
-
-
-def _build_followup_request(
-    request: ChatRequest,
-    reply: Reply,
-    statement: str,
-    problems: str,
-    evidence: str,
-    prompt: Prompt | None,
-) -> ChatRequest:
-    name = "finish_restate" if prompt is None else "ask_restate"
-    asked = prompts.render(name, statement=statement, problems=problems, evidence=evidence)
-    said = Message("assistant", reply.text or "(tool call)")
-    messages = (*request.messages, said, *asked)
-    if request.schema == WORDS:  # the system prompt may ask for JSON
-        return ChatRequest(messages, "answer.restate", schema=WORDS, max_tokens=120)
-    return ChatRequest(messages, "answer.restate", max_tokens=120, stop=("\n\n",))
-
-
-def _render_evidence(verdict: GroundingResult, facts: Facts) -> str:
-    quotes = [f"{c.result}: {c.quote}" for c in verdict.citations if c.quote]
-    quotes += [f"{f.leaf.result}: {facts.quote(f.leaf)}" for f in verdict.fixes]
-    return "The summary says: " + "; ".join(dict.fromkeys(quotes)) + "\n" if quotes else ""
-
-
 def _parse_restatement(
     reply: Reply, draft: Draft, facts: Facts
 ) -> tuple[str, GroundingResult] | None:
     text = _take_statement(read_words(reply.text).strip().strip('"'))
-    if not text or _is_not_known(reply) or _explain_non_answer(text, facts):
+    if not text or _is_not_known(reply) or explain_non_answer(text, facts):
         return None
     verdict = check_statement(text, facts, draft.results)
     return (text, verdict) if verdict.support in ("supported", "limitation") else None
@@ -528,60 +364,6 @@ def _take_statement(text: str) -> str:
     if not said or not said[0].endswith(_ANNOUNCING):
         return lines[0]
     return "\n".join(said)
-
-
-def _explain_non_answer(text: str, facts: Facts) -> str:
-    """Return the reason why a statement states nothing, whatever supports its values; "" if it
-    states something.
-    """
-    called = _A_CALL.match(text.strip())
-    if called is not None and (called[1] or called[2]) in {r.tool for r in facts.results}:
-        return "this is a call, and says nothing of what came of it"
-    return "this only repeats the question" if _is_question_echo(text, facts) else ""
-
-
-def _is_question_echo(text: str, facts: Facts) -> bool:
-    """Return True if a statement only repeats the question. It has nearly the same words, is a
-    whole part of it, or has no informative words of its own.
-    """
-    if ratio(text.lower(), facts.query.lower()) > _ECHO:
-        return True
-    said, asked_for = squash_text(text), squash_text(facts.query)
-    if len(said) >= _PART and said in asked_for:
-        return True
-    if len(said) > _ECHO_PART / 100 * len(asked_for) and _is_subsequence(said, asked_for):
-        return True  # the request, with a word or a comma less
-    asked = set(split_tokens(facts.query))
-    return bool(_OPEN & asked) and not set(split_tokens(text)) - asked - _TELLING_NOTHING
-
-
-def _join_echoes(drafts: Drafts, facts: Facts) -> Drafts:
-    """Return the statements as one where together they only repeat parts of the request."""
-    texts = [draft.text for draft in drafts.statements]
-    if len(texts) < 2 or not repeats_parts(texts, facts):
-        return drafts
-    if sum(len(squash_text(text)) for text in texts) < _PART:
-        return drafts
-    cited = dict.fromkeys(result for draft in drafts.statements for result in draft.results)
-    return replace(drafts, statements=(Draft(facts.query, (*cited,)),))
-
-
-def _leave_echoes_out(drafts: Drafts, facts: Facts) -> Drafts:
-    """Return the sentences that state something; all of them where none does."""
-    kept = tuple(one for one in drafts.statements if not _explain_non_answer(one.text, facts))
-    return replace(drafts, statements=kept) if kept else drafts
-
-
-def repeats_parts(texts: Sequence[str], facts: Facts) -> bool:
-    """Return True if each of these statements stands in the request, word for word."""
-    asked = squash_text(facts.query)
-    return all(squash_text(text) in asked for text in texts)
-
-
-def _is_subsequence(part: str, whole: str) -> bool:
-    """Return True if the signs of a text stand in another in the same order."""
-    left = iter(whole)
-    return bool(part) and all(sign in left for sign in part)
 
 
 def _is_not_known(reply: Reply) -> bool:

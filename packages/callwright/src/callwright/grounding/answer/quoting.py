@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from callwright.grounding.answer.reply import Drafts
 from callwright.grounding.facts import render_content
 from callwright.grounding.quantity import find_numbers
-from callwright.grounding.reply import Drafts
 from callwright.language.spoken import guess_spoken, load_phrases
 from callwright.nouns.types import (
     Answer,

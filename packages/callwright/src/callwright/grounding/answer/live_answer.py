@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from callwright.grounding.answer.finish import decide_statement
+from callwright.grounding.answer.non_answers import repeats_parts
+from callwright.grounding.answer.reply import read_begun_drafts
 from callwright.grounding.facts import Facts
-from callwright.grounding.finish import decide_statement, repeats_parts
 from callwright.grounding.index import facts_of
-from callwright.grounding.reply import read_begun_drafts
 from callwright.nouns.types import Skip, ToolResult
 
 
 class LiveAnswer:
-    """Reads the reply to the first question of :func:`~callwright.grounding.finish.write_answer` as
+    """Reads the reply to the first question of :func:`~callwright.grounding.answer.finish.write_answer` as
     it comes. All that it gives is the beginning of that answer's text.
 
     It gives nothing from the first statement on that the model would be asked about: only the whole

@@ -12,7 +12,6 @@ from callwright.grounding import (
 from callwright.nouns.errors import Failure
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import Answer, Reply, Skip, ToolCall, ToolResult, to_canonical_json
-from callwright.prompts.run_prompt import RunPrompt
 
 PARIS = ToolResult(
     "r1",
@@ -241,13 +240,6 @@ def test_a_reply_cut_in_the_middle_keeps_its_whole_statements_and_says_so() -> N
     assert any("cut off" in m for m in answer.missing)
 
 
-def test_the_decoding_schema_lets_only_existing_results_be_cited() -> None:
-    request = next(finish(QUERY, [PARIS, LONDON], mode="schema"))
-    assert request.schema is not None
-    cited = request.schema["properties"]["statements"]["items"]["properties"]["results"]
-    assert cited["items"]["enum"] == ["r1", "r2"]
-
-
 NOTHING = ['{"calls": []}', '{"statements": []}', "{}", '{"final', ""]
 
 
@@ -311,25 +303,6 @@ def test_an_answer_that_says_nothing_was_found_names_a_handful_of_tools_and_not_
     assert len(many.missing) == 6
     assert "a, b, c, d" not in build_abstention((), [Skip(c, "x") for c in "abcde"]).text
     assert "(a, b, c, d)" in build_abstention((), [Skip(c, "x") for c in "abcd"]).text
-
-
-def test_of_a_run_every_question_of_the_answer_stands_behind_what_all_questions_share() -> None:
-    """The answer, the same without the reply that repeated it, and a statement once more."""
-    prompt = RunPrompt(QUERY, ("- population(city: string)",), ("r1: population() -> 2",))
-    result = ToolResult("r1", "population", {"city": "Paris"}, {"people": 2_102_650})
-    for said, marks in (
-        (QUERY, ["you cannot call tools any more", "State the answer as a fact"]),
-        ("Paris has 9 mayors.", ["you cannot call tools any more", "not confirmed by the results"]),
-    ):
-        dialogue = write_answer(QUERY, [result], mode="schema", prompt=prompt)
-        asked = [next(dialogue)]
-        asked.append(dialogue.send(Reply(statements((said, ["r1"])))))
-        dialogue.close()
-        for request, mark in zip(asked, marks, strict=True):
-            assert mark in request.messages[-1].content
-            head = request.messages[1].content
-            assert head.startswith(f"User request: {QUERY}\n\nTools:\n- population(city: string)")
-            assert "EXECUTION SUMMARY" not in head
 
 
 def test_a_list_that_a_restated_answer_announces_comes_with_it() -> None:

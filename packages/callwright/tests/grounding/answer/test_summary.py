@@ -1,7 +1,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.grounding.summary import fair_shares, render_growing_results, summarise_results
+from callwright.grounding.answer.summary import (
+    fair_shares,
+    render_growing_results,
+    summarise_results,
+)
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Skip, ToolResult
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.grounding.reply import (
+from callwright.grounding.answer.reply import (
     Draft,
     Drafts,
     read_drafts,

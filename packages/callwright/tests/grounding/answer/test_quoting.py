@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.grounding.quoting import (
+from callwright.grounding.answer.quoting import (
     build_abstention,
     build_no_answer,
     list_changes,

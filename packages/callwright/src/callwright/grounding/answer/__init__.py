@@ -1,0 +1,1 @@
+"""The answer in words: asked for, read, checked, repaired or quoted."""
