@@ -8,7 +8,7 @@ replies. Nothing unconfirmed is kept without its mark, and nothing is dropped in
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from callwright.grounding.answer.non_answers import (
@@ -111,8 +111,7 @@ def write_answer(
     writes the answer. ``words``: the answer is asked for in plain sentences, and what no result
     confirms is left out. None: statements that name the results they rest on.
     """
-    done = list_telling(results)
-    if not done:
+    if not list_telling(results):
         return WrittenAnswer(build_abstention(results, skips, query=query))
     facts = facts if facts is not None else facts_of(query, results, skips)
     ids = [r.id for r in results]
@@ -128,37 +127,54 @@ def write_answer(
         return WrittenAnswer(build_abstention(results, skips, "the model gave no answer", query))
     drafts = join_echoes(drafts, facts)
     drafts = leave_echoes_out(drafts, facts) if words is not None else drafts
-    statements: list[Statement] = []
-    edits: list[Edit] = []
-    texts, rules = [], []
+    written = _Written(is_in_words=words is not None)
     for position, draft in enumerate(drafts.statements):
         place = (position, len(drafts.statements))
-        statement, made, left = yield from _verify_statement(
+        statement, made, repair_questions = yield from _verify_statement(
             draft, questions, request, reply, repair_questions, place
         )
-        repair_questions = left
-        if words is not None and statement.support == "unsupported":
+        if written.is_in_words and statement.support == "unsupported":
             verdict = GroundingResult("unsupported", [*statement.problems])
             statement, made = _withdraw_statement(draft, verdict, facts, place, echo=False)
-        statements.append(statement)
-        rules.append(made[-1].rule if made else "")
-        edits += made
-        is_again = rules[-2:] == [_WITHDRAWN, _WITHDRAWN] and words is not None
-        if not is_again or statement.text != statements[-2].text:
-            texts.append(draft.glue + statement.text if position else statement.text)
-    given_up = [
-        s.text.split("\n")[0] for s, e in zip(statements, rules, strict=True) if e == _WITHDRAWN
-    ]
-    if words is not None and len(given_up) == len(statements):
-        found = [quote_result(result) for result in done]
-        texts += ["\n" + "\n".join(f"- {one.text}" for one in found)]
-        statements += found
-    missing = (*list_missing(drafts, results, facts.phrases), *given_up)
-    changes = list_changes(results, "".join(texts))
-    said = "\n".join(("".join(texts), *(change.text for change in changes)))
-    text = append_missing(said, missing, facts.phrases)
-    answer = Answer(text, (*statements, *changes), missing, tuple(edits))
-    return WrittenAnswer(answer, tuple(dict.fromkeys(drafts.missing)))
+        written.add(draft, statement, made)
+    return WrittenAnswer(written.join(drafts, facts), tuple(dict.fromkeys(drafts.missing)))
+
+
+@dataclass(slots=True)
+class _Written:
+    """The statements of an answer, verified, and the text that they make."""
+
+    is_in_words: bool
+    statements: list[Statement] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    is_withdrawn: list[bool] = field(default_factory=list)
+
+    def add(self, draft: Draft, statement: Statement, edits: Sequence[Edit]) -> None:
+        """Add a statement. In plain sentences, that one was left out is said once for all in a row."""
+        self.is_withdrawn.append(bool(edits) and edits[-1].rule == _WITHDRAWN)
+        is_again = self.is_in_words and all(self.is_withdrawn[-2:])
+        if not (is_again and self.statements and statement.text == self.statements[-1].text):
+            self.texts.append(draft.glue + statement.text if self.statements else statement.text)
+        self.statements.append(statement)
+        self.edits += edits
+
+    def join(self, drafts: Drafts, facts: Facts) -> Answer:
+        """The answer, with what is missing and what changed. Where nothing is left of plain
+        sentences, what the calls returned is quoted.
+        """
+        pairs = zip(self.statements, self.is_withdrawn, strict=True)
+        given_up = [one.text.split("\n")[0] for one, is_gone in pairs if is_gone]
+        statements, texts = [*self.statements], [*self.texts]
+        if self.is_in_words and all(self.is_withdrawn):
+            found = [quote_result(result) for result in list_telling(facts.results)]
+            texts += ["\n" + "\n".join(f"- {one.text}" for one in found)]
+            statements += found
+        missing = (*list_missing(drafts, facts.results, facts.phrases), *given_up)
+        changes = list_changes(facts.results, "".join(texts))
+        said = "\n".join(("".join(texts), *(change.text for change in changes)))
+        text = append_missing(said, missing, facts.phrases)
+        return Answer(text, (*statements, *changes), missing, tuple(self.edits))
 
 
 def finish_without_repair(
