@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from callwright.nouns.trace import KINDS
 from callwright.nouns.wire_names import (
     OLD_SPELLINGS,
     WIRE_NAMES,
     Spellings,
-    code_names,
     current_literal,
-    wire_name,
 )
 
 
@@ -19,9 +15,6 @@ def test_every_group_maps_one_name_to_one_literal() -> None:
     for group, table in WIRE_NAMES.items():
         assert len({*table.values()}) == len(table), group
         assert all(name.isidentifier() for name in table), group
-        for name, literal in table.items():
-            assert wire_name(group, name) == literal
-            assert code_names(group, literal) == (name,)
 
 
 def test_the_kinds_of_events_are_those_of_the_table() -> None:
@@ -29,19 +22,11 @@ def test_the_kinds_of_events_are_those_of_the_table() -> None:
 
 
 def test_names_that_the_code_has_renamed_keep_what_is_stored() -> None:
-    assert wire_name("edit rules", "hallucinated_call") == "ghost_call"
-    assert wire_name("edit rules", "repair_json") == "mend_json"
-    assert code_names("edit rules", "list_to_single+text_to_number") == (
-        "list_to_single",
-        "text_to_number",
-    )
+    assert WIRE_NAMES["edit rules"]["hallucinated_call"] == "ghost_call"
+    assert WIRE_NAMES["edit rules"]["repair_json"] == "mend_json"
 
 
-def test_an_unknown_name_is_an_error_and_an_unknown_literal_is_left_as_it_is() -> None:
-    with pytest.raises(KeyError):
-        wire_name("edit rules", "no such rule")
-    with pytest.raises(KeyError):
-        code_names("edit rules", "no such rule")
+def test_an_unknown_literal_is_left_as_it_is() -> None:
     assert current_literal("edit rules", "of_a_later_version") == "of_a_later_version"
 
 
@@ -55,4 +40,3 @@ def test_old_spellings_lead_to_literals_of_today_and_hide_none() -> None:
 def test_an_old_spelling_is_read_as_what_is_stored_today() -> None:
     old: Spellings = {**OLD_SPELLINGS, "edit rules": {"phantom": "ghost_call"}}
     assert current_literal("edit rules", "trim+phantom", old) == "trim+ghost_call"
-    assert code_names("edit rules", "phantom", old) == ("hallucinated_call",)

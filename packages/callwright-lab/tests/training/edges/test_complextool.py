@@ -72,14 +72,3 @@ def test_with_an_encoder_tools_and_pairs_have_more_numbers() -> None:
     assert more.pairs.shape[-1] - plain.pairs.shape[-1] == len(MEANINGS)
     assert more.tools.shape[-1] - plain.tools.shape[-1] == 4
     assert np.isfinite(more.tools).all()
-
-
-def test_gold_without_any_input_is_a_habit() -> None:
-    assert not complextool.is_order_arbitrary(example(0))
-    bare = [Tool("a"), Tool("b")]
-    assert complextool.is_order_arbitrary(
-        example_from_calls("x", "s", "q", bare, ["a", "b"], {1: [0]})
-    )
-    assert not complextool.is_order_arbitrary(
-        example_from_calls("y", "s", "q", bare, ["a", "b"], {})
-    )

@@ -15,20 +15,26 @@ from callwright_lab.training.refiner.data import (
     PAPER,
     PAPER_UPSTREAMS,
     Recipe,
+    Tasks,
     build_correct_samples,
     build_erroneous_samples,
+    build_rule_samples,
     build_shuffled_samples,
-    compose_samples,
     divide_evenly,
     report_samples,
+    split_recipe,
 )  # fmt: skip
 from callwright_lab.training.refiner.rewards import grade_reading
 from callwright_lab.training.refiner.sources import simplify_to_steps
-from callwright_lab.training.refiner.task import split_held_out
+from callwright_lab.training.refiner.task import Sample, split_held_out
 from tests.training.refiner_case import nested_tasks, various_tasks, xlam_tasks
 
 SMALL = Recipe(sources=("xlam",), upstreams=1, each=4, correct=3, full=5, simplified=6, held=0)
 BY_SOURCE = {"xlam": various_tasks(40), "nestools": nested_tasks(40)}
+
+
+def compose_samples(recipe: Recipe, by_source: Tasks, seed: int) -> list[Sample]:
+    return build_rule_samples(split_recipe(recipe, by_source), seed)
 
 
 def test_the_papers_recipe_has_the_papers_counts() -> None:
@@ -112,4 +118,4 @@ def test_the_report_counts_kinds_errors_and_tasks() -> None:
 
 def test_a_source_without_tasks_is_named() -> None:
     with pytest.raises(ConfigError, match="needs tasks of xlam"):
-        compose_samples(SMALL, {"xlam": [], "nestools": nested_tasks()})
+        compose_samples(SMALL, {"xlam": [], "nestools": nested_tasks()}, 0)

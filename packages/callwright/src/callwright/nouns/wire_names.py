@@ -244,9 +244,6 @@ OLD_SPELLINGS: Spellings = MappingProxyType(
 )
 """What earlier versions stored -> what is stored today, by group."""
 
-_NAMES = {
-    group: {literal: name for name, literal in table.items()} for group, table in WIRE_NAMES.items()
-}
 _JOIN = "+"  # two edit rules at one place are stored as one: list_to_single+text_to_number
 
 
@@ -255,24 +252,9 @@ def join_edit_rules(*rules: EditRule) -> EditRule:
     return EditRule(_JOIN.join(rules))
 
 
-def wire_name(group: Group, name: str) -> str:
-    """Return the literal that a name of the code is stored as. Raises KeyError for a name that the
-    table lacks.
-    """
-    return WIRE_NAMES[group][name]
-
-
 def current_literal(group: Group, stored: str, old: Spellings = OLD_SPELLINGS) -> str:
     """Return the literal that is stored today for a literal of any version. One that the table
     lacks stays as it is: a later version may know it.
     """
     known = old[group]
     return _JOIN.join(known.get(part, part) for part in stored.split(_JOIN)) if known else stored
-
-
-def code_names(group: Group, stored: str, old: Spellings = OLD_SPELLINGS) -> tuple[str, ...]:
-    """The names in the code of a stored literal of any version; several where edit rules were
-    joined. Raises KeyError for a literal that the table lacks.
-    """
-    names = _NAMES[group]
-    return tuple(names[part] for part in current_literal(group, stored, old).split(_JOIN))

@@ -8,10 +8,14 @@ from callwright.repair.by_model.guard import (
     check_chained,
     find_objections,
     find_unreadable,
-    reasons_against,
 )
 from callwright.repair.gate import Gate
 from callwright.repair.ordering.references import find_call_references
+
+
+def list_reasons(up: Upstream, made: list[ToolCall]) -> list[str]:
+    return [one.message for one in find_objections(up, made)]
+
 
 SUM = Tool(
     "add",
@@ -53,26 +57,24 @@ def test_a_reference_stands_for_a_number_until_its_call_has_run() -> None:
 )
 def test_every_value_must_come_from_somewhere(arguments: dict[str, object], taken: bool) -> None:
     up = Upstream("add(15; 4)", (), (SUM,), "Add 15 and 4.")
-    assert (reasons_against(up, [ToolCall("c", "add", arguments)]) == []) is taken
+    assert (list_reasons(up, [ToolCall("c", "add", arguments)]) == []) is taken
 
 
 def test_a_value_of_the_upstreams_thoughts_counts() -> None:
     up = Upstream("add(?)", (), (SUM,), "Add them.", reasoning="15 and 4, I think.")
-    assert reasons_against(up, [ToolCall("c", "add", {"a": 15, "b": 4})]) == []
+    assert list_reasons(up, [ToolCall("c", "add", {"a": 15, "b": 4})]) == []
 
 
 def test_twice_the_writing_calls_of_the_upstream_are_refused() -> None:
     call = ToolCall("c", "wipe", {"disk": "sda"})
     up = Upstream("", (call,), (WIPE,), "Wipe sda.")
-    assert reasons_against(up, [call]) == []
-    assert "may change something" in reasons_against(up, [call, call])[0]
+    assert list_reasons(up, [call]) == []
+    assert "may change something" in list_reasons(up, [call, call])[0]
 
 
 def test_a_tool_that_is_only_spoken_of_was_not_called() -> None:
     up = Upstream("I cannot wipe anything.", (), (WIPE,), "Wipe sda.")
-    assert (
-        "may change something" in reasons_against(up, [ToolCall("c", "wipe", {"disk": "sda"})])[0]
-    )
+    assert "may change something" in list_reasons(up, [ToolCall("c", "wipe", {"disk": "sda"})])[0]
 
 
 def test_dangling_references_are_refused() -> None:
@@ -81,12 +83,12 @@ def test_dangling_references_are_refused() -> None:
         ToolCall("var1", "add", {"a": 15, "b": 4}),
         ToolCall("var2", "add", {"a": "$var9.carry$", "b": 4}),
     ]
-    assert "$var9.carry$" in " ".join(reasons_against(up, calls))
+    assert "$var9.carry$" in " ".join(list_reasons(up, calls))
 
 
 def test_an_endless_list_is_refused() -> None:
     up = Upstream("add", (), (SUM,), "Add 15 and 4.")
-    assert reasons_against(up, [ToolCall("c", "add", {"a": 15, "b": 4})] * 99) == [
+    assert list_reasons(up, [ToolCall("c", "add", {"a": 15, "b": 4})] * 99) == [
         "The model gave 99 calls."
     ]
 

@@ -49,13 +49,6 @@ MEASURES: Mapping[str, Callable[[int, Sequence[str], frozenset[str]], float]] = 
 }
 
 
-def measure_search(search: Callable[[str], Sequence[str]], queries: Sequence[Query]) -> Groups:
-    """Group ("all": every query) -> measure -> percent. ``search`` gives the best ``max(KS)`` names
-    for a text.
-    """
-    return score_rankings((query, search(query.text), ()) for query in queries)
-
-
 def score_rankings(rankings: Iterable[tuple[Query, Sequence[str], Collection[str]]]) -> Groups:
     """Group ("all": every query) -> measure -> percent, of names ranked for queries and those
     brought along.

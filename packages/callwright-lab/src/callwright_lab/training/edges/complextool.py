@@ -183,14 +183,6 @@ def measure_halves(
     return {part: metrics.average_scores(scores) for part, scores in made.items()}
 
 
-def is_order_arbitrary(example: PlanExample) -> bool:
-    """Return True if no tool that waits in the gold plan takes any input. No data can flow there,
-    so the order is mere convention.
-    """
-    takes = {t.name: bool(t.properties) for t in example.tools}
-    return bool(example.edges) and not any(takes[b] for _, b in example.edges)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table. Writes no weights."""
     p = argparse.ArgumentParser(

@@ -94,11 +94,6 @@ Tasks = Mapping[str, Sequence[Task]]
 """Tasks by the name of their data set."""
 
 
-def compose_samples(recipe: Recipe, by_source: Tasks, seed: int = 0) -> list[Sample]:
-    """All samples of a recipe with errors made by rule, in random order."""
-    return build_rule_samples(split_recipe(recipe, by_source), seed)
-
-
 def split_recipe(recipe: Recipe, by_source: Tasks) -> list[tuple[Recipe, Tasks]]:
     """The recipe with the tasks to learn from, then the one of what is measured on with the tasks
     held out for it.

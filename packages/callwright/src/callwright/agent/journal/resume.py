@@ -137,12 +137,6 @@ def _get_current_strategy(stored: Json) -> Json:
     return current_literal("strategies", stored) if isinstance(stored, str) else stored
 
 
-def require_same(start: Answer, now: Mapping[str, Json], run: str) -> None:
-    """Raise JournalError naming everything that has changed since the run was started."""
-    if changed := _changes(start, now):
-        raise _refused(changed.values(), run)
-
-
 def _refused(changed: Iterable[str], run: str) -> JournalError:
     return JournalError(
         f"the run {run} was started with something else: {'; '.join(changed)}",

@@ -65,11 +65,6 @@ class Upstream:
         return ProvenanceIndex(self.query, [self.system, self.reasoning, self.text, *written])
 
 
-def reasons_against(up: Upstream, made: Sequence[ToolCall]) -> list[str]:
-    """Return the reasons against taking the model's calls; empty if there are none."""
-    return [one.message for one in find_objections(up, made)]
-
-
 def find_objections(up: Upstream, made: Sequence[ToolCall]) -> list[Objection]:
     """Return every objection to the model's calls, hard and scored; empty if there are none."""
     if not made:
