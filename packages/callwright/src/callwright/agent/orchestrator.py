@@ -30,9 +30,9 @@ from callwright.agent.catalog_search import (
     collect_digests,
 )
 from callwright.agent.earlier_turns import read_turns
-from callwright.agent.execution.call_runner import RunSafety
 from callwright.agent.execution.executor import Executor
 from callwright.agent.execution.perform import perform
+from callwright.agent.execution.run_services import RunSafety
 from callwright.agent.journal.ended import ended_life, recorded_outcome
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.journal.resume import (

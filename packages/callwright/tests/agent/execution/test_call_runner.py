@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from callwright import Limits, Orchestrator, Run
-from callwright.agent.execution.call_runner import _find_legacy_repeat
 from callwright.agent.options import Persistence, Safety
 from callwright.agent.strategies.dag import Given
 from callwright.nouns.plan import Plan
@@ -207,17 +206,3 @@ async def test_a_call_that_cannot_be_repaired_is_left_out() -> None:
     tools = [FakeTool("tag", {"x": SHORT}, output="ok", effects=READ_LOCAL)]
     done = await run(tools, [call("tag", x="alpha")], limits=Limits(repairs=5))
     assert [s.tool for s in done.skips if s.refused] == ["tag"]
-
-
-@pytest.mark.parametrize(
-    ("told", "same"),
-    [
-        ({"reason": "the same call was already made as r1"}, "r1"),
-        ({"reason": "the same call was already made as r1", "same": "r1"}, ""),
-        ({"reason": "not needed for r1"}, ""),
-    ],
-)
-def test_a_journal_that_says_a_repeat_in_words_only_still_says_it(
-    told: dict[str, Any], same: str
-) -> None:
-    assert _find_legacy_repeat(told) == same

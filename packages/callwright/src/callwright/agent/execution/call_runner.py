@@ -10,28 +10,30 @@ ledger. So a run does not depend on which call was faster, and can be replayed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from callwright.agent.execution.deadlines import Deadlines
-from callwright.agent.execution.invoke import Caller, idempotency_key, invoke
+from callwright.agent.execution.call_task import CallOutcome, CallTask, make_call_key
+from callwright.agent.execution.invoke import idempotency_key, invoke
+from callwright.agent.execution.recorded import (
+    build_resolved_result,
+    find_legacy_repeat,
+    load_result,
+    write_repeat_reason,
+)
+from callwright.agent.execution.repair_watcher import RepairWatcher
+from callwright.agent.execution.run_services import RunServices
 from callwright.agent.gaps import describe_ungrounded, names_another, unknown_keys
-from callwright.agent.handling import CallHandling
 from callwright.agent.journal.facts import EarlierCall
-from callwright.agent.journal.ledger import Answer, Ledger, build_doubt_error
-from callwright.agent.questions import LimitReached, Questions
-from callwright.agent.run_index import RunIndex
+from callwright.agent.journal.ledger import Answer, build_doubt_error
+from callwright.agent.questions import LimitReached
 from callwright.agent.safety.clear import Approval, ClearanceState, ClearedCall, Denied, clear
-from callwright.agent.safety.consent import Consent, build_proposal
-from callwright.agent.safety.freeze import Freeze
+from callwright.agent.safety.consent import build_proposal
 from callwright.agent.safety.looked_up import find_looked_up
-from callwright.jsontext import write
 from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import Failure, Violation
-from callwright.nouns.limits import Budget
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     CheckedCall,
     Edit,
@@ -42,24 +44,19 @@ from callwright.nouns.types import (
     ToolCall,
     ToolResult,
     get_public_fields,
-    to_canonical_json,
 )
 from callwright.nouns.wire_names import EditRules
-from callwright.prompts.run_prompt import RunPrompt
 from callwright.repair.by_model.question import (
-    PLAIN,
-    Asks,
     FailedCall,
     QuestionContext,
-    Watcher,
     check_call,
 )
-from callwright.repair.by_model.reflection import Reflecting, Tried
+from callwright.repair.by_model.reflection import Tried
 from callwright.repair.diagnose import Diagnosis, diagnose
 from callwright.repair.draft import Draft
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.outcome import may_repeat
-from callwright.repair.provenance.invention import Invention, find_inventions
+from callwright.repair.provenance.invention import find_inventions
 from callwright.repair.provenance.named_days import find_wrong_day
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.provenance.unstated import find_unstated_options
@@ -72,116 +69,6 @@ _LEFT_OUT = EditRules.DROP_UNSOURCED
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
 _NEAR = 7  # days from a known one, within which a date may have been counted
 _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
-
-
-@dataclass(slots=True)
-class RunSafety:
-    """The settings that decide which calls of a run may leave. ``is_sandbox``: what calls change is
-    thrown away, so a failed one leaves nothing behind.
-    """
-
-    consent: Consent = field(default_factory=Consent)
-    freeze: Freeze = field(default_factory=Freeze)
-    is_sandbox: bool = False
-
-
-@dataclass(slots=True)
-class RunServices:
-    """Services that all calls of a run share."""
-
-    caller: Caller
-    index: RunIndex
-    questions: Questions
-    budget: Budget
-    trace: Trace
-    ledger: Ledger
-    safety: RunSafety
-    names: tuple[str, ...] = ()  # of every tool of the run
-    handling: CallHandling = field(default_factory=CallHandling)
-    deadlines: Deadlines = field(default_factory=Deadlines)
-    # what all questions of the run share now; None while none of them does
-    open_prompt: Callable[[], RunPrompt | None] = field(default=lambda: None)
-    # people are asked one thing at a time
-    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    repairs: dict[str, int] = field(
-        default_factory=lambda: {"tier1": 0, "tier2": 0, "repeat": 0, "recovery": 0}
-    )
-
-    def spend(self, actor: str, limit: str, purpose: str, spend: Callable[[], bool]) -> bool:
-        """One unit of a budget. A refusal is an answer from outside: which actor asked first
-        decided it.
-        """
-        if told := self.ledger.next(actor, "limit"):
-            self.trace.add("limit", **told)
-            return False
-        before = self.ledger.ahead(actor)
-        if spend() or before:
-            return True
-        self.trace.add(
-            "limit", limit=limit, purpose=purpose, actor=actor, turn=self.ledger.turn(actor)
-        )
-        return False
-
-
-@dataclass(slots=True)
-class CallTask:
-    """One call to be made. ``by``: who wrote it, ``model``, ``analogy``, ``retry`` or
-    ``substitute``. ``own``: where its values may come from, if it does not see all that the run
-    does. ``is_planned``: a plan says it, ``stated`` the arguments that are the plan's own.
-    ``beside``: ids of the calls that were written with it, in one reply, plan or program.
-    """
-
-    id: str
-    tool: str
-    slot: str = ""
-    by: str = "model"
-    own: ProvenanceIndex | None = None
-    is_planned: bool = False
-    stated: JsonObject = field(default_factory=dict)
-    beside: Container[str] = ()
-
-
-@dataclass(slots=True)
-class CallOutcome:
-    """The outcome of one call, for the run to keep once all calls beside it have ended.
-
-    ``refusal`` is the gate's, where repair did not help; ``lacks``: a value that later results may
-    hold; ``denied``: the call that did not get approval; ``same``: the id of the very same call
-    that was made before, ``repeats`` the same also where only an old journal's text says it;
-    ``taught``: the tool as an error described it; ``assumed``: values of the
-    call that succeeded which the model made up; ``key``: what equal calls have in common;
-    ``earlier``: calls of earlier segments that it stands for, the last of them for its last
-    arguments.
-    """
-
-    result: ToolResult | None = None
-    skips: list[Skip] = field(default_factory=list)
-    refusal: Refusal | None = None
-    lacks: bool = False
-    deferred: CheckedCall | None = None
-    denied: tuple[CheckedCall, Skip] | None = None
-    same: str = ""
-    repeats: str = ""
-    taught: Tool | None = None
-    unrepaired: str = ""
-    assumed: tuple[Invention, ...] = ()
-    key: bytes = b""
-    earlier: list[EarlierCall] = field(default_factory=list)
-
-    @property
-    def is_plain(self) -> bool:
-        """True if the call was made as it was written, and changed nothing but its result."""
-        return not (
-            self.skips
-            or self.refusal
-            or self.lacks
-            or self.deferred
-            or self.denied
-            or self.taught
-            or self.unrepaired
-            or self.assumed
-            or self.earlier
-        )
 
 
 @dataclass(slots=True)
@@ -253,7 +140,7 @@ class CallRunner:
         if told := self.shared.ledger.next(self.id, "skip"):
             self.outcome.same = told.get("same", "")  # journals of earlier versions do not say
             refused = told.get("refused", False)
-            self.outcome.repeats = self.outcome.same or _find_legacy_repeat(told)
+            self.outcome.repeats = self.outcome.same or find_legacy_repeat(told)
             self._note_skip(
                 Skip(told["tool"], told["reason"], told["slot"], refused=refused), told["turn"]
             )
@@ -292,15 +179,17 @@ class CallRunner:
         ):
             return None
         self.outcome.same = self.outcome.repeats = same
-        return Skip(tool.name, _repeat_reason(same), call.slot)
+        return Skip(tool.name, write_repeat_reason(same), call.slot)
 
     async def _check(self, call: ToolCall, ask: bool) -> CheckedCall | None:
         frozen = (
             self.shared.safety.freeze.arguments
         )  # then nothing is filled in from results, and no model repairs
-        asker = _Asker(self, call.arguments, ask and self.shared.handling.may_repair and not frozen)
-        verdict = await self._repair(call, asker, None if frozen else self.sources)
-        asker.conclude(verdict)
+        watcher = self._watch(
+            call.arguments, may_ask=ask and self.shared.handling.may_repair and not frozen
+        )
+        verdict = await self._repair(call, watcher, None if frozen else self.sources)
+        watcher.conclude(verdict)
         if isinstance(verdict, Refusal):
             self.outcome.refusal, self.outcome.lacks = (
                 verdict,
@@ -385,7 +274,7 @@ class CallRunner:
     async def _repair(
         self,
         call: ToolCall,
-        asker: _Asker,
+        watcher: RepairWatcher,
         sources: ProvenanceIndex | None,
         failed: FailedCall | None = None,
     ) -> CheckedCall | Refusal:
@@ -394,9 +283,16 @@ class CallRunner:
         # a step of a plan sees what it waits for, and not all that the run's questions show
         prompt = self.shared.open_prompt() if self.task.own is None else None
         context = QuestionContext(
-            self.gate, sources, grant, asker, is_grounding=True, failed=failed, prompt=prompt
+            self.gate, sources, grant, watcher, is_grounding=True, failed=failed, prompt=prompt
         )
         return await run_dialogue(check_call(call, context), self._ask)
+
+    def _watch(
+        self, before: JsonObject | str, *, may_ask: bool = True, is_executed: bool = False
+    ) -> RepairWatcher:
+        return RepairWatcher(
+            self.task, self.shared, self.outcome, self.tried, before, may_ask, is_executed
+        )
 
     async def _ask(self, request: ChatRequest) -> Reply:
         """The reply to a question about the call. It has the room of the reply that made the call."""
@@ -598,7 +494,7 @@ class CallRunner:
         if isinstance(origin, ToolResult):
             result = origin
         elif told:
-            result = _load_result(told)
+            result = load_result(told)
         else:
             result = self._without_secrets(await self._send(origin, attempt))
         turn = told["turn"] if told else self.shared.ledger.turn(self.id)
@@ -634,7 +530,7 @@ class CallRunner:
         if (said := ledger.resolution(self.id, attempt)) is not None and said[
             "outcome"
         ] != "not_done":
-            return _build_resolved_result(call, attempt, said)
+            return build_resolved_result(call, attempt, said)
         if said is None and ledger.intended(self.id, attempt) and not call.tool.effects.may_repeat:
             raise build_doubt_error([self.id], ledger.run)
         if call.tool.effects.may_write:
@@ -702,9 +598,9 @@ class CallRunner:
         if self._unknown_here(call, diagnosis):
             return None
         raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
-        asker = _Asker(self, call.arguments, is_executed=True)
+        watcher = self._watch(call.arguments, is_executed=True)
         failed = FailedCall(call, result, diagnosis)
-        repaired = await self._repair(raw, asker, self.sources, failed)
+        repaired = await self._repair(raw, watcher, self.sources, failed)
         self.tried.append(Tried(call.arguments, diagnosis.message, left=True))
         if isinstance(repaired, Refusal) or any(
             t.left and t.arguments == repaired.arguments for t in self.tried
@@ -747,118 +643,6 @@ class CallRunner:
             }
         )
         self.shared.trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot, **named)
-
-
-@dataclass
-class _Asker(Watcher):
-    """Has a model asked about one call in the run's ways. What was refused, what was changed and at
-    which tier, and what a model thought of it goes into the trace.
-    """
-
-    runner: CallRunner
-    before: JsonObject | str  # the arguments that are asked about
-    may_ask: bool = True
-    is_executed: bool = False
-    refusal: Refusal | None = None
-    asked: int = 0  # questions of the run before the present one
-
-    def begin(self, refusal: Refusal) -> tuple[Asks, ...]:
-        self.refusal, self.asked = refusal, self.runner.shared.repairs["tier2"]
-        if not self.is_executed:
-            found = {"violations": refusal.violations, "edits": refusal.edits}
-            self.runner.shared.trace.add("call.refused", id=refusal.call.id, **found)
-            # not what the model was asked in this run already, and knew no better
-            known = self.runner.shared.index.unrepaired
-            self.may_ask = self.may_ask and _make_refusal_key(refusal) not in known
-        return self._ways() if self.may_ask else ()
-
-    def end(self, verdict: CheckedCall | Refusal, asks: Asks | None) -> None:
-        runner, shared = self.runner, self.runner.shared
-        now = shared.repairs["tier2"]
-        if isinstance(verdict, CheckedCall):
-            shared.trace.add(
-                "call.repair",
-                id=verdict.id,
-                tier=2 if now > self.asked else 1,
-                before=self.before,
-                after=verdict.arguments,
-                edits=verdict.edits,
-            )
-        for said in asks.said if isinstance(asks, Reflecting) else ():
-            shared.trace.add(
-                "reflection", id=runner.id, tool=runner.task.tool, **get_public_fields(said)
-            )
-        self.asked = now
-
-    def conclude(self, verdict: CheckedCall | Refusal) -> None:
-        """Keep what was refused and asked about, for later questions. A refusal about which no
-        model can be asked comes here first.
-        """
-        if isinstance(verdict, Refusal) and self.refusal is None:
-            self.begin(verdict)
-        if self.refusal is not None and self.may_ask:
-            if isinstance(verdict, Refusal):
-                self.runner.outcome.unrepaired = _make_refusal_key(self.refusal)
-            self.runner.tried.append(Tried(self.refusal.call.arguments, self.refusal.message))
-
-    def _ways(self) -> tuple[Asks, ...]:
-        tried, how = tuple(self.runner.tried), self.runner.shared.handling.repairing
-        if how == "plain":
-            return (PLAIN,)
-        reflecting = Reflecting(tried)
-        return (PLAIN, reflecting) if how == "reflect-after" and not tried else (reflecting,)
-
-
-def _make_refusal_key(refusal: Refusal) -> str:
-    """Return the key that equal mistakes share."""
-    found = [(v.path, v.keyword, v.got) for v in refusal.violations]
-    return to_canonical_json([refusal.call.tool, found])
-
-
-def make_call_key(tool: str, arguments: JsonObject) -> bytes:
-    """Return the key that equal calls share."""
-    return write([tool, arguments])
-
-
-def _repeat_reason(same: str) -> str:
-    return f"the same call was already made as {same}"
-
-
-def _find_legacy_repeat(told: Answer) -> str:
-    """The id of the very same call, where a journal of an earlier version says it in words only:
-    in those of this module.
-    """
-    if "same" in told:
-        return ""
-    reason = str(told["reason"])
-    same = reason.rpartition(" ")[2]
-    return same if reason == _repeat_reason(same) else ""
-
-
-def _load_result(told: Answer) -> ToolResult:
-    """A result from the journal, as it was before it was judged."""
-    failure = None if told["judged"] or told["failure"] is None else Failure(**told["failure"])
-    fields = ("id", "tool", "arguments", "content", "seconds", "slot", "attempt")
-    simulated = told.get("simulated", "")  # journals of earlier versions do not say
-    return ToolResult(**{name: told[name] for name in fields}, failure=failure, simulated=simulated)
-
-
-def _build_resolved_result(call: ClearedCall, attempt: int, said: Answer) -> ToolResult:
-    """The result of a call in doubt, as it was found out or said."""
-    failure = (
-        Failure("tool_error", said["message"], not_done=True)
-        if said["outcome"] == "failed"
-        else None
-    )
-    return ToolResult(
-        call.id,
-        call.tool.name,
-        call.arguments,
-        said.get("content"),
-        failure,
-        slot=call.slot,
-        attempt=attempt,
-    )
 
 
 def _get_reason(violations: Sequence[Violation]) -> str:

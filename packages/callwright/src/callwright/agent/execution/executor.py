@@ -23,15 +23,10 @@ from collections.abc import (
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from callwright.agent.execution.call_runner import (
-    CallOutcome,
-    CallRunner,
-    CallTask,
-    RunSafety,
-    RunServices,
-    make_call_key,
-)
+from callwright.agent.execution.call_runner import CallRunner
+from callwright.agent.execution.call_task import CallOutcome, CallTask, make_call_key
 from callwright.agent.execution.invoke import Caller
+from callwright.agent.execution.run_services import RunSafety, RunServices
 from callwright.agent.execution.stream import Late, Step, Stream
 from callwright.agent.journal.facts import RecordedFacts
 from callwright.agent.journal.ledger import Ledger

@@ -18,8 +18,10 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from callwright.agent.bind import Bound
-from callwright.agent.execution.call_runner import CallRunner, CallTask, RunServices
+from callwright.agent.execution.call_runner import CallRunner
+from callwright.agent.execution.call_task import CallTask
 from callwright.agent.execution.references import resolve_references
+from callwright.agent.execution.run_services import RunServices
 from callwright.agent.execution.schedule import Schedule
 from callwright.agent.gaps import NOTE
 from callwright.agent.origins import Failed, build_failed_call, build_refused_call
