@@ -761,7 +761,11 @@ READ_BY_CLIENTS = (
     *(
         f"callwright/proxy/session/{name}"
         for name in (
-            "decide",
+            "decision/decide",
+            "decision/dropped",
+            "decision/questions",
+            "decision/readings",
+            "decision/values",
             "guard",
             "hallucinated_calls",
             "history",

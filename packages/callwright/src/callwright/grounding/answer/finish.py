@@ -127,7 +127,7 @@ def write_answer(
         return WrittenAnswer(build_abstention(results, skips, "the model gave no answer", query))
     drafts = join_echoes(drafts, facts)
     drafts = leave_echoes_out(drafts, facts) if words is not None else drafts
-    written = _Written(is_in_words=words is not None)
+    written, edits = _Written(is_in_words=words is not None), list[Edit]()
     for position, draft in enumerate(drafts.statements):
         place = (position, len(drafts.statements))
         statement, made, repair_questions = yield from _verify_statement(
@@ -136,8 +136,10 @@ def write_answer(
         if written.is_in_words and statement.support == "unsupported":
             verdict = GroundingResult("unsupported", [*statement.problems])
             statement, made = _withdraw_statement(draft, verdict, facts, place, echo=False)
-        written.add(draft, statement, made)
-    return WrittenAnswer(written.join(drafts, facts), tuple(dict.fromkeys(drafts.missing)))
+        written.add(draft, statement, is_withdrawn=any(e.rule == _WITHDRAWN for e in made[-1:]))
+        edits += made
+    answer = replace(written.join(drafts, facts), edits=tuple(edits))
+    return WrittenAnswer(answer, tuple(dict.fromkeys(drafts.missing)))
 
 
 @dataclass(slots=True)
@@ -146,18 +148,16 @@ class _Written:
 
     is_in_words: bool
     statements: list[Statement] = field(default_factory=list)
-    edits: list[Edit] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     is_withdrawn: list[bool] = field(default_factory=list)
 
-    def add(self, draft: Draft, statement: Statement, edits: Sequence[Edit]) -> None:
-        """Add a statement. In plain sentences, that one was left out is said once for all in a row."""
-        self.is_withdrawn.append(bool(edits) and edits[-1].rule == _WITHDRAWN)
+    def add(self, draft: Draft, statement: Statement, *, is_withdrawn: bool) -> None:
+        """Add a statement. In plain sentences, one left out is told once for all in a row."""
+        self.is_withdrawn.append(is_withdrawn)
         is_again = self.is_in_words and all(self.is_withdrawn[-2:])
         if not (is_again and self.statements and statement.text == self.statements[-1].text):
             self.texts.append(draft.glue + statement.text if self.statements else statement.text)
         self.statements.append(statement)
-        self.edits += edits
 
     def join(self, drafts: Drafts, facts: Facts) -> Answer:
         """The answer, with what is missing and what changed. Where nothing is left of plain
@@ -174,7 +174,7 @@ class _Written:
         changes = list_changes(facts.results, "".join(texts))
         said = "\n".join(("".join(texts), *(change.text for change in changes)))
         text = append_missing(said, missing, facts.phrases)
-        return Answer(text, (*statements, *changes), missing, tuple(self.edits))
+        return Answer(text, (*statements, *changes), missing)
 
 
 def finish_without_repair(

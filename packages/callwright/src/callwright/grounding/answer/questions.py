@@ -92,8 +92,8 @@ class Questions(NamedTuple):
         return ChatRequest(messages, "answer", stop=("\nObservation:", "\nHuman:"))
 
     def ask_plainly(self, max_tokens: int) -> ChatRequest:
-        """The question again, without the reply that only repeated it: small models repeat that once
-        more. The reply is plain text, which takes half the tokens of the answer's form.
+        """The question again, without the reply that only repeated it: small models repeat that
+        once more. The reply is plain text, which takes half the tokens of the answer's form.
         """
         facts = self.facts
         if self._is_alone:

@@ -1,7 +1,7 @@
 """One request through the proxy, without I/O: events in, commands out.
 
 A chat request that offers tools is read, its history repaired, sent on; its answer passes with its
-bytes until a call turns up, which is decided on (see :mod:`callwright.proxy.session.decision.decide`), with
+bytes until a call turns up, which is decided on (:mod:`callwright.proxy.session.decision`), with
 questions to the upstream where the budget grants them. Everything else passes as it is. Other APIs
 are turned into chat completions and back by their front.
 

@@ -1,4 +1,4 @@
-"""What waits for the client, and how much of it has gone."""
+"""The part of an answer that waits for the client, and how much of it has gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a streamed answer waits for the client."""
+"""The part of a streamed answer that waits for the client."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Calls that do not reach the client: those that its settings forbid, that failed before, that nobody
-offered, or that the guard keeps back.
+"""Calls that do not reach the client: those that its settings forbid, that failed before, that
+nobody offered, or that the guard keeps back.
 """
 
 from __future__ import annotations

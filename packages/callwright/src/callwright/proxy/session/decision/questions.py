@@ -61,7 +61,7 @@ def ask_refiner(
 
 
 def _take_draft(draft: Draft, work: Sequence[AnswerCall], context: Context) -> AnswerCall:
-    """The call of a draft that the refiner left; the one that it was made of, if that is the same."""
+    """The call of a draft that the refiner left; the one it was made of, if that is the same."""
     call = draft.call
     before = work[draft.id] if draft.origin is not None else None
     if before is not None and (call.tool, call.arguments) == (

@@ -1,4 +1,4 @@
-"""The calls of an answer as they are read: after the pipeline, and with what a second reading adds."""
+"""The calls of an answer as they are read: after the pipeline, and by a second reading."""
 
 from __future__ import annotations
 

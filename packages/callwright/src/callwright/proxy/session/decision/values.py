@@ -1,5 +1,5 @@
-"""Values of an answer's calls that are put right or left out: identifiers that only the results know,
-days that the user names, optional values that nothing supports.
+"""Values of an answer's calls that are put right or left out: identifiers that only the results
+know, days that the user names, optional values that nothing supports.
 """
 
 from __future__ import annotations
