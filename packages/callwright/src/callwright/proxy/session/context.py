@@ -17,6 +17,7 @@ from callwright.proxy.session import history, ids
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.media import holds_media
 from callwright.proxy.session.settings import GuardMode, Settings
+from callwright.proxy.session.told_calls import read_told_calls
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.tools.declared_effects import DeclaredEffects
@@ -201,9 +202,12 @@ class Context:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The conversation in our types, read when it is first needed."""
+        """The conversation in our types, read when it is first needed; calls and results that the
+        client tells as text are calls and results.
+        """
         if self._read.messages is None:
-            self._read.messages = chat.read_messages(self.body)
+            found = chat.read_messages(self.body)
+            self._read.messages = read_told_calls(found, self.toolset.tools)
         return self._read.messages
 
     @property

@@ -1,0 +1,79 @@
+"""Histories that a client tells as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from callwright.nouns.types import Message, ToolCall
+from callwright.proxy.session.told_calls import read_told_calls
+from tests.proxy.session.test_guard import LOOK, PAID, PAY, context, pay, rules
+
+SMOLAGENTS = (
+    "Calling tools:\n[{'id': 'call_1', 'type': 'function', 'function': {'name': 'pay',"
+    " 'arguments': {'to': 'Ann', 'amount': 50}}}]"
+)
+REACT = 'Thought: I pay.\nAction: pay\nAction Input: {"to": "Ann", "amount": 50}'
+FORMATS = pytest.mark.parametrize("told", [SMOLAGENTS, REACT])
+
+
+def turns(told: str, result: str) -> list[dict[str, Any]]:
+    return [{"role": "assistant", "content": told}, {"role": "user", "content": result}]
+
+
+@FORMATS
+def test_a_write_that_was_told_as_text_is_not_made_again(told: str) -> None:
+    """smolagents entered one event eight times: no call of its history was seen."""
+    done = context(*turns(told, 'Observation:\n{"paid": true}'))
+    assert rules(done, pay(), pay(to="Bob")) == ["repeated_write", ""]
+    assert done.query == "Pay Ann 50 kroner, please.", "a result is no new wish"
+    (result,) = done.state.results
+    assert (result.tool, result.arguments, result.ok) == ("pay", PAID, True)
+    assert result.content == {"paid": True}
+
+
+@FORMATS
+def test_one_that_failed_may_have_happened_and_one_that_is_asked_for_again_is_made(
+    told: str,
+) -> None:
+    failed = context(*turns(told, "Call id: call_1\nError:\nno connection to the bank"))
+    assert not failed.state.results[0].ok
+    assert rules(failed, pay(), pay(to="Bob")) == ["repeated_write", ""]
+    again = {"role": "user", "content": "Once more, please."}
+    assert rules(context(*turns(told, "Observation: paid"), again), pay()) == [""]
+
+
+def test_what_the_client_says_of_a_reply_without_a_call_opens_no_turn() -> None:
+    wordy = turns("I have paid.", "Error:\nno tool call was found in your reply. Now let's retry")
+    paid = turns(SMOLAGENTS, "Observation: paid")
+    assert rules(context(*paid, *wordy), pay()) == ["repeated_write"]
+    pasted = context(*wordy)
+    assert pasted.query.startswith("Error:"), "without a call told as text it may be the user's"
+
+
+def test_several_calls_have_their_one_result_each() -> None:
+    both = SMOLAGENTS.replace("}}}]", "}}}, " + SMOLAGENTS[len("Calling tools:\n[") :]).replace(
+        "'amount': 50}}}, {", "'amount': 20}}}, {", 1
+    )
+    done = context(*turns(both, "Observation:\npaid\npaid"))
+    assert [one.arguments["amount"] for one in done.state.results] == [20, 50]
+    assert {one.content for one in done.state.results} == {"paid\npaid"}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [Message("user", "Observation: it rains.")],
+        [Message("assistant", "Look outside."), Message("user", "Observation: it rains.")],
+        [Message("assistant", REACT), Message("user", "That was right.")],
+        [
+            Message("assistant", "", (ToolCall("c1", "pay", {}),)),
+            Message("tool", "paid", tool_call_id="c1"),
+            Message("user", "Observation: it rains."),
+        ],
+    ],
+)
+def test_what_is_said_in_words_stays_said(messages: list[Message]) -> None:
+    tools = context(tools=[PAY, LOOK]).toolset.tools
+    assert read_told_calls(messages, tools) == tuple(messages)
