@@ -16,6 +16,7 @@ from dataclasses import replace
 from callwright.jsontext import write
 from callwright.nouns.types import Message, Tool, ToolCall
 from callwright.parsing import parse_calls
+from callwright.proxy.session.turns import wrap_reminder
 
 _RESULT = re.compile(r"\s*(?:Call id: \S+\n)?(Observation|Error):[ \t]*\n?")
 
@@ -41,9 +42,7 @@ def _iter_read(messages: Sequence[Message], tools: Sequence[Tool]) -> Iterator[M
             calls, has_told = (), True
             continue
         if told is not None and has_told:  # the client's own words, and no new turn
-            yield replace(
-                message, content=f"<system-reminder>\n{message.content}\n</system-reminder>"
-            )
+            yield replace(message, content=wrap_reminder(message.content))
             continue
         calls = ()
         behind = messages[place + 1] if place + 1 < len(messages) else None

@@ -29,10 +29,7 @@ def arrange_messages(messages: list[Json]) -> list[Json]:
         elif role == "system" and isinstance(message, dict):
             _append_user_turn(
                 made,
-                {
-                    "role": "user",
-                    "content": f"<system-reminder>\n{_join_text(message)}\n</system-reminder>",
-                },
+                {"role": "user", "content": wrap_reminder(_join_text(message))},
             )
         elif role == "user" and isinstance(message, dict):
             _append_user_turn(made, message)
@@ -40,6 +37,11 @@ def arrange_messages(messages: list[Json]) -> list[Json]:
             made.append(message)
     said = "\n\n".join(text for text in system if text)
     return [{"role": "system", "content": said}, *made] if said else made
+
+
+def wrap_reminder(text: str) -> str:
+    """The text as a reminder of the client in the user's turn: it opens no turn of the user."""
+    return f"<system-reminder>\n{text}\n</system-reminder>"
 
 
 def _append_user_turn(made: list[Json], message: JsonObject) -> None:

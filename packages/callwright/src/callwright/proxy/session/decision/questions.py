@@ -117,10 +117,8 @@ def ask_replacement(
     if context.grant():
         made.asked += 1
         if context.schema:
-            done = {one.call.tool for one in made.held if one.rule == "repeated_write"}
-            tools = [tool for tool in context.toolset.tools if tool.name not in done]
-            body = guided.build_body(context, problem=problem, tools=tools)
-            work = read_usable_calls((yield Question("guided", body)), context)
+            reply = yield Question("guided", guided.build_body(context, problem=problem))
+            work = read_usable_calls(reply, context)
         else:
             reply = yield Question("again", followup.build_followup(problem, text, context))
             work = keep_accepted(followup.read_calls(reply, context), Decision(), context)
