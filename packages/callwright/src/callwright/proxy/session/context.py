@@ -17,7 +17,7 @@ from callwright.proxy.session import history, ids
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.media import holds_media
 from callwright.proxy.session.settings import GuardMode, Settings
-from callwright.proxy.session.told_calls import read_told_calls
+from callwright.proxy.session.told_calls import read_told_calls, write_told_calls
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.tools.declared_effects import DeclaredEffects
@@ -57,6 +57,20 @@ class Toolset:
     shares: dict[str, float] = field(default_factory=dict, compare=False)
     # the models that state no probabilities: they are not asked for them again
     silent: set[str] = field(default_factory=set, compare=False)
+    _without: dict[str, Toolset] = field(default_factory=dict, compare=False, repr=False)
+
+    def leave_out(self, name: str) -> Toolset:
+        """The same tools without one of them; the same object each time, for what it remembers."""
+        if name not in self._without:
+            tools = tuple(tool for tool in self.tools if tool.name != name)
+            self._without[name] = build_toolset(tools, is_opaque=self.opaque)
+        return self._without[name]
+
+
+def build_toolset(tools: tuple[Tool, ...], *, is_opaque: bool) -> Toolset:
+    """The tools of a request, with the gate over them."""
+    names = frozenset(tool.name for tool in tools)
+    return Toolset(tools, names, Gate(tools), is_opaque, ToolVocabulary(tools))
 
 
 class Toolsets:
@@ -135,10 +149,7 @@ class Toolsets:
             offer = chat.read_tools(raw)
             tools = self._effects.apply(offer.tools)
             tools = tuple(map(self._with_laid_effects, tools))
-            names = frozenset(t.name for t in tools)
-            found = self._known[key] = Toolset(
-                tools, names, Gate(tools), offer.opaque, ToolVocabulary(tools)
-            )
+            found = self._known[key] = build_toolset(tools, is_opaque=offer.opaque)
             self._bytes += len(key)
             while len(self._known) > self._size or self._bytes > self._most:
                 self._bytes -= len(self._known.popitem(last=False)[0])
@@ -320,6 +331,16 @@ class Context:
     def demanded(self) -> bool:
         """Return True if the client requires a call."""
         return self.choice in ("required", "named")
+
+    def free_choice(self, left_out: str) -> Context:
+        """The same request without one of its tools, and no call demanded; what its messages tell as
+        text are calls and results.
+        """
+        body = {k: v for k, v in self.body.items() if k != "tool_choice"}
+        body["tools"] = [tool for tool in body["tools"] if chat.get_tool_name(tool) != left_out]
+        body["messages"] = write_told_calls(body["messages"], self.toolset.tools)
+        toolset = self.toolset.leave_out(left_out)
+        return replace(self, body=body, toolset=toolset, choice="auto", _read=_Read())
 
     def grant(self) -> bool:
         """Take one question from the budget, if there is one."""

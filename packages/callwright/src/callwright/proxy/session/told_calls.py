@@ -14,39 +14,66 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from callwright.jsontext import write
-from callwright.nouns.types import Message, Tool, ToolCall
+from callwright.models.chat import messages_out
+from callwright.nouns.types import Json, Message, Tool, ToolCall
 from callwright.parsing import parse_calls
+from callwright.proxy.session.told_prompt import read_told_prompt
 from callwright.proxy.session.turns import wrap_reminder
+from callwright.tools.lists import chat_messages as chat
 
 _RESULT = re.compile(r"\s*(?:Call id: \S+\n)?(Observation|Error):[ \t]*\n?")
 
 
 def read_told_calls(messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Message, ...]:
-    """The conversation with such turns as calls and results; itself where it holds none. Where
-    several calls have one result, which part of it is whose is not known: each has all of it.
+    """The conversation with such turns as calls and results, and the system prompt of such a loop
+    as its author's instructions. Where several calls have one result, which part of it is whose is
+    not known: each has all of it.
     """
-    if not any(m.role == "user" and _RESULT.match(m.content) for m in messages):
-        return tuple(messages)
-    return tuple(_iter_read(messages, tools))
+    return tuple(message for turn in _iter_turns(messages, tools) for message in turn)
 
 
-def _iter_read(messages: Sequence[Message], tools: Sequence[Tool]) -> Iterator[Message]:
+def write_told_calls(messages: Sequence[Json], tools: Sequence[Tool]) -> list[Json]:
+    """The same of the messages of a request: those that tell neither stay as they are."""
+    read = [(place, one) for place, raw in enumerate(messages) for one in _read_message(raw)]
+    turns = _iter_turns([message for _, message in read], tools)
+    changed = {
+        place: messages_out(turn)
+        for (place, message), turn in zip(read, turns, strict=True)
+        if len(turn) != 1 or turn[0] is not message
+    }
+    made: list[Json] = []
+    for place, raw in enumerate(messages):
+        made += changed.get(place, [raw])
+    return made
+
+
+def _read_message(raw: Json) -> tuple[Message, ...]:
+    return chat.read_messages({"messages": [raw]})
+
+
+def _iter_turns(
+    messages: Sequence[Message], tools: Sequence[Tool]
+) -> Iterator[tuple[Message, ...]]:
+    """For each message what it is read as: itself where it tells nothing as text."""
     calls: tuple[ToolCall, ...] = ()  # of the turn before, which told them as text
     has_told = False
     for place, message in enumerate(messages):
-        told = _RESULT.match(message.content) if message.role == "user" else None
+        told = _match_result(message)
         if told is not None and calls:
             content = message.content[told.end() :].strip()
             content = content if told[1] == "Observation" else write({"error": content}).decode()
-            yield from (Message("tool", content, tool_call_id=call.id) for call in calls)
+            yield tuple(Message("tool", content, tool_call_id=call.id) for call in calls)
             calls, has_told = (), True
             continue
         if told is not None and has_told:  # the client's own words, and no new turn
-            yield replace(message, content=wrap_reminder(message.content))
+            yield (replace(message, content=wrap_reminder(message.content)),)
             continue
         calls = ()
+        if message.role == "system":
+            yield _read_system(message)
+            continue
         behind = messages[place + 1] if place + 1 < len(messages) else None
-        is_told = behind is not None and behind.role == "user" and _RESULT.match(behind.content)
+        is_told = behind is not None and _match_result(behind) is not None
         if message.role == "assistant" and not message.tool_calls and is_told:
             found = parse_calls(message.content, tools)
             calls = tuple(
@@ -54,4 +81,15 @@ def _iter_read(messages: Sequence[Message], tools: Sequence[Tool]) -> Iterator[M
                 for number, call in enumerate(found.calls)
             )
             message = replace(message, content=found.text, tool_calls=calls) if calls else message
-        yield message
+        yield (message,)
+
+
+def _match_result(message: Message) -> re.Match[str] | None:
+    return _RESULT.match(message.content) if message.role == "user" else None
+
+
+def _read_system(message: Message) -> tuple[Message, ...]:
+    content = read_told_prompt(message.content)
+    if content == message.content:
+        return (message,)
+    return (replace(message, content=content),) if content else ()

@@ -79,8 +79,8 @@ def read_allowed_tools(body: Mapping[str, Any]) -> list[Json]:
     if allowed is None:
         return tools
     listed = allowed.get("tools")
-    names = {_get_name(entry) for entry in (listed if isinstance(listed, list) else ())} - {""}
-    return [entry for entry in tools if _get_name(entry) in names] or tools
+    names = {get_tool_name(entry) for entry in (listed if isinstance(listed, list) else ())} - {""}
+    return [entry for entry in tools if get_tool_name(entry) in names] or tools
 
 
 def _get_allowed(said: JsonObject) -> JsonObject | None:
@@ -91,7 +91,7 @@ def _get_allowed(said: JsonObject) -> JsonObject | None:
     return inner if isinstance(inner, dict) else {}
 
 
-def _get_name(entry: Json) -> str:
+def get_tool_name(entry: Json) -> str:
     """The name in an entry of a tool list, nested or flat; "" where it has none."""
     inner = entry.get("function", entry) if isinstance(entry, dict) else None
     return str(inner.get("name") or "") if isinstance(inner, dict) else ""

@@ -6,17 +6,20 @@ from __future__ import annotations
 
 from typing import get_args
 
+from callwright.nouns.types import JsonObject
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decision.decision import Decision
+from callwright.proxy.session.decision.decision import Decision, Question
 from callwright.proxy.session.decision.dropped import list_withheld
+from callwright.proxy.session.final_call import FinalCall
 from callwright.proxy.session.leading import guided
 from callwright.proxy.session.leading.lead import Lead, lead
 from callwright.proxy.session.phases.answering import ask_freely
-from callwright.proxy.session.phases.asking import UNSUPPORTED, answer_questions
+from callwright.proxy.session.phases.asking import UNSUPPORTED, answer_questions, ask_upstream
 from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.record import Led
 from callwright.proxy.session.settings import GuidedPart, Settings
+from callwright.proxy.session.words import clean_text
 
 
 def load_engine() -> None:
@@ -58,9 +61,38 @@ def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
     record.notes += made.problems
     context.choice = "none"  # nothing more is called now
     in_words = guided.build_body_in_words(context, " ".join(dict.fromkeys(made.problems)))
+    if transaction.final_call is not None:
+        yield from _say_by_call(transaction, context, made, in_words)
+        return True
     request = transaction.outbound.chat(json_bytes(in_words))
     yield from ask_freely(transaction, context, request, is_last=True)
     return True
+
+
+def lead_to_final_call(
+    transaction: Transaction, context: Context, final_call: FinalCall
+) -> Steps[bool]:
+    """The same of a client that demands a call in every reply: an answer in words is the call that
+    ends its loop.
+    """
+    opened = context.free_choice(final_call.tool)
+    transaction.final_call, transaction.context = final_call, opened
+    is_answered = yield from lead_agent(transaction, opened)
+    if not is_answered:
+        transaction.final_call, transaction.context = None, context
+        context.schema = opened.schema
+    return is_answered
+
+
+def _say_by_call(
+    transaction: Transaction, context: Context, made: Lead, in_words: JsonObject
+) -> Steps[None]:
+    """Answer with the call that ends the client's loop, in the upstream's words."""
+    made.reply = yield from ask_upstream(transaction, Question("words", in_words))
+    if transaction.failure is not None:
+        return transaction.fail(transaction.failure)
+    text, edits = clean_text(made.reply.text, context)
+    write_decision(transaction, context, made, Decision(text=[text], edits=edits))
 
 
 def list_parts(settings: Settings) -> tuple[str, ...]:
@@ -74,6 +106,8 @@ def write_decision(
     """Answer with what the engine has decided on; a part of its text may have gone out already."""
     record = transaction.record
     record.parsed = made.parsed
+    if transaction.final_call is not None:
+        transaction.final_call.end_with(decision, context)
     transaction.decision = decision
     record.settled(decision, by_us=True, leaked=0)
     transaction.send_own(decision, made.reply, context.body)

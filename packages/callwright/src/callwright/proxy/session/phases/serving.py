@@ -9,6 +9,7 @@ from callwright.proxy.apis.adapters import Front
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, Toolsets
 from callwright.proxy.session.events import Probe, Probed, Request, SendUpstream
+from callwright.proxy.session.final_call import find_final_call
 from callwright.proxy.session.guarding import choose_mode
 from callwright.proxy.session.leading.guided import build_body_in_words
 from callwright.proxy.session.phases.answering import ask_freely, relay_answer
@@ -63,13 +64,16 @@ def _serve_chat(transaction: Transaction, context: Context, request: SendUpstrea
 
 
 def _ask_first(transaction: Transaction, context: Context) -> Steps[bool]:
-    if context.demanded:
+    final_call = find_final_call(context)
+    if context.demanded and final_call is None:
         return (yield from ask_guided(transaction, context))
     # Planning and grounding are loaded where somebody is led; a load that is cut off in the middle
     # would leave broken modules behind.
     transaction.unmetered(_load_engine)
-    from callwright.proxy.session.phases.leading import lead_agent
+    from callwright.proxy.session.phases.leading import lead_agent, lead_to_final_call
 
+    if final_call is not None:
+        return (yield from lead_to_final_call(transaction, context, final_call))
     return (yield from lead_agent(transaction, context))
 
 

@@ -30,6 +30,7 @@ from callwright.proxy.session.events import (
     UpstreamHead,
 )
 from callwright.proxy.session.faults import Progress
+from callwright.proxy.session.final_call import FinalCall
 from callwright.proxy.session.record import Record
 from callwright.proxy.session.settings import Settings
 
@@ -113,7 +114,8 @@ class Transaction(ClientSide):
     the client's own request, ``decision`` what became of its calls. ``asking`` says what the
     upstream is asked for: "free" for what the client asks, "" where nothing is read, or the kind of
     a question of ours; ``head`` is that of the last answer to such a question, and ``live`` an
-    answer of our own making of which a part has gone out.
+    answer of our own making of which a part has gone out. ``final_call``: how a client that demands
+    a call is told an answer.
     """
 
     settings: Settings
@@ -125,6 +127,7 @@ class Transaction(ClientSide):
     form: Form | None = None  # of the JSON that the client asks for
     head: UpstreamHead | None = None
     live: compose.LiveCompletion | None = None
+    final_call: FinalCall | None = None
     asking: str = ""
     failure: Failure | None = None  # why the last question of ours got no answer
     # runs what must not be cut off for taking long
@@ -139,6 +142,8 @@ class Transaction(ClientSide):
     def may_say(self) -> bool:
         """Return True if text of our own can be sent before the whole answer is known."""
         streamed = self.streamed
+        if self.final_call is not None:
+            return False
         is_begun = streamed is not None and self.progress.head_sent and streamed.may_say
         return self.record.stream and (self.answer is None or is_begun)
 

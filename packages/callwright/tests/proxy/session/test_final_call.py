@@ -1,0 +1,122 @@
+"""Clients that demand a call in every reply and end by one of their own."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from callwright.nouns.errors import Failure
+from callwright.proxy.session.decision.decision import Decision
+from callwright.proxy.session.events import UpstreamFailed
+from callwright.proxy.session.final_call import FinalCall, find_final_call
+from callwright.proxy.session.settings import Settings
+from tests.proxy.playbook import JSON, Playbook, assembled, whole
+from tests.proxy.session.test_guard import ASKED, LOOK, PAY, context, offered
+from tests.proxy.session.test_told_calls import SMOLAGENTS
+from tests.proxy.session.test_told_prompt import EXAMPLES, RULES, TOLD
+
+FINAL = offered("final_answer", {"answer": {"type": "string"}})
+SYSTEM = {"role": "system", "content": f"{EXAMPLES}\n{TOLD}\n{RULES}"}
+DONE = [
+    {"role": "assistant", "content": SMOLAGENTS},
+    {"role": "user", "content": 'Observation:\n{"paid": true, "fee": 3}'},
+]
+
+
+def body(*messages: Any, **more: Any) -> dict[str, Any]:
+    tools = [PAY, LOOK, FINAL]
+    told = [SYSTEM, *messages]
+    return {"model": "m", "messages": told, "tools": tools, "tool_choice": "required", **more}
+
+
+def calls(reply: bytes) -> list[tuple[str, Any]]:
+    message = json.loads(reply)["choices"][0]["message"]
+    assert message["content"] is None
+    return [
+        (call["function"]["name"], json.loads(call["function"]["arguments"]))
+        for call in message["tool_calls"]
+    ]
+
+
+def guided(*wanted: Any) -> bytes:
+    return whole(json.dumps({"wishes": ["pay"], "calls": list(wanted)}))
+
+
+PAYING = {"name": "pay", "arguments": {"to": "Ann", "amount": 50}}
+SAID = {"statements": [{"text": "Ann was paid; the fee was 3.", "results": ["r1"]}], "missing": []}
+
+
+def test_such_a_client_is_led_and_gets_the_call() -> None:
+    book = Playbook(Settings(guided="on")).ask(body(ASKED)).answer(guided(PAYING), JSON)
+    assert calls(book.out) == [("pay", {"to": "Ann", "amount": 50})]
+    asked = book.asked[0].body.decode()
+    assert "final_answer" not in asked
+    assert TOLD in asked
+    assert "2019" not in asked, "an example of the client's own prompt"
+
+
+def test_the_answer_is_the_call_that_ends_the_loop() -> None:
+    book = Playbook(Settings(guided="on")).ask(body(ASKED, *DONE))
+    book.answer(whole(json.dumps(SAID)), JSON)
+    assert calls(book.out) == [("final_answer", {"answer": "Ann was paid; the fee was 3."})]
+    told = [message["role"] for message in json.loads(book.asked[0].body)["messages"]]
+    assert told[:4] == ["system", "user", "assistant", "tool"]
+
+
+def test_a_streamed_answer_is_a_call_too() -> None:
+    book = Playbook(Settings(guided="on")).ask(body(ASKED, *DONE, stream=True))
+    book.answer(whole(json.dumps(SAID)), JSON)
+    message = assembled(book.out)
+    assert message["text"] == ""
+    assert [one["name"] for one in message["calls"]] == ["final_answer"]
+    assert message["finish"] == "tool_calls"
+
+
+def test_a_greeting_is_answered_by_it() -> None:
+    book = Playbook(Settings(guided="on")).ask(body({"role": "user", "content": "Good morning!"}))
+    book.answer(whole("Good morning! How can I help?<|im_end|>"), JSON)
+    assert calls(book.out) == [("final_answer", {"answer": "Good morning! How can I help?"})]
+
+
+def test_an_upstream_that_cannot_be_led_is_asked_as_the_client_did() -> None:
+    raw = json.dumps(body(ASKED)).encode()
+    book = Playbook(Settings(guided="on")).ask(raw).answer(whole("What?"), JSON)
+    assert book.asked[1].body == raw
+
+
+def test_an_upstream_that_fails_is_said_to_have_failed() -> None:
+    book = Playbook(Settings(guided="on")).ask(body({"role": "user", "content": "Good morning!"}))
+    book.tell(UpstreamFailed(Failure("unavailable", "no connection")))
+    book.tell(UpstreamFailed(Failure("unavailable", "no connection")))
+    assert b"no connection" in book.out
+    assert book.record.outcome == "failed"
+
+
+@pytest.mark.parametrize(
+    ("choice", "tool"),
+    [
+        ("auto", FINAL),
+        ({"type": "function", "function": {"name": "pay"}}, FINAL),
+        ("required", LOOK),
+        ("required", offered("final_answer", {"answer": {"type": "object"}})),
+        ("required", offered("final_answer", {"answer": {"type": "string"}, "sure": {}})),
+    ],
+)
+def test_other_clients_have_no_such_call(choice: Any, tool: Any) -> None:
+    found = context(tools=[PAY, tool], tool_choice=choice)
+    assert find_final_call(found) is None
+
+
+def test_calls_stay_and_text_becomes_the_answer() -> None:
+    found = context(tools=[PAY, FINAL], tool_choice="required")
+    final_call = find_final_call(found)
+    assert final_call == FinalCall("final_answer", "answer")
+    made = Decision(text=["Paid.", "", "The fee was 3."])
+    final_call.end_with(made, found)
+    (sent,) = made.calls
+    assert json.loads(sent.arguments) == {"answer": "Paid.\nThe fee was 3."}
+    assert not made.text
+    final_call.end_with(made, found)
+    assert made.calls == [sent]
