@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from callwright.nouns.types import Message, ToolCall
-from callwright.proxy.session.told_calls import read_told_calls
+from callwright.proxy.session.told_calls import read_told_calls, write_told_calls
 from tests.proxy.session.test_guard import LOOK, PAID, PAY, context, pay, rules
+from tests.proxy.session.test_told_prompt import EXAMPLES, RULES, TOLD
 
 SMOLAGENTS = (
     "Calling tools:\n[{'id': 'call_1', 'type': 'function', 'function': {'name': 'pay',"
@@ -77,3 +78,29 @@ def test_several_calls_have_their_one_result_each() -> None:
 def test_what_is_said_in_words_stays_said(messages: list[Message]) -> None:
     tools = context(tools=[PAY, LOOK]).toolset.tools
     assert read_told_calls(messages, tools) == tuple(messages)
+
+
+def test_the_body_of_such_a_request_is_written_as_any_other() -> None:
+    """What frames the words of the user and of the model is the client's notation, not theirs."""
+    picture = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:x"}}]}
+    told = [
+        {"role": "system", "content": f"{EXAMPLES}\n{TOLD}\n{RULES}"},
+        {"role": "user", "content": [{"type": "text", "text": "New task:\nPay Ann 50 kroner."}]},
+        picture,
+        *turns(f"I pay her.\n{SMOLAGENTS}", 'Observation:\n{"paid": true}'),
+    ]
+    tools = context(tools=[PAY, LOOK]).toolset.tools
+    system, asked, shown, called, result = write_told_calls(told, tools)
+    assert isinstance(called, dict)
+    assert (system, asked) == (
+        {"role": "system", "content": TOLD},
+        {"role": "user", "content": "Pay Ann 50 kroner."},
+    )
+    assert shown is picture
+    assert called["content"] == "I pay her."
+    assert result == {"role": "tool", "content": '{"paid": true}', "tool_call_id": "told_3_0"}
+
+
+def test_the_words_of_a_task_stay_where_no_such_prompt_was_told() -> None:
+    told = [{"role": "user", "content": "New task:\nPay Ann 50 kroner."}]
+    assert write_told_calls(told, ()) == told

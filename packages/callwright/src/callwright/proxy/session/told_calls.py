@@ -3,8 +3,8 @@
 ReAct's agents (Yao et al. 2022) write a call into the assistant's text, in one of many formats, and
 its result as the user's next turn, behind ``Observation:``. smolagents does so with its history even
 where it offers native tools (``memory.py``: ``Calling tools:`` over a list, ``Call id: ID`` and
-``Error:`` for what failed, and for a reply without a call). Read as words, such a history holds no
-call at all, and every result would be a new wish of the user.
+``Error:`` for what failed, and for a reply without a call; ``New task:`` over the user's words). Read
+as words, such a history holds no call at all, and every result would be a new wish of the user.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from callwright.jsontext import write
 from callwright.models.chat import messages_out
 from callwright.nouns.types import Json, Message, Tool, ToolCall
 from callwright.parsing import parse_calls
+from callwright.proxy.session.media import holds_media
 from callwright.proxy.session.told_prompt import read_told_prompt
 from callwright.proxy.session.turns import wrap_reminder
 from callwright.tools.lists import chat_messages as chat
 
+_CALLS, _TASK = "Calling tools:", "New task:\n"
 _RESULT = re.compile(r"\s*(?:Call id: \S+\n)?(Observation|Error):[ \t]*\n?")
 
 
@@ -33,13 +35,15 @@ def read_told_calls(messages: Sequence[Message], tools: Sequence[Tool]) -> tuple
 
 
 def write_told_calls(messages: Sequence[Json], tools: Sequence[Tool]) -> list[Json]:
-    """The same of the messages of a request: those that tell neither stay as they are."""
+    """The same of the messages of a request: those that tell neither, or show more than text, stay as
+    they are.
+    """
     read = [(place, one) for place, raw in enumerate(messages) for one in _read_message(raw)]
     turns = _iter_turns([message for _, message in read], tools)
     changed = {
         place: messages_out(turn)
         for (place, message), turn in zip(read, turns, strict=True)
-        if len(turn) != 1 or turn[0] is not message
+        if (len(turn) != 1 or turn[0] is not message) and not holds_media([messages[place]])
     }
     made: list[Json] = []
     for place, raw in enumerate(messages):
@@ -56,7 +60,7 @@ def _iter_turns(
 ) -> Iterator[tuple[Message, ...]]:
     """For each message what it is read as: itself where it tells nothing as text."""
     calls: tuple[ToolCall, ...] = ()  # of the turn before, which told them as text
-    has_told = False
+    has_told = is_told = False
     for place, message in enumerate(messages):
         told = _match_result(message)
         if told is not None and calls:
@@ -70,18 +74,28 @@ def _iter_turns(
             continue
         calls = ()
         if message.role == "system":
-            yield _read_system(message)
+            turn = _read_system(message)
+            is_told = is_told or turn != (message,)
+            yield turn
+            continue
+        if is_told and message.role == "user" and message.content.startswith(_TASK):
+            yield (replace(message, content=message.content.removeprefix(_TASK)),)
             continue
         behind = messages[place + 1] if place + 1 < len(messages) else None
-        is_told = behind is not None and _match_result(behind) is not None
-        if message.role == "assistant" and not message.tool_calls and is_told:
-            found = parse_calls(message.content, tools)
-            calls = tuple(
-                replace(call, id=f"told_{place}_{number}")
-                for number, call in enumerate(found.calls)
-            )
-            message = replace(message, content=found.text, tool_calls=calls) if calls else message
+        if behind is not None and _match_result(behind) is not None:
+            message = _read_calls(message, place, tools)
+            calls = message.tool_calls if message is not messages[place] else ()
         yield (message,)
+
+
+def _read_calls(message: Message, place: int, tools: Sequence[Tool]) -> Message:
+    """A turn of the assistant with the calls that its text tells; itself where it tells none."""
+    if message.role != "assistant" or message.tool_calls:
+        return message
+    found = parse_calls(message.content, tools)
+    calls = tuple(replace(call, id=f"told_{place}_{n}") for n, call in enumerate(found.calls))
+    said = found.text.rstrip().removesuffix(_CALLS).rstrip()
+    return replace(message, content=said, tool_calls=calls) if calls else message
 
 
 def _match_result(message: Message) -> re.Match[str] | None:
