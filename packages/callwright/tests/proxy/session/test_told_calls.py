@@ -53,13 +53,23 @@ def test_what_the_client_says_of_a_reply_without_a_call_opens_no_turn() -> None:
     assert pasted.query.startswith("Error:"), "without a call told as text it may be the user's"
 
 
-def test_several_calls_have_their_one_result_each() -> None:
+@pytest.mark.parametrize(
+    ("observed", "results"),
+    [
+        ("paid\npaid", ["paid\npaid", "paid\npaid"]),
+        ('{"fee": 1}\n{"fee": 3}', [{"fee": 1}, {"fee": 3}]),
+        ('{"fee": 1}\n{"fee": 3}\n{"left": 9}', ['{"fee": 1}\n{"fee": 3}\n{"left": 9}'] * 2),
+    ],
+)
+def test_several_calls_have_their_results_where_each_is_a_line_of_its_own(
+    observed: str, results: list[Any]
+) -> None:
     both = SMOLAGENTS.replace("}}}]", "}}}, " + SMOLAGENTS[len("Calling tools:\n[") :]).replace(
         "'amount': 50}}}, {", "'amount': 20}}}, {", 1
     )
-    done = context(*turns(both, "Observation:\npaid\npaid"))
+    done = context(*turns(both, f"Observation:\n{observed}"))
     assert [one.arguments["amount"] for one in done.state.results] == [20, 50]
-    assert {one.content for one in done.state.results} == {"paid\npaid"}
+    assert [one.content for one in done.state.results] == results
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from callwright.jsontext import write
+from callwright.jsontext import JsonError, parse, write
 from callwright.models.chat import messages_out
 from callwright.nouns.types import Json, Message, Tool, ToolCall
 from callwright.parsing import parse_calls
@@ -28,8 +28,8 @@ _RESULT = re.compile(r"\s*(?:Call id: \S+\n)?(Observation|Error):[ \t]*\n?")
 
 def read_told_calls(messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Message, ...]:
     """The conversation with such turns as calls and results, and the system prompt of such a loop
-    as its author's instructions. Where several calls have one result, which part of it is whose is
-    not known: each has all of it.
+    as its author's instructions. Where it is not known which part of a result is whose, each of
+    several calls has all of it.
     """
     return tuple(message for turn in _iter_turns(messages, tools) for message in turn)
 
@@ -64,9 +64,11 @@ def _iter_turns(
     for place, message in enumerate(messages):
         told = _match_result(message)
         if told is not None and calls:
-            content = message.content[told.end() :].strip()
-            content = content if told[1] == "Observation" else write({"error": content}).decode()
-            yield tuple(Message("tool", content, tool_call_id=call.id) for call in calls)
+            parts = _split_results(_read_result(message, told), len(calls))
+            yield tuple(
+                Message("tool", part, tool_call_id=call.id)
+                for call, part in zip(calls, parts, strict=True)
+            )
             calls, has_told = (), True
             continue
         if told is not None and has_told:  # the client's own words, and no new turn
@@ -86,6 +88,28 @@ def _iter_turns(
             message = _read_calls(message, place, tools)
             calls = message.tool_calls if message is not messages[place] else ()
         yield (message,)
+
+
+def _read_result(message: Message, told: re.Match[str]) -> str:
+    content = message.content[told.end() :].strip()
+    return content if told[1] == "Observation" else write({"error": content}).decode()
+
+
+def _split_results(content: str, number: int) -> list[str]:
+    """The results of several calls, which smolagents joins by lines; all of it for each call where
+    the lines are not surely theirs.
+    """
+    lines = content.split("\n")
+    is_sure = len(lines) == number and all(map(_is_json, lines))
+    return lines if is_sure else [content] * number
+
+
+def _is_json(text: str) -> bool:
+    try:
+        parse(text)
+    except JsonError:
+        return False
+    return True
 
 
 def _read_calls(message: Message, place: int, tools: Sequence[Tool]) -> Message:
