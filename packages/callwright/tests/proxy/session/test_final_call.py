@@ -13,10 +13,11 @@ from callwright.proxy.session.events import UpstreamFailed
 from callwright.proxy.session.final_call import FinalCall, find_final_call
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import JSON, Playbook, assembled, whole
-from tests.proxy.session.test_guard import ASKED, LOOK, PAY, context, offered
+from tests.proxy.session.test_guard import ASKED, LOOK, PAY, called, came, context, offered
 from tests.proxy.session.test_told_calls import SMOLAGENTS
 from tests.proxy.session.test_told_prompt import EXAMPLES, RULES, TOLD
 
+FORM = offered("final_result", {"receiver": {"type": "string"}, "fee": {"type": "number"}})
 FINAL = offered("final_answer", {"answer": {"type": "string"}})
 SYSTEM = {"role": "system", "content": f"{EXAMPLES}\n{TOLD}\n{RULES}"}
 DONE = [
@@ -102,6 +103,7 @@ def test_an_upstream_that_fails_is_said_to_have_failed() -> None:
         ("required", LOOK),
         ("required", offered("final_answer", {"answer": {"type": "object"}})),
         ("required", offered("final_answer", {"answer": {"type": "string"}, "sure": {}})),
+        ("auto", FORM),
     ],
 )
 def test_other_clients_have_no_such_call(choice: Any, tool: Any) -> None:
@@ -112,7 +114,7 @@ def test_other_clients_have_no_such_call(choice: Any, tool: Any) -> None:
 def test_calls_stay_and_text_becomes_the_answer() -> None:
     found = context(tools=[PAY, FINAL], tool_choice="required")
     final_call = find_final_call(found)
-    assert final_call == FinalCall("final_answer", "answer")
+    assert final_call == FinalCall(frozenset({"final_answer"}), "answer")
     made = Decision(text=["Paid.", "", "The fee was 3."])
     final_call.end_with(made, found)
     (sent,) = made.calls
@@ -120,3 +122,53 @@ def test_calls_stay_and_text_becomes_the_answer() -> None:
     assert not made.text
     final_call.end_with(made, found)
     assert made.calls == [sent]
+
+
+def form_body(*messages: Any) -> dict[str, Any]:
+    return {
+        "model": "m",
+        "messages": [*messages],
+        "tools": [PAY, LOOK, FORM],
+        "tool_choice": "required",
+    }
+
+
+MADE = [ASKED, called("pay", {"to": "Ann", "amount": 50}), came('{"paid": true, "fee": 3}')]
+RESULT = {"name": "final_result", "arguments": {"receiver": "Ann", "fee": 3}}
+
+
+def test_a_result_of_the_clients_own_form_comes_last() -> None:
+    """Pydantic AI's ``output_type``: else a small model fills it in before it has looked anything up."""
+    book = Playbook(Settings(guided="on")).ask(form_body(ASKED))
+    assert b"final_result" not in book.asked[0].body
+    book.answer(guided(PAYING), JSON)
+    assert calls(book.out) == [("pay", {"to": "Ann", "amount": 50})]
+
+
+def test_when_all_is_done_the_form_is_filled() -> None:
+    book = Playbook(Settings(guided="on")).ask(form_body(*MADE))
+    assert b"balance" not in book.asked[-1].body
+    book.answer(whole(json.dumps({"calls": [RESULT]})), JSON)
+    assert calls(book.out) == [("final_result", {"receiver": "Ann", "fee": 3})]
+
+
+def test_a_value_that_nobody_said_is_reported_there() -> None:
+    book = Playbook(Settings(guided="on")).ask(form_body(*MADE))
+    wrong = {**RESULT, "arguments": {"receiver": "Ann", "fee": 17.5}}
+    book.answer(whole(json.dumps({"calls": [wrong]})), JSON)
+    assert calls(book.out) == [("final_result", {"receiver": "Ann", "fee": 17.5})]
+    assert [one.rule for one in book.record.guarding.held] == ["unstated_value"]
+
+
+def test_one_of_several_forms_is_asked_for() -> None:
+    forms = ("final_result_Paid", "final_result_Refused")
+    tools = [PAY, *(offered(name, {"why": {"type": "string"}}) for name in forms)]
+    found = context(tools=tools, tool_choice="required")
+    assert find_final_call(found) == FinalCall(frozenset(forms))
+    ending = found.demand(frozenset(forms))
+    assert [tool.name for tool in ending.toolset.tools] == [*forms]
+    assert ending.demanded
+
+
+def test_a_client_with_no_other_tool_is_asked_by_schema() -> None:
+    assert find_final_call(context(tools=[FORM], tool_choice="required")) is None

@@ -57,14 +57,14 @@ class Toolset:
     shares: dict[str, float] = field(default_factory=dict, compare=False)
     # the models that state no probabilities: they are not asked for them again
     silent: set[str] = field(default_factory=set, compare=False)
-    _without: dict[str, Toolset] = field(default_factory=dict, compare=False, repr=False)
+    _parts: dict[frozenset[str], Toolset] = field(default_factory=dict, compare=False, repr=False)
 
-    def leave_out(self, name: str) -> Toolset:
-        """The same tools without one of them; the same object each time, for what it remembers."""
-        if name not in self._without:
-            tools = tuple(tool for tool in self.tools if tool.name != name)
-            self._without[name] = build_toolset(tools, is_opaque=self.opaque)
-        return self._without[name]
+    def select(self, names: frozenset[str]) -> Toolset:
+        """Only these of the tools; the same object each time, for what it remembers."""
+        if names not in self._parts:
+            tools = tuple(tool for tool in self.tools if tool.name in names)
+            self._parts[names] = build_toolset(tools, is_opaque=self.opaque)
+        return self._parts[names]
 
 
 def build_toolset(tools: tuple[Tool, ...], *, is_opaque: bool) -> Toolset:
@@ -332,14 +332,24 @@ class Context:
         """Return True if the client requires a call."""
         return self.choice in ("required", "named")
 
-    def free_choice(self, left_out: str) -> Context:
-        """The same request without one of its tools, and no call demanded; what its messages tell as
-        text are calls and results.
+    def free_choice(self, left_out: frozenset[str]) -> Context:
+        """The same request without these tools, and no call demanded; what its messages tell as text
+        are calls and results.
         """
+        messages = write_told_calls(self.body["messages"], self.toolset.tools)
+        return self._offer(self.toolset.names - left_out, messages)
+
+    def demand(self, names: frozenset[str]) -> Context:
+        """The same request with a call of one of these tools demanded, and no other offered."""
+        made = self._offer(names, self.body["messages"])
+        made.choice, made.parallel = "required", False
+        return made
+
+    def _offer(self, names: frozenset[str], messages: Json) -> Context:
         body = {k: v for k, v in self.body.items() if k != "tool_choice"}
-        body["tools"] = [tool for tool in body["tools"] if chat.get_tool_name(tool) != left_out]
-        body["messages"] = write_told_calls(body["messages"], self.toolset.tools)
-        toolset = self.toolset.leave_out(left_out)
+        body["tools"] = [tool for tool in body["tools"] if chat.get_tool_name(tool) in names]
+        body["messages"] = messages
+        toolset = self.toolset.select(names)
         return replace(self, body=body, toolset=toolset, choice="auto", _read=_Read())
 
     def grant(self) -> bool:

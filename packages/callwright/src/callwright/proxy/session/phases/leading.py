@@ -4,7 +4,9 @@ calls for the client, or to an answer in words.
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias, get_args
 
 from callwright.nouns.types import JsonObject
 from callwright.proxy.session.answers.sse import json_bytes
@@ -16,6 +18,7 @@ from callwright.proxy.session.leading import guided
 from callwright.proxy.session.leading.lead import Lead, lead
 from callwright.proxy.session.phases.answering import ask_freely
 from callwright.proxy.session.phases.asking import UNSUPPORTED, answer_questions, ask_upstream
+from callwright.proxy.session.phases.by_schema import ask_guided
 from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.record import Led
 from callwright.proxy.session.settings import GuidedPart, Settings
@@ -31,10 +34,14 @@ def load_engine() -> None:
     find_needs(Tool("load"), "")
 
 
-def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
-    """Answer with the calls that the engine decides on, or in words where no call is left to make.
-    Return False, with nothing sent, if the upstream's answers to questions by schema cannot be
-    read.
+Say: TypeAlias = Callable[[Transaction, Context, Lead], Steps[bool]]
+"""Answers where no call is left to make; returns False, with nothing sent, if it could not."""
+
+
+def lead_agent(transaction: Transaction, context: Context, say: Say | None = None) -> Steps[bool]:
+    """Answer with the calls that the engine decides on, or where no call is left to make as ``say``
+    does, by default in the upstream's words. Return False, with nothing sent, if the upstream's
+    answers to questions by schema cannot be read.
     """
     record = transaction.record
     record.guided = True
@@ -60,39 +67,63 @@ def lead_agent(transaction: Transaction, context: Context) -> Steps[bool]:
         return True
     record.notes += made.problems
     context.choice = "none"  # nothing more is called now
-    in_words = guided.build_body_in_words(context, " ".join(dict.fromkeys(made.problems)))
-    if transaction.final_call is not None:
-        yield from _say_by_call(transaction, context, made, in_words)
-        return True
-    request = transaction.outbound.chat(json_bytes(in_words))
+    return (yield from (say or _say_freely)(transaction, context, made))
+
+
+def _say_freely(transaction: Transaction, context: Context, made: Lead) -> Steps[bool]:
+    request = transaction.outbound.chat(json_bytes(_ask_in_words(context, made)))
     yield from ask_freely(transaction, context, request, is_last=True)
     return True
+
+
+def _ask_in_words(context: Context, made: Lead) -> JsonObject:
+    return guided.build_body_in_words(context, " ".join(dict.fromkeys(made.problems)))
 
 
 def lead_to_final_call(
     transaction: Transaction, context: Context, final_call: FinalCall
 ) -> Steps[bool]:
-    """The same of a client that demands a call in every reply: an answer in words is the call that
-    ends its loop.
+    """The same of a client that demands a call in every reply: an answer is the call that ends its
+    loop.
     """
-    opened = context.free_choice(final_call.tool)
-    transaction.final_call, transaction.context = final_call, opened
-    is_answered = yield from lead_agent(transaction, opened)
+    opened = context.free_choice(final_call.tools)
+    transaction.context = opened
+    if final_call.argument:
+        transaction.final_call = final_call
+        is_answered = yield from lead_agent(transaction, opened, _say_by_call)
+    else:
+        words: frozenset[GuidedPart] = frozenset({"answer", "question"})
+        opened.settings = replace(opened.settings, without=opened.settings.without | words)
+        is_answered = yield from lead_agent(
+            transaction, opened, lambda *_: _end_by_schema(transaction, context, final_call)
+        )
     if not is_answered:
         transaction.final_call, transaction.context = None, context
-        context.schema = opened.schema
+        context.schema, context.questions = opened.schema, opened.questions
     return is_answered
 
 
-def _say_by_call(
-    transaction: Transaction, context: Context, made: Lead, in_words: JsonObject
-) -> Steps[None]:
+def _say_by_call(transaction: Transaction, context: Context, made: Lead) -> Steps[bool]:
     """Answer with the call that ends the client's loop, in the upstream's words."""
+    in_words = _ask_in_words(context, made)
     made.reply = yield from ask_upstream(transaction, Question("words", in_words))
     if transaction.failure is not None:
-        return transaction.fail(transaction.failure)
+        transaction.fail(transaction.failure)
+        return True
     text, edits = clean_text(made.reply.text, context)
     write_decision(transaction, context, made, Decision(text=[text], edits=edits))
+    return True
+
+
+def _end_by_schema(
+    transaction: Transaction, context: Context, final_call: FinalCall
+) -> Steps[bool]:
+    """Answer with the call that ends the client's loop, in the form that the client wants. It does
+    nothing, and the client takes nothing else: what nobody said in it is reported.
+    """
+    ending = transaction.context = context.demand(final_call.tools)
+    ending.guard = "report"
+    return (yield from ask_guided(transaction, ending))
 
 
 def list_parts(settings: Settings) -> tuple[str, ...]:
