@@ -151,6 +151,21 @@ def test_every_framework_does_jobs_in_an_environment_of_its_own(name: str, tmp_p
     assert ghost["success"] or ghost["error"] or ghost["reasons"]
 
 
+@pytest.mark.heavy
+def test_a_loop_that_demands_calls_is_led_as_it_really_asks(tmp_path: Path) -> None:
+    """smolagents' own prompt and history, and the call that ends its loop."""
+    try:
+        find_python("smolagents")
+    except ConfigError as error:
+        pytest.skip(f"could not be fetched here: {error}")
+    out = tmp_path / "rows.jsonl"
+    command = ["--framework", "smolagents", "--ways", "proxy", "--proxy-option=--guided=on"]
+    main([*command, "--tasks", "en-two-1,zh-again-1,en-many-2,ar-missing-2", "--out", str(out)])
+    rows = read_rows(out)
+    assert len(rows) == 4
+    assert {row["task"]: row["reasons"] for row in rows if not row["success"]} == {}
+
+
 def test_our_own_agent_is_a_framework(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "rows.jsonl"
     names = ",".join(STYLES)
