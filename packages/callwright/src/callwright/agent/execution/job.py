@@ -4,8 +4,8 @@ and the questions that go to the model.
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
 
 from callwright.agent.answer_text import AnswerText
 from callwright.agent.execution.executor import Executor
@@ -14,6 +14,7 @@ from callwright.agent.questions import Questions
 from callwright.agent.step import StepContext
 from callwright.grounding import (
     LiveAnswer,
+    Words,
     WrittenAnswer,
     build_abstention,
     build_no_answer,
@@ -25,7 +26,7 @@ from callwright.grounding import (
 )
 from callwright.grounding.output import Evidence, Filled, Output, OutputTarget, fill_output
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import Answer, Reply
+from callwright.nouns.types import Answer, Message, Reply
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 
@@ -39,6 +40,15 @@ class Job(StepContext):
     questions: Questions
     output: OutputTarget | None = None
     streamed: AnswerText | None = None
+    behind: Callable[[], tuple[Message, ...]] | None = None
+
+    def words(self) -> Words:
+        from callwright.language.spoken import guess_spoken, name_language
+        earlier = [m.content for m in self.conversation if m.role == "user"]
+        spoken = name_language(guess_spoken(self.query, earlier)) or "the language of the user"
+        by_name = {t.name: t for t in self.tools}
+        wrote = any(r.ok and by_name[r.tool].effects.may_write for r in self.executor.results if r.tool in by_name)
+        return Words(spoken, wrote)
 
     def __post_init__(self) -> None:
         self.executor.share_prompt(lambda: self.shared_prompt)
@@ -85,19 +95,21 @@ class Job(StepContext):
             live = LiveAnswer(self.query, results, skips)
             self.streamed.begin(live)
             facts = live.facts
-        return (
-            yield from write_answer(
-                self.query,
-                results,
-                skips,
-                mode=self.mode,
-                char_limit=most,
-                repair_questions=repair_questions,
-                facts=facts,
-                prompt=self.shared_prompt,
-                answer_tokens=self.facts.profile.answer_tokens,
-            )
+        dialogue = write_answer(
+            self.query,
+            results,
+            skips,
+            mode=self.mode,
+            char_limit=most,
+            repair_questions=repair_questions,
+            facts=facts,
+            prompt=None if self.behind else self.shared_prompt,
+            answer_tokens=self.facts.profile.answer_tokens,
+            words=self.words() if self.behind else None,
         )
+        if self.behind is None:
+            return (yield from dialogue)
+        return (yield from _put_behind(dialogue, self.behind()))
 
     def fill_output(self, target: OutputTarget) -> Generator[ChatRequest, Reply, Filled]:
         """The questions that fill the results into a type; none where no call succeeded."""
@@ -139,3 +151,16 @@ class Job(StepContext):
         if self.answer is not None and self.executor.succeeded:
             return check_answer(self.answer, self.query, results, skips)
         return None
+
+
+def _put_behind(
+    dialogue: Generator[ChatRequest, Reply, WrittenAnswer], begun: tuple[Message, ...]
+) -> Generator[ChatRequest, Reply, WrittenAnswer]:
+    try:
+        request = next(dialogue)
+        while True:
+            reply = yield replace(request, messages=(*begun, *request.messages))
+            request = dialogue.send(reply)
+    except StopIteration as done:
+        value: WrittenAnswer = done.value
+        return value

@@ -23,6 +23,7 @@ from callwright.agent.strategies.code import Code, ToolMVR
 from callwright.agent.strategies.compiler import Compiler
 from callwright.agent.strategies.dag import DAG, Edges, Given
 from callwright.agent.strategies.dfsdt import DFSDT
+from callwright.agent.strategies.guided import Guided
 from callwright.agent.strategies.layered import Layered
 from callwright.agent.strategies.react import ReAct
 from callwright.agent.strategies.reflecting import REFLECT, Reflecting, wrap_with_repair
@@ -32,6 +33,7 @@ from callwright.nouns.wire_names import current_literal
 
 STRATEGIES: dict[str, type[Strategy]] = {
     "layered": Layered,
+    "guided": Guided,
     "dag": DAG,
     "edges": Edges,
     "compiler": Compiler,
@@ -106,6 +108,7 @@ __all__ = [
     "DFSDTUnchecked",
     "Edges",
     "Given",
+    "Guided",
     "Job",
     "Layered",
     "ReAct",
