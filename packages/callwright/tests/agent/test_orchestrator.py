@@ -1033,7 +1033,8 @@ RULES = "Speak as the desk of depot W-77."
 
 
 @pytest.mark.parametrize(
-    "strategy", ["layered", "dag", "edges", "compiler", "react", "dfsdt", "code", "toolmvr"]
+    "strategy",
+    ["layered", "guided", "dag", "edges", "compiler", "react", "dfsdt", "code", "toolmvr"],
 )
 @pytest.mark.parametrize("mode", ["schema", "text"])
 async def test_instructions_stand_in_every_question_of_every_strategy(

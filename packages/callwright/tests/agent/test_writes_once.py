@@ -300,7 +300,7 @@ DOCUMENT = {
         }
     },
 }
-SOME = ["layered", "dag", "compiler", "react", "code", "react+reflect"]
+SOME = ["layered", "guided", "dag", "compiler", "react", "code", "react+reflect"]
 
 
 @pytest.mark.parametrize("strategy", SOME)

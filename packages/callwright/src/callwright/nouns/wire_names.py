@@ -218,6 +218,7 @@ WIRE_NAMES: Spellings = MappingProxyType(
             "dfsdt-no-repair",
             "edges",
             "given",
+            "guided",
             "layered",
             "layered-no-recovery",
             "layered-no-repair",

@@ -4,7 +4,7 @@ and the questions that go to the model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from callwright.agent.answer_text import AnswerText
@@ -12,6 +12,7 @@ from callwright.agent.execution.executor import Executor
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
 from callwright.agent.step import StepContext
+from callwright.dataflow.prerequisites import is_safe_to_add
 from callwright.grounding import (
     LiveAnswer,
     Words,
@@ -22,9 +23,11 @@ from callwright.grounding import (
     check_written_answer,
     facts_of,
     finish_without_repair,
+    report_outcome,
     write_answer,
 )
 from callwright.grounding.output import Evidence, Filled, Output, OutputTarget, fill_output
+from callwright.language.spoken import guess_spoken, name_language
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Answer, Message, Reply
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -40,15 +43,6 @@ class Job(StepContext):
     questions: Questions
     output: OutputTarget | None = None
     streamed: AnswerText | None = None
-    behind: Callable[[], tuple[Message, ...]] | None = None
-
-    def words(self) -> Words:
-        from callwright.language.spoken import guess_spoken, name_language
-        earlier = [m.content for m in self.conversation if m.role == "user"]
-        spoken = name_language(guess_spoken(self.query, earlier)) or "the language of the user"
-        by_name = {t.name: t for t in self.tools}
-        wrote = any(r.ok and by_name[r.tool].effects.may_write for r in self.executor.results if r.tool in by_name)
-        return Words(spoken, wrote)
 
     def __post_init__(self) -> None:
         self.executor.share_prompt(lambda: self.shared_prompt)
@@ -95,6 +89,8 @@ class Job(StepContext):
             live = LiveAnswer(self.query, results, skips)
             self.streamed.begin(live)
             facts = live.facts
+        if self.behind is not None and self._has_failed_write():
+            return WrittenAnswer(report_outcome(results, self.query))
         dialogue = write_answer(
             self.query,
             results,
@@ -103,13 +99,32 @@ class Job(StepContext):
             char_limit=most,
             repair_questions=repair_questions,
             facts=facts,
-            prompt=None if self.behind else self.shared_prompt,
+            prompt=self.shared_prompt if self.behind is None else None,
             answer_tokens=self.facts.profile.answer_tokens,
-            words=self.words() if self.behind else None,
+            words=None if self.behind is None else self._build_words(),
         )
         if self.behind is None:
             return (yield from dialogue)
-        return (yield from _put_behind(dialogue, self.behind()))
+        return (yield from _put_behind(self.behind(), dialogue))
+
+    def _build_words(self) -> Words:
+        asked = self.executor.state.asked
+        earlier = [message.content for message in asked.conversation if message.role == "user"]
+        spoken = name_language(guess_spoken(self.query, earlier)) or "the language of the user"
+        reads = self._list_reads()
+        wrote = any(one.ok and one.tool not in reads for one in self.executor.results)
+        return Words(spoken, wrote)
+
+    def _has_failed_write(self) -> bool:
+        """Return True if a write failed and none of the same tool succeeded after it: a small model
+        tells of it as if it were done.
+        """
+        reads = self._list_reads()
+        last = {result.tool: result.ok for result in self.executor.results}
+        return any(not ok for tool, ok in last.items() if tool not in reads)
+
+    def _list_reads(self) -> set[str]:
+        return {tool.name for tool in self.tools if is_safe_to_add(tool)}
 
     def fill_output(self, target: OutputTarget) -> Generator[ChatRequest, Reply, Filled]:
         """The questions that fill the results into a type; none where no call succeeded."""
@@ -154,8 +169,9 @@ class Job(StepContext):
 
 
 def _put_behind(
-    dialogue: Generator[ChatRequest, Reply, WrittenAnswer], begun: tuple[Message, ...]
+    begun: tuple[Message, ...], dialogue: Generator[ChatRequest, Reply, WrittenAnswer]
 ) -> Generator[ChatRequest, Reply, WrittenAnswer]:
+    """The questions of a dialogue behind messages that all of them share."""
     try:
         request = next(dialogue)
         while True:
@@ -164,3 +180,5 @@ def _put_behind(
     except StopIteration as done:
         value: WrittenAnswer = done.value
         return value
+    finally:
+        dialogue.close()

@@ -1,20 +1,22 @@
-"""The engine that leads a client's agent behind the proxy, over our own calls.
+"""The engine that leads a client's agent behind the proxy, over calls of our own.
 
 Each step begins anew over the facts, as each request of a client does
-(:mod:`callwright.agent.for_client`): the tools of a round are offered together, and the model states
-its wishes before its calls. Then the calls of that step are made. A step that makes no call ends the run.
+(:mod:`callwright.agent.for_client`): tools that need not wait are offered together, and the model
+states its wishes before its calls. The questions stand behind a conversation that shows the calls
+and their results, so that a small model reads them as it was trained to. A step that makes no call
+ends the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from callwright import prompts
 from callwright.agent.bind import Bound
 from callwright.agent.for_client import ForClient
-from callwright.agent.render import choose_listed_tools, render_signatures
-from callwright.agent.step import BindStep, Execute, StepContext, Steps, ask, step_id
+from callwright.agent.render import render_signatures
+from callwright.agent.step import BindStep, Execute, StepContext, Steps, ask, execute, step_id
 from callwright.agent.strategies.strategy import Stepwise
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.plan import Plan, Slot
@@ -47,8 +49,6 @@ class Guided(Stepwise):
 
     def steps(self, context: StepContext) -> Steps[None]:
         context.plan = Plan()
-        if hasattr(context, "behind"):
-            context.behind = lambda: begin_messages(context)
         led = _LedContext(
             query=context.query,
             tools=context.tools,
@@ -60,27 +60,24 @@ class Guided(Stepwise):
             conversation=context.conversation,
             today=context.today,
         )
-        policy = ForClient()
+        context.behind = led.begin
+        is_asked_again = False
         for _ in range(context.limits.turns):
-            policy = ForClient(chosen=policy.chosen, intended=policy.intended)
-            action = yield from _find_calls(policy.steps(led))
+            led.policy = ForClient(chosen=led.policy.chosen, intended=led.policy.intended)
+            action = yield from _find_calls(led.policy.steps(led))
             if action is None:
                 break
-            before = len(context.facts.all_results)
-            yield self._grow(context, action)
-            if len(context.facts.all_results) == before:
-                break  # nothing was made: the next round would say the same
+            came, refused = len(context.facts.all_results), len(context.facts.skips)
+            yield from _make_calls(context, action.calls, action.allowed)
+            if len(context.facts.all_results) > came:
+                continue
+            if is_asked_again:  # the next round would say the same
+                break
+            is_asked_again = True
+            yield from _ask_again(led, context, context.facts.skips[refused:])
+            if len(context.facts.all_results) == came:
+                break
         context.record_plan()
-
-    def _grow(self, context: StepContext, action: Execute) -> Execute:
-        """The calls with a slot of the plan each."""
-        calls = []
-        for call in action.calls:
-            number = len(context.plan.slots) + 1
-            slot = Slot(step_id(call, number), call.tool, frozenset())
-            context.plan = context.plan.grown(slot)
-            calls.append(replace(call, slot=slot.id))
-        return action._replace(calls=tuple(calls))
 
 
 def _find_calls(steps: Steps[None]) -> Steps[Execute | None]:
@@ -96,87 +93,114 @@ def _find_calls(steps: Steps[None]) -> Steps[Execute | None]:
     return action
 
 
+def _make_calls(
+    context: StepContext, calls: Iterable[ToolCall], allowed: Iterable[str]
+) -> Steps[None]:
+    """Make calls, each of them a new slot of the plan."""
+    placed = []
+    for call in calls:
+        slot = Slot(step_id(call, len(context.plan.slots) + 1), call.tool, frozenset())
+        context.plan = context.plan.grown(slot)
+        placed.append(replace(call, slot=slot.id))
+    yield from execute(placed, allowed)
+
+
+def _ask_again(led: _LedContext, context: StepContext, skips: Sequence[Skip]) -> Steps[None]:
+    """Ask once more for calls that were refused, and say why: often the user's words lead to another
+    value.
+    """
+    refused = {skip.tool: skip.reason for skip in skips if skip.refused}
+    tools = tuple(tool for tool in context.tools if tool.name in refused)
+    if not tools:
+        return
+    bound = yield from led.bind(tools, BindStep("again", open_points=[*refused.values()]))
+    yield from _make_calls(context, bound.calls, refused)
+
+
 @dataclass(slots=True)
 class _LedContext(StepContext):
-    """The context whose questions stand behind the conversation, its calls and their results."""
+    """The context whose questions stand behind the conversation, its calls and their results.
+    ``policy`` chooses the tools that they tell of.
+    """
+
+    policy: ForClient = field(default_factory=ForClient)
 
     def bind(
         self,
         tools: tuple[Tool, ...],
         step: BindStep,
-        results: Sequence[ToolResult] | None = None,  # noqa: ARG002
+        results: Sequence[ToolResult] | None = None,  # noqa: ARG002 - all stand in the conversation
         actor: str = "",
     ) -> Steps[Bound]:
-        messages = (*begin_messages(self), *_render_question(self, tools, step))
-        most = self.facts.profile.layer_calls
-        request = ChatRequest(messages, purpose="bind", max_tokens=self.facts.profile.output_tokens)
+        profile = self.facts.profile
+        messages = (*self.begin(), *_render_question(self, tools, step))
+        request = ChatRequest(messages, purpose="bind", max_tokens=profile.output_tokens)
         if self.mode == "schema":
-            request = replace(request, schema=_build_schema(tools, most))
+            request = replace(request, schema=_build_schema(tools, profile.layer_calls))
         elif self.mode == "native":
             request = replace(request, tools=tools)
         reply = yield from ask(request, None, actor)
-        calls = reply.tool_calls or _read_calls(reply.text, tools, self.mode == "schema")
+        calls = reply.tool_calls or _read_calls(reply.text, tools)
         called = {call.tool for call in calls}
         return Bound(calls, tuple(Skip(t.name, _NO_USE) for t in tools if t.name not in called))
 
-
-def begin_messages(context: StepContext) -> tuple[Message, ...]:
-    """What all questions of such a run begin with: the tools, the conversation, the request, the calls
-    and their results.
-    """
-    profile = context.facts.profile
-    if context.facts.listed is None:
-        context.facts.listed = choose_listed_tools(context.tools, profile) or context.tools
-    shown = render_signatures(context.facts.listed, profile)
-    (system,) = prompts.render("led", tools=shown, form=_FORM)
-    made = _render_results(context.facts.results)
-    return (system, *context.conversation, Message("user", context.asked), *made)
+    def begin(self) -> tuple[Message, ...]:
+        """What all questions of the run begin with: the tools, the conversation, the request, the
+        calls and their results.
+        """
+        shown = render_signatures(self.policy.tools or self.tools, self.facts.profile)
+        (system,) = prompts.render("led", tools=shown, form=_FORM)
+        made = [message for result in self.facts.results for message in _render_result(result)]
+        return (system, *self.conversation, Message("user", self.asked), *made)
 
 
-def _render_results(results: Iterable[ToolResult]) -> list[Message]:
-    made: list[Message] = []
-    for result in results:
-        said: Json = result.content if result.ok else {"error": str(result.failure and result.failure.message)}
-        call = ToolCall(result.id, result.tool, result.arguments)
-        made += [
-            Message("assistant", "", (call,)),
-            Message("tool", to_canonical_json(said), tool_call_id=result.id),
-        ]
-    return made
+def _render_result(result: ToolResult) -> tuple[Message, Message]:
+    said = result.content
+    if result.failure is not None:
+        said = {"error": result.failure.message}
+    call = ToolCall(result.id, result.tool, result.arguments)
+    return (
+        Message("assistant", "", (call,)),
+        Message("tool", to_canonical_json(said), tool_call_id=result.id),
+    )
 
 
 def _render_question(
     context: StepContext, tools: Sequence[Tool], step: BindStep
 ) -> tuple[Message, ...]:
-    names = ", ".join(tool.name for tool in tools)
-    values = {"query": context.query, "names": names}
-    if step.open_points:
-        made, points = "; ".join(step.tried) or "nothing", "; ".join(step.open_points)
-        return prompts.render("open", made=made, open=points, **values)
+    points = "; ".join(step.open_points)
+    if step.prompt == "again":
+        return prompts.render("again", problem=points)
+    values = {"query": context.query, "names": ", ".join(tool.name for tool in tools)}
+    if points:
+        return prompts.render("open", made="; ".join(step.tried) or "none", open=points, **values)
     return prompts.render("next", **values) if context.facts.results else ()
 
 
 def _build_schema(tools: Sequence[Tool], most: int) -> JsonObject:
-    one: Json = {
-        "anyOf": [
-            closed_object(name={"const": t.name}, arguments=required_first(t)) for t in tools
-        ]
-    }
+    """Wishes first: a small model that goes straight to the arguments stops after the first calls."""
+    calls: list[Json] = [
+        closed_object(name={"const": tool.name}, arguments=required_first(tool)) for tool in tools
+    ]
     some: JsonObject = {"type": "array", "minItems": 1, "maxItems": most}
-    wishes: JsonObject = {**some, "items": {"type": "string", "maxLength": _WISH}}
-    calls: JsonObject = {**some, "items": one}
-    none = closed_object(no_call={"type": "string", "maxLength": 120})
-    return {"anyOf": [closed_object(wishes=wishes, calls=calls), none]}
+    chosen = closed_object(
+        wishes={**some, "items": {"type": "string", "maxLength": _WISH}},
+        calls={**some, "items": {"anyOf": calls}},
+    )
+    return {"anyOf": [chosen, closed_object(no_call={"type": "string", "maxLength": 120})]}
 
 
-def _read_calls(text: str, tools: Sequence[Tool], is_form: bool) -> tuple[ToolCall, ...]:
-    if not is_form:
-        return parse_calls(text, tools).calls
+def _read_calls(text: str, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
+    """The calls of a reply in the form that was asked for, or in any that is known; one that was cut
+    off is left out.
+    """
     try:
         found = parse_lenient(text)
     except JsonError:
-        return ()
-    entries = found.value.get("calls") if isinstance(found.value, dict) else None
+        return parse_calls(text, tools).calls
+    if not isinstance(found.value, dict) or not {"calls", "no_call"} & found.value.keys():
+        return parse_calls(text, tools).calls
+    entries = found.value.get("calls")
     entries = entries if isinstance(entries, list) else []
     return tuple(
         ToolCall("", entry["name"], entry.get("arguments") or {})
