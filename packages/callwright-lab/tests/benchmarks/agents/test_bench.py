@@ -171,7 +171,7 @@ def test_our_own_agent_is_a_framework(tmp_path: Path, capsys: pytest.CaptureFixt
     names = ",".join(STYLES)
     command = ["--framework", "callwright", "--upstream", names, "--tasks", "en-two-1"]
     main([*command, "--out", str(out)])
-    assert [row["way"] for row in read_rows(out)] == ["react", "layered"]
+    assert [row["way"] for row in read_rows(out)] == ["react", "layered", "guided"]
     assert "skipped careless callwright react" in capsys.readouterr().err
 
 
@@ -197,10 +197,12 @@ def test_configurations_are_the_product_of_what_is_asked_for() -> None:
         ("right", "openai", "proxy"),
         ("right", "callwright", "react"),
         ("right", "callwright", "layered"),
+        ("right", "callwright", "guided"),
         ("local", "openai", "direct"),
         ("local", "openai", "proxy"),
         ("local", "callwright", "react"),
         ("local", "callwright", "layered"),
+        ("local", "callwright", "guided"),
     ]
     with pytest.raises(ConfigError, match="no framework is called nobody"):
         list_setups(known.parse_args(["--framework", "nobody"]))

@@ -7,7 +7,7 @@ messages.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from callwright.agent.handling import CallHandling, Repairing
@@ -20,6 +20,7 @@ from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     Assumption,
     CheckedCall,
+    Message,
     Skip,
     Tool,
     ToolCall,
@@ -58,6 +59,9 @@ class RunFacts:
         self.handling = CallHandling()
         # the tools that every question shows in its beginning; None: no question has shared one yet
         self.listed: tuple[Tool, ...] | None = None
+        # the conversation behind which every question stands, the answer's too; None: each is one
+        # prompt
+        self.behind: Callable[[], tuple[Message, ...]] | None = None
         self.is_sandbox = is_sandbox
         self.profile = profile
 

@@ -211,8 +211,7 @@ class BindStep:
 class StepContext:
     """All that a policy decides from. ``plan`` is set by the policy as it makes or grows it.
 
-    ``behind``: the conversation behind which every question stands, the answer's too; None: each is
-    one prompt. ``mode`` is how replies are constrained. ``reserve``: where more tools may be found; None: all
+    ``mode`` is how replies are constrained. ``reserve``: where more tools may be found; None: all
     there are, are in ``tools``. ``known``: how often tools work. ``today``: the day, where the
     model is told of it. ``answer``: the model's own, where the policy has it write one; ``given_up``:
     why the model said that it cannot be done, "" where it wrote no answer at all.
@@ -232,7 +231,6 @@ class StepContext:
     today: date | None = None
     answer: str | None = None
     given_up: str | None = None
-    behind: Callable[[], tuple[Message, ...]] | None = None
 
     @property
     def as_written(self) -> bool:

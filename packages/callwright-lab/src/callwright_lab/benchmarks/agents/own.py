@@ -28,7 +28,7 @@ from callwright_lab.benchmarks.agents.tasks import Task
 from callwright_lab.benchmarks.agents.worlds.world import World
 from callwright_lab.benchmarks.makespan.expert import Expert
 
-STRATEGIES = ("react", "layered")
+STRATEGIES = ("react", "layered", "guided")
 PLANNED = ("layered",)  # of these, those that make a plan
 TODAY = date(2026, 3, 12)  # as the loops are told
 

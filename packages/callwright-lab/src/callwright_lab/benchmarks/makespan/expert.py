@@ -81,12 +81,10 @@ class Expert:
 
     def _said(self, request: ChatRequest) -> Json:
         schema = request.schema or {}
+        if request.purpose == "bind" and "action" in schema.get("properties", {}):
+            return self._step(schema)
         if request.purpose == "bind":
-            return (
-                self._step(schema)
-                if "action" in schema.get("properties", {})
-                else self._layer(schema)
-            )
+            return self._guided(schema) if _has_wishes(schema) else self._layer(schema)
         if request.purpose == "plan":
             return self._planned(schema)
         if request.purpose == "select":
@@ -137,6 +135,16 @@ class Expert:
             call = self._calls[slot]
             return {"thought": "", "action": {"tool": call.tool, "arguments": call.arguments}}
         return {"thought": "", "action": {"tool": "finish", "reason": "done"}}
+
+    def _guided(self, schema: JsonObject) -> Json:
+        """All calls that can be made now of the tools on offer, behind the wishes that they serve."""
+        ready = self._ready(collect_schema_tools(schema))
+        self._made |= dict.fromkeys(ready, self._replies)
+        calls = [self._calls[slot] for slot in ready]
+        if not calls:
+            return {"no_call": "all is done"}
+        made = [{"name": call.tool, "arguments": call.arguments} for call in calls]
+        return {"wishes": [call.tool for call in calls], "calls": made}
 
     def _round(self, schema: JsonObject) -> Json:
         """One round of the Python-call agent: two calls at most, or the answer."""
@@ -193,6 +201,8 @@ class Expert:
         }
 
     def _answered(self, schema: JsonObject) -> Json:
+        if "final_answer" in schema.get("properties", {}):
+            return {"final_answer": self._answer}
         try:
             ids = schema["properties"]["statements"]["items"]["properties"]["results"]["items"][
                 "enum"
@@ -204,13 +214,14 @@ class Expert:
 
 def collect_schema_tools(schema: Any) -> list[str]:
     """The tools that a decoding schema offers: the constants that stand under ``tool`` or
-    ``function``.
+    ``function``, or under ``name`` beside arguments.
     """
     if isinstance(schema, list):
         return [name for part in schema for name in collect_schema_tools(part)]
     if not isinstance(schema, dict):
         return []
-    own = schema.get("tool", schema.get("function"))
+    named = schema.get("name") if "arguments" in schema else None
+    own = schema.get("tool", schema.get("function", named))
     found = [str(own["const"])] if isinstance(own, dict) and "const" in own else []
     return [
         *found,
@@ -221,6 +232,11 @@ def collect_schema_tools(schema: Any) -> list[str]:
             for name in collect_schema_tools(part)
         ),
     ]
+
+
+def _has_wishes(schema: JsonObject) -> bool:
+    ways = schema.get("anyOf", [])
+    return any("wishes" in way.get("properties", {}) for way in ways)
 
 
 def _count_tokens(text: str) -> int:

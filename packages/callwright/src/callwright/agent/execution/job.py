@@ -89,7 +89,8 @@ class Job(StepContext):
             live = LiveAnswer(self.query, results, skips)
             self.streamed.begin(live)
             facts = live.facts
-        if self.behind is not None and self._has_failed_write():
+        behind = self.facts.behind
+        if behind is not None and self._has_failed_write():
             return WrittenAnswer(report_outcome(results, self.query))
         dialogue = write_answer(
             self.query,
@@ -99,13 +100,13 @@ class Job(StepContext):
             char_limit=most,
             repair_questions=repair_questions,
             facts=facts,
-            prompt=self.shared_prompt if self.behind is None else None,
+            prompt=self.shared_prompt if behind is None else None,
             answer_tokens=self.facts.profile.answer_tokens,
-            words=None if self.behind is None else self._build_words(),
+            words=None if behind is None else self._build_words(),
         )
-        if self.behind is None:
+        if behind is None:
             return (yield from dialogue)
-        return (yield from _put_behind(self.behind(), dialogue))
+        return (yield from _put_behind(behind(), dialogue))
 
     def _build_words(self) -> Words:
         asked = self.executor.state.asked

@@ -60,7 +60,7 @@ class Guided(Stepwise):
             conversation=context.conversation,
             today=context.today,
         )
-        context.behind = led.begin
+        context.facts.behind = led.begin
         is_asked_again = False
         for _ in range(context.limits.turns):
             led.policy = ForClient(chosen=led.policy.chosen, intended=led.policy.intended)
