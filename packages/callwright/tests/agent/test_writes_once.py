@@ -38,6 +38,7 @@ from callwright.tools.wrapped import WrappedSource
 QUERY = "Book a room for Ann, or for Anna."
 SCHEMA = {"type": "object", "properties": {"guest": {"type": "string"}}, "required": ["guest"]}
 NOBODY_CALLS = {
+    "no_call": "done",
     "thought": "",
     "useful": ["none"],
     "reason": "done",
@@ -145,7 +146,7 @@ def model_of(strategy: str, guests: list[str], *, together: int = 1) -> Scripted
             return {"statements": [], "missing": []}
         if not left:
             return NOBODY_CALLS
-        call = {"tool": "book", "arguments": {"guest": left.pop(0)}}
+        call = {"tool": "book", "name": "book", "arguments": {"guest": left.pop(0)}}
         return {"thought": "", "useful": ["book"], "calls": [call] * together, "action": call}
 
     coded = strategy.partition("-")[0].partition("+")[0] in ("code", "toolmvr")

@@ -222,6 +222,7 @@ def test_a_planner_is_that_of_the_strategies_that_plan() -> None:
     assert {(one.way, one.planner, one.to_row()["options"]) for one in setups} == {
         ("react", "", ""),
         ("layered", "none", "--planner=none"),
+        ("guided", "", ""),
         ("direct", "", ""),
         ("proxy", "", ""),
     }

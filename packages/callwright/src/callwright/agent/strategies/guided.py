@@ -145,7 +145,7 @@ class _LedContext(StepContext):
         return Bound(calls, tuple(Skip(t.name, _NO_USE) for t in tools if t.name not in called))
 
     def begin(self) -> tuple[Message, ...]:
-        """What all questions of the run begin with: the tools, the conversation, the request, the
+        """The beginning of all questions of the run: the tools, the conversation, the request, the
         calls and their results.
         """
         shown = render_signatures(self.policy.tools or self.tools, self.facts.profile)
