@@ -112,6 +112,8 @@ def player(litres: int) -> Any:
                 "statements": [{"text": f"{litres} litres", "results": cited[:1]}],
                 "missing": [],
             }
+        if "final_answer" in known:
+            return {"final_answer": f"{litres} litres"}
         assert "spill" not in shown
         assert "There is a jug." in shown
         call = {"tool": "pour", "arguments": {"litres": litres}}
@@ -119,7 +121,7 @@ def player(litres: int) -> Any:
             action = {"tool": "finish", "reason": "done"} if poured else call
             poured.append(litres)
             return {"thought": "next", "action": action}
-        return {"useful": ["pour"], "calls": [call]}
+        return {"useful": ["pour"], "calls": [{**call, "name": "pour"}]}
 
     return line
 

@@ -129,7 +129,7 @@ Strategy = Annotated[
     str | None,
     typer.Option(
         help=(
-            "layered (default), dag, edges, compiler, react, dfsdt, code or"
+            "layered (default), guided, dag, edges, compiler, react, dfsdt, code or"
             " toolmvr; docs/concepts.md has them all."
         )
     ),
