@@ -371,3 +371,9 @@ def test_a_function_may_say_what_it_undoes() -> None:
 
     made = [tool_from_function(one).tool.compensates for one in (cancel_room, book_room)]
     assert made == ["book_room", ""]
+
+
+def test_effects_of_another_type_are_an_error_where_they_are_written() -> None:
+    """``effects="read"`` ended a run with an AttributeError."""
+    with pytest.raises(CatalogError, match="effects='read' of a tool are no Effects"):
+        tool(effects="read")  # type: ignore[call-overload]

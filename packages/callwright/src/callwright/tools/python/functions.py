@@ -81,8 +81,14 @@ def tool(
     **arguments)``, plain or async, with the idempotency key that ran as
     :data:`callwright.nouns.protocols.CALL_KEY`. It returns the call's result if the call took
     effect, ``NOT_DONE`` if it surely did not, None if it cannot tell. ``compensates``: the name of the
-    tool of which this one undoes calls; answers mention it, and nobody calls it unasked.
+    tool of which this one undoes calls; answers mention it, and nobody calls it unasked. Raises
+    CatalogError for effects of another type.
     """
+    if not isinstance(effects, Effects):
+        raise CatalogError(
+            f"effects={effects!r} of a tool are no Effects",
+            hint="from callwright import READ, WRITE: READ for what only reads",
+        )
 
     def mark(marked: F) -> F:
         declared = Declaration(name, description, effects, output_schema, outcome, compensates)
