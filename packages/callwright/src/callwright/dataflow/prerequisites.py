@@ -291,6 +291,11 @@ def _has_stated_value(field: Field, request: str) -> bool:
     return bool(named) and bool(re.search(said, request, re.IGNORECASE))
 
 
+def list_reads(tools: Iterable[Tool]) -> set[str]:
+    """The names of the tools that only look something up, as far as that is known."""
+    return {tool.name for tool in tools if is_safe_to_add(tool)}
+
+
 def is_safe_to_add(tool: Tool) -> bool:
     """Return True if a tool is known to read, or if its name says so and nothing else is known."""
     effects = tool.effects

@@ -12,7 +12,7 @@ from callwright.agent.execution.executor import Executor
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
 from callwright.agent.step import StepContext
-from callwright.dataflow.prerequisites import is_safe_to_add
+from callwright.dataflow.prerequisites import list_reads
 from callwright.grounding import (
     LiveAnswer,
     Words,
@@ -112,7 +112,7 @@ class Job(StepContext):
         asked = self.executor.state.asked
         earlier = [message.content for message in asked.conversation if message.role == "user"]
         spoken = name_language(guess_spoken(self.query, earlier)) or "the language of the user"
-        reads = self._list_reads()
+        reads = list_reads(self.tools)
         wrote = any(one.ok and one.tool not in reads for one in self.executor.results)
         return Words(spoken, wrote)
 
@@ -120,12 +120,9 @@ class Job(StepContext):
         """Return True if a write failed and none of the same tool succeeded after it: a small model
         tells of it as if it were done.
         """
-        reads = self._list_reads()
+        reads = list_reads(self.tools)
         last = {result.tool: result.ok for result in self.executor.results}
         return any(not ok for tool, ok in last.items() if tool not in reads)
-
-    def _list_reads(self) -> set[str]:
-        return {tool.name for tool in self.tools if is_safe_to_add(tool)}
 
     def fill_output(self, target: OutputTarget) -> Generator[ChatRequest, Reply, Filled]:
         """The questions that fill the results into a type; none where no call succeeded."""

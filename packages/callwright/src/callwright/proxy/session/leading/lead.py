@@ -365,9 +365,9 @@ def write_answer(
 
 def _list_reads(context: Context) -> set[str]:
     """The tools that only look something up, as far as that is known."""
-    from callwright.dataflow.prerequisites import is_safe_to_add
+    from callwright.dataflow.prerequisites import list_reads
 
-    return {tool.name for tool in context.toolset.tools if is_safe_to_add(tool)}
+    return list_reads(context.toolset.tools)
 
 
 def _has_failed_write(context: Context) -> bool:
