@@ -8,3 +8,4 @@ def test_calls_are_repaired_plainly_and_checked_by_default() -> None:
     assert handling.may_repair
     assert (handling.as_written, handling.unchecked, handling.is_trusted) == (False, False, False)
     assert handling.repairing == "plain"
+    assert not handling.fills_schema

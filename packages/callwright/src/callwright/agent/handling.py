@@ -16,7 +16,9 @@ class CallHandling:
     """The treatment of a run's calls. ``as_written``: they leave as the model wrote them, or
     fail as a tool's own do; ``unchecked``: and what their schema says decides nothing.
     ``is_trusted``: values that stand nowhere else are somebody's own, not a model's. ``may_fetch``:
-    what the answer names as missing may be fetched.
+    what the answer names as missing may be fetched. ``fills_schema``: they come from replies that
+    are held to a schema of calls, and a model calls too readily there: a value that nothing states
+    holds back reads too, and tools that declare nothing.
     """
 
     may_repair: bool = True
@@ -24,4 +26,5 @@ class CallHandling:
     unchecked: bool = False
     is_trusted: bool = False
     may_fetch: bool = True
+    fills_schema: bool = False
     repairing: Repairing = "plain"

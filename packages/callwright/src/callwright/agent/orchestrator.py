@@ -929,6 +929,7 @@ def _build_run(
     is_supported = any(one.support != "unsupported" for one in answer.statements)
     # what earlier turns brought may be all that the request needs
     found = bool(executor.succeeded or (executor.state.earlier and is_supported)) and not unanswered
+    found = found or (executor.led is not None and executor.led.is_idle and bool(answer.text))
     status = _classify_status(answer, found=found, limit=limit)
     cost = Cost(
         budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs)

@@ -7,20 +7,21 @@ messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from callwright.agent.handling import CallHandling, Repairing
 from callwright.agent.run_index import RunIndex
 from callwright.agent.safety.clear import is_unstated
 from callwright.agent.safety.freeze import Freeze
+from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.state import DeniedCall, MadeCall, RunState
 from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     Assumption,
     CheckedCall,
-    Message,
     Skip,
     Tool,
     ToolCall,
@@ -30,6 +31,9 @@ from callwright.nouns.types import (
 )
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.provenance.sources import ProvenanceIndex
+
+if TYPE_CHECKING:
+    from callwright.agent.leading.led_context import LedContext
 
 
 class RunFacts:
@@ -59,9 +63,11 @@ class RunFacts:
         self.handling = CallHandling()
         # the tools that every question shows in its beginning; None: no question has shared one yet
         self.listed: tuple[Tool, ...] | None = None
-        # the conversation behind which every question stands, the answer's too; None: each is one
-        # prompt
-        self.behind: Callable[[], tuple[Message, ...]] | None = None
+        # calls that a rule spoke against, in call order
+        self.held: list[HeldCall] = []
+        # the turn behind whose conversation every question stands, the answer's too; None: each is
+        # one prompt
+        self.led: LedContext | None = None
         self.is_sandbox = is_sandbox
         self.profile = profile
 
@@ -300,6 +306,12 @@ class RunFacts:
         """
         handling = self.handling
         handling.may_repair, handling.as_written, handling.unchecked = False, True, unchecked
+
+    def judge_readily_made_calls(self) -> None:
+        """Hold back calls of this run for values that nothing states, whatever the tool does: their
+        replies are held to a schema, and a model calls too readily there.
+        """
+        self.handling.fills_schema = True
 
     def trust_values(self) -> None:
         """Take the values of this run's calls for those of whoever wrote its plan: none is called

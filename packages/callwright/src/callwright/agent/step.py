@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
 from callwright.agent.bind import Bound, View, build_bind_request, read_reply
 from callwright.agent.render import choose_listed_tools, render_signature
 from callwright.agent.run_facts import RunFacts
+from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.today import render_today
 from callwright.grounding.answer.summary import render_growing_results
 from callwright.nouns.limits import Limits
@@ -142,9 +143,13 @@ class Replied(NamedTuple):
 
 
 class Returned(NamedTuple):
-    """The results of calls, in call order: those that were not made have no result."""
+    """The results of calls, in call order: those that were not made have no result. ``held``: calls
+    that a rule speaks against; ``left``: those whose results come later.
+    """
 
     results: list[ToolResult]
+    held: Sequence[HeldCall] = ()
+    left: Sequence[ToolCall] = ()
 
 
 class Planned(NamedTuple):

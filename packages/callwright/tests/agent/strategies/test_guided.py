@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
 
 from callwright import Orchestrator, Run
-from callwright.agent.options import Safety
+from callwright.agent.options import Interaction, Safety
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import READ, WRITE, Message, ToolOutput
 from callwright.testing import FakeTool, ScriptedModel, fake_source
@@ -82,7 +83,7 @@ async def test_a_code_is_looked_up_before_it_is_ordered() -> None:
     assert [result.tool for result in done.results] == ["find_part", "create_order"]
 
 
-async def test_a_refused_call_is_asked_for_once_more_with_the_reason() -> None:
+async def test_a_held_call_is_asked_for_once_more_where_the_request_names_a_number() -> None:
     tool = order_tool()
     script = {"bind": [wishes(ordered("A-100", 90)), wishes(ordered("A-100", 5)), DONE]}
     script["answer"] = [{"final_answer": "The order is O-5."}]
@@ -91,13 +92,77 @@ async def test_a_refused_call_is_asked_for_once_more_with_the_reason() -> None:
     assert "quantity" in asked[1].messages[-1].content
 
 
-async def test_a_model_that_insists_on_a_made_up_value_is_not_asked_forever() -> None:
-    tool = order_tool()
-    script = {"bind": [wishes(ordered("A-100", 90))] * 2, "*": [DONE]}
+async def test_a_day_is_asked_for_once_more_and_can_only_be_the_one_that_is_meant() -> None:
+    read = FakeTool("list_events", {"date": {**TEXT, "format": "date"}}, output=[], effects=READ)
+    one, other = ("list_events", {"date": "2024-01-01"}), ("list_events", {"date": "2026-03-26"})
+    script = {"bind": [wishes(one), wishes(other), DONE], "*": [{"final_answer": "Nothing."}] * 3}
+    setup = Orchestrator(
+        [fake_source(read)],
+        model=(model := ScriptedModel(script)),
+        strategy="guided",
+        interaction=Interaction(today=lambda: date(2026, 3, 12)),
+    )
+    await setup.run("What is planned two weeks from today?")
+    assert [call["date"] for call in read.calls] == ["2026-03-26"]
+    assert "'enum': ['2026-03-26', '2026-02-26']" in str(model.requests[1].schema)
+
+
+async def test_what_only_the_user_can_know_is_asked_in_a_question() -> None:
+    tool, question = order_tool(), "Which quantity do you need?"
+    script = {
+        "bind": [wishes(ordered("A-100", 90)), DONE],
+        "question": [{"question": question}],
+    }
     done, asked = await ask("Order some pieces of A-100.", script, tool)
     assert not tool.calls
-    assert len(asked) == 2
-    assert "quantity" in done.answer.text
+    assert (done.status, done.answer.text) == ("abstained", question)
+    assert "create_order: 'create_order' was not called" in done.answer.missing[0]
+    assert [one.purpose for one in asked].count("question") == 1
+    assert "quantity" in asked[-1].messages[-1].content
+
+
+async def test_a_question_stands_behind_what_was_done() -> None:
+    tool = order_tool()
+    script = {
+        "bind": [wishes(ordered("A-100", 5), ordered("C-330", 90)), wishes(ordered("C-330", 90))],
+        "answer": [{"final_answer": "The order of A-100 is O-5."}],
+        "question": [{"question": "Which quantity of C-330?"}],
+        "*": [DONE],
+    }
+    done, _ = await ask("Order 5 pieces of A-100 and some of C-330.", script, tool)
+    assert [call["quantity"] for call in tool.calls] == [5]
+    assert done.answer.text == "The order of A-100 is O-5.\n\nWhich quantity of C-330?"
+    assert done.status == "partial"
+
+
+async def test_a_read_of_what_nobody_spoke_of_is_held_as_well() -> None:
+    find = FakeTool("get_user", {"user_id": TEXT}, output={"name": "x"}, effects=READ)
+    script = {"bind": [wishes(("get_user", {"user_id": "U-12345"})), DONE], "*": ["Which user?"]}
+    await ask("Is the user there?", script, find)
+    assert not find.calls
+
+
+async def test_what_was_done_is_not_done_for_the_same_wish_again() -> None:
+    tool = order_tool()
+    script = {
+        "bind": [wishes(ordered("A-100", 5)), wishes(("find_part", {"name": "A-100"}))],
+        "answer": [{"final_answer": "The order is O-5."}],
+    }
+    find = find_tool()
+    done, _ = await ask("Order 5 pieces of A-100.", script, tool, find)
+    assert (len(tool.calls), len(find.calls)) == (1, 0)
+    assert done.status == "answered"
+
+
+async def test_equal_orders_are_made_as_often_as_they_are_asked_for() -> None:
+    tool = order_tool()
+    script = {"bind": [wishes(*[ordered("B-220", 2)] * 3), DONE], "*": [{"final_answer": "Done."}]}
+    await ask("Place three separate orders of 2 pieces of B-220 each.", script, tool)
+    assert len(tool.calls) == 3
+    once = order_tool()
+    script["bind"] = [wishes(*[ordered("B-220", 2)] * 3), DONE]
+    await ask("Order 2 pieces of B-220.", script, once)
+    assert len(once.calls) == 1
 
 
 async def test_a_write_that_failed_is_told_as_such() -> None:
@@ -111,9 +176,16 @@ async def test_a_write_that_failed_is_told_as_such() -> None:
 
 @pytest.mark.parametrize("reply", ["no idea", '{"wishes": ["x"]}', {"no_call": "hello"}])
 async def test_a_reply_without_a_call_ends_the_run(reply: Any) -> None:
-    done, asked = await ask("Good morning!", {"bind": [reply, reply]}, order_tool())
+    done, asked = await ask("A fine day!", {"bind": [reply, reply]}, order_tool())
     assert not done.results
-    assert len(asked) <= 2
+    assert (done.status, len(asked)) == ("abstained", 1)
+
+
+@pytest.mark.parametrize("said", ["Good morning!", "¡Buenos días!", "早上好"])
+async def test_a_greeting_is_answered_in_words_and_offers_no_tool(said: str) -> None:
+    done, asked = await ask(said, {"words": ["Good morning to you!"]}, order_tool())
+    assert (done.status, done.answer.text) == ("answered", "Good morning to you!")
+    assert [message.content for message in asked[0].messages] == [said]
 
 
 async def test_any_known_notation_is_read() -> None:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from callwright.agent.safety.held_call import HeldCall
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, ToolCall
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.server.counters import Counters
-from callwright.proxy.session.guarding import Guarding, HeldCall
+from callwright.proxy.session.guarding import Guarding
 from callwright.proxy.session.record import Led, Record
 
 

@@ -6,6 +6,7 @@ import json
 
 import aiohttp
 
+from callwright.agent.safety.held_call import HeldCall
 from callwright.nouns.types import Edit, ToolCall
 from callwright.proxy.server.app import Observers
 from callwright.proxy.server.budget import Budget
@@ -16,7 +17,7 @@ from callwright.proxy.server.page import (
     render_page,
     render_row,
 )
-from callwright.proxy.session.guarding import Guarding, HeldCall
+from callwright.proxy.session.guarding import Guarding
 from callwright.proxy.session.record import Led, Record
 from callwright.serving.access import Access
 from callwright.serving.own_pages import render_login

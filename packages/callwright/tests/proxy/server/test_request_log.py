@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from callwright.agent.safety.held_call import HeldCall
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.nouns.types import Edit, ToolCall
 from callwright.proxy.server.app import Observers
@@ -17,7 +18,7 @@ from callwright.proxy.server.request_log import (
     line_of,
     read_tokens,
 )
-from callwright.proxy.session.guarding import Guarding, HeldCall
+from callwright.proxy.session.guarding import Guarding
 from callwright.proxy.session.record import Record
 from tests.proxy.playbook import JSON, body, chunk, text_stream, whole
 from tests.proxy.upstream import Reply, proxy, upstream

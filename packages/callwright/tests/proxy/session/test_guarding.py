@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from callwright.agent.safety.held_call import HeldCall
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.models.probe import Memory
 from callwright.models.write_record import WriteRecord, WriteRecords
@@ -15,7 +16,7 @@ from callwright.nouns.types import ToolCall
 from callwright.proxy.server.app import UpstreamFacts
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session.events import UpstreamData, UpstreamEnd, UpstreamHead
-from callwright.proxy.session.guarding import Guarding, HeldCall, choose_mode
+from callwright.proxy.session.guarding import Guarding, choose_mode
 from callwright.proxy.session.settings import GuardMode, GuardSetting, Settings
 from tests.proxy.playbook import (
     JSON,

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from callwright.agent.safety.held_call import HeldCall
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Edit, ToolCall
 from callwright.proxy.session.answers.sse import json_bytes
-from callwright.proxy.session.guarding import Guarding, HeldCall
+from callwright.proxy.session.guarding import Guarding
 from callwright.proxy.session.record import Led, Record
 
 

@@ -71,7 +71,7 @@ def _list_cases(row: AceRow, toolsets: Toolsets) -> Iterator[Case]:
     if context is None or len(row.gold_calls) != 1:
         return
     context.schema = True
-    guided.build_body(context, shown=context.toolset.tools)  # questions begin with its instructions
+    guided.begin_messages(context, context.toolset.tools)  # questions begin with its instructions
     written = {tool["name"]: name for name, tool in map_tools(row).items()}
     tools = {tool.name: tool for tool in context.toolset.tools}
     for numbered, given in row.gold_calls[0].items():

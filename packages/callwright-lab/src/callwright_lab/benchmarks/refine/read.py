@@ -15,12 +15,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from callwright.agent.leading.forms import read_guided_calls
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import MissingExtra
 from callwright.nouns.types import Json, JsonObject, ToolCall
 from callwright.parsing import parse_calls
 from callwright.proxy.session.answers.native import NativeCalls
-from callwright.proxy.session.leading import guided
 from callwright_lab.benchmarks.refine.guided import MODE as GUIDED
 from callwright_lab.benchmarks.refine.task import Found, Recorded, Task
 
@@ -93,7 +93,7 @@ def _read_guided_calls(reply: Recorded, task: Task) -> tuple[ToolCall, ...]:
     """The calls of a reply that was held to guided mode's own schema."""
     if reply.mode != GUIDED:
         return ()
-    return guided.read_guided_calls(reply.text, {t.name for t in task.tools}) or ()
+    return read_guided_calls(reply.text, {t.name for t in task.tools}) or ()
 
 
 def make_refiner_reader(*names: str) -> Reader:

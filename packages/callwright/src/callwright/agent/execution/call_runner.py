@@ -28,8 +28,16 @@ from callwright.agent.gaps import describe_ungrounded, names_another, unknown_ke
 from callwright.agent.journal.facts import EarlierCall
 from callwright.agent.journal.ledger import Answer, build_doubt_error
 from callwright.agent.questions import LimitReached
-from callwright.agent.safety.clear import Approval, ClearanceState, ClearedCall, Denied, clear
+from callwright.agent.safety.clear import (
+    Approval,
+    ClearanceState,
+    ClearedCall,
+    Denied,
+    clear,
+    deny_call,
+)
 from callwright.agent.safety.consent import build_proposal
+from callwright.agent.safety.held_call import UNSTATED_VALUE, HeldCall
 from callwright.agent.safety.looked_up import find_looked_up
 from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import Failure, Violation
@@ -191,10 +199,9 @@ class CallRunner:
         verdict = await self._repair(call, watcher, None if frozen else self.sources)
         watcher.conclude(verdict)
         if isinstance(verdict, Refusal):
-            self.outcome.refusal, self.outcome.lacks = (
-                verdict,
-                any(v.kind == "ungrounded" for v in verdict.violations),
-            )
+            self.outcome.refusal = verdict
+            self.outcome.held = self._hold_ungrounded(call, verdict)
+            self.outcome.lacks = self.outcome.held is not None
             self._skip(_get_reason(verdict.violations), refused=True)
             return None
         if not self.shared.handling.may_repair:
@@ -214,6 +221,21 @@ class CallRunner:
             warnings=[w.to_dict() for w in verdict.warnings],
         )
         return verdict
+
+    def _hold_ungrounded(self, call: ToolCall, refusal: Refusal) -> HeldCall | None:
+        """The call that the gate refused for values from nowhere; None where it refused it otherwise.
+        What the user's words lead to in their place is known as for a call that it lets through.
+        """
+        found = [v for v in refusal.violations if v.kind == "ungrounded"]
+        if not found or refusal.tool is None:
+            return None
+        missing = dict.fromkeys(v.path.removeprefix("/").partition("/")[0] for v in found)
+        state = self._clearance_state(None, 1)
+        given = refusal.arguments or call.arguments
+        denied = deny_call(refusal.tool, given, "", state) or Denied(
+            UNSTATED_VALUE, " ".join(v.message for v in found), missing=tuple(missing)
+        )
+        return _build_held(call, denied)
 
     def _take_named_day(self, checked: CheckedCall) -> CheckedCall:
         """The call with the day that the user names by a word such as "tomorrow", where it has
@@ -374,6 +396,8 @@ class CallRunner:
             self.shared.index.made.pop(make_call_key(call.tool.name, call.arguments), None)
         self.outcome.lacks = self.outcome.lacks or verdict.rule == "unstated_value"
         self._skip(verdict.reason, refused=True)
+        raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
+        self.outcome.held = _build_held(raw, verdict)
         if verdict.rule == "refused":
             self.outcome.denied = (call, self.outcome.skips[-1])
         return None
@@ -414,19 +438,21 @@ class CallRunner:
         )
         if not self._is_provenance_judged(attempt):
             return state
-        index = self.shared.index
-        looked_up = find_looked_up(tuple(index.tools.values()))
-        return state._replace(spoken=index.spoken, looked_up=looked_up)
+        index, fills_schema = self.shared.index, self.shared.handling.fills_schema
+        looked_up = find_looked_up(tuple(index.tools.values()), undeclared=fills_schema)
+        return state._replace(spoken=index.spoken, looked_up=looked_up, judges_reads=fills_schema)
 
     def _is_provenance_judged(self, attempt: int) -> bool:
         """Return True if a write may be kept back for a value that nobody said: not where the values are
         somebody's own, nor where the calls are to leave as they were written, nor once the call has
-        left. A tool whose effects nobody declared may well be a read.
+        left. A tool whose effects nobody declared may well be a read, so that it is judged only where
+        models call too readily.
         """
         handling, tool = self.shared.handling, self.shared.index.tools.get(self.task.tool)
         if handling.is_trusted or handling.as_written or tool is None:
             return False
-        return tool.effects.declared and not self.shared.ledger.intended(self.id, attempt)
+        is_judged = tool.effects.declared or handling.fills_schema
+        return is_judged and not self.shared.ledger.intended(self.id, attempt)
 
     def _note_origins(self, call: CheckedCall, verdict: ClearedCall | Denied) -> None:
         """Record where the values come from that no plan said."""
@@ -643,6 +669,10 @@ class CallRunner:
             }
         )
         self.shared.trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot, **named)
+
+
+def _build_held(call: ToolCall, denied: Denied) -> HeldCall:
+    return HeldCall(call, denied.rule, denied.reason, meant=denied.meant, missing=denied.missing)
 
 
 def _get_reason(violations: Sequence[Violation]) -> str:

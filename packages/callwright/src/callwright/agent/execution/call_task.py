@@ -6,6 +6,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 
 from callwright.agent.journal.facts import EarlierCall
+from callwright.agent.safety.held_call import HeldCall
 from callwright.jsontext import write
 from callwright.nouns.types import (
     CheckedCall,
@@ -42,7 +43,8 @@ class CallOutcome:
     """The outcome of one call, for the run to keep once all calls beside it have ended.
 
     ``refusal`` is the gate's, where repair did not help; ``lacks``: a value that later results may
-    hold; ``denied``: the call that did not get approval; ``same``: the id of the very same call
+    hold; ``held``: the call that a rule speaks against; ``denied``: the one that did not get
+    approval; ``same``: the id of the very same call
     that was made before, ``repeats`` the same also where only an old journal's text says it;
     ``taught``: the tool as an error described it; ``assumed``: values of the
     call that succeeded which the model made up; ``key``: what equal calls have in common;
@@ -55,6 +57,7 @@ class CallOutcome:
     refusal: Refusal | None = None
     lacks: bool = False
     deferred: CheckedCall | None = None
+    held: HeldCall | None = None
     denied: tuple[CheckedCall, Skip] | None = None
     same: str = ""
     repeats: str = ""
@@ -72,6 +75,7 @@ class CallOutcome:
             or self.refusal
             or self.lacks
             or self.deferred
+            or self.held
             or self.denied
             or self.taught
             or self.unrepaired

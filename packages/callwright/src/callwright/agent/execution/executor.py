@@ -335,6 +335,8 @@ class Executor(RunFacts):
             call, skip = outcome.denied
             denied = DeniedCall(call.tool.name, to_canonical_json(call.arguments), skip)
             state = state.with_denied(denied)
+        if outcome.held is not None:
+            self.held.append(outcome.held)
         if outcome.deferred is not None:
             state = state.with_deferred(task.tool, DeferredCall(outcome.deferred, task.beside))
         if outcome.unrepaired:

@@ -5,17 +5,17 @@ and the questions that go to the model.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 from callwright.agent.answer_text import AnswerText
 from callwright.agent.execution.executor import Executor
 from callwright.agent.journal.ledger import Ledger
+from callwright.agent.leading.closing import close_turn
 from callwright.agent.questions import Questions
 from callwright.agent.step import StepContext
-from callwright.dataflow.prerequisites import list_reads
 from callwright.grounding import (
     LiveAnswer,
-    Words,
     WrittenAnswer,
     build_abstention,
     build_no_answer,
@@ -23,13 +23,11 @@ from callwright.grounding import (
     check_written_answer,
     facts_of,
     finish_without_repair,
-    report_outcome,
     write_answer,
 )
 from callwright.grounding.output import Evidence, Filled, Output, OutputTarget, fill_output
-from callwright.language.spoken import guess_spoken, name_language
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import Answer, Message, Reply
+from callwright.nouns.types import Answer, Reply
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 
@@ -89,10 +87,9 @@ class Job(StepContext):
             live = LiveAnswer(self.query, results, skips)
             self.streamed.begin(live)
             facts = live.facts
-        behind = self.facts.behind
-        if behind is not None and self._has_failed_write():
-            return WrittenAnswer(report_outcome(results, self.query))
-        dialogue = write_answer(
+        led = self.facts.led
+        write = partial(
+            write_answer,
             self.query,
             results,
             skips,
@@ -100,29 +97,10 @@ class Job(StepContext):
             char_limit=most,
             repair_questions=repair_questions,
             facts=facts,
-            prompt=self.shared_prompt if behind is None else None,
+            prompt=self.shared_prompt if led is None else None,
             answer_tokens=self.facts.profile.answer_tokens,
-            words=None if behind is None else self._build_words(),
         )
-        if behind is None:
-            return (yield from dialogue)
-        return (yield from _put_behind(behind(), dialogue))
-
-    def _build_words(self) -> Words:
-        asked = self.executor.state.asked
-        earlier = [message.content for message in asked.conversation if message.role == "user"]
-        spoken = name_language(guess_spoken(self.query, earlier)) or "the language of the user"
-        reads = list_reads(self.tools)
-        wrote = any(one.ok and one.tool not in reads for one in self.executor.results)
-        return Words(spoken, wrote)
-
-    def _has_failed_write(self) -> bool:
-        """Return True if a write failed and none of the same tool succeeded after it: a small model
-        tells of it as if it were done.
-        """
-        reads = list_reads(self.tools)
-        last = {result.tool: result.ok for result in self.executor.results}
-        return any(not ok for tool, ok in last.items() if tool not in reads)
+        return (yield from write() if led is None else close_turn(led, write))
 
     def fill_output(self, target: OutputTarget) -> Generator[ChatRequest, Reply, Filled]:
         """The questions that fill the results into a type; none where no call succeeded."""
@@ -164,19 +142,3 @@ class Job(StepContext):
         if self.answer is not None and self.executor.succeeded:
             return check_answer(self.answer, self.query, results, skips)
         return None
-
-
-def _put_behind(
-    begun: tuple[Message, ...], dialogue: Generator[ChatRequest, Reply, WrittenAnswer]
-) -> Generator[ChatRequest, Reply, WrittenAnswer]:
-    """The questions of a dialogue behind messages that all of them share."""
-    try:
-        request = next(dialogue)
-        while True:
-            reply = yield replace(request, messages=(*begun, *request.messages))
-            request = dialogue.send(reply)
-    except StopIteration as done:
-        value: WrittenAnswer = done.value
-        return value
-    finally:
-        dialogue.close()

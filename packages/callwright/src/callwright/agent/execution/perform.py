@@ -62,8 +62,10 @@ async def _carry_out(action: Action, job: Job, stream: Stream | None) -> Event:
         case Ask():
             return Replied(await _ask(action, job))
         case Execute(calls, allowed, may_defer, by, beside):
+            before = len(job.executor.held)
             made = job.executor.execute(calls, allowed, may_defer=may_defer, by=by, beside=beside)
-            return Returned(await made)
+            results = await made
+            return Returned(results, job.executor.held[before:])
         case Release(tools):
             return Returned(await job.executor.release(tools))
         case MakePlan():

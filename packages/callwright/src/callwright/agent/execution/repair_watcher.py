@@ -46,7 +46,13 @@ class RepairWatcher(Watcher):
             # not what the model was asked in this run already, and knew no better
             known = self.shared.index.unrepaired
             self.may_ask = self.may_ask and _make_refusal_key(refusal) not in known
+            self.may_ask = self.may_ask and not self._is_asked_elsewhere(refusal)
         return self._ways() if self.may_ask else ()
+
+    def _is_asked_elsewhere(self, refusal: Refusal) -> bool:
+        """Return True for values from nowhere where whoever leads the turn asks for them itself."""
+        is_led = self.shared.handling.fills_schema
+        return is_led and any(v.kind == "ungrounded" for v in refusal.violations)
 
     def end(self, verdict: CheckedCall | Refusal, asks: Asks | None) -> None:
         shared = self.shared

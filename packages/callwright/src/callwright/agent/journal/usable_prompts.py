@@ -13,7 +13,17 @@ _ANSWER = ("finish", "finish_plain", "finish_restate")
 _PLANNED = ("dag", "dag_again", *_SHARING)
 _STRATEGIES = {
     "layered": ("ask_first", "select", *_SHARING),
-    "guided": ("led", "next", "open", "again", "select", "ask_done", "ask_found", *_SHARING),
+    "guided": (
+        "led",
+        "next",
+        "open",
+        "again",
+        "select",
+        "question",
+        "ask_done",
+        "ask_found",
+        *_SHARING,
+    ),
     "dag": _PLANNED,
     "edges": _PLANNED,
     "given": _PLANNED,

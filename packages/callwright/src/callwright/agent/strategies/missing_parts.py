@@ -49,7 +49,8 @@ def fetch_missing(context: StepContext, missing: Sequence[str]) -> Steps[bool]:
         return False
     context.trace.add("note", text=f"missing, as the answer says: {'; '.join(missing)}")
     index = len(context.plan.layers) + 1
-    bound = yield from context.bind(tools, BindStep("layer", index, index, open_points=missing))
+    asked = context.facts.led or context
+    bound = yield from asked.bind(tools, BindStep("layer", index, index, open_points=missing))
     calls = _place_calls(context, bound.calls)
     writers = {tool.name for tool in tools if tool.effects.declared and tool.effects.may_write}
     results = yield from execute(calls, (tool.name for tool in tools), may_defer=writers)

@@ -25,20 +25,23 @@ from callwright.tools.lists import chat_messages as chat
 from callwright.tools.overlay import Laid, Overlay, documented
 
 if TYPE_CHECKING:
-    from callwright.agent.early_calls import IntendedCall
+    from callwright.agent.leading.early_calls import IntendedCall
+    from callwright.agent.safety.held_call import HeldCall
 
 _MOST_TOLD = 100  # clients may send ever other lists
 
 
 class DecidedBefore(NamedTuple):
     """The tools that were chosen for a request of the user, and the calls that came too early.
-    ``wishes``: those that the first reply stated, if each had its call.
+    ``wishes``: those that the first reply stated, if each had its call. ``left``: calls that were held
+    for want of a value.
     ``seen``: digests of the results that these calls may rest on.
     """
 
     chosen: tuple[str, ...] | None = None
     intended: tuple[IntendedCall, ...] = ()
     wishes: tuple[str, ...] = ()
+    left: tuple[HeldCall, ...] = ()
     seen: tuple[bytes, ...] = ()
 
 

@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from callwright.nouns.types import ToolCall
+from callwright.agent.safety.held_call import HeldCall
 from callwright.proxy.session.settings import GuardMode, GuardSetting
-
-
-@dataclass(frozen=True, slots=True)
-class HeldCall:
-    """A call that must not be made. ``is_sent``: the guard only reports, so the client got it.
-    ``meant``: days or numbers that the user's words lead to in the place of others; ``missing``: the
-    names of arguments whose values nothing states.
-    """
-
-    call: ToolCall
-    rule: str
-    reason: str
-    is_sent: bool = False
-    meant: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 
 from callwright.agent.bind import Bound
-from callwright.agent.for_client import ForClient
+from callwright.agent.leading.policy import LeadPolicy
 from callwright.agent.step import Ask, BindStep, Replied, StepContext, Steps
 from callwright.nouns.types import Json, JsonObject, Reply, Tool, ToolResult
 from callwright.proxy.session.context import Context, DecidedBefore
@@ -60,7 +60,7 @@ def find_rounds(context: Context) -> Generator[Question, Reply, Rounds]:
     """The rounds of this request. Of many tools the upstream is asked first which are needed."""
     # What the calls leave open is asked beside them, and how a job goes on is left to the upstream.
     parts = replace(read_parts(context), wishes=False, polling=False)
-    policy = ForClient(parts, recall_decided(context).chosen)
+    policy = LeadPolicy(parts, recall_decided(context).chosen)
     made = build_context(context, _Offers)
     yield from _choose_tools(policy.steps(made), context)
     notes = [f"offered: {', '.join(names)}" for names in made.offered]

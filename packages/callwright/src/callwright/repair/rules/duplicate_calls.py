@@ -19,6 +19,7 @@ from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.repair.context import RepairContext, call_print
 from callwright.repair.ordering.references import find_call_references
 from callwright.repair.rules import schema_echo
+from callwright.repair.rules.equal_calls import names_other_number
 from callwright.repair.rules.names import score_request
 
 DUPLICATE, GHOST, NO_CALL, WAIT = (
@@ -107,13 +108,15 @@ def _are_two_writes(first: ToolCall, second: ToolCall, situation: RepairContext)
     """True for equal calls, under ids of their own, of a tool that declares to change something.
     They may be two wishes, in whatever language the request is; one that is dropped is missed as
     much as one that is repeated. So may those of a tool that declares nothing, where it cannot be
-    read whether the request asks for something twice.
+    read whether the request asks for something twice, or where it names a number besides.
     """
     tool = situation.by_name.get(second.tool)
     own = not first.id or first.id != second.id
     if tool is None or not tool.effects.may_write or not own:
         return False
-    return tool.effects.declared or asks_again(situation.query) is None
+    if tool.effects.declared or asks_again(situation.query) is None:
+        return True
+    return names_other_number(second, situation.query)
 
 
 def _drop_repeated(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from callwright.agent.safety.held_call import HeldCall
 from callwright.nouns.types import Edit, Reply, ToolCall
 from callwright.proxy.session.decision.decide import decide_calls
 from callwright.proxy.session.decision.decision import Found
 from callwright.proxy.session.decision.dropped import list_withheld
-from callwright.proxy.session.guarding import HeldCall
 from tests.proxy.session.decision.test_decide import RIGHT, context, settled, weak
 
 

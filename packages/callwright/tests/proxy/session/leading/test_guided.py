@@ -3,8 +3,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from callwright.proxy.session.context import Context, Toolsets, read_context
 from callwright.proxy.session.leading import guided
 from callwright.proxy.session.settings import Settings
@@ -55,28 +53,6 @@ def test_our_own_engine_is_given_the_layout_that_small_models_know() -> None:
     assert '"item_separator": ", "' in guided.build_body(asked)["grammar"]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('{"calls": [{"name": "get_weather", "arguments": {"city": "A"}}]}', [{"city": "A"}]),
-        ('{"no_call": "chat"}', []),
-        ("It rains.", None),
-        (
-            (
-                '{"calls": [{"name": "get_weather", "arguments": {"city": "A"}}, {"name":'
-                ' "get_weather", "argu'
-            ),
-            [{"city": "A"}],
-        ),
-        ('{"calls": [{"name": "get_weather", "arguments": {"ci', None),
-        ('{"calls": [{"name": "rocket", "arguments": {}}]}', []),
-    ],
-)
-def test_replies_are_read_and_cut_off_calls_are_left(text: str, found: Any) -> None:
-    calls = guided.read_guided_calls(text, {"get_weather", "send_mail"})
-    assert (None if calls is None else [c.arguments for c in calls]) == found
-
-
 def test_the_body_is_json() -> None:
     assert json.dumps(guided.build_body(context()))
 
@@ -90,16 +66,3 @@ def test_a_question_about_the_tools_is_told_of_them_and_another_is_not() -> None
     assert guided.build_body_in_words(greeting)["messages"] == [
         {"role": "user", "content": "Hello!"}
     ]
-
-
-def test_a_list_of_options_is_no_longer_than_there_are_options() -> None:
-    extras = {"type": "array", "items": {"enum": ["wifi", "pool"]}}
-    notes = {"type": "array", "items": {"type": "string"}}
-    schema = {"type": "object", "properties": {"extras": extras, "notes": notes}}
-    asked = context(
-        tools=[{"type": "function", "function": {"name": "find_hotel", "parameters": schema}}]
-    )
-    (one,) = guided.build_schema(asked)["anyOf"][0]["properties"]["calls"]["items"]["anyOf"]
-    made = one["properties"]["arguments"]["properties"]
-    assert made["extras"]["maxItems"] == 2
-    assert "maxItems" not in made["notes"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from callwright.agent.early_calls import IntendedCall
+from callwright.agent.leading.early_calls import IntendedCall
 from callwright.nouns.model_profile import ModelProfile, load_profiles
 from callwright.nouns.types import Reply, ToolCall
 from callwright.proxy.session.context import Context, DecidedBefore, Toolsets, read_context
@@ -141,6 +141,25 @@ def test_a_write_with_a_value_from_nowhere_becomes_a_question() -> None:
     assert talk.decision.text == ["Good morning! I am fine."]
     off = context(user("Mail my friend!"), without=frozenset({"question"}))
     assert run(off, invented, NO_CALL)[0].decision is None, "the model says it in its own words"
+
+
+def test_a_part_of_the_request_that_was_held_is_asked_for_once_the_other_is_done() -> None:
+    text = "Order 5 pieces of A-100 and some of C-330."
+    both = calls(
+        ("create_order", {"part_code": "A-100", "quantity": 5}),
+        ("create_order", {"part_code": "C-330", "quantity": 90}),
+    )
+    found, _ = run(context(user(text)), both)
+    assert found.decision is not None
+    assert [sent.call.arguments for sent in found.decision.calls] == [
+        {"part_code": "A-100", "quantity": 5}
+    ]
+    order = {"part_code": "A-100", "quantity": 5}
+    came = context(user(text), *made("create_order", order, '{"order": "O-1"}'))
+    said, question = '{"final_answer": "O-1 is ordered."}', '{"question": "Which quantity?"}'
+    ended, _ = run(came, NO_CALL, said, question)
+    assert ended.decision is not None
+    assert ended.decision.text == ["O-1 is ordered.\n\nWhich quantity?"]
 
 
 def test_a_question_that_names_nothing_is_followed_by_what_is_missing() -> None:

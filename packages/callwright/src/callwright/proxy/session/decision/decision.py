@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from callwright.agent.safety.clear import ClearedCall
+from callwright.agent.safety.held_call import HeldCall
 from callwright.nouns.errors import Violation
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.nouns.wire_names import EditRules
-from callwright.proxy.session.guarding import HeldCall
 from callwright.repair.gate import Refusal
 from callwright.schema.value_edits import Pointer
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from callwright.agent.safety.clear import Denied
+from callwright.agent.safety.held_call import HeldCall
 from callwright.nouns.types import Edit
 from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.proxy.session import guard, history
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import AnswerCall, Decision, serialize_call
-from callwright.proxy.session.guarding import HeldCall
 from callwright.proxy.session.refining import UNASKED
 from callwright.repair.gate import Refusal
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
+from callwright.agent.leading.forms import hold_to_meant
 from callwright.nouns.types import CheckedCall, Reply
 from callwright.nouns.wire_names import EditRules
 from callwright.parsing import parse_calls
@@ -139,7 +140,7 @@ def _ask_for_meant(
     """The calls once more, where the user's words lead to other values; none where that does not
     help.
     """
-    tools = guided.hold_to_meant(context.toolset.tools, made.held)
+    tools = hold_to_meant(context.toolset.tools, made.held)
     if not tools or not context.schema or not context.grant():
         return []
     made.asked += 1
@@ -161,10 +162,11 @@ def ask_in_words(
         made.notes.append("no budget to ask for an answer in words")
         made.text += [problem] if problem else []
         return
-    unstated = [one for one in made.held if one.rule == "unstated_value"]
+    unstated = [one for one in made.held if one.is_unstated]
     if unstated and context.schema:  # held to a question, a reply cannot claim what was not done
-        reply = yield Question("words", user_question.build_question(context, unstated))
-        made.text.append(user_question.read_question(reply.text, context, unstated) or problem)
+        question = user_question.ask_about(unstated, context)
+        reply = yield Question("words", user_question.build_body(question, context))
+        made.text.append(question.read(reply.text) or problem)
         return
     live = words.LiveWords(context)
     reply = yield Question("words", guided.build_body_in_words(context, problem), live.read)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
+from callwright.agent.leading.forms import read_guided_calls
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.nouns.wire_names import EditRules
 from callwright.proxy.session import followup, history
@@ -144,7 +145,7 @@ def _count_open(good: list[AnswerCall], new: list[AnswerCall], context: Context)
 
 def read_usable_calls(reply: Reply, context: Context) -> list[AnswerCall]:
     """The calls of a reply by schema, without what nobody asked for, that the gate takes."""
-    calls = guided.read_guided_calls(reply.text, context.toolset.names)
+    calls = read_guided_calls(reply.text, context.toolset.names)
     found = [Found(c, dialect="guided") for c in calls or ()]
     work = repair_calls(found, Decision(), replace(context, leave_out=True))
     return [w for w in work if isinstance(w.verdict, CheckedCall)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from callwright.agent.leading.forms import read_guided_calls
 from callwright.nouns.errors import Failure
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import Found
@@ -25,7 +26,7 @@ def ask_guided(transaction: Transaction, context: Context) -> Steps[bool]:
         return True
     status, reply = fetched
     names = context.toolset.names
-    calls = guided.read_guided_calls(reply.text, names) if status == 200 else None
+    calls = read_guided_calls(reply.text, names) if status == 200 else None
     record.raw = reply.text
     if not calls:
         record.guided = False

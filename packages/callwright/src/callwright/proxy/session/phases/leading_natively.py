@@ -8,6 +8,7 @@ the answer is written from the results alone.
 
 from __future__ import annotations
 
+from callwright.agent.leading.led_context import LedContext
 from callwright.nouns.types import JsonObject
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.answers.streaming import Streamed
@@ -15,7 +16,12 @@ from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import Decision
 from callwright.proxy.session.decision.dropped import list_withheld
 from callwright.proxy.session.events import SendUpstream
-from callwright.proxy.session.leading.lead import Lead, is_answered_by_engine, write_answer
+from callwright.proxy.session.leading.lead import (
+    Lead,
+    build_context,
+    is_answered_by_engine,
+    write_answer,
+)
 from callwright.proxy.session.phases.answering import (
     CameWhole,
     ask_freely,
@@ -95,8 +101,8 @@ def _ask_and_check(
     if came is None:
         return
     if not came.find_calls() and not _is_supported(came, context):
-        lead = Lead()
-        answer = yield from answer_questions(transaction, write_answer(context, lead))
+        lead, led = Lead(), build_context(context, LedContext)
+        answer = yield from answer_questions(transaction, write_answer(context, led, lead))
         if answer is not None:
             lead.decision = Decision(text=[answer.text], edits=[*answer.edits])
             return write_decision(transaction, context, lead, lead.decision)

@@ -7,7 +7,7 @@ that it requires is neither said nor returned and another tool gives it. All oth
 offered together. A request that needs no tool ends without a call.
 
 Three things are not left to the model alone. A call whose identifier is still to be looked up waits
-for the lookup (:mod:`callwright.agent.early_calls`). Numbers, quotations and options of the request
+for the lookup (:mod:`callwright.agent.leading.early_calls`). Numbers, quotations and options of the request
 that stand in no call are asked about once more. A job that goes on is looked after with the read
 that takes what the job returned.
 """
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from callwright.agent.early_calls import (
+from callwright.agent.leading.early_calls import (
     EarlyCall,
     IntendedCall,
     collect_known,
@@ -54,12 +54,12 @@ class Parts:
     choose_above: int = 12
 
 
-class ForClient:
+class LeadPolicy:
     """The policy. ``chosen``: the tools that the model chose for this request before; ``intended``: the
     calls that it decided on and that came too early. Both may be forgotten between two requests.
     """
 
-    name = "for-client"
+    name = "lead"
 
     def __init__(
         self,

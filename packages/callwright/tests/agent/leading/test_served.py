@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from callwright.agent.leading.served import asks_for_nothing_new, read_wishes
 from callwright.nouns.types import Failure, ToolCall, ToolResult
-from callwright.proxy.session.leading.served import asks_for_nothing_new, read_wishes
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 WEATHER = {"city": "Oslo", "date": "2026-03-13"}

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 
-from callwright.nouns.types import ToolCall
-from callwright.proxy.session.context import Context, Toolsets, read_context
-from callwright.proxy.session.guarding import HeldCall
-from callwright.proxy.session.leading.user_question import (
-    build_question,
-    is_request,
-    read_question,
+from callwright.agent.leading.user_question import (
+    QUESTION,
+    QUESTION_OR_REPLY,
+    UserQuestion,
 )
-from callwright.proxy.session.settings import Settings
+from callwright.agent.safety.held_call import HeldCall
+from callwright.nouns.types import Tool, ToolCall
 
 QUANTITY = {"type": "integer", "description": "Pieces to order."}
 PARAMETERS = {
@@ -23,7 +18,7 @@ PARAMETERS = {
     "properties": {"part": {"type": "string"}, "quantity": QUANTITY},
     "required": ["part", "quantity"],
 }
-ORDER = {"name": "create_order", "description": "Orders a part.", "parameters": PARAMETERS}
+ORDER = Tool("create_order", "Orders a part.", PARAMETERS)
 HELD = [
     HeldCall(
         ToolCall("c1", "create_order", {"part": "A-100", "quantity": 7}),
@@ -35,16 +30,8 @@ HELD = [
 VAGUE, CLEAR = '{"question": "Could you tell me more?"}', '{"question": "How many pieces?"}'
 
 
-def asked(text: str) -> Context:
-    body: Any = {
-        "model": "m",
-        "messages": [{"role": "user", "content": text}],
-        "tools": [{"type": "function", "function": ORDER}],
-    }
-    found = read_context(body, b"x", Toolsets(), Settings())
-    assert found is not None
-    found.native, found.schema = False, True
-    return found
+def asked(text: str) -> UserQuestion:
+    return UserQuestion.about(HELD, [ORDER], text, [])
 
 
 @pytest.mark.parametrize(
@@ -54,10 +41,8 @@ def asked(text: str) -> Context:
 def test_where_the_message_is_a_request_only_a_question_is_let_through(
     text: str, expected: bool
 ) -> None:
-    found = asked(text)
-    assert is_request(found, HELD) is expected
-    form = json.dumps(build_question(found, HELD)["response_format"])
-    assert ('"reply"' in form) is not expected
+    assert asked(text).is_request is expected
+    assert asked(text).schema == (QUESTION if expected else QUESTION_OR_REPLY)
 
 
 @pytest.mark.parametrize(
@@ -76,5 +61,5 @@ def test_where_the_message_is_a_request_only_a_question_is_let_through(
     ],
 )
 def test_what_a_question_does_not_name_follows_it(text: str, reply: str, told: str) -> None:
-    said = read_question(reply, asked(text), HELD)
+    said = asked(text).read(reply)
     assert said.startswith(told) if told.endswith("quantity") else said == told

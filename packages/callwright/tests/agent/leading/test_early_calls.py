@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from callwright.agent.early_calls import EarlyCall, IntendedCall, is_plain_lookup, split_early
+from callwright.agent.leading.early_calls import (
+    EarlyCall,
+    IntendedCall,
+    is_plain_lookup,
+    split_early,
+)
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.state import Asked, RunState
 from callwright.agent.step import StepContext

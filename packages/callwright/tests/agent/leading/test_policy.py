@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from callwright.agent.early_calls import IntendedCall
-from callwright.agent.for_client import ForClient, Parts
+from callwright.agent.leading.early_calls import IntendedCall
+from callwright.agent.leading.policy import LeadPolicy, Parts
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.state import Asked, RunState
 from callwright.agent.step import Ask, Execute, MakePlan, Planned, Replied, Returned, StepContext
@@ -41,7 +41,7 @@ def context(*results: ToolResult, query: str = "Order hex bolts") -> StepContext
     return StepContext(query=query, tools=TOOLS, planner=planner, facts=facts, mode="schema")
 
 
-def run(policy: ForClient, made: StepContext, *replies: str) -> list[str]:
+def run(policy: LeadPolicy, made: StepContext, *replies: str) -> list[str]:
     """The actions as a client's request sees them: none of its calls comes back."""
     steps, left, seen = policy.steps(made), [*replies], []
     try:
@@ -71,7 +71,7 @@ NOTHING = '{"useful": ["none"], "reason": "no"}'
 
 
 def test_the_first_request_chooses_and_asks_for_the_first_round() -> None:
-    policy = ForClient(FEW)
+    policy = LeadPolicy(FEW)
     needed = '{"needed": ["find_part", "order"]}'
     seen = run(policy, context(), needed, bind("find_part"), NOTHING)
     assert seen[:3] == ["ask select", "ask bind find_part", "call find_part"]
@@ -80,16 +80,16 @@ def test_the_first_request_chooses_and_asks_for_the_first_round() -> None:
 
 def test_the_next_request_goes_on_with_what_was_found() -> None:
     came = ToolResult("r1", "find_part", {"q": "hex bolts"}, {"part_code": "HB-8"})
-    seen = run(ForClient(chosen=["find_part", "order"]), context(came), bind("order"))
+    seen = run(LeadPolicy(chosen=["find_part", "order"]), context(came), bind("order"))
     assert seen[0].startswith("ask bind order")
     assert seen[1] == "call order"
     done = ToolResult("r2", "order", {"part_code": "HB-8"}, {"order": 1})
-    assert run(ForClient(FEW, ["find_part", "order"]), context(came, done)) == []
+    assert run(LeadPolicy(FEW, ["find_part", "order"]), context(came, done)) == []
 
 
 def test_a_request_that_needs_no_tool_calls_none() -> None:
-    assert run(ForClient(FEW), context(query="早上好"), '{"needed": []}') == ["ask select"]
-    seen = run(ForClient(), context(query="早上好"), NOTHING, NOTHING)
+    assert run(LeadPolicy(FEW), context(query="早上好"), '{"needed": []}') == ["ask select"]
+    seen = run(LeadPolicy(), context(query="早上好"), NOTHING, NOTHING)
     assert seen == [
         "ask bind find_part send_mail book_room",
         "ask bind order",
@@ -97,30 +97,30 @@ def test_a_request_that_needs_no_tool_calls_none() -> None:
 
 
 def test_every_part_can_be_left_out() -> None:
-    seen = run(ForClient(replace(FEW, select=False)), context(), bind("find_part"), NOTHING)
+    seen = run(LeadPolicy(replace(FEW, select=False)), context(), bind("find_part"), NOTHING)
     assert seen[0] == "ask bind find_part send_mail book_room"
-    flat = run(ForClient(Parts(layers=False, prerequisites=False)), context(), bind("order"))
+    flat = run(LeadPolicy(Parts(layers=False, prerequisites=False)), context(), bind("order"))
     assert flat == ["ask bind find_part order send_mail book_room", "call order"]
-    alone = ForClient(replace(FEW, prerequisites=False), chosen=["order"])
+    alone = LeadPolicy(replace(FEW, prerequisites=False), chosen=["order"])
     assert run(alone, context(), bind("order")) == ["ask bind order", "call order"]
 
 
 def test_a_result_that_is_not_final_is_looked_after_by_reading() -> None:
     still = ToolResult("r1", "book_room", {}, {"status": "in_progress"})
-    seen = run(ForClient(), context(still, query="Book a room"), NOTHING)
+    seen = run(LeadPolicy(), context(still, query="Book a room"), NOTHING)
     assert seen == ["ask bind find_part"], "not by writing once more"
 
 
 def test_after_a_write_only_what_had_to_wait_is_offered() -> None:
     came = ToolResult("r1", "find_part", {"q": "hex"}, {"part_code": "H"})
     wrote = ToolResult("r2", "send_mail", {}, {"sent": True})
-    assert run(ForClient(), context(came, wrote), NOTHING) == ["ask bind order"]
-    assert run(ForClient(), context(wrote, query="Send a mail")) == []
+    assert run(LeadPolicy(), context(came, wrote), NOTHING) == ["ask bind order"]
+    assert run(LeadPolicy(), context(wrote, query="Send a mail")) == []
 
 
 def test_what_the_answer_says_is_missing_is_fetched_once() -> None:
     came = ToolResult("r1", "find_part", {"q": "hex"}, {"part_code": "H"})
-    policy, made = ForClient(), context(came)
+    policy, made = LeadPolicy(), context(came)
     run(policy, made, NOTHING)
     steps = policy.fetch_missing(made, ["the order"])
     assert isinstance(next(steps), Ask)
@@ -135,7 +135,7 @@ def test_what_the_answer_says_is_missing_is_fetched_once() -> None:
 
 @pytest.mark.parametrize("query", ["Order HB-200", "Bestelle HB-200", "订购 HB-200", "اطلب HB-200"])
 def test_an_identifier_that_the_request_holds_is_not_looked_up_first(query: str) -> None:
-    seen = run(ForClient(), context(query=query), bind("order"), NOTHING)
+    seen = run(LeadPolicy(), context(query=query), bind("order"), NOTHING)
     assert seen[0] == "ask bind order send_mail book_room"
 
 
@@ -165,10 +165,10 @@ def test_an_option_that_the_request_names_and_no_call_holds_is_asked_about(query
     facts = RunFacts(RunState(Asked(query), (BALANCE,), results=(came,)))
     made = replace_context(context(query=query), facts, (BALANCE,))
     reply = bind("get_balance").replace("{}", '{"account": "petty"}')
-    assert run(ForClient(), made, reply) == ["ask bind get_balance", "call get_balance"]
+    assert run(LeadPolicy(), made, reply) == ["ask bind get_balance", "call get_balance"]
     same = replace_context(context(query=query), facts, (BALANCE,))
     other = bind("get_balance").replace("{}", '{"account": "main"}')
-    assert run(ForClient(), same, other) == ["ask bind get_balance"], "it was called already"
+    assert run(LeadPolicy(), same, other) == ["ask bind get_balance"], "it was called already"
 
 
 def replace_context(made: StepContext, facts: RunFacts, tools: tuple[Tool, ...]) -> StepContext:
@@ -188,16 +188,16 @@ def test_a_job_that_goes_on_is_looked_after_without_asking() -> None:
     still = ToolResult("r1", "book_room", {}, {"status": "pending", "job_id": "J-1"})
     tools = (BOOK, REPORT)
     facts = RunFacts(RunState(Asked("Run it"), tools, results=(still,)))
-    seen = run(ForClient(), replace_context(context(query="Run it"), facts, tools), NOTHING)
+    seen = run(LeadPolicy(), replace_context(context(query="Run it"), facts, tools), NOTHING)
     assert seen[0] == "call get_report"
     polls = (
         ToolResult(f"p{n}", "get_report", {"job_id": "J-1"}, {"status": "pending"})
         for n in range(6)
     )
     waited = RunFacts(RunState(Asked("Run it"), tools, results=(still, *polls)))
-    ended = run(ForClient(), replace_context(context(query="Run it"), waited, tools), NOTHING)
+    ended = run(LeadPolicy(), replace_context(context(query="Run it"), waited, tools), NOTHING)
     assert "call get_report" not in ended, "the client asks at once: a job may take longer"
-    off = ForClient(Parts(polling=False))
+    off = LeadPolicy(Parts(polling=False))
     again = run(off, replace_context(context(query="Run it"), facts, tools), NOTHING)
     assert again[0].startswith("ask bind")
 
@@ -205,9 +205,9 @@ def test_a_job_that_goes_on_is_looked_after_without_asking() -> None:
 def test_a_call_whose_identifier_is_made_up_waits_for_the_lookup() -> None:
     invented = bind("order").replace("{}", '{"part_code": "HB-999"}')
     found = bind("find_part").replace("{}", '{"q": "hex bolts"}')
-    seen = run(ForClient(Parts(layers=False)), context(), invented, found)
+    seen = run(LeadPolicy(Parts(layers=False)), context(), invented, found)
     assert seen[1:3] == ["ask bind find_part", "call find_part"]
-    nobody = run(ForClient(Parts(layers=False)), context(), invented, NOTHING)
+    nobody = run(LeadPolicy(Parts(layers=False)), context(), invented, NOTHING)
     assert nobody[1:3] == ["ask bind find_part", "call order"], "for the guard to judge"
 
 
@@ -225,7 +225,7 @@ def test_a_name_is_no_identifier_before_the_list_was_read(query: str) -> None:
     tools = (ROOMS, RESERVE)
     facts = RunFacts(RunState(Asked(query), tools))
     named = bind("reserve").replace("{}", '{"room_id": "Birch"}')
-    seen = run(ForClient(), replace_context(context(query=query), facts, tools), NOTHING, named)
+    seen = run(LeadPolicy(), replace_context(context(query=query), facts, tools), NOTHING, named)
     assert seen == ["ask bind list_rooms", "ask bind reserve", "call list_rooms", "call reserve"]
 
 
@@ -235,7 +235,7 @@ def test_what_others_wait_for_can_still_be_looked_up_after_a_write() -> None:
     tools = (ROOMS, RESERVE, MAIL)
     facts = RunFacts(RunState(Asked(query), tools, results=(wrote,)))
     made = replace_context(context(query=query), facts, tools)
-    seen = run(ForClient(), made, bind("list_rooms"))
+    seen = run(LeadPolicy(), made, bind("list_rooms"))
     assert seen == ["ask bind list_rooms send_mail", "call list_rooms"]
 
 
@@ -245,7 +245,7 @@ def test_a_call_whose_lookup_was_not_made_yet_is_looked_up_first() -> None:
     tools = (ROOMS, RESERVE, MAIL)
     facts = RunFacts(RunState(Asked(query), tools, results=(wrote,)))
     left = IntendedCall(ToolCall("", "reserve", {}), ("room_id",), ("list_rooms",))
-    policy = ForClient(intended=[left])
+    policy = LeadPolicy(intended=[left])
     seen = run(policy, replace_context(context(query=query), facts, tools), NOTHING)
     assert seen[0] == "call list_rooms"
     assert policy.intended == (left,)

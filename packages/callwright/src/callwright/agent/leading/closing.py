@@ -1,0 +1,95 @@
+"""The end of a turn that is led, over calls of our own: the answer from the results, a question for what
+only the user can know, or words where nothing was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from callwright.agent.leading.led_context import LedContext
+from callwright.agent.leading.user_question import UserQuestion
+from callwright.agent.safety.held_call import HeldCall
+from callwright.grounding import Words, WrittenAnswer, report_outcome
+from callwright.language.spoken import guess_spoken, name_language
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import Answer, Message, Reply, Statement
+
+Dialogue: TypeAlias = Generator[ChatRequest, Reply, WrittenAnswer]
+
+
+def close_turn(led: LedContext, write: Callable[..., Dialogue]) -> Dialogue:
+    """The questions that end a turn. ``write``: those for the answer from the results, as
+    :func:`~callwright.grounding.write_answer` asks them, in ``words``.
+    """
+    if led.is_idle:
+        return WrittenAnswer((yield from _speak(led)))
+    unstated = led.list_unstated()
+    if unstated and not led.has_written():
+        asked = yield from _ask_user(led, unstated)
+        if asked:
+            return WrittenAnswer(_add_question(Answer(""), asked, unstated))
+        unstated = []
+    if led.has_failed_write():
+        written = WrittenAnswer(report_outcome(led.facts.results, led.query))
+    else:
+        words = Words(_name_spoken(led), led.has_written())
+        written = yield from _put_behind(led.begin(), write(words=words))
+    asked = (yield from _ask_user(led, unstated)) if unstated else ""
+    if not asked:
+        return written
+    return WrittenAnswer(_add_question(written.answer, asked, unstated))
+
+
+def _name_spoken(led: LedContext) -> str:
+    earlier = [message.content for message in led.conversation if message.role == "user"]
+    return name_language(guess_spoken(led.query, earlier)) or "the language of the user"
+
+
+def _speak(led: LedContext) -> Generator[ChatRequest, Reply, Answer]:
+    """The model's own words on a message that asks for nothing."""
+    asked = (*led.conversation, Message("user", led.query))
+    most = led.facts.profile.answer_tokens
+    reply = yield ChatRequest(asked, purpose="words", max_tokens=most)
+    return Answer(reply.text.strip())
+
+
+def _ask_user(led: LedContext, held: Sequence[HeldCall]) -> Generator[ChatRequest, Reply, str]:
+    """A question to the user for the values that nothing states; "" where the model has none."""
+    results = led.facts.results
+    question = UserQuestion.about(held, led.tools, led.query, results)
+    _, *talk = led.begin()  # without the instructions for calls
+    request = ChatRequest(
+        (*talk, *question.render(_name_spoken(led))),
+        purpose="question",
+        max_tokens=led.facts.profile.answer_tokens,
+    )
+    if led.mode == "schema":
+        request = replace(request, schema=question.schema)
+    return question.read((yield request).text)
+
+
+def _add_question(answer: Answer, asked: str, held: Sequence[HeldCall]) -> Answer:
+    """The answer with a question to the user behind it, and why it is asked under what is missing."""
+    missing = tuple(dict.fromkeys(f"{one.call.tool}: {one.reason}" for one in held))
+    return replace(
+        answer,
+        text="\n\n".join(filter(None, [answer.text, asked])),
+        statements=(*answer.statements, Statement(asked, "limitation")),
+        missing=(*answer.missing, *missing),
+    )
+
+
+def _put_behind(begun: tuple[Message, ...], dialogue: Dialogue) -> Dialogue:
+    """The questions of a dialogue behind messages that all of them share."""
+    try:
+        request = next(dialogue)
+        while True:
+            reply = yield replace(request, messages=(*begun, *request.messages))
+            request = dialogue.send(reply)
+    except StopIteration as done:
+        value: WrittenAnswer = done.value
+        return value
+    finally:
+        dialogue.close()

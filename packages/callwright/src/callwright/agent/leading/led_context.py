@@ -1,0 +1,195 @@
+"""The step function's context of a turn that is led: its questions stand behind a conversation that
+shows the calls and their results, so that a small model reads them as it was trained to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from callwright import prompts
+from callwright.agent.bind import Bound
+from callwright.agent.leading import served
+from callwright.agent.leading.forms import CallForm, read_guided_calls
+from callwright.agent.leading.policy import make_call_key
+from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.step import BindStep, StepContext, Steps, ask
+from callwright.dataflow.prerequisites import list_reads
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import (
+    Json,
+    Message,
+    Reply,
+    Skip,
+    Tool,
+    ToolCall,
+    ToolResult,
+    is_number,
+    iter_scalars,
+)
+from callwright.repair.empty_result import is_empty_result
+from callwright.repair.provenance.echoes import has_argument
+from callwright.repair.provenance.sources import ProvenanceIndex
+
+_NO_USE = "the model saw no use for it here"
+
+
+@dataclass(slots=True)
+class LedContext(StepContext):
+    """The context of one turn. ``form``: how calls are asked for. ``wishes``: those of the turn's first
+    reply, once each of them had its call; ``stated``: those of the first reply of all.
+    ``is_served``: a later reply asks for nothing new, and no more is asked. ``is_idle``: the user only
+    greets or thanks. ``held``: the calls of
+    this round that were not made, and why; ``left`` those of earlier rounds for want of a value;
+    ``is_asked_again``: one of them was asked for again.
+    """
+
+    form: CallForm = field(default_factory=CallForm)
+    wishes: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
+    is_served: bool = False
+    is_idle: bool = False
+    is_asked_again: bool = False
+    held: list[HeldCall] = field(default_factory=list)
+    left: tuple[HeldCall, ...] = ()
+
+    @property
+    def is_held_to_schema(self) -> bool:
+        """Return True if a reply with calls is held to a schema."""
+        return self.mode == "schema"
+
+    def begin(self) -> tuple[Message, ...]:
+        """The messages with which every question begins; none where the driver puts them there."""
+        return ()
+
+    def place(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        """The calls with their places in the plan; as they are where there is no plan."""
+        return tuple(calls)
+
+    def begin_round(self) -> None:
+        """Forget what was asked in the round before."""
+        self.is_served = self.is_asked_again = False
+        self.left, self.held = self.list_left(), []
+
+    def list_left(self) -> tuple[HeldCall, ...]:
+        """The calls without a value that nothing states, of all rounds so far, that hold another one
+        which the user said and no call of this turn was made with: that wish is still open.
+        """
+        said = ProvenanceIndex(self.query)
+        kept: dict[str, HeldCall] = {}
+        for one in (*self.left, *self.held):
+            is_open = one.is_unstated and not one.is_sent
+            if is_open and any(self._is_unused(value) for value in _list_said(one, said)):
+                kept.setdefault(make_call_key(one.call), one)
+        return tuple(kept.values())
+
+    def _is_unused(self, value: Json) -> bool:
+        return not any(has_argument(one.arguments, value) for one in self.facts.results if one.ok)
+
+    def bind(
+        self,
+        tools: tuple[Tool, ...],
+        step: BindStep,  # the conversation says how far it has come
+        results: Sequence[ToolResult] | None = None,  # noqa: ARG002 - all stand in it
+        actor: str = "",
+    ) -> Steps[Bound]:
+        if self.is_served and not step.open_points:
+            return _bound((), tools)
+        reply = yield from self.ask_for_calls(
+            tools, self._render_question(tools, step), actor=actor
+        )
+        calls = self.read_calls(reply, tools)
+        if not step.open_points and self._repeats_wishes(reply.text, calls):
+            calls = ()
+        return _bound(calls, tools)
+
+    def ask_for_calls(
+        self,
+        tools: tuple[Tool, ...],
+        question: Iterable[Message],
+        *,
+        may_decline: bool = True,
+        actor: str = "",
+    ) -> Steps[Reply]:
+        """One question for calls of these tools, and its reply."""
+        messages = (*self.begin(), *question)
+        most = self.facts.profile.output_tokens
+        request = ChatRequest(messages, purpose="bind", max_tokens=most)
+        if self.is_held_to_schema:
+            form = replace(self.form, may_decline=may_decline and self.form.may_decline)
+            request = replace(request, schema=form.build_schema(tools))
+        elif self.mode == "native":
+            request = replace(request, tools=tools)
+        return (yield from ask(request, None, actor, tools))
+
+    def read_calls(self, reply: Reply, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
+        """The calls that a reply decided on."""
+        return read_guided_calls(reply.text, {tool.name for tool in tools}) or ()
+
+    def list_unstated(self) -> list[HeldCall]:
+        """The calls that were held for a value that nothing states. The user is not asked for the
+        value of a lookup where others have answered.
+        """
+        reads = list_reads(self.tools) if self.facts.results else set[str]()
+        held = [one for one in self.held if one.is_unstated]
+        left = [one for one in self.list_left() if one not in held]
+        return [one for one in (*left, *held) if one.call.tool not in reads]
+
+    def has_written(self) -> bool:
+        """Return True if something of this turn is to be told before the user is asked: more was
+        done than looked up.
+        """
+        reads = list_reads(self.tools)
+        return any(result.ok and result.tool not in reads for result in self.facts.results)
+
+    def has_failed_write(self) -> bool:
+        """Return True if a write of this turn failed and none of the same tool succeeded after it: a
+        small model tells of it as if it were done.
+        """
+        reads = list_reads(self.tools)
+        last = {result.tool: result.ok for result in self.facts.results}
+        return any(not ok for tool, ok in last.items() if tool not in reads)
+
+    def came_to_nothing(self) -> bool:
+        """Return True if all calls of this turn were answered, and with nothing: what is missing then
+        is what the request asks for, not what these calls would have found.
+        """
+        results = self.facts.results
+        return all(r.ok and is_empty_result(r.content, r.arguments) for r in results)
+
+    def _render_question(self, tools: Sequence[Tool], step: BindStep) -> tuple[Message, ...]:
+        values = {"query": self.query, "names": ", ".join(tool.name for tool in tools)}
+        if step.open_points:
+            made, points = "; ".join(step.tried) or "nothing", "; ".join(step.open_points)
+            return prompts.render("open", made=made, open=points, **values)
+        return prompts.render("next", **values) if self.facts.results else ()
+
+    def _repeats_wishes(self, text: str, calls: Sequence[ToolCall]) -> bool:
+        """Return True if a reply lists what was done in the place of what is left to do."""
+        results, wishes = self.facts.results, served.read_wishes(text)
+        if not results:
+            self.stated = self.stated or wishes
+            return False
+        said = ProvenanceIndex(self.query, self.conversation)
+        if served.asks_for_nothing_new(wishes, calls, self.wishes, results, said):
+            self.is_served = True
+        done = {result.tool for result in results}
+        return self.is_served or (bool(wishes) and done.issuperset(wishes))
+
+
+def _list_said(held: HeldCall, said: ProvenanceIndex) -> list[Json]:
+    """The values of a call that the user said."""
+    given = held.call.arguments if isinstance(held.call.arguments, dict) else {}
+    stated = {key: value for key, value in given.items() if key not in held.missing}
+    return [value for value in iter_scalars(stated) if _is_said(value, said)]
+
+
+def _is_said(value: Json, said: ProvenanceIndex) -> bool:
+    if isinstance(value, str):
+        return bool(value.strip()) and said.holds_whole(value)
+    return is_number(value) and said.holds(value)
+
+
+def _bound(calls: tuple[ToolCall, ...], tools: Sequence[Tool]) -> Bound:
+    called = {call.tool for call in calls}
+    return Bound(calls, tuple(Skip(t.name, _NO_USE) for t in tools if t.name not in called))

@@ -1,0 +1,143 @@
+"""One round of a turn: the policy is carried on until calls are made, by whoever makes them.
+
+Between the policy's decision and the calls stands what is the same for every driver. Equal calls are
+made once unless they are meant again. A write to a record that the request does not name is asked
+about. A call that was held because the user's words lead to another value, or may, is asked for once
+more, before other tools have their turn: a small model takes one of those in the place of the right
+one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from callwright import prompts
+from callwright.agent.leading.forms import hold_to_meant
+from callwright.agent.leading.led_context import LedContext
+from callwright.agent.leading.meant_calls import list_meant_calls
+from callwright.agent.leading.policy import LeadPolicy
+from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.step import Execute, Returned, Steps
+from callwright.dataflow.prerequisites import list_reads
+from callwright.language.thanks import is_only_greeting, is_only_thanks
+from callwright.language.tokens import has_question_mark
+from callwright.nouns.types import Message, Tool, ToolCall
+from callwright.repair.provenance.records import find_other_record, shorten_record
+
+
+def asks_for_nothing(query: str, conversation: Sequence[Message]) -> bool:
+    """Return True if the user only greets, or only thanks, and not for the offer in a question."""
+    if is_only_greeting(query):
+        return True
+    said = [message.content for message in conversation if message.role == "assistant"]
+    return is_only_thanks(query) and not (said and has_question_mark(said[-1]))
+
+
+def take_round(policy: LeadPolicy, context: LedContext) -> Steps[bool]:
+    """Carry the policy on to its next calls. Returns False where it ends without any."""
+    context.begin_round()
+    return (yield from carry_on(policy.steps(context), policy, context))
+
+
+def carry_on(steps: Steps[None], policy: LeadPolicy, context: LedContext) -> Steps[bool]:
+    """The same of steps that have begun already, or that follow a round."""
+    try:
+        action = next(steps)
+        while True:
+            if not isinstance(action, Execute):
+                action = steps.send((yield action))
+                continue
+            if (yield from _make_calls(action, policy, context)):
+                return True
+            action = steps.send(Returned([]))
+    except StopIteration:
+        return False
+    finally:
+        steps.close()
+
+
+def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Steps[bool]:
+    """Have the calls of an action made, as far as they are meant. Returns True if any was."""
+    calls = list_meant_calls(action.calls, context.query, context.tools)
+    named = yield from _ask_for_named(calls, context)
+    if named and (yield from _make(named, action, policy, context)):
+        return True
+    if (yield from _make(calls, action, policy, context)):
+        return True
+    return (yield from _ask_for_meant(action, policy, context))
+
+
+def _make(
+    calls: Sequence[ToolCall], action: Execute, policy: LeadPolicy, context: LedContext
+) -> Steps[bool]:
+    came: Returned = yield action._replace(calls=context.place(calls))
+    context.held += came.held
+    made = came.left or [ToolCall(one.id, one.tool, one.arguments) for one in came.results]
+    if not made:
+        return False
+    if len(made) >= len(context.stated):
+        context.wishes = context.wishes or context.stated
+    lacking = [one for one in context.held if one.is_unstated and not one.meant]
+    policy.intend([(one.call, one.missing) for one in lacking], made)
+    return True
+
+
+def _ask_for_meant(action: Execute, policy: LeadPolicy, context: LedContext) -> Steps[bool]:
+    """Ask once more for calls with another day or number than the user's words lead to, or with one
+    from nowhere where the request names a number that the call does not hold.
+    """
+    meant = [one for one in context.held if one.meant]
+    wrong = meant or _list_misread(context)
+    tools = hold_to_meant(policy.tools, meant) or _pick(policy.tools, wrong)
+    if not tools or context.is_asked_again:
+        return False
+    problem = " ".join(dict.fromkeys(one.reason for one in wrong))
+    calls = yield from _ask_again(problem, tools, context, may_decline=not meant)
+    return bool(calls) and (yield from _make(calls, action, policy, context))
+
+
+def _list_misread(context: LedContext) -> list[HeldCall]:
+    """The calls with a value from nowhere in whose place a number of the request may be meant."""
+    from callwright.repair.rules.equal_calls import names_other_number
+
+    return [
+        one
+        for one in context.held
+        if one.is_unstated and names_other_number(one.call, context.query)
+    ]
+
+
+def _pick(tools: Sequence[Tool], held: Sequence[HeldCall]) -> tuple[Tool, ...]:
+    names = {one.call.tool for one in held}
+    return tuple(tool for tool in tools if tool.name in names)
+
+
+def _ask_for_named(calls: Sequence[ToolCall], context: LedContext) -> Steps[tuple[ToolCall, ...]]:
+    """Ask once more for a write to a record that the request does not name, beside one that it
+    names. What the model says then stands; () where nothing was asked.
+    """
+    facts, reads = context.facts, list_reads(context.tools)
+    writes = {tool.name: tool for tool in context.tools if tool.name not in reads}
+    given = [call for call in calls if call.tool in writes]
+    if len(given) != 1 or context.is_asked_again or not isinstance(given[0].arguments, dict):
+        return ()
+    results = (*facts.state.earlier, *facts.results)
+    name, other = given[0].tool, find_other_record(given[0].arguments, results, context.query)
+    if other is None:
+        return ()
+    problem = (
+        f"{name} was called with {other.key} {other.value}, which is"
+        f" {shorten_record(other.record)}. The request names {shorten_record(other.meant)}."
+        " Call it for the record that the request is about."
+    )
+    return (yield from _ask_again(problem, (writes[name],), context))
+
+
+def _ask_again(
+    problem: str, tools: tuple[Tool, ...], context: LedContext, *, may_decline: bool = True
+) -> Steps[tuple[ToolCall, ...]]:
+    """The calls of the one question that follows on calls."""
+    context.is_asked_again = True
+    question = prompts.render("again", problem=problem)
+    reply = yield from context.ask_for_calls(tools, question, may_decline=may_decline)
+    return context.read_calls(reply, tools)

@@ -1,0 +1,152 @@
+"""A question to the user, in the model's words, for the values without which a call is not made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from callwright import prompts
+from callwright.agent.safety.held_call import HeldCall
+from callwright.jsontext import JsonError, parse_lenient
+from callwright.language.tokens import split_identifier, split_tokens
+from callwright.nouns.types import Json, JsonObject, Message, Tool, ToolResult
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.schema.normalize import closed_object
+
+_TELLING = 4  # letters of a word that tells of what a sentence speaks
+
+QUESTION = closed_object(question={"type": "string", "pattern": "^[^?？؟]{4,300}[?？؟]$"})
+"""The reply to a request for a question to the user, in any language."""
+QUESTION_OR_REPLY: JsonObject = {
+    "anyOf": [QUESTION, closed_object(reply={"type": "string", "maxLength": 600})]
+}
+"""The same where it is not known that the user asked for the calls: what is said instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserQuestion:
+    """A question to the user about calls that are not made. ``query``: the user's last message.
+    ``is_request``: that message surely asks for something, so that nothing but a question is said.
+    """
+
+    held: tuple[HeldCall, ...]
+    tools: tuple[Tool, ...]
+    query: str
+    is_request: bool
+
+    @classmethod
+    def about(
+        cls,
+        held: Sequence[HeldCall],
+        tools: Sequence[Tool],
+        query: str,
+        results: Sequence[ToolResult],
+    ) -> UserQuestion:
+        """The question about these calls. ``tools``: all that are offered; ``results``: of this
+        turn.
+        """
+        is_request = bool(results) or _is_spoken_of(held, tools, query)
+        return cls(tuple(held), tuple(tools), query, is_request)
+
+    @property
+    def schema(self) -> JsonObject:
+        """The form of the reply."""
+        return QUESTION if self.is_request else QUESTION_OR_REPLY
+
+    def render(self, language: str) -> tuple[Message, ...]:
+        """The messages that ask the model for it, behind the conversation. ``language``: the name of
+        the one that the user speaks.
+        """
+        calls = ", ".join(dict.fromkeys(one.call.tool for one in self.held))
+        missing = "; ".join(self.list_missing())
+        return prompts.render("question", calls=calls, missing=missing, language=language)
+
+    def list_missing(self) -> list[str]:
+        """The arguments that nothing states, those of each call as one text."""
+        return _list_missing(self.held, self.tools)
+
+    def read(self, text: str) -> str:
+        """The text for the user in a reply: the question, and what it does not name of the missing
+        values; "" where there is none.
+        """
+        said = _read_words(text)
+        return self._add_unnamed(said) if said and self.is_request else said
+
+    def _add_unnamed(self, question: str) -> str:
+        """The question, and below it the arguments of which it says no word. Both must be English
+        to tell that: schemas are.
+        """
+        from callwright.repair.provenance.readable import reads_english
+
+        if not reads_english([self.query]):
+            return question
+        said, tools = ProvenanceIndex(question), {tool.name: tool for tool in self.tools}
+        rest = [
+            replace(one, missing=_list_unnamed(one, tools[one.call.tool], said))
+            for one in self.held
+        ]
+        left = _list_missing([one for one in rest if one.missing], self.tools)
+        return "\n".join([question, *(f"- {missing}" for missing in left)])
+
+
+def _is_spoken_of(held: Sequence[HeldCall], tools: Sequence[Tool], query: str) -> bool:
+    """Return True if a message holds a word of one of these calls' tools and of no other tool."""
+    names = {one.call.tool for one in held}
+    said = ProvenanceIndex(query)
+    own = {tool.name: _list_used(tool, said) for tool in tools}
+    shared = Counter(word for words in own.values() for word in words)
+    return any(shared[word] == 1 for name in names for word in own.get(name, ()))
+
+
+def _list_used(tool: Tool, said: ProvenanceIndex) -> set[str]:
+    """The words of a tool's name and description that were used."""
+    words = _list_words(f"{' '.join(split_identifier(tool.name))} {tool.description}")
+    return {word for word in words if said.mentions(word)}
+
+
+def _list_words(text: str) -> set[str]:
+    from callwright.dataflow.flow import STOP
+
+    return {word for word in split_tokens(text) if len(word) >= _TELLING and word not in STOP}
+
+
+def _list_unnamed(held: HeldCall, tool: Tool, said: ProvenanceIndex) -> tuple[str, ...]:
+    words = {
+        key: _list_words(
+            f"{' '.join(split_identifier(key))} {_get_description(tool.properties.get(key))}"
+        )
+        for key in held.missing
+    }
+    return tuple(key for key, own in words.items() if own and not any(map(said.mentions, own)))
+
+
+def _get_description(part: Json) -> str:
+    about = part.get("description") if isinstance(part, dict) else None
+    return about if isinstance(about, str) else ""
+
+
+def _list_missing(held: Sequence[HeldCall], tools: Sequence[Tool]) -> list[str]:
+    known = {tool.name: tool for tool in tools}
+    return [*dict.fromkeys(_render_missing(one, known[one.call.tool]) for one in held)]
+
+
+def _render_missing(held: HeldCall, tool: Tool) -> str:
+    """The arguments that nothing states, by name, each with what its schema says of it."""
+    told = ((key, _get_description(tool.properties.get(key))) for key in held.missing)
+    return ", ".join(f"{key} ({about})" if about else key for key, about in told)
+
+
+def _read_words(text: str) -> str:
+    """The question of such a reply, or what it says instead; "" where it is neither. A model that
+    does not follow the schema answers in words, which are as good.
+    """
+    if not text.lstrip().startswith("{"):
+        return text.strip()
+    try:
+        value = parse_lenient(text).value
+    except JsonError:
+        return ""
+    told = value if isinstance(value, dict) else {}
+    asked = told.get("question", told.get("reply"))
+    return asked.strip() if isinstance(asked, str) else ""

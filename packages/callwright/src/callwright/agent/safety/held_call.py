@@ -1,0 +1,30 @@
+"""A call that a rule speaks against, with what is known of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from callwright.nouns.types import ToolCall
+
+UNSTATED_VALUE: Final = "unstated_value"
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCall:
+    """A call that must not be made. ``is_sent``: the guard only reports, so the client got it.
+    ``meant``: days or numbers that the user's words lead to in the place of others; ``missing``: the
+    names of arguments whose values nothing states.
+    """
+
+    call: ToolCall
+    rule: str
+    reason: str
+    is_sent: bool = False
+    meant: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def is_unstated(self) -> bool:
+        """Return True if the call rests on a value that nothing states."""
+        return self.rule == UNSTATED_VALUE

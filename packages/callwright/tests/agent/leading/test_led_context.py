@@ -1,0 +1,125 @@
+"""The facts of a turn that decide what is asked and said in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from callwright.agent.leading.led_context import LedContext
+from callwright.agent.run_facts import RunFacts
+from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.state import Asked, RunState
+from callwright.agent.step import Ask, BindStep, Replied
+from callwright.nouns.types import READ, WRITE, Failure, Reply, Tool, ToolCall, ToolResult
+from callwright.testing import FixedPlan
+
+FIND = Tool("find_part", "Finds a part.", {"properties": {"name": {}}}, effects=READ)
+ORDER = Tool("order", "Orders.", {"properties": {"code": {}, "pieces": {}}}, effects=WRITE)
+TOOLS = (FIND, ORDER)
+FOUND = ToolResult("r1", "find_part", {"name": "bolt"}, {"code": "HB-8"})
+ORDERED = ToolResult("r2", "order", {"code": "HB-8"}, {"id": "O-1"})
+
+
+def led(*results: ToolResult, query: str = "Order bolts", **more: Any) -> LedContext:
+    facts = RunFacts(RunState(Asked(query), TOOLS, results=results))
+    planner = FixedPlan(["find_part"], ["order"])
+    more.setdefault("mode", "schema")
+    return LedContext(query=query, tools=TOOLS, planner=planner, facts=facts, **more)
+
+
+def ask(
+    made: LedContext, step: BindStep, reply: str = '{"no_call": "x"}'
+) -> tuple[Ask | None, Any]:
+    """The question of one step, if one was asked, and what was decided on."""
+    steps = made.bind(TOOLS, step)
+    try:
+        action = next(steps)
+    except StopIteration as end:
+        return None, end.value
+    assert isinstance(action, Ask)
+    try:
+        steps.send(Replied(Reply(reply)))
+        raise AssertionError("one question too many")
+    except StopIteration as end:
+        return action, end.value
+
+
+def test_the_first_question_is_the_conversation_and_later_ones_say_what_may_be_called() -> None:
+    first, bound = ask(led(), BindStep("layer"))
+    assert first is not None
+    assert first.request.messages == ()
+    assert [skip.tool for skip in bound.skips] == ["find_part", "order"]
+    later, _ = ask(led(FOUND), BindStep("layer"))
+    assert later is not None
+    assert "These tools may be called now: find_part, order" in later.request.messages[-1].content
+    open_, _ = ask(led(FOUND), BindStep("layer", open_points=["5 bolts"], tried=["find_part(x)"]))
+    assert open_ is not None
+    assert "find_part(x). Nothing serves this part yet: 5 bolts" in (
+        open_.request.messages[-1].content
+    )
+
+
+def test_replies_are_held_to_a_schema_or_given_tools() -> None:
+    by_schema, _ = ask(led(), BindStep("layer"))
+    native, _ = ask(led(mode="native"), BindStep("layer"))
+    text, _ = ask(led(mode="text"), BindStep("layer"))
+    assert by_schema is not None
+    assert native is not None
+    assert text is not None
+    assert by_schema.request.schema is not None
+    assert (native.request.tools, native.request.schema) == (TOOLS, None)
+    assert (text.request.tools, text.request.schema) == ((), None)
+
+
+def test_a_reply_that_states_the_served_wishes_again_ends_the_questions() -> None:
+    made = led(FOUND, query="Find bolt", wishes=("find bolt",))
+    again = '{"wishes": ["find bolt"], "calls": [{"name": "order", "arguments": {"code": "bolt"}}]}'
+    _, bound = ask(made, BindStep("layer"), again)
+    assert bound.calls == ()
+    assert made.is_served
+    silent, _ = ask(made, BindStep("layer"))
+    assert silent is None
+    open_, _ = ask(made, BindStep("layer", open_points=["x"]))
+    assert open_ is not None, "what is open is asked about all the same"
+    made.begin_round()
+    assert not made.is_served
+
+
+def held(code: str, rule: str = "unstated_value") -> HeldCall:
+    call = ToolCall("", "order", {"code": code, "pieces": 9})
+    return HeldCall(call, rule, "why", missing=("pieces",))
+
+
+def test_what_was_held_is_open_until_its_values_are_used() -> None:
+    made = led(query="Order some of C-330 and of A-100")
+    made.held = [held("C-330"), held("X-1"), held("A-100", "repeated_write")]
+    made.begin_round()
+    assert made.held == []
+    assert [one.call.arguments for one in made.left] == [{"code": "C-330", "pieces": 9}]
+    assert made.list_unstated() == list(made.left)
+    made.facts.take_results([ToolResult("r1", "order", {"code": "C-330", "pieces": 5}, {"id": 1})])
+    assert made.list_unstated() == []
+
+
+def test_a_value_that_was_said_as_a_number_counts_as_well() -> None:
+    made = led(query="Order 7 of something")
+    call = ToolCall("", "order", {"code": "X-1", "pieces": 7})
+    made.held = [HeldCall(call, "unstated_value", "why", missing=("code",))]
+    made.begin_round()
+    assert len(made.left) == 1
+
+
+def test_the_value_of_a_lookup_is_not_asked_for_where_others_have_answered() -> None:
+    one = HeldCall(ToolCall("", "find_part", {"name": "x"}), "unstated_value", "why")
+    assert led(held=[one]).list_unstated() == [one]
+    assert led(FOUND, held=[one]).list_unstated() == []
+
+
+def test_what_was_done_and_what_failed_is_told_apart() -> None:
+    failed = ToolResult("r3", "order", {"code": "X"}, failure=Failure("tool_error", "no"))
+    assert not led(FOUND).has_written()
+    assert led(FOUND, ORDERED).has_written()
+    assert led(failed).has_failed_write()
+    assert not led(failed, ORDERED).has_failed_write()
+    nothing = ToolResult("r1", "find_part", {"name": "bolt"}, [])
+    assert led(nothing).came_to_nothing()
+    assert not led(FOUND).came_to_nothing()

@@ -1,0 +1,135 @@
+"""One round of a turn: questions until a call is made, whoever makes it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from callwright.agent.leading.led_context import LedContext
+from callwright.agent.leading.policy import LeadPolicy
+from callwright.agent.leading.turn import asks_for_nothing, take_round
+from callwright.agent.run_facts import RunFacts
+from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.state import Asked, RunState
+from callwright.agent.step import Ask, Execute, Replied, Returned
+from callwright.nouns.types import READ, WRITE, Message, Reply, Tool, ToolCall, ToolResult
+from callwright.testing import FixedPlan
+
+TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
+FIND = Tool("find_part", "Finds a part.", {"properties": {"name": TEXT}}, effects=READ)
+ORDER = Tool("order", "Orders.", {"properties": {"code": TEXT, "pieces": NUMBER}}, effects=WRITE)
+TOOLS = (FIND, ORDER)
+NOTHING = '{"no_call": "done"}'
+
+
+def led(query: str, *results: ToolResult) -> LedContext:
+    facts = RunFacts(RunState(Asked(query), TOOLS, results=results))
+    return LedContext(query=query, tools=TOOLS, planner=FixedPlan([]), facts=facts, mode="schema")
+
+
+def calls(*pairs: tuple[str, Any]) -> str:
+    rows = [{"name": name, "arguments": arguments} for name, arguments in pairs]
+    return json.dumps({"wishes": ["it"], "calls": rows})
+
+
+def play(
+    made: LedContext, replies: list[str], *outcomes: Returned, policy: LeadPolicy | None = None
+) -> tuple[bool, list[str], list[str]]:
+    """Whether a call was made, what was to be called, and the last words of each question."""
+    steps, left, sent, asked = take_round(policy or LeadPolicy(), made), [*outcomes], [], []
+    try:
+        action = next(steps)
+        while True:
+            event: Any
+            if isinstance(action, Ask):
+                asked.append("".join(m.content for m in action.request.messages[-1:]))
+                event = Replied(Reply(replies.pop(0)))
+            else:
+                assert isinstance(action, Execute)
+                sent.append(" ".join(f"{c.tool}{json.dumps(c.arguments)}" for c in action.calls))
+                event = left.pop(0)
+            action = steps.send(event)
+    except StopIteration as end:
+        return end.value, sent, asked
+
+
+def left(*called: str) -> Returned:
+    return Returned([], left=[ToolCall("c", name, {}) for name in called])
+
+
+def held(code: str, pieces: int, *missing: str, meant: tuple[str, ...] = ()) -> Returned:
+    call = ToolCall("", "order", {"code": code, "pieces": pieces})
+    return Returned([], [HeldCall(call, "unstated_value", "not said", False, meant, missing)])
+
+
+def test_a_round_ends_with_its_calls_whether_their_results_are_there_or_not() -> None:
+    order = calls(("order", {"code": "A-100", "pieces": 5}))
+    for came in (left("order"), Returned([ToolResult("r1", "order", {}, "ok")])):
+        made = led("Order 5 of A-100.")
+        assert play(made, [order], came)[0]
+        assert made.wishes == ("it",)
+
+
+def test_a_round_without_a_call_says_so() -> None:
+    assert not play(led("Order 5 of A-100."), [NOTHING, NOTHING])[0]
+
+
+def test_where_nothing_was_made_the_policy_goes_on() -> None:
+    order = calls(("order", {"code": "A-100", "pieces": 5}))
+    made = led("Order some A-100.")
+    is_made, sent, _ = play(made, [order, NOTHING, NOTHING], held("A-100", 5, "pieces"))
+    assert (is_made, len(sent), len(made.held)) == (False, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "meant", "enum"),
+    [("Order two dozen A-100.", ("24",), "24"), ("Order 5 of A-100.", (), "")],
+)
+def test_a_misread_value_is_asked_for_once_more(
+    query: str, meant: tuple[str, ...], enum: str
+) -> None:
+    wrong, right = (calls(("order", {"code": "A-100", "pieces": n})) for n in (90, 24))
+    came = held("A-100", 90, "pieces", meant=meant), left("order")
+    is_made, sent, asked = play(led(query), [wrong, right], *came)
+    assert is_made
+    assert sent[-1] == 'order{"code": "A-100", "pieces": 24}'
+    assert "not said" in asked[-1]
+
+
+def test_nothing_is_asked_twice_for_the_same_mistake() -> None:
+    wrong = calls(("order", {"code": "A-100", "pieces": 90}))
+    came = [held("A-100", 90, "pieces")] * 2
+    is_made, sent, _ = play(led("Order 5 of A-100."), [wrong, wrong, NOTHING, NOTHING], *came)
+    assert (is_made, len(sent)) == (False, 2)
+
+
+PEOPLE = [{"code": "E-1", "title": "Plan"}, {"code": "E-2", "title": "Review"}]
+LISTED = ToolResult("r1", "find_part", {"name": "x"}, PEOPLE)
+
+
+def test_a_write_to_another_record_than_the_named_one_is_asked_about_first() -> None:
+    made = led("Order the Review, 3 pieces", LISTED)
+    wrong, right = (calls(("order", {"code": code, "pieces": 3})) for code in ("E-1", "E-2"))
+    is_made, sent, asked = play(made, [wrong, right], left("order"))
+    assert (is_made, sent) == (True, ['order{"code": "E-2", "pieces": 3}'])
+    assert "The request names" in asked[-1]
+    again = led("Order the Review, 3 pieces", LISTED)
+    assert play(again, [wrong, NOTHING], left("order"))[1] == ['order{"code": "E-1", "pieces": 3}']
+
+
+@pytest.mark.parametrize(
+    ("query", "before", "expected"),
+    [
+        ("Good morning!", "", True),
+        ("Thanks!", "It is done.", True),
+        ("Thanks!", "Shall I order it?", False),
+        ("Order it", "", False),
+    ],
+)
+def test_a_greeting_asks_for_nothing_and_thanks_only_where_nothing_was_offered(
+    query: str, before: str, expected: bool
+) -> None:
+    talk = [Message("assistant", before)] if before else []
+    assert asks_for_nothing(query, talk) is expected
