@@ -89,7 +89,18 @@ def test_words_alone_are_taken_as_they_are() -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["Once more, please.", "Noch einmal, bitte.", "Pide otros tres, por favor.", "再订三个"],
+    [
+        "Once more, please.",
+        "Another three for Bob.",
+        "Bob needs the very same thing. Please place it.",
+        "Noch einmal, bitte.",
+        "Bitte bestelle 3 Stück Hammer für Bob.",
+        "Pide otros tres, por favor.",
+        "Pide 3 martillos para Bob.",
+        "Commande 3 marteaux pour Bob.",
+        "再订三个",
+        "给Bob订3把锤子",
+    ],
 )
 async def test_who_asks_once_more_gets_it_once_more_in_any_language(query: str) -> None:
     said = {"text": "The number is B-18.", "results": ["r2"]}
@@ -97,7 +108,7 @@ async def test_who_asks_once_more_gets_it_once_more_in_any_language(query: str) 
     assert [result.content for result in run.results] == [{"number": "B-18"}]
 
 
-@pytest.mark.parametrize("query", ["What was the number again?", "Wie war noch mal die Nummer?"])
+@pytest.mark.parametrize("query", ["What was the number again?", "Is it on its way?"])
 async def test_a_question_for_what_was_said_makes_no_write_again(query: str) -> None:
     said = {"text": "The number is A-17.", "results": ["r1"]}
     run = await follow(query, {"tool": "order", "arguments": MADE}, said, order())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from time import process_time
 from typing import Any
 
@@ -19,6 +20,7 @@ from callwright.agent.fold import (
 )
 from callwright.agent.orchestrator import Orchestrator
 from callwright.agent.state import RunState
+from callwright.nouns.trace import Event
 from callwright.nouns.types import READ, WRITE, Message, Tool, ToolCall
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 
@@ -135,6 +137,150 @@ async def test_a_journal_tells_the_same_as_the_messages_that_show_it() -> None:
     ]
     assert direct == fold_entries(read_messages(shown), (LOOK,))
     assert [r.content for r in direct.results] == [{"found": "OSLO"}]
+
+
+async def test_parallel_calls_of_a_journal_stand_in_the_order_in_which_they_were_written() -> None:
+    held = asyncio.Event()
+
+    async def answer(q: str) -> str:
+        held.set()
+        return f"{q} is fast"
+
+    about = {"q": {"type": "string"}}
+    slow = FakeTool("slow", about, output="slow", effects=READ, hold=held)
+    fast = FakeTool("fast", about, output=answer, effects=READ)
+    calls = [{"tool": name, "arguments": {"q": "oslo"}} for name in ("slow", "fast")]
+    replies: Any = {"bind": [{"calls": calls}], "*": {"statements": [], "missing": []}}
+    run = await Orchestrator([fake_source(slow, fast)], model=ScriptedModel(replies)).run("Oslo?")
+    came = [event.data["tool"] for event in run.events if event.kind == "result"]
+    assert came == ["fast", "slow"]
+    entries = [*read_journal(run.events)]
+    assert [[c.tool for c in e.calls] for e in entries if isinstance(e, Called)] == [
+        ["slow", "fast"]
+    ]
+    state = fold_entries(entries, (slow.tool, fast.tool))
+    assert [(r.id, r.tool) for r in state.results] == [("r1", "slow"), ("r2", "fast")]
+
+
+async def test_a_journal_tells_the_calls_of_earlier_turns() -> None:
+    conversation = (
+        Message("user", "Pay Ann."),
+        Message("assistant", "", (ToolCall("r1", "pay", {"whom": "Ann"}),)),
+        Message("tool", '{"receipt": "A-17"}', tool_call_id="r1", name="pay"),
+        Message("assistant", "Paid."),
+    )
+    model = ScriptedModel({"bind": [{"calls": []}], "*": {"statements": [], "missing": []}})
+    orchestrator = Orchestrator([fake_source(FakeTool("pay", effects=WRITE))], model=model)
+    run = await orchestrator.run("The receipt?", conversation)
+    state = fold_entries(read_journal(run.events), (PAY,))
+    assert state.asked.query == "The receipt?"
+    assert [(r.id, r.arguments, r.content) for r in state.earlier] == [
+        ("r1", {"whom": "Ann"}, {"receipt": "A-17"})
+    ]
+
+
+def start(query: str = "Pay.", **beside: Any) -> tuple[str, dict[str, Any]]:
+    return "run.start", {"query": query, "conversation": [], "run": "one", **beside}
+
+
+def raw(id_: str) -> tuple[str, dict[str, Any]]:
+    return "call.raw", {"id": id_, "tool": "pay", "arguments": {}}
+
+
+def intent(id_: str, attempt: int = 1, **arguments: Any) -> tuple[str, dict[str, Any]]:
+    return "intent", {"id": id_, "tool": "pay", "attempt": attempt, "arguments": arguments}
+
+
+def result(
+    id_: str, content: Any = "paid", attempt: int = 1, **beside: Any
+) -> tuple[str, dict[str, Any]]:
+    told = {"id": id_, "tool": "pay", "attempt": attempt, "arguments": {}, "failure": None}
+    return "result", {**told, "content": content, **beside}
+
+
+def journal(*events: tuple[str, dict[str, Any]]) -> list[Any]:
+    told = (Event(kind, seq, 0.0, data) for seq, (kind, data) in enumerate(events))
+    return [*read_journal(told)]
+
+
+def test_a_write_in_flight_is_a_call_without_a_result() -> None:
+    failure = {"kind": "timeout", "message": "no answer"}
+    retried = [intent("r1", n=1), result("r1", None, failure=failure), intent("r1", 2, n=2)]
+    for events in ([intent("r1", n=2)], retried):
+        state = fold(*journal(start(), raw("r1"), *events))
+        assert state.open.in_flight == (ToolCall("r1", "pay", {"n": 2}),)
+        assert [*state.lasting.doubts] == ["r1"]
+        assert not state.results
+
+
+@pytest.mark.parametrize(
+    ("outcome", "shown"),
+    [
+        ({"outcome": "done", "content": {"receipt": 7}}, [Returned("r1", '{"receipt":7}', "pay")]),
+        ({"outcome": "failed", "message": "no"}, [Returned("r1", '{"error":"no"}', "pay")]),
+        ({"outcome": "not_done"}, None),
+    ],
+)
+def test_a_resolution_tells_what_came_of_a_write_in_flight(
+    outcome: dict[str, Any], shown: list[Returned] | None
+) -> None:
+    found = journal(start(), intent("r1"), ("resolution", {"id": "r1", "attempt": 1, **outcome}))
+    call = Called((ToolCall("r1", "pay", {}),))
+    assert found == [Spoke("Pay."), *([] if shown is None else [call, *shown])]
+
+
+def test_calls_are_grouped_by_the_reply_that_made_them() -> None:
+    refused = raw("r3")  # a refused call, of which nobody is told
+    first = [raw("r1"), raw("r2"), refused, result("r2"), result("r1")]
+    found = journal(start(), *first, raw("r4"), raw("r10"), result("r10"), result("r4"))
+    calls = [[call.id for call in e.calls] for e in found if isinstance(e, Called)]
+    assert calls == [["r1", "r2"], ["r4", "r10"]]
+    assert [e.id for e in found if isinstance(e, Returned)] == ["r1", "r2", "r4", "r10"]
+
+
+def test_a_resumed_run_is_read_as_one_and_another_run_as_another() -> None:
+    lost = [start(), raw("r1"), intent("r1"), raw("r2"), intent("r2"), result("r1")]
+    replayed = [start(resumed="replay"), raw("r1"), result("r1"), raw("r2"), result("r2", "late")]
+    answered = [*lost, *replayed, ("answer", {"text": "Done."})]
+    found = journal(*answered)
+    assert [type(entry) for entry in found] == [Spoke, Called, Returned, Returned, Said]
+    assert [e.content for e in found if isinstance(e, Returned)] == ["paid", "late"]
+    other = journal(*answered, start("Again.", run="two"), raw("r1"), result("r1", "twice"))
+    assert other == [
+        *found,
+        Spoke("Again."),
+        Called((ToolCall("r1", "pay", {}),)),
+        Returned("r1", "twice", "pay"),
+    ]
+
+
+def test_a_call_takes_the_place_of_the_one_of_an_earlier_segment_for_which_it_stands() -> None:
+    before = [start(), raw("r1"), result("r1", "known"), raw("r2"), intent("r2")]
+    shown_again = [raw("r1"), result("r1", "known", earlier="r1")]
+    sent = [raw("r3"), ("intent", {**intent("r3")[1], "earlier": "r2"}), result("r3", earlier="r2")]
+    found = journal(*before, start(resumed="continue", segment=2), *shown_again, *sent)
+    assert [[c.id for c in e.calls] for e in found if isinstance(e, Called)] == [["r1"], ["r3"]]
+    assert not fold(*found).lasting.doubts
+
+
+def test_a_failure_that_is_our_reading_of_a_result_is_shown_as_it_was_delivered() -> None:
+    failure = {"kind": "empty", "message": "the tool returned an empty result"}
+    state = fold(*journal(start(), result("r1", [], failure=failure, judged=True)))
+    assert [(r.content, r.ok) for r in state.results] == [([], True)]
+    state = fold(*journal(start(), result("r1", None, failure=failure, judged=False)))
+    assert [r.ok for r in state.results] == [False]
+
+
+def test_a_call_without_an_id_is_not_taken_for_another_whose_id_is_its_number() -> None:
+    calls = (ToolCall("r2", "look", {"q": 1}), ToolCall("", "pay", {"q": 2}))
+    state = fold(Spoke("go"), Called(calls), Returned("r2", "one"), Returned("", "two"))
+    assert [(r.arguments["q"], r.content) for r in state.results] == [(1, "one"), (2, "two")]
+
+
+def test_what_a_client_adds_behind_a_call_without_a_result_is_no_turn() -> None:
+    called_only = [Message("user", "Pay."), Message("assistant", "", (ToolCall("a", "pay", {}),))]
+    added = Message("user", "<open-files>a.py</open-files>")
+    assert fold(*read_messages([*called_only, added])).asked.query == "Pay."
 
 
 @pytest.mark.parametrize(

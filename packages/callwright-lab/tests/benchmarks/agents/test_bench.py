@@ -236,3 +236,16 @@ def test_our_own_agent_is_planned_by_the_planner_that_is_named(tmp_path: Path) -
     assert (row["success"], row["options"]) == (True, "--planner=none")
     with pytest.raises(ConfigError, match="no-such-planner"):
         measured.measure(Setup("right", "", "callwright", "layered", planner="no-such-planner"))
+
+
+def test_each_kind_of_agent_takes_the_ways_of_its_own(tmp_path: Path) -> None:
+
+    def ways(text: str) -> list[tuple[str, str]]:
+        given = ["--framework", "openai,callwright", "--ways", text, "--out", str(tmp_path / "x")]
+        found = bench.list_setups(bench.build_parser().parse_args(given))
+        return [(one.framework, one.way) for one in found]
+
+    assert ways("guided,proxy") == [("openai", "proxy"), ("callwright", "guided")]
+    assert len(ways("direct")) == 1 + len(bench.STRATEGIES)
+    with pytest.raises(ConfigError, match="no way is called sideways"):
+        ways("sideways")

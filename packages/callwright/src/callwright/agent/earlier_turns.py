@@ -3,8 +3,9 @@ was written and is not written again unasked.
 
 A conversation may hold calls and their results, as chat messages do. The results are sources of
 values and can be cited; the calls of the run are numbered behind theirs. A write of an earlier turn
-that is done, or may be, is not made again with the same arguments, unless the new request asks for
-its tool (:func:`callwright.agent.safety.policy.find_asked`), or for something once more.
+that is done, or may be, is not made again with the same arguments where the user has only thanked
+since, or asks a question that surely does not speak of its tool
+(:func:`callwright.agent.safety.policy.find_asked`). Any other message may ask for it once more.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from dataclasses import dataclass, replace
 
 from callwright.agent.fold import Spoke, fold_entries, read_messages
 from callwright.agent.safety.policy import find_asked
-from callwright.language.again import asks_again
-from callwright.language.thanks import is_only_thanks
+from callwright.agent.safety.repeats import only_thanks
 from callwright.language.tokens import has_question_mark
 from callwright.nouns.types import Message, Tool, ToolResult
 
@@ -32,18 +32,17 @@ class EarlierTurns:
     numbered: int = 0
 
     def list_unasked(self, query: str, tools: Sequence[Tool]) -> tuple[ToolResult, ...]:
-        """The writes whose tool the request does not ask for, as far as it can be read. One that asks
-        for something once more asks for any of them, unless it is a question ("What was the number
-        again?"). A call of unknown effects may well be a read, and is one of them only where the
-        request just thanks.
+        """The writes that are not made again upon this request: all of them where it only thanks, and
+        of a question those of declared tools of which it surely does not speak ("What was the number
+        again?"). Where its language cannot be read, none of them.
         """
-        is_question = has_question_mark(query)
-        if not self.written or (asks_again(query) and not is_question):
+        if only_thanks(query, self.words):
+            return self.written
+        if not self.written or not has_question_mark(query):
             return ()
         asked = find_asked(query, (), tools)
-        if not is_only_thanks(query):
-            asked |= {tool.name: True for tool in tools if not tool.effects.declared}
-        return tuple(one for one in self.written if asked.get(one.tool) is not True)
+        declared = {tool.name for tool in tools if tool.effects.declared}
+        return tuple(r for r in self.written if r.tool in declared and asked[r.tool] is False)
 
 
 def read_turns(conversation: Sequence[Message], tools: Sequence[Tool] = ()) -> EarlierTurns:

@@ -17,7 +17,8 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from math import inf
+from typing import Any, NamedTuple, TypeAlias
 
 from callwright.agent.state import Asked, OpenCalls, RunState
 from callwright.jsontext import JsonError, parse
@@ -44,6 +45,7 @@ write that it was not made makes it again.
 LOST = "Earlier tool result"
 """How a result without its call begins, told in the user's turn."""
 _ELEMENT = re.compile(r"\s*<([a-z]+(?:[_-][a-z]+)+)>")
+_NUMBERED = re.compile(r"r([0-9]{1,18})")
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 
 
@@ -79,11 +81,10 @@ Entry: TypeAlias = Spoke | Said | Called | Returned
 
 def read_messages(messages: Iterable[Message]) -> Iterator[Entry]:
     """The entries of a conversation, in order."""
-    is_behind_results = False
+    is_behind_results = False  # or behind calls whose results are not shown
     for message in messages:
-        is_behind_results = message.role == "tool" or (
-            is_behind_results and message.role != "assistant"
-        )
+        if message.role in ("tool", "assistant"):
+            is_behind_results = message.role == "tool" or bool(message.tool_calls)
         if message.role == "tool":
             yield Returned(message.tool_call_id, message.content, message.name)
         elif message.role == "user":
@@ -113,21 +114,144 @@ def _is_wrapped(text: str) -> bool:
 
 def read_journal(events: Iterable[Event]) -> Iterator[Entry]:
     """The entries that a run's journal shows to a reader who sees what its model saw: the
-    conversation, the request, the last attempt of each call with what it returned, the answer.
+    conversation, the request, the calls with what they returned, the answer.
+
+    Calls stand in the order of their ids, those that were on their way together in one entry. Of a
+    call that was sent several times the last sending counts; where that left and nothing came back,
+    the call has no result. A run that was resumed is read as one run.
     """
-    recorded = [*events]
-    last = {e.data["id"]: e for e in recorded if e.kind == "result"}
-    for event in recorded:
+    reading = _JournalReading()
+    for place, event in enumerate(events):
+        if event.kind == "run.start" and not reading.is_resumed_by(event.data):
+            yield from reading.entries()
+            reading = _JournalReading()
+        reading.take(place, event)
+    yield from reading.entries()
+
+
+@dataclass(slots=True)
+class _Sent:
+    """A call of a journal as it was last sent. ``begun`` and ``ended`` are places in the journal:
+    where the call was first named, and where its result came.
+    """
+
+    call: ToolCall
+    begun: int
+    attempt: int = 1
+    returned: Mapping[str, Any] | None = None
+    ended: float = inf
+
+
+@dataclass(slots=True)
+class _JournalReading:
+    """Reads the events of one run, in one or several processes."""
+
+    start: Mapping[str, Any] | None = None
+    begun: dict[str, int] = field(default_factory=dict)
+    calls: dict[str, _Sent] = field(default_factory=dict)
+    answer: str = ""
+
+    def is_resumed_by(self, start: Mapping[str, Any]) -> bool:
+        """Return True if this start goes on with the run that is being read."""
+        if self.start is None:
+            return False
+        run = start.get("run", "")
+        return bool(start.get("resumed") or (run and run == self.start.get("run")))
+
+    def take(self, place: int, event: Event) -> None:
         data = event.data
-        if event.kind == "run.start":
-            said = (Message(m["role"], m["content"]) for m in data["conversation"])
-            yield from read_messages(said)
-            yield Spoke(data["query"])
-        elif event.kind == "result" and event is last[data["id"]]:
-            yield Called((ToolCall(data["id"], data["tool"], data["arguments"]),))
-            yield Returned(data["id"], _render_content(data), data["tool"])
-        elif event.kind == "answer" and data["text"].strip():
-            yield Said(data["text"])
+        match event.kind:
+            case "run.start":
+                self.start = self.start or data
+                for call in self.calls.values():  # nothing more comes of what was under way
+                    call.ended = min(call.ended, place)
+            case "call.raw":
+                self.begun.setdefault(data["id"], place)
+            case "intent":
+                call = self._call(place, data)
+                call.attempt, call.returned, call.ended = data.get("attempt", 1), None, inf
+            case "result":
+                self._return(place, data)
+            case "resolution":
+                self._resolve(place, data)
+            case "answer":
+                self.answer = data["text"]
+
+    def _call(self, place: int, data: Mapping[str, Any]) -> _Sent:
+        """The call of an event, with the arguments that are sent now. It takes the place of the call
+        of an earlier segment for which it stands.
+        """
+        id_ = data["id"]
+        if data.get("earlier", id_) != id_:
+            self.calls.pop(data["earlier"], None)
+        made = ToolCall(id_, data["tool"], data["arguments"])
+        begun = self.begun.setdefault(id_, place)
+        known = self.calls.setdefault(id_, _Sent(made, begun))
+        known.call = made
+        return known
+
+    def _return(self, place: int, data: Mapping[str, Any]) -> None:
+        """Note a result. A replay records once more what is known; a later sending stays open."""
+        known, attempt = self.calls.get(data["id"]), data.get("attempt", 1)
+        if known is not None and attempt < known.attempt:
+            return
+        call = self._call(place, data)
+        if call.returned is None or attempt > call.attempt:
+            call.ended = place
+        call.attempt, call.returned = attempt, data
+
+    def _resolve(self, place: int, data: Mapping[str, Any]) -> None:
+        """Note what was found out about a sending without a result."""
+        call = self.calls.get(data["id"])
+        if call is None or call.returned is not None or call.attempt != data.get("attempt", 1):
+            return
+        if data["outcome"] == "not_done":
+            del self.calls[data["id"]]
+            return
+        failure = {"message": data["message"]} if data["outcome"] == "failed" else None
+        call.returned = {"content": data.get("content"), "failure": failure}
+        call.ended = min(call.ended, place)
+
+    def entries(self) -> Iterator[Entry]:
+        """The entries of the events so far."""
+        if self.start is not None:
+            told = map(_read_recorded_message, self.start["conversation"])
+            yield from read_messages([*told, Message("user", self.start["query"])])
+        for group in self._groups():
+            yield Called(tuple(one.call for one in group))
+            for one in group:
+                if one.returned is not None:
+                    yield Returned(one.call.id, _render_content(one.returned), one.call.tool)
+        if self.answer.strip():
+            yield Said(self.answer)
+
+    def _groups(self) -> Iterator[list[_Sent]]:
+        """The calls, those that were on their way together in one list. A reply's calls are: no
+        result of one comes before the next is named.
+        """
+        group: list[_Sent] = []
+        ended = inf
+        for one in sorted(self.calls.values(), key=_get_number):
+            if group and one.begun >= ended:
+                yield group
+                group, ended = [], inf
+            group.append(one)
+            ended = min(ended, one.ended)
+        if group:
+            yield group
+
+
+def _get_number(sent: _Sent) -> float:
+    """The number in the id of a call: the order in which calls were written, whoever was faster."""
+    found = _NUMBERED.fullmatch(sent.call.id)
+    return int(found[1]) if found is not None else inf
+
+
+def _read_recorded_message(told: Mapping[str, Any]) -> Message:
+    """A message of the conversation that a run's start records."""
+    calls = (ToolCall(c["id"], c["tool"], c["arguments"]) for c in told.get("tool_calls", ()))
+    name, answered = told.get("name", ""), told.get("tool_call_id", "")
+    return Message(told["role"], told["content"], tuple(calls), answered, name)
 
 
 def fold_entries(entries: Iterable[Entry], tools: Sequence[Tool] = ()) -> RunState:
@@ -196,7 +320,7 @@ class _Folding:
                 self.twins.setdefault(call.id, deque()).append(one)
                 continue
             # an id that comes again is that of the later call: its result follows
-            self.waiting[call.id or number] = one
+            self.waiting[call.id or f"\0{number}"] = one  # no id of a client is of this form
             begun.add(call.id)
         self.is_behind_results = True
 
@@ -282,9 +406,11 @@ def _read_content(text: str) -> Json:
 
 
 def _render_content(data: Mapping[str, object]) -> str:
-    """A recorded result as a client shows it to its model."""
+    """A recorded result as a client shows it to its model. Where only our reading made a failure of
+    it, that is what was delivered.
+    """
     failure = data.get("failure")
-    if isinstance(failure, dict):
+    if isinstance(failure, dict) and not data.get("judged"):
         return to_canonical_json({"error": failure.get("message", "")})
     content = data.get("content")
     return content if isinstance(content, str) else to_canonical_json(content)

@@ -79,6 +79,7 @@ from callwright.agent.strategies.missing_parts import close_run
 from callwright.agent.today import choose_prompt_day
 from callwright.grounding import build_abstention
 from callwright.grounding.output import Filled, Output, OutputTarget, open_output
+from callwright.language.spoken import guess_spoken, load_phrases
 from callwright.models import ModelSpec, open_model
 from callwright.nouns.errors import ConfigError, EvidenceError, JournalError
 from callwright.nouns.limits import Budget, Limits
@@ -541,7 +542,7 @@ def _add_output(answer: Answer, filled: Output, edits: Sequence[Edit], job: Job)
     """The answer with the edits of the output, and what the output lacks under what is missing."""
     located = (replace(edit, path=f"/output{edit.path}") for edit in edits)
     lacking = filled.lacking if job.executor.succeeded else ()  # else the answer says so already
-    answer = _add_notes(answer, tuple(f"output {one}" for one in lacking))
+    answer = _add_notes(answer, tuple(f"output {one}" for one in lacking), job.query)
     return replace(answer, edits=(*answer.edits, *located))
 
 
@@ -865,8 +866,9 @@ async def _write_answer(job: Job, undoing: Sequence[Tool] = ()) -> Answer:
     answer says what was found without one. ``undoing``: the tools that undo the calls of others.
     """
     try:
-        answer = _add_certain_facts(await perform(close_run(job), job), job.executor)
-        return _add_notes(answer, offer_compensations(job, undoing) if answer.missing else ())
+        answer = _add_certain_facts(await perform(close_run(job), job), job)
+        offered = offer_compensations(job, undoing) if answer.missing else ()
+        return _add_notes(answer, offered, job.query)
     except LimitReached as reached:
         results, skips = job.executor.results, job.executor.missing
         why = f"the run's limit of {reached.limit} was reached before the answer"
@@ -883,27 +885,29 @@ def _add_assumed_values(answer: Answer, job: Job) -> Answer:
     text = (
         answer.text
         if job.as_written
-        else answer.text + "\n\nAssumptions:" + "".join(f"\n- {one}" for one in told)
+        else f"{answer.text}\n\n{load_phrases(guess_spoken(job.query))['assumptions']}:"
+        + "".join(f"\n- {one}" for one in told)
     )
     return replace(answer, text=text, assumed=told)
 
 
-def _add_certain_facts(answer: Answer, executor: Executor) -> Answer:
+def _add_certain_facts(answer: Answer, job: Job) -> Answer:
     """The answer, and under what is missing what must be said for certain, whatever the model says:
     the writes that rested on a value which was wrong, those that may or may not have happened, and
     the calls that were not approved, or rest on a value that nothing states.
     """
+    executor = job.executor
     certain = (*executor.outdated, *executor.in_doubt, *executor.denied, *executor.unstated)
     left = (s for s in certain if not any(s.reason in part for part in answer.missing))
     told = tuple(f"{s.tool}: {s.reason}" for s in left)
-    return _add_notes(answer, told)
+    return _add_notes(answer, told, job.query)
 
 
-def _add_notes(answer: Answer, told: tuple[str, ...]) -> Answer:
-    """The answer with more under what is missing."""
+def _add_notes(answer: Answer, told: tuple[str, ...], query: str) -> Answer:
+    """The answer with more under what is missing. ``query``: what tells the language."""
     if not told:
         return answer
-    head = "" if answer.missing else "\n\nMissing:"
+    head = "" if answer.missing else f"\n\n{load_phrases(guess_spoken(query))['missing']}:"
     text = answer.text + head + "".join(f"\n- {note}" for note in told)
     return replace(answer, text=text, missing=(*answer.missing, *told))
 

@@ -28,6 +28,7 @@ class RunIndex:
         self.doubts = {**state.lasting.blocked}
         self.tools = {tool.name: tool for tool in state.tools}
         self._tools = state.tools
+        self._earlier = {result.id for result in state.earlier}
 
     def add_results(self, results: Iterable[ToolResult]) -> None:
         """More results that count."""
@@ -56,6 +57,15 @@ class RunIndex:
         self.sources = build_sources(state.asked, (*state.earlier, *state.valid_results))
         self.made = {made.key: made.id for made in state.made}
         self.unrepaired = {*state.unrepaired}
+
+    def build_sources_before_writes(self) -> ProvenanceIndex | None:
+        """The sources without what the writes of this run returned; None where there are none."""
+        wrote = {r.id for r in self.sources.results if self._has_written(r)} - self._earlier
+        return self.sources.without(wrote) if wrote else None
+
+    def _has_written(self, result: ToolResult) -> bool:
+        tool = self.tools.get(result.tool)
+        return tool is not None and tool.effects.declared and tool.effects.may_write
 
     def take_doubts(self, state: RunState) -> None:
         """The tools that are not called because of a write of which nobody knows."""

@@ -115,3 +115,14 @@ def test_an_address_is_known_by_its_format() -> None:
     left = IntendedCall(ToolCall("", "send_mail", {}), ("to",), ("find_customer",))
     found = left.complete(send, [came({"name": "Al Noor", "email": "a@noor.example"})])
     assert found.arguments == {"to": "a@noor.example"}
+
+
+def test_a_call_is_made_once_it_was_made_behind_what_it_waited_for() -> None:
+    call = IntendedCall(order(quantity=2), ("customer_id",), ("find_customer",))
+    found = ToolResult("r1", "find_customer", {"name": "Al"}, [{"id": "K-1"}])
+    before = ToolResult("r0", "create_order", {"quantity": 2, "customer_id": "K-9"}, {"id": 1})
+    after = ToolResult("r2", "create_order", {"quantity": 2, "customer_id": "K-1"}, {"id": 2})
+    assert not call.is_made([before, found])
+    assert call.is_made([before, found, after])
+    assert not call.is_made([found, ToolResult("r2", "create_order", {"quantity": 3}, {})])
+    assert not call.is_made([])

@@ -119,7 +119,16 @@ def test_what_was_done_and_what_failed_is_told_apart() -> None:
     assert not led(FOUND).has_written()
     assert led(FOUND, ORDERED).has_written()
     assert led(failed).has_failed_write()
-    assert not led(failed, ORDERED).has_failed_write()
+    assert not led(failed, ORDERED).has_failed_write(), "nobody said X"
     nothing = ToolResult("r1", "find_part", {"name": "bolt"}, [])
     assert led(nothing).came_to_nothing()
     assert not led(FOUND).came_to_nothing()
+
+
+def test_another_deed_of_the_same_tool_makes_no_failed_one_good() -> None:
+    one = ToolResult("r1", "order", {"code": "A-1"}, failure=Failure("tool_error", "no"))
+    two = ToolResult("r2", "order", {"code": "B-2"}, {"id": "O-2"})
+    again = ToolResult("r3", "order", {"code": "A-1", "pieces": 5}, {"id": "O-3"})
+    for results in ((one, two), (two, one)):
+        assert led(*results, query="Order A-1 and B-2").has_failed_write()
+    assert not led(one, two, again, query="Order A-1 and B-2").has_failed_write()

@@ -21,7 +21,7 @@ def call(name: str, /, **arguments: object) -> ToolCall:
 
 
 def meant(query: str, *calls: ToolCall) -> list[str]:
-    return [one.tool for one in list_meant_calls(calls, query, TOOLS)]
+    return [one.tool for one in list_meant_calls(calls, query, TOOLS).calls]
 
 
 def test_equal_reads_are_made_once_and_again_behind_a_write() -> None:
@@ -34,6 +34,13 @@ def test_equal_writes_are_made_as_often_as_they_may_be_meant() -> None:
     order = call("order", part_code="A", pieces=2)
     assert meant("Order 2 of A.", order, order) == ["order"]
     assert meant("Place three orders of 2 of A.", order, order, order) == ["order"] * 3
+
+
+def test_what_is_left_out_is_named() -> None:
+    order = call("order", part_code="A", pieces=2)
+    assert list_meant_calls([order, order], "Order 2 of A.", TOOLS).dropped == (order,)
+    query = "Order 2 of A for me and 2 of A for Ann."
+    assert list_meant_calls([order, order], query, TOOLS).dropped == ()
 
 
 def test_a_write_waits_for_the_lookup_beside_it() -> None:

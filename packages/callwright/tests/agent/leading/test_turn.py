@@ -119,6 +119,14 @@ def test_a_write_to_another_record_than_the_named_one_is_asked_about_first() -> 
     assert play(again, [wrong, NOTHING], left("order"))[1] == ['order{"code": "E-1", "pieces": 3}']
 
 
+def test_a_write_that_was_put_right_and_held_lets_the_wrong_one_not_go() -> None:
+    made = led("Order the Review, some pieces", LISTED)
+    wrong, right = (calls(("order", {"code": code, "pieces": 9})) for code in ("E-1", "E-2"))
+    came = held("E-2", 9, "pieces")
+    is_made, sent, _ = play(made, [wrong, right, NOTHING, NOTHING], came)
+    assert (is_made, sent) == (False, ['order{"code": "E-2", "pieces": 9}'])
+
+
 @pytest.mark.parametrize(
     ("query", "before", "expected"),
     [

@@ -373,6 +373,7 @@ LONG = [
     step(7, "weather", city="Oslo"),
     {"step": 8, "tool": "find_place", "after": [7]},
     {"step": 9, "tool": "sun_times", "after": [1]},
+    step(10, "note", 7, text="Sky ${7.sky}"),  # is left, so another plan may hold a note
 ]
 
 

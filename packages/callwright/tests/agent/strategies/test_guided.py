@@ -174,6 +174,47 @@ async def test_a_write_that_failed_is_told_as_such() -> None:
     assert {one.purpose for one in asked} == {"bind"}
 
 
+async def test_what_is_read_behind_a_write_is_read_behind_it() -> None:
+    """The calls of one reply would go out at the same time, and equal reads once."""
+    stock = [40]
+
+    def order(part_code: str, quantity: int) -> dict[str, Any]:
+        stock[0] -= quantity
+        return {"order_id": part_code}
+
+    read = FakeTool(
+        "get_part", {"part_code": TEXT}, output=lambda part_code: {"stock": stock[0]}, effects=READ
+    )
+    look = "get_part", {"part_code": "A-100"}
+    script = {"bind": [wishes(look, ordered("A-100", 15), look), DONE], "*": ["25 are left."]}
+    query = "How many A-100 are there? Order 15 and look how many are left."
+    done, _ = await ask(query, script, read, order_tool(output=order))
+    assert [result.content for result in done.results] == [
+        {"stock": 40},
+        {"order_id": "A-100"},
+        {"stock": 25},
+    ]
+
+
+async def test_of_two_days_that_may_be_meant_one_is_taken() -> None:
+    day = {**TEXT, "format": "date"}
+    enter = FakeTool("create_event", {"date": day}, output={"id": "E-1"}, effects=WRITE)
+    both = [("create_event", {"date": one}) for one in ("2026-03-26", "2026-02-26")]
+    script = {
+        "bind": [wishes(("create_event", {"date": "2024-01-01"})), wishes(*both), DONE],
+        "*": [{"final_answer": "Entered."}],
+    }
+    setup = Orchestrator(
+        [fake_source(enter)],
+        model=ScriptedModel(script),
+        strategy="guided",
+        safety=Safety(allow=("*",)),
+        interaction=Interaction(today=lambda: date(2026, 3, 12)),
+    )
+    await setup.run("Enter an event two weeks from today.")
+    assert [call["date"] for call in enter.calls] == ["2026-03-26"]
+
+
 @pytest.mark.parametrize("reply", ["no idea", '{"wishes": ["x"]}', {"no_call": "hello"}])
 async def test_a_reply_without_a_call_ends_the_run(reply: Any) -> None:
     done, asked = await ask("A fine day!", {"bind": [reply, reply]}, order_tool())

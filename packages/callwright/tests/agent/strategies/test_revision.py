@@ -130,6 +130,28 @@ async def test_a_dead_tool_is_gone_round_by_a_new_plan_and_what_was_done_stays(
     assert {"book_room", "weather", "observatory"} <= {slot.tool for slot in done.plan.slots}
 
 
+@pytest.mark.parametrize("strategy", ["dag", "edges"])
+async def test_another_plan_makes_no_write_again_that_is_done(strategy: str) -> None:
+    """Not with another value either: the plan is of what remains."""
+
+    class Greedy(Trip):
+        def reply(self, request: ChatRequest) -> Any:
+            text = request.messages[-1].content
+            if request.purpose != "plan" or "carried out already" not in text:
+                return super().reply(request)
+            made = {"book_room": {"guest": "Ben"}, "observatory": {"station": "Bergen"}}
+            steps = enumerate(made.items(), 1)
+            return {
+                "steps": [
+                    {"step": n, "tool": t, "after": [], "arguments": a} for n, (t, a) in steps
+                ]
+            }
+
+    trip = Greedy(strategy, safety=Safety(allow=("*",)))
+    await trip.run()
+    assert trip.book.calls == [{"guest": "Ann"}]
+
+
 async def test_the_model_is_told_what_failed_and_what_is_there() -> None:
     trip = Trip()
     await trip.run()

@@ -66,6 +66,15 @@ def test_the_answer_is_the_call_that_ends_the_loop() -> None:
     assert told[:4] == ["system", "user", "assistant", "tool"]
 
 
+def test_an_answer_without_words_is_made_of_the_results() -> None:
+    book = Playbook(Settings(guided="on")).ask(body(ASKED, *DONE))
+    while book.finished is None:
+        book.answer(whole(""), JSON)
+    ((name, given),) = calls(book.out)
+    assert name == "final_answer"
+    assert "pay(to: Ann, amount: 50): paid: true, fee: 3" in given["answer"]
+
+
 def test_a_streamed_answer_is_a_call_too() -> None:
     book = Playbook(Settings(guided="on")).ask(body(ASKED, *DONE, stream=True))
     book.answer(whole(json.dumps(SAID)), JSON)
@@ -150,6 +159,15 @@ def test_when_all_is_done_the_form_is_filled() -> None:
     assert b"balance" not in book.asked[-1].body
     book.answer(whole(json.dumps({"calls": [RESULT]})), JSON)
     assert calls(book.out) == [("final_result", {"receiver": "Ann", "fee": 3})]
+
+
+def test_who_is_asked_as_before_is_not_said_to_be_led() -> None:
+    asked = {**body(ASKED, *DONE), "tools": [PAY, LOOK, FORM]}
+    book = Playbook(Settings(guided="on")).ask(asked)
+    book.answer(whole('{"no_call": "done"}'), JSON)
+    book.answer(whole("I cannot fill that."), JSON)
+    assert book.record.led is None
+    assert book.record.guarding.held == []
 
 
 def test_a_value_that_nobody_said_is_reported_there() -> None:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import pytest
 
+from callwright.agent.fold import NO_RESULT
 from callwright.nouns.types import Message, ToolCall
 from callwright.proxy.session.history import (
-    NO_RESULT,
     count_questions,
     find_loops,
     make_call_key,
@@ -112,3 +113,42 @@ def test_questions_are_counted_by_message() -> None:
     asked = assistant("cwr000001", "cwr000002")
     odd: list[Any] = ["x", {"tool_calls": [3, {}]}, {"tool_calls": None}]
     assert count_questions([asked, assistant("cwp000001"), *odd, asked]) == 2
+
+
+@pytest.mark.parametrize(
+    "called",
+    [
+        "call_9pw8XkZmqHkD2nLrV4sT6bYe",  # OpenAI, SGLang, LiteLLM …
+        "call_x7k2m9qz",  # Ollama
+        "call_96200374",  # xAI
+        "call_0_1f0e2b34-5c6d-4e7f-8a9b-0c1d2e3f4a5b",  # DeepSeek
+        "chatcmpl-tool-5a1f0c9d8e7b46a3b2c1d0e9f8a7b6c5",  # vLLM
+        "toolu_01A09q90qw90lq917835lq9",
+        "tooluse_kZJMlvQmRJ6eAyJE_w-I_g",  # Bedrock
+        "functions.look:0",  # Kimi
+        "Xk29dLwQa",  # Mistral
+        "XkTldLwQa",
+        "oP2mJ7Qn0XbVtC4rYs9LkH1dGfEwAzUi",  # llama.cpp
+        "1f0e2b34-5c6d-4e7f-8a9b-0c1d2e3f4a5b",  # MLX
+    ],
+)
+def test_calls_under_the_ids_of_an_upstream_cost_no_question(called: str) -> None:
+    assert count_questions([USER, assistant(called), result(called)] * 9) == 0
+
+
+@pytest.mark.parametrize(
+    "called", ["", "0", "call_3", "call00003", "call_000003", "toolu_000003", "look", "get_weather"]
+)
+def test_answers_count_as_questions_where_the_client_replaced_the_ids(called: str) -> None:
+    history = [USER, assistant(called, called), result(called), assistant(called), USER]
+    assert count_questions(history) == 2
+    drawn = assistant("call_x7k2m9qz")
+    assert count_questions([*history, drawn]) == 2
+    own = assistant("cwp000001")
+    assert count_questions([*history, own]) == 0, "a client that keeps our ids keeps the upstream's"
+
+
+def test_an_id_of_any_length_is_read_at_once() -> None:
+    began = process_time()
+    count_questions([assistant("a_-0" * 250_000)])
+    assert process_time() - began < 2.0

@@ -53,6 +53,14 @@ def test_what_the_client_says_of_a_reply_without_a_call_opens_no_turn() -> None:
     assert pasted.query.startswith("Error:"), "without a call told as text it may be the user's"
 
 
+def test_an_error_that_the_user_pastes_opens_a_turn() -> None:
+    """A ReAct history, its answer in words, and then what somebody saw elsewhere."""
+    paid = turns(REACT, "Observation: paid")
+    error = "Error: disk full on host b, free some space"
+    found = context(*paid, *turns("Ann was paid.", error))
+    assert found.query == error
+
+
 @pytest.mark.parametrize(
     ("observed", "results"),
     [

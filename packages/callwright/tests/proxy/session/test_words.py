@@ -43,6 +43,31 @@ def test_a_conversation_that_ends_in_a_result_awaits_words() -> None:
     assert not words.is_after_results(found)
 
 
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        ({"role": "user", "content": "<system-reminder>Keep your list.</system-reminder>"}, True),
+        ({"role": "system", "content": "Be brief."}, True),
+        ({"role": "user", "content": "And in Rome?"}, False),
+    ],
+)
+def test_what_a_client_adds_behind_results_opens_no_turn(last: Any, *, expected: bool) -> None:
+    found = after_results()
+    found.body["messages"].append(last)
+    assert words.is_after_results(found) is expected
+
+
+@pytest.mark.parametrize("text", ["{}{}", "[]\n\n[]", '""', "{", "```"])
+def test_marks_without_a_word_wait_to_the_end_of_a_stream(text: str) -> None:
+    watch = words.WordsWatch()
+    for place, sign in enumerate(text):
+        watch.feed(sign, place)
+    assert not watch.has_words
+    assert watch.held_from == 0
+    watch.feed(" Hello", len(text))
+    assert watch.has_words
+
+
 @pytest.mark.parametrize("language", ASKED)
 @pytest.mark.parametrize(
     "text",

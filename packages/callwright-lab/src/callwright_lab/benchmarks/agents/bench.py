@@ -63,6 +63,7 @@ from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 
 TURNS = 12
 OWN = "callwright"
+WAYS = ("direct", "proxy")  # of a loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,17 +308,22 @@ def _open_own_model(setup: Setup, task: Task) -> ChatModel:
 def list_setups(options: argparse.Namespace) -> list[Setup]:
     """The configurations that a command line asks for."""
     found = []
+    ways = _split_list(options.ways)
+    if unknown := [way for way in ways if way not in (*WAYS, *STRATEGIES)]:
+        known = ", ".join((*WAYS, *STRATEGIES))
+        raise ConfigError(f"no way is called {unknown[0]}", hint=known)
+    own = [way for way in ways if way in STRATEGIES] or STRATEGIES
+    ways = [way for way in ways if way in WAYS] or [*WAYS]
     for upstream in _split_list(options.upstream):
         model = "" if upstream in STYLES else options.model
         head: dict[str, Any] = {"upstream": upstream, "model": model, "label": options.label}
         extra = {"guard": options.guard, "options": tuple(options.proxy_option)}
         for framework in _split_list(options.framework):
             if framework == OWN:
-                for way in STRATEGIES:
+                for way in own:
                     planner = options.planner if way in PLANNED else ""
                     found.append(Setup(**head, framework=OWN, way=way, planner=planner))
             elif framework in REQUIREMENTS:
-                ways = _split_list(options.ways)
                 found += [Setup(**head, framework=framework, way=way, **extra) for way in ways]
             else:
                 known = ", ".join([*REQUIREMENTS, OWN])
@@ -349,7 +355,11 @@ def build_parser() -> argparse.ArgumentParser:
     add("--framework", default="openai", help=f"{', '.join([*REQUIREMENTS, OWN])}; with commas")
     add("--upstream", default="right", help="right, careless, local or a URL; with commas")
     add("--model", default="", help="the endpoint's model; for local, a registry name or a file")
-    add("--ways", default="direct,proxy", help="direct, proxy or both")
+    add(
+        "--ways",
+        default=",".join(WAYS),
+        help=f"of a loop: direct, proxy or both; of {OWN}: {', '.join(STRATEGIES)}",
+    )
     add("--guard", default="", choices=["", "on", "auto", "report", "off"], help="of the proxy")
     add("--proxy-option", action="append", default=[], help="one more of the proxy; repeatable")
     add_planner_option(known)

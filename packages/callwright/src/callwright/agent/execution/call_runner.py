@@ -144,7 +144,7 @@ class CallRunner:
         """Run a checked call, unless the same call or one of which the outcome is unknown forbids
         it.
         """
-        key = make_call_key(call.tool.name, call.arguments)
+        key = make_call_key(call.tool, call.arguments)
         if told := self.shared.ledger.next(self.id, "skip"):
             self.outcome.same = told.get("same", "")  # journals of earlier versions do not say
             refused = told.get("refused", False)
@@ -393,7 +393,7 @@ class CallRunner:
             return verdict
         if verdict.rule in ("filled", "unstated_value"):
             # it was not made: where the plan says it, or a result gives its value, it may be
-            self.shared.index.made.pop(make_call_key(call.tool.name, call.arguments), None)
+            self.shared.index.made.pop(make_call_key(call.tool, call.arguments), None)
         self.outcome.lacks = self.outcome.lacks or verdict.rule == "unstated_value"
         self._skip(verdict.reason, refused=True)
         raw = ToolCall(call.id, call.tool.name, call.arguments, call.slot)
@@ -440,7 +440,15 @@ class CallRunner:
             return state
         index, fills_schema = self.shared.index, self.shared.handling.fills_schema
         looked_up = find_looked_up(tuple(index.tools.values()), undeclared=fills_schema)
-        return state._replace(spoken=index.spoken, looked_up=looked_up, judges_reads=fills_schema)
+        before = index.build_sources_before_writes() if self._may_undo() else None
+        return state._replace(
+            spoken=index.spoken, looked_up=looked_up, before=before, judges_reads=fills_schema
+        )
+
+    def _may_undo(self) -> bool:
+        """Return True if the call may undo what another call of this run has made."""
+        tool = self.shared.index.tools.get(self.task.tool)
+        return tool is not None and bool(tool.compensates or tool.effects.destructive)
 
     def _is_provenance_judged(self, attempt: int) -> bool:
         """Return True if a write may be kept back for a value that nobody said: not where the values are

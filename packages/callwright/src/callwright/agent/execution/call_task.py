@@ -6,8 +6,8 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 
 from callwright.agent.journal.facts import EarlierCall
+from callwright.agent.safety.clear import make_write_key
 from callwright.agent.safety.held_call import HeldCall
-from callwright.jsontext import write
 from callwright.nouns.types import (
     CheckedCall,
     JsonObject,
@@ -84,6 +84,6 @@ class CallOutcome:
         )
 
 
-def make_call_key(tool: str, arguments: JsonObject) -> bytes:
-    """Return the key that equal calls share."""
-    return write([tool, arguments])
+def make_call_key(tool: Tool, arguments: JsonObject) -> bytes:
+    """Return the key that equal calls share, however they spell a number or an argument's default."""
+    return make_write_key(tool, arguments).encode()

@@ -18,6 +18,7 @@ from collections.abc import (
     Coroutine,
     Iterable,
     Iterator,
+    Mapping,
     Sequence,
 )
 from contextlib import asynccontextmanager
@@ -32,6 +33,8 @@ from callwright.agent.journal.facts import RecordedFacts
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
 from callwright.agent.run_facts import RunFacts
+from callwright.agent.safety.clear import make_write_key
+from callwright.agent.safety.repeats import find_made
 from callwright.agent.state import (
     Asked,
     DeferredCall,
@@ -52,6 +55,7 @@ from callwright.nouns.types import (
 from callwright.prompts.run_prompt import RunPrompt
 from callwright.repair.gate import Gate
 from callwright.repair.outcome import is_in_doubt
+from callwright.repair.pending import is_pending
 from callwright.tools.evidence import Known
 
 
@@ -91,6 +95,7 @@ class Executor(RunFacts):
             self.handling,
         )
         self._numbered = 0
+        self._keys: dict[str, str] = {}  # of calls that were made, by their ids
         self._places = asyncio.Semaphore(budget.limits.concurrency)
 
     def admit(self, tools: Iterable[Tool]) -> None:
@@ -119,7 +124,12 @@ class Executor(RunFacts):
         again.
         """
         self._numbered = numbered
-        made = tuple(MadeCall(make_call_key(r.tool, r.arguments), r.id) for r in written)
+        tools = self._index.tools
+        made = tuple(
+            MadeCall(make_call_key(tools[r.tool], r.arguments), r.id)
+            for r in written
+            if r.tool in tools
+        )
         self.state = replace(self.state, made=(*self.state.made, *made))
         self._index.made |= {one.key: one.id for one in made}
 
@@ -297,8 +307,8 @@ class Executor(RunFacts):
                 yield MadeCall(key, runner.task.id)
 
     def _note_writes(self, results: Sequence[ToolResult]) -> None:
-        """After a write the same reads may say something else; after one in doubt its tool is not
-        called again.
+        """After a write the same reads may say something else, and a result that is pending is not the
+        last; after a write in doubt its tool is not called again.
         """
         tools = self._index.tools
         wrote = False
@@ -311,6 +321,7 @@ class Executor(RunFacts):
             if doubtful:
                 self.state = self.state.with_doubt(result, blocks=not tool.effects.idempotent)
                 self._index.take_doubts(self._state)
+        self._reopen_unfinished(results)
         if wrote:
             self.reopen(
                 {
@@ -319,6 +330,30 @@ class Executor(RunFacts):
                     if r.tool in tools and tools[r.tool].effects.read_only
                 }
             )
+
+    def _reopen_unfinished(self, results: Sequence[ToolResult]) -> None:
+        """Have calls made again that are not done: a read whose result is pending, a write that the
+        user asks for more often, a call of unknown effects where another one has returned something
+        new since (:func:`~callwright.agent.safety.repeats.find_made`).
+        """
+        tools = self._index.tools
+        open_ = {r.id for r in results if r.ok and _is_read(r, tools) and is_pending(r.content)}
+        if any(r.tool in tools and not _is_read(r, tools) for r in results):
+            reopens = not self.handling.fills_schema
+            made = find_made(self.state, self._make_key, reopens=reopens)
+            writes = (r for r in self.all_results if r.ok and not _is_read(r, tools))
+            calls = (ToolCall(r.id, r.tool, r.arguments) for r in writes)
+            open_ |= {call.id for call in calls if self._make_key(call) not in made}
+        if open_:
+            self.reopen(open_)
+
+    def _make_key(self, call: ToolCall) -> str:
+        """The key of a call that was made."""
+        if call.id not in self._keys:
+            tool = self._index.tools.get(call.tool)
+            given = call.arguments if isinstance(call.arguments, dict) else {}
+            self._keys[call.id] = make_write_key(tool, given) if tool is not None else call.tool
+        return self._keys[call.id]
 
     def _merge(self, task: CallTask, outcome: CallOutcome) -> None:
         """Add what one call changed for the run, besides its result."""
@@ -359,3 +394,7 @@ class Executor(RunFacts):
     def _number(self, call: ToolCall) -> ToolCall:
         self._numbered += 1
         return ToolCall(f"r{self._numbered}", call.tool, call.arguments, call.slot)
+
+
+def _is_read(result: ToolResult, tools: Mapping[str, Tool]) -> bool:
+    return result.tool in tools and tools[result.tool].effects.read_only

@@ -11,9 +11,11 @@ from functools import partial
 from callwright.agent.answer_text import AnswerText
 from callwright.agent.execution.executor import Executor
 from callwright.agent.journal.ledger import Ledger
-from callwright.agent.leading.closing import close_turn
+from callwright.agent.leading.closing import add_question, ask_user, close_turn
 from callwright.agent.questions import Questions
+from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.step import StepContext
+from callwright.dataflow.prerequisites import list_reads
 from callwright.grounding import (
     LiveAnswer,
     WrittenAnswer,
@@ -27,7 +29,7 @@ from callwright.grounding import (
 )
 from callwright.grounding.output import Evidence, Filled, Output, OutputTarget, fill_output
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import Answer, Reply
+from callwright.nouns.types import Answer, Message, Reply
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 
@@ -100,7 +102,33 @@ class Job(StepContext):
             prompt=self.shared_prompt if led is None else None,
             answer_tokens=self.facts.profile.answer_tokens,
         )
-        return (yield from write() if led is None else close_turn(led, write))
+        if led is not None:
+            return (yield from close_turn(led, write))
+        return (yield from self._ask_for_unstated((yield from write())))
+
+    def _ask_for_unstated(
+        self, written: WrittenAnswer
+    ) -> Generator[ChatRequest, Reply, WrittenAnswer]:
+        """The answer, and behind it a question to the user for the values without which writes were
+        kept back; the question alone where nothing else came of the run.
+        """
+        held = self._list_unstated()
+        if not held or self.questions.calls_left < 1:
+            return written
+        talk = (*self.conversation, Message("user", self.asked))
+        asked = yield from ask_user(held, self, talk)
+        if not asked:
+            return written
+        said = written.answer if self.executor.succeeded else Answer("")
+        return WrittenAnswer(add_question(said, asked, held))
+
+    def _list_unstated(self) -> list[HeldCall]:
+        """The writes that were kept back for a value that nothing states, the last of each tool, and
+        that no later call made good.
+        """
+        good, reads = self.facts.succeeded | self.facts.state.replaced, list_reads(self.tools)
+        held = {one.call.tool: one for one in self.facts.held if one.is_unstated}
+        return [one for name, one in held.items() if name not in good | reads]
 
     def fill_output(self, target: OutputTarget) -> Generator[ChatRequest, Reply, Filled]:
         """The questions that fill the results into a type; none where no call succeeded."""

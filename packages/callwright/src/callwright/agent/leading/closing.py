@@ -11,6 +11,7 @@ from typing import TypeAlias
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.user_question import UserQuestion
 from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.step import StepContext
 from callwright.grounding import Words, WrittenAnswer, report_outcome
 from callwright.language.spoken import guess_spoken, name_language
 from callwright.nouns.protocols import ChatRequest
@@ -29,7 +30,7 @@ def close_turn(led: LedContext, write: Callable[..., Dialogue]) -> Dialogue:
     if unstated and not led.has_written():
         asked = yield from _ask_user(led, unstated)
         if asked:
-            return WrittenAnswer(_add_question(Answer(""), asked, unstated))
+            return WrittenAnswer(add_question(Answer(""), asked, unstated))
         unstated = []
     if led.has_failed_write():
         written = WrittenAnswer(report_outcome(led.facts.results, led.query))
@@ -39,12 +40,12 @@ def close_turn(led: LedContext, write: Callable[..., Dialogue]) -> Dialogue:
     asked = (yield from _ask_user(led, unstated)) if unstated else ""
     if not asked:
         return written
-    return WrittenAnswer(_add_question(written.answer, asked, unstated))
+    return WrittenAnswer(add_question(written.answer, asked, unstated))
 
 
-def _name_spoken(led: LedContext) -> str:
-    earlier = [message.content for message in led.conversation if message.role == "user"]
-    return name_language(guess_spoken(led.query, earlier)) or "the language of the user"
+def _name_spoken(context: StepContext) -> str:
+    earlier = [message.content for message in context.conversation if message.role == "user"]
+    return name_language(guess_spoken(context.query, earlier)) or "the language of the user"
 
 
 def _speak(led: LedContext) -> Generator[ChatRequest, Reply, Answer]:
@@ -56,21 +57,28 @@ def _speak(led: LedContext) -> Generator[ChatRequest, Reply, Answer]:
 
 
 def _ask_user(led: LedContext, held: Sequence[HeldCall]) -> Generator[ChatRequest, Reply, str]:
-    """A question to the user for the values that nothing states; "" where the model has none."""
-    results = led.facts.results
-    question = UserQuestion.about(held, led.tools, led.query, results)
     _, *talk = led.begin()  # without the instructions for calls
+    return (yield from ask_user(held, led, talk))
+
+
+def ask_user(
+    held: Sequence[HeldCall], context: StepContext, talk: Sequence[Message]
+) -> Generator[ChatRequest, Reply, str]:
+    """A question to the user for the values that nothing states, without which these calls are not
+    made; "" where the model has none. ``talk``: the conversation behind which it is asked.
+    """
+    question = UserQuestion.about(held, context.tools, context.query, context.facts.results)
     request = ChatRequest(
-        (*talk, *question.render(_name_spoken(led))),
+        (*talk, *question.render(_name_spoken(context))),
         purpose="question",
-        max_tokens=led.facts.profile.answer_tokens,
+        max_tokens=context.facts.profile.answer_tokens,
     )
-    if led.mode == "schema":
+    if context.mode == "schema":
         request = replace(request, schema=question.schema)
     return question.read((yield request).text)
 
 
-def _add_question(answer: Answer, asked: str, held: Sequence[HeldCall]) -> Answer:
+def add_question(answer: Answer, asked: str, held: Sequence[HeldCall]) -> Answer:
     """The answer with a question to the user behind it, and why it is asked under what is missing."""
     missing = tuple(dict.fromkeys(f"{one.call.tool}: {one.reason}" for one in held))
     return replace(

@@ -43,6 +43,19 @@ class IntendedCall(NamedTuple):
         givers = tuple(tool for tool in tools if tool.name in self.givers)
         return EarlyCall(self.call, self.lacking, givers)
 
+    def is_made(self, results: Sequence[ToolResult]) -> bool:
+        """Return True if the call was made since one of its givers has returned: with the arguments
+        that it holds, whatever the others are.
+        """
+        came = [n for n, result in enumerate(results) if result.tool in self.givers]
+        since = results[came[0] :] if came else ()
+        given = self.call.arguments if isinstance(self.call.arguments, dict) else {}
+        return any(
+            result.tool == self.call.tool
+            and all(result.arguments.get(key) == value for key, value in given.items())
+            for result in since
+        )
+
     def complete(self, tool: Tool, results: Sequence[ToolResult]) -> ToolCall:
         """The call with each value that the results of its givers give, where they give just one."""
         found = [result for result in results if result.ok and result.tool in self.givers]

@@ -11,6 +11,7 @@ from callwright import prompts
 from callwright.agent.bind import Bound
 from callwright.agent.leading import served
 from callwright.agent.leading.forms import CallForm, read_guided_calls
+from callwright.agent.leading.meant_calls import list_meant_calls
 from callwright.agent.leading.policy import make_call_key
 from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.step import BindStep, StepContext, Steps, ask
@@ -36,12 +37,15 @@ _NO_USE = "the model saw no use for it here"
 
 @dataclass(slots=True)
 class LedContext(StepContext):
-    """The context of one turn. ``form``: how calls are asked for. ``wishes``: those of the turn's first
-    reply, once each of them had its call; ``stated``: those of the first reply of all.
-    ``is_served``: a later reply asks for nothing new, and no more is asked. ``is_idle``: the user only
-    greets or thanks. ``held``: the calls of
-    this round that were not made, and why; ``left`` those of earlier rounds for want of a value;
-    ``is_asked_again``: one of them was asked for again.
+    """The context of one turn. ``form``: how calls are asked for.
+
+    ``wishes``: those of the turn's first reply, once each of them had its call; ``stated``: those of
+    the first reply of all. ``is_served``: a later reply asks for nothing new, and no more is asked.
+    ``is_idle``: the user only greets or thanks. ``is_asked_again``: a further question of this round
+    was asked about a call.
+
+    ``held``: the calls of this round that were not made, and why; ``left``: those of earlier rounds,
+    for want of a value; ``dropped``: equal calls, which are made once.
     """
 
     form: CallForm = field(default_factory=CallForm)
@@ -52,6 +56,7 @@ class LedContext(StepContext):
     is_asked_again: bool = False
     held: list[HeldCall] = field(default_factory=list)
     left: tuple[HeldCall, ...] = ()
+    dropped: list[ToolCall] = field(default_factory=list)
 
     @property
     def is_held_to_schema(self) -> bool:
@@ -62,9 +67,17 @@ class LedContext(StepContext):
         """The messages with which every question begins; none where the driver puts them there."""
         return ()
 
-    def place(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-        """The calls with their places in the plan; as they are where there is no plan."""
-        return tuple(calls)
+    def arrange(self, calls: Sequence[ToolCall]) -> list[tuple[ToolCall, ...]]:
+        """The calls as they are made, those of one group at the same time; all at once where somebody
+        else makes them.
+        """
+        return [tuple(calls)]
+
+    def pick_meant(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        """Those of a reply's calls that are made at once; equal ones that are not are kept apart."""
+        meant = list_meant_calls(calls, self.query, self.tools)
+        self.dropped += meant.dropped
+        return meant.calls
 
     def begin_round(self) -> None:
         """Forget what was asked in the round before."""
@@ -109,14 +122,18 @@ class LedContext(StepContext):
         question: Iterable[Message],
         *,
         may_decline: bool = True,
+        most: int = 0,
         actor: str = "",
     ) -> Steps[Reply]:
-        """One question for calls of these tools, and its reply."""
+        """One question for calls of these tools, and its reply. ``most``: so many calls, by default as
+        many as the form allows.
+        """
         messages = (*self.begin(), *question)
-        most = self.facts.profile.output_tokens
-        request = ChatRequest(messages, purpose="bind", max_tokens=most)
+        room = self.facts.profile.output_tokens
+        request = ChatRequest(messages, purpose="bind", max_tokens=room)
         if self.is_held_to_schema:
-            form = replace(self.form, may_decline=may_decline and self.form.may_decline)
+            may_decline = may_decline and self.form.may_decline
+            form = replace(self.form, may_decline=may_decline, most=most or self.form.most)
             request = replace(request, schema=form.build_schema(tools))
         elif self.mode == "native":
             request = replace(request, tools=tools)
@@ -143,12 +160,15 @@ class LedContext(StepContext):
         return any(result.ok and result.tool not in reads for result in self.facts.results)
 
     def has_failed_write(self) -> bool:
-        """Return True if a write of this turn failed and none of the same tool succeeded after it: a
+        """Return True if a write of this turn failed and no later one did what the user said of it: a
         small model tells of it as if it were done.
         """
-        reads = list_reads(self.tools)
-        last = {result.tool: result.ok for result in self.facts.results}
-        return any(not ok for tool, ok in last.items() if tool not in reads)
+        reads, said = list_reads(self.tools), ProvenanceIndex(self.query)
+        results = [result for result in self.facts.results if result.tool not in reads]
+        return any(
+            not one.ok and not any(_makes_good(other, one, said) for other in results[n + 1 :])
+            for n, one in enumerate(results)
+        )
 
     def came_to_nothing(self) -> bool:
         """Return True if all calls of this turn were answered, and with nothing: what is missing then
@@ -182,6 +202,13 @@ def _list_said(held: HeldCall, said: ProvenanceIndex) -> list[Json]:
     given = held.call.arguments if isinstance(held.call.arguments, dict) else {}
     stated = {key: value for key, value in given.items() if key not in held.missing}
     return [value for value in iter_scalars(stated) if _is_said(value, said)]
+
+
+def _makes_good(later: ToolResult, failed: ToolResult, said: ProvenanceIndex) -> bool:
+    """Return True if a later call of the same tool succeeded with all that the user said of one."""
+    values = (value for value in iter_scalars(failed.arguments) if _is_said(value, said))
+    is_same = later.ok and later.tool == failed.tool
+    return is_same and all(has_argument(later.arguments, value) for value in values)
 
 
 def _is_said(value: Json, said: ProvenanceIndex) -> bool:

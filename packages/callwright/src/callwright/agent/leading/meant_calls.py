@@ -5,29 +5,29 @@ lack nothing which a lookup beside them gives.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from callwright.agent.leading.policy import make_call_key
 from callwright.nouns.types import Tool, ToolCall
 
 
-def list_meant_calls(
-    calls: Sequence[ToolCall], query: str, tools: Sequence[Tool]
-) -> tuple[ToolCall, ...]:
-    """The calls without those that stand there already: reads, and writes that are surely not meant
-    twice; and without writes that lack an identifier which a lookup beside them gives. These have
-    their turn when it is known.
+class MeantCalls(NamedTuple):
+    """``dropped``: those that equal another one and are not meant again."""
+
+    calls: tuple[ToolCall, ...]
+    dropped: tuple[ToolCall, ...] = ()
+
+
+def list_meant_calls(calls: Sequence[ToolCall], query: str, tools: Sequence[Tool]) -> MeantCalls:
+    """Those of one reply's calls that are made at once. Equal reads are one call, as are equal writes
+    that the request surely wants once. A write that lacks an identifier which a lookup beside it gives
+    has its turn when it is known.
     """
-    return _hold_incomplete(_drop_equal_calls(calls, query, tools), tools)
-
-
-def _drop_equal_calls(
-    calls: Sequence[ToolCall], query: str, tools: Sequence[Tool]
-) -> list[ToolCall]:
     from callwright.repair.rules.equal_calls import may_be_meant_again
 
     reads = {tool.name for tool in tools if tool.effects.read_only}
     kept: dict[str, ToolCall] = {}
-    wrote = 0
+    dropped, wrote = [], 0
     for place, call in enumerate(calls):
         is_read = call.tool in reads
         wrote += not is_read
@@ -35,8 +35,10 @@ def _drop_equal_calls(
         key = f"{wrote if is_read else 'write'} {make_call_key(call)}"
         if key in kept and not is_read and may_be_meant_again(call, query):
             key = str(place)
+        if key in kept:
+            dropped.append(call)
         kept.setdefault(key, call)
-    return [*kept.values()]
+    return MeantCalls(_hold_incomplete([*kept.values()], tools), tuple(dropped))
 
 
 def _hold_incomplete(calls: Sequence[ToolCall], tools: Sequence[Tool]) -> tuple[ToolCall, ...]:

@@ -110,9 +110,10 @@ class LeadPolicy:
         """
         writes = {tool.name for tool in self.tools if _is_known_writer(tool)}
         givers = tuple(dict.fromkeys(call.tool for call in leaving if call.tool not in writes))
-        known = {one.call.tool for one in self.intended}
+        known = {make_call_key(one.call) for one in self.intended}
         for call, missing in held:
-            if givers and missing and call.tool not in {*known, *givers}:
+            is_new = make_call_key(call) not in known and call.tool not in givers
+            if givers and missing and is_new:
                 self.intended += (EarlyCall(call, missing, self._pick(givers)).build_intended(),)
 
     def _pick(self, names: Sequence[str]) -> tuple[Tool, ...]:
@@ -140,8 +141,10 @@ class LeadPolicy:
         """Ask for the calls that came too early, now that what they needed was looked up."""
         results = context.facts.state.results
         done = {result.tool for result in results}
-        by_name = {tool.name: tool for tool in self.tools if tool.name not in done}
-        left = [one for one in self.intended if one.call.tool in by_name]
+        by_name = {tool.name: tool for tool in self.tools}
+        left = [
+            one for one in self.intended if one.call.tool in by_name and not one.is_made(results)
+        ]
         self.intended = ()
         if not left or not done:
             return

@@ -14,23 +14,19 @@ from collections.abc import Sequence
 from callwright import prompts
 from callwright.agent.leading.forms import hold_to_meant
 from callwright.agent.leading.led_context import LedContext
-from callwright.agent.leading.meant_calls import list_meant_calls
 from callwright.agent.leading.policy import LeadPolicy
 from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.safety.repeats import only_thanks
 from callwright.agent.step import Execute, Returned, Steps
 from callwright.dataflow.prerequisites import list_reads
-from callwright.language.thanks import is_only_greeting, is_only_thanks
-from callwright.language.tokens import has_question_mark
+from callwright.language.thanks import is_only_greeting
 from callwright.nouns.types import Message, Tool, ToolCall
 from callwright.repair.provenance.records import find_other_record, shorten_record
 
 
 def asks_for_nothing(query: str, conversation: Sequence[Message]) -> bool:
     """Return True if the user only greets, or only thanks, and not for the offer in a question."""
-    if is_only_greeting(query):
-        return True
-    said = [message.content for message in conversation if message.role == "assistant"]
-    return is_only_thanks(query) and not (said and has_question_mark(said[-1]))
+    return is_only_greeting(query) or only_thanks(query, conversation)
 
 
 def take_round(policy: LeadPolicy, context: LedContext) -> Steps[bool]:
@@ -58,11 +54,9 @@ def carry_on(steps: Steps[None], policy: LeadPolicy, context: LedContext) -> Ste
 
 def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Steps[bool]:
     """Have the calls of an action made, as far as they are meant. Returns True if any was."""
-    calls = list_meant_calls(action.calls, context.query, context.tools)
+    calls = context.pick_meant(action.calls)
     named = yield from _ask_for_named(calls, context)
-    if named and (yield from _make(named, action, policy, context)):
-        return True
-    if (yield from _make(calls, action, policy, context)):
+    if (yield from _make(named or calls, action, policy, context)):
         return True
     return (yield from _ask_for_meant(action, policy, context))
 
@@ -70,9 +64,12 @@ def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Ste
 def _make(
     calls: Sequence[ToolCall], action: Execute, policy: LeadPolicy, context: LedContext
 ) -> Steps[bool]:
-    came: Returned = yield action._replace(calls=context.place(calls))
-    context.held += came.held
-    made = came.left or [ToolCall(one.id, one.tool, one.arguments) for one in came.results]
+    made: list[ToolCall] = []
+    for group in context.arrange(calls):
+        came: Returned = yield action._replace(calls=group)
+        context.held += came.held
+        made += came.left
+        made += [ToolCall(one.id, one.tool, one.arguments) for one in came.results]
     if not made:
         return False
     if len(made) >= len(context.stated):
@@ -92,7 +89,8 @@ def _ask_for_meant(action: Execute, policy: LeadPolicy, context: LedContext) -> 
     if not tools or context.is_asked_again:
         return False
     problem = " ".join(dict.fromkeys(one.reason for one in wrong))
-    calls = yield from _ask_again(problem, tools, context, may_decline=not meant)
+    # where two days may be meant, a small model takes both
+    calls = yield from _ask_again(problem, tools, context, may_decline=not meant, most=len(wrong))
     return bool(calls) and (yield from _make(calls, action, policy, context))
 
 
@@ -113,8 +111,8 @@ def _pick(tools: Sequence[Tool], held: Sequence[HeldCall]) -> tuple[Tool, ...]:
 
 
 def _ask_for_named(calls: Sequence[ToolCall], context: LedContext) -> Steps[tuple[ToolCall, ...]]:
-    """Ask once more for a write to a record that the request does not name, beside one that it
-    names. What the model says then stands; () where nothing was asked.
+    """The write that the model makes of one to a record that the request does not name, beside one
+    that it names; () where nothing was asked, or where it keeps to its call.
     """
     facts, reads = context.facts, list_reads(context.tools)
     writes = {tool.name: tool for tool in context.tools if tool.name not in reads}
@@ -134,10 +132,15 @@ def _ask_for_named(calls: Sequence[ToolCall], context: LedContext) -> Steps[tupl
 
 
 def _ask_again(
-    problem: str, tools: tuple[Tool, ...], context: LedContext, *, may_decline: bool = True
+    problem: str,
+    tools: tuple[Tool, ...],
+    context: LedContext,
+    *,
+    may_decline: bool = True,
+    most: int = 1,
 ) -> Steps[tuple[ToolCall, ...]]:
-    """The calls of the one question that follows on calls."""
+    """The calls of the one question that follows on calls, ``most`` at most."""
     context.is_asked_again = True
     question = prompts.render("again", problem=problem)
-    reply = yield from context.ask_for_calls(tools, question, may_decline=may_decline)
-    return context.read_calls(reply, tools)
+    reply = yield from context.ask_for_calls(tools, question, may_decline=may_decline, most=most)
+    return context.read_calls(reply, tools)[:most]

@@ -11,6 +11,7 @@ from callwright.agent.safety.held_call import HeldCall
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language.tokens import split_identifier, split_tokens
 from callwright.nouns.types import Json, JsonObject, Message, Tool, ToolResult
+from callwright.parsing.leftovers import remove_leftovers
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.normalize import closed_object
 
@@ -70,7 +71,8 @@ class UserQuestion:
         """The text for the user in a reply: the question, and what it does not name of the missing
         values; "" where there is none.
         """
-        said = _read_words(text)
+        said, _ = remove_leftovers(_read_words(text), lambda token: token in self.query)
+        said = said.strip()
         return self._add_unnamed(said) if said and self.is_request else said
 
     def _add_unnamed(self, question: str) -> str:

@@ -209,8 +209,11 @@ _UNDOING = (
 
 
 def _find_made_now(tool: Tool, arguments: JsonObject, state: ClearanceState) -> str:
-    """The first required value that only a write of this turn returned, or ""."""
-    if not (tool.effects.declared and tool.effects.destructive) or state.before is None:
+    """The first required value that only a write of this turn returned, or "". Judged of a tool that
+    destroys, and of one that is declared to undo another's calls.
+    """
+    undoes = bool(tool.compensates) or (tool.effects.declared and tool.effects.destructive)
+    if not undoes or state.before is None:
         return ""
     values = (arguments.get(key) for key in tool.required)
     named = (v for v in values if isinstance(v, str | int) and not isinstance(v, bool))
@@ -251,7 +254,12 @@ def compute_write_key(call: CheckedCall, state: ClearanceState | None = None) ->
     """
     if state is not None and not state.made:
         return ""
-    return to_canonical_json([call.tool.name, _drop_defaults(call.arguments, call.tool)])
+    return make_write_key(call.tool, call.arguments)
+
+
+def make_write_key(tool: Tool, arguments: JsonObject) -> str:
+    """The key of :func:`compute_write_key`, for arguments that the gate has accepted before."""
+    return to_canonical_json([tool.name, _drop_defaults(arguments, tool)])
 
 
 def _judge_filling(checked: CheckedCall, state: ClearanceState) -> Filled:

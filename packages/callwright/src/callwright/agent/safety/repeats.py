@@ -7,19 +7,22 @@ it is open again once another call that may write has returned something new: te
 after an edit. So is a write that declares that repeating it is harmless. Reads are never kept back.
 What the user says opens a new turn, and may ask for a write of an earlier one again; a message that
 only thanks does not. Calls of one reply do not know each other: those that are equal are all meant.
+A request that surely asks for a write more than once has it as often.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from callwright.agent.state import RunState
 from callwright.language.thanks import is_only_thanks
+from callwright.language.tokens import has_question_mark
 from callwright.nouns.types import (
     UNKNOWN,
     Effects,
+    Message,
     Tool,
     ToolCall,
     ToolResult,
@@ -42,12 +45,20 @@ def find_made(
     """
     tools = {tool.name: tool for tool in state.tools}
     made: dict[str, Before] = {}
-    if is_only_thanks(state.asked.query):
+    if only_thanks(state.asked.query, state.asked.conversation):
         made = {key_of(_call_of(r)): "thanked" for r in state.earlier if _is_done(r, tools)}
     seen = _Seen(made, reopens)
     for result in _in_turn(state):
         seen.take(key_of(_call_of(result)), result, tools.get(result.tool))
-    return made
+    return {key: before for key, before in made.items() if not seen.is_asked_again(key, state)}
+
+
+def only_thanks(query: str, conversation: Sequence[Message]) -> bool:
+    """Return True if a message only thanks, and not for the offer in a question before it."""
+    if not is_only_thanks(query):
+        return False
+    said = [message.content for message in conversation if message.role == "assistant"]
+    return not (said and has_question_mark(said[-1]))
 
 
 @dataclass(slots=True)
@@ -60,6 +71,16 @@ class _Seen:
     reopens: bool
     loose: dict[str, Effects] = field(default_factory=dict)
     told: set[tuple[str, str]] = field(default_factory=set)
+    done: dict[str, list[ToolCall]] = field(default_factory=dict)
+
+    def is_asked_again(self, key: str, state: RunState) -> bool:
+        """Return True if the user surely asks for a call more often than it was done."""
+        done = self.done.get(key, [])
+        if not done or self.made.get(key) != "done":
+            return False
+        from callwright.repair.rules.equal_calls import count_asked
+
+        return count_asked(done[0], state.asked.query) > len(done)
 
     def take(self, key: str, result: ToolResult, tool: Tool | None) -> None:
         effects = tool.effects if tool is not None else UNKNOWN
@@ -70,6 +91,8 @@ class _Seen:
         if before is None:
             return
         self.made[key] = before
+        if result.ok:
+            self.done.setdefault(key, []).append(_call_of(result))
         if self.reopens and (effects.idempotent or not effects.declared):
             self.loose[key] = effects
 
@@ -102,7 +125,7 @@ def _in_turn(state: RunState) -> Iterable[ToolResult]:
     of earlier turns belong to it where the user has only thanked since.
     """
     known = {result.id for result in (*state.earlier, *state.results)}
-    if not is_only_thanks(state.asked.query):
+    if not only_thanks(state.asked.query, state.asked.conversation):
         known |= state.asked.unanswered
     lost = (r for id_, r in state.lasting.doubts.items() if id_ not in known)
     return (*state.results, *lost)

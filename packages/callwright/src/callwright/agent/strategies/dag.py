@@ -14,7 +14,7 @@ is then planned again, with the results so far in view, as the plan's next revis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from callwright.agent.execution.job import Job
@@ -93,13 +93,26 @@ class DAG(Stepwise):
         said = "\n".join(f"{step.slot.tool} failed." for step in failed)
         results = render_results(job.executor.results, job.limits.result_chars, job.executor.skips)
         fresh = yield from request_plan(
-            job, job.tools, _ANEW.format(results=results, failed=said), frozenset(ran)
+            job, _list_left(job, ran), _ANEW.format(results=results, failed=said), frozenset(ran)
         )
         if fresh is None or not fresh.slots:
             job.trace.add("note", text="nothing is planned in the place of what failed")
             return False
         yield from job.revise(ran, lambda: fresh)
         return True
+
+
+def _list_left(job: Job, ran: Collection[str]) -> tuple[Tool, ...]:
+    """The tools that may stand in another plan of the remaining work: a write that is done does not,
+    unless the plan has one more of its tool that was not carried out.
+    """
+    left = {slot.tool for slot in job.plan.slots if slot.id not in ran}
+    done = job.facts.succeeded - left
+    return tuple(
+        tool
+        for tool in job.tools
+        if tool.name not in done or not (tool.effects.declared and tool.effects.may_write)
+    )
 
 
 class Edges(DAG):

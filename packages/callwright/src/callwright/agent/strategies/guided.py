@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import groupby
 
 from callwright.agent.leading.forms import CallForm, read_guided_calls, render_led
 from callwright.agent.leading.led_context import LedContext
@@ -55,13 +56,18 @@ class _OwnTurn(LedContext):
         told = render_led(self.policy.tools or self.tools, self.form, self.facts.profile)
         return (told, *self.conversation, Message("user", self.asked), *self._render_results())
 
-    def place(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-        placed = []
-        for call in calls:
-            slot = Slot(step_id(call, len(self.run.plan.slots) + 1), call.tool, frozenset())
-            self.run.plan = self.run.plan.grown(slot)
-            placed.append(replace(call, slot=slot.id))
-        return tuple(placed)
+    def arrange(self, calls: Sequence[ToolCall]) -> list[tuple[ToolCall, ...]]:
+        """The calls with their places in the plan. What is read before a write is read before it, and
+        what is read behind it is read behind it.
+        """
+        reads = {tool.name for tool in self.tools if tool.effects.read_only}
+        groups = groupby(calls, lambda call: call.tool in reads)
+        return [tuple(self._place(call) for call in group) for _, group in groups]
+
+    def _place(self, call: ToolCall) -> ToolCall:
+        slot = Slot(step_id(call, len(self.run.plan.slots) + 1), call.tool, frozenset())
+        self.run.plan = self.run.plan.grown(slot)
+        return replace(call, slot=slot.id)
 
     def read_calls(self, reply: Reply, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
         """The calls of a reply in the form that was asked for, or in any that is known."""

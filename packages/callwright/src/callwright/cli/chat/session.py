@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from callwright.agent.fold import Called, Entry, Returned, Said, Spoke, read_journal
+from callwright.agent.fold import Called, Returned, Said, Spoke, read_journal
 from callwright.cli.terminal.jsonl import encode_line
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError
@@ -59,17 +59,13 @@ def read_turn(events: Iterable[Event]) -> tuple[Message, ...]:
     they tell what was called; none where nothing was.
     """
     own = [replace(e, data=_without_conversation(e)) for e in events]
-    entries = [*read_journal(own)]
-    returned = {entry.id for entry in entries if isinstance(entry, Returned)}
-    left = {e.data["id"]: e.data for e in own if e.kind == "intent"}
-    for id_, sent in left.items():
-        if id_ not in returned:  # nobody knows what came of it
-            entries.append(Called((ToolCall(id_, sent["tool"], sent["arguments"]),)))
+    asked = [Message("user", e.data["query"]) for e in own if e.kind == "run.start"][:1]
+    entries = [entry for entry in read_journal(own) if not isinstance(entry, Spoke)]
     if not any(isinstance(entry, Said) for entry in entries):
         if not any(isinstance(entry, Called) for entry in entries):
             return ()
         entries.append(Said(STOPPED))
-    return tuple(map(_to_message, entries))
+    return (*asked, *map(_to_message, entries))
 
 
 def _without_conversation(event: Event) -> dict[str, Any]:
@@ -78,10 +74,8 @@ def _without_conversation(event: Event) -> dict[str, Any]:
     return {**event.data, "conversation": []}
 
 
-def _to_message(entry: Entry) -> Message:
+def _to_message(entry: Said | Called | Returned) -> Message:
     match entry:
-        case Spoke(text):
-            return Message("user", text)
         case Said(text):
             return Message("assistant", text)
         case Called(calls):

@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from callwright.grounding.answer.cleaning import DraftCleaner
 from callwright.grounding.answer.non_answers import (
     explain_non_answer,
     join_echoes,
@@ -124,8 +125,11 @@ def write_answer(
         reply = yield questions.ask_again(request, reply)
         drafts = read_drafts(reply, ids) if not _is_not_known(reply) else Drafts()
     if _is_empty_reply(drafts):
-        return WrittenAnswer(build_abstention(results, skips, "the model gave no answer", query))
-    drafts = join_echoes(drafts, facts)
+        why = facts.phrases["no_reply"]
+        return WrittenAnswer(build_abstention(results, skips, why, query))
+    cleaner = DraftCleaner(facts)
+    kept = [cleaned for one in drafts.statements if (cleaned := cleaner.clean(one)) is not None]
+    drafts = join_echoes(replace(drafts, statements=tuple(kept)), facts)
     drafts = leave_echoes_out(drafts, facts) if words is not None else drafts
     written, edits = _Written(is_in_words=words is not None), list[Edit]()
     for position, draft in enumerate(drafts.statements):
@@ -138,6 +142,7 @@ def write_answer(
             statement, made = _withdraw_statement(draft, verdict, facts, place, echo=False)
         written.add(draft, statement, is_withdrawn=any(e.rule == _WITHDRAWN for e in made[-1:]))
         edits += made
+    edits += cleaner.list_edits()
     answer = replace(written.join(drafts, facts), edits=tuple(edits))
     return WrittenAnswer(answer, tuple(dict.fromkeys(drafts.missing)))
 

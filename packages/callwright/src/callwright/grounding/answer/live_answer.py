@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from callwright.grounding.answer.cleaning import DraftCleaner
 from callwright.grounding.answer.finish import decide_statement
 from callwright.grounding.answer.non_answers import repeats_parts
 from callwright.grounding.answer.reply import read_begun_drafts
@@ -26,6 +27,8 @@ class LiveAnswer:
         self._asked = (query, tuple(results), tuple(skips))
         self._ids = [result.id for result in results]
         self._facts: Facts | None = None
+        self._cleaner: DraftCleaner | None = None
+        self._taken = 0  # statements of the reply
         self._texts: list[str] = []  # of the statements that were decided on
         self._unsaid = ""
         self._is_held = False
@@ -44,7 +47,12 @@ class LiveAnswer:
         if self._is_held:
             return ""
         said = ""
-        for draft in read_begun_drafts(reply, self._ids)[len(self._texts) :]:
+        self._cleaner = self._cleaner or DraftCleaner(self.facts)
+        for begun in read_begun_drafts(reply, self._ids)[self._taken :]:
+            self._taken += 1
+            draft = self._cleaner.clean(begun)
+            if draft is None:
+                continue
             statement = decide_statement(draft, self.facts, len(self._texts))
             if statement is None:
                 self._is_held = True

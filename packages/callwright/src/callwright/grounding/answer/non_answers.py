@@ -10,6 +10,7 @@ from rapidfuzz.fuzz import ratio
 
 from callwright.grounding.answer.reply import Draft, Drafts
 from callwright.grounding.facts import Facts
+from callwright.jsontext import JsonError, parse
 from callwright.language import ENGLISH
 from callwright.language.tokens import split_tokens, squash_text
 from callwright.nouns.thresholds import threshold
@@ -27,10 +28,25 @@ def explain_non_answer(text: str, facts: Facts) -> str:
     """Return the reason why a statement states nothing, whatever supports its values; "" if it
     states something.
     """
+    if _is_data(text) and "json" not in facts.query.lower():
+        return "this is data, and no sentence"
     called = _A_CALL.match(text.strip())
     if called is not None and (called[1] or called[2]) in {r.tool for r in facts.results}:
         return "this is a call, and says nothing of what came of it"
     return "this only repeats the question" if _is_question_echo(text, facts) else ""
+
+
+def _is_data(text: str) -> bool:
+    """Return True if a text is nothing but a JSON list, object or null, or marks without a word."""
+    bare = text.strip().rstrip(".")
+    if not any(sign.isalnum() for sign in bare) or bare == "null":
+        return True
+    if bare[:1] + bare[-1:] not in ("{}", "[]"):
+        return False
+    try:
+        return isinstance(parse(bare), dict | list)
+    except JsonError:
+        return False
 
 
 def _is_question_echo(text: str, facts: Facts) -> bool:

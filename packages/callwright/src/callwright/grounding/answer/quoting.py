@@ -42,11 +42,11 @@ def build_abstention(
     missing += [
         f"{render_call(r)} {phrases['nothing']}" for r in results if r.ok and is_empty(r.content)
     ]
-    missing = [*missing, *_render_skips(skips)]
+    missing = [*missing, *_render_skips(skips, phrases)]
     if len(missing) > _REASONS:
         missing = [*missing[:_REASONS], f"and {len(missing) - _REASONS} more"]
     found = [quote_result(result) for result in list_telling(results)]
-    reasons = "; ".join(missing) or ("" if why else "no tool was called")
+    reasons = "; ".join(missing) or ("" if why else phrases["no_call"])
     said = ": ".join(part for part in (phrases["no_answer"], why, reasons) if part) + "."
     lost = [f"an answer in words: {why}"] if found and why else []
     text = "\n".join((said, *(s.text for s in found)))
@@ -193,7 +193,7 @@ def _render_failure(result: ToolResult, phrases: Mapping[str, str]) -> str:
     return f"{render_call(result)} {phrases['failed']}: {told}"
 
 
-def _render_skips(skips: Sequence[Skip]) -> list[str]:
+def _render_skips(skips: Sequence[Skip], phrases: Mapping[str, str]) -> list[str]:
     """Return the reasons why tools were not called; refused calls come first."""
     tools: dict[str, list[str]] = {}
     for skip in sorted(skips, key=lambda skip: not skip.refused):
@@ -202,9 +202,10 @@ def _render_skips(skips: Sequence[Skip]) -> list[str]:
     for reason, named in tools.items():
         names = list(dict.fromkeys(named))
         if len(names) == 1:
-            told.append(f"{names[0]} was skipped: {reason}")
+            told.append(f"{names[0]} {phrases['skipped']}: {reason}")
         else:
             others = f" and {len(names) - _NAMED} others" if len(names) > _NAMED + 1 else ""
             shown = names[:_NAMED] if others else names
-            told.append(f"{len(names)} tools were skipped: {reason} ({', '.join(shown)}{others})")
+            said = phrases["tools_skipped"].format(number=len(names))
+            told.append(f"{said}: {reason} ({', '.join(shown)}{others})")
     return told

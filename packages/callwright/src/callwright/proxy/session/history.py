@@ -6,6 +6,7 @@ Pure functions of the request's messages; the proxy itself remembers nothing.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,20 +19,40 @@ from callwright.nouns.wire_names import EditRules
 from callwright.proxy.session import ids
 from callwright.repair.diagnose import failure_in
 
+_OWN = ("cwp", "cwr")  # how the proxy's ids begin (:mod:`callwright.proxy.session.ids`)
+_COUNTED = re.compile(r"[A-Za-z]*0{3,}[0-9]{1,4}")
+_UPSTREAM_FORMS = re.compile(r"functions\.[\w.-]+:[0-9]+|tooluse_[\w-]{22}")  # Kimi's, Bedrock's
+
 
 def count_questions(messages: Sequence[Any]) -> int:
-    """Return how many answers among these messages of a chat request cost a question to the
-    upstream.
+    """Return how many answers among these messages of a chat request may have cost a question to
+    the upstream.
+
+    The proxy's ids tell it. Where a conversation has none of them, either no call was changed, so
+    that the upstream's ids were passed on, or the client replaced the ids. Then each answer counts
+    that has a call whose id no upstream draws: a missing, short or counted id, as ``call_3``. Ids
+    that a client draws at random cannot be told from an upstream's, and count as such.
     """
-    called = (
-        m["tool_calls"]
+    answers = [
+        [str(entry.get("id") or "") for entry in m["tool_calls"] if isinstance(entry, dict)]
         for m in messages
         if isinstance(m, dict) and isinstance(m.get("tool_calls"), list)
-    )
-    return sum(
-        ids.has_question_id(str(e.get("id")) for e in entries if isinstance(e, dict))
-        for entries in called
-    )
+    ]
+    if any(called.startswith(_OWN) for answer in answers for called in answer):
+        return sum(map(ids.has_question_id, answers))
+    return sum(not all(map(_may_be_upstream_id, answer)) for answer in answers)
+
+
+def _may_be_upstream_id(called: str) -> bool:
+    """Return True if an id is random, as those that servers make are, or of a form that only an
+    upstream makes. Random is a last part of eight characters or more with digits or both cases.
+    """
+    if _UPSTREAM_FORMS.fullmatch(called):
+        return True
+    part = called.replace("-", "_").rpartition("_")[2]
+    if len(part) < 8 or not part.isalnum() or _COUNTED.fullmatch(part):
+        return False
+    return not part.isalpha() or part not in (part.lower(), part.upper())
 
 
 def make_call_key(call: ToolCall) -> tuple[str, str]:

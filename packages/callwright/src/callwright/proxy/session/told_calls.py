@@ -23,6 +23,7 @@ from callwright.proxy.session.turns import wrap_reminder
 from callwright.tools.lists import chat_messages as chat
 
 _CALLS, _TASK = "Calling tools:", "New task:\n"
+_RETRY = "Now let's retry"  # ends what smolagents says of a reply that it could not use
 _RESULT = re.compile(r"\s*(?:Call id: \S+\n)?(Observation|Error):[ \t]*\n?")
 
 
@@ -71,7 +72,8 @@ def _iter_turns(
             )
             calls, has_told = (), True
             continue
-        if told is not None and has_told:  # the client's own words, and no new turn
+        is_own = told is not None and (told[1] != "Error" or _RETRY in message.content)
+        if is_own and has_told:  # the client's own words, and no new turn
             yield (replace(message, content=wrap_reminder(message.content)),)
             continue
         calls = ()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 
+from callwright.language.spoken import guess_spoken, load_phrases
 from callwright.nouns.types import Edit, Reply
 from callwright.nouns.wire_names import EditRules
 from callwright.parsing import parse_calls
@@ -15,7 +16,6 @@ from callwright.proxy.session.decision.decision import Decision, Question
 from callwright.proxy.session.leading import guided
 
 _PROBLEM = "Your last answer held no words for the user."
-_WHY = "the model wrote no answer in words"
 
 
 def write_in_words(
@@ -94,7 +94,8 @@ def compose_from_results(context: Context, load: Callable[[Callable[[], None]], 
     from callwright.grounding.answer.quoting import build_abstention
 
     results = context.state.results or context.state.earlier
-    answer = build_abstention(results, (), _WHY, context.query)
+    why = load_phrases(guess_spoken(context.query))["no_reply"]
+    answer = build_abstention(results, (), why, context.query)
     quoted = [one.text for one in answer.statements if one.support == "supported"]
     return "\n".join(quoted) if results and len(quoted) == len(results) else answer.text
 

@@ -34,11 +34,14 @@ _AFTER = re.compile(r"\s*(?:`{1,3}\s*)?\Z")
 
 
 def is_after_results(context: Context) -> bool:
-    """Return True if the conversation ends in a result, so that an answer without calls is about
-    it.
+    """Return True if results came since the user last spoke, so that an answer without calls is
+    about them. What a client adds by itself behind results is no word of the user.
     """
-    last = context.body["messages"][-1] if context.body["messages"] else None
-    return isinstance(last, dict) and last.get("role") == "tool"
+    messages = context.body["messages"]
+    roles = [message.get("role") for message in messages if isinstance(message, dict)]
+    if roles[-1:] == ["tool"]:
+        return True
+    return "tool" in roles and roles[-1] != "assistant" and bool(context.state.results)
 
 
 def is_named(token: str, context: Context) -> bool:
@@ -141,7 +144,8 @@ def _read_json(text: str) -> Json:
 
 def _may_be_data(head: str) -> bool:
     """Return True if a text that begins like this may be JSON alone."""
-    return "null".startswith(head.rstrip()) or _MAY_BE_DATA.match(head) is not None
+    is_open = "null".startswith(head.rstrip()) or _MARKS_ONLY.match(head) is not None
+    return is_open or _MAY_BE_DATA.match(head) is not None
 
 
 class WordsWatch:
@@ -189,7 +193,8 @@ class WordsWatch:
             at = found.end()
             self._see(found[0])
         self._tail += text[at:]
-        if not _AFTER.match(self._tail):
+        is_blank = _MARKS_ONLY.match(self._head) and _MARKS_ONLY.match(self._tail)
+        if not is_blank and not _AFTER.match(self._tail):
             self.let_go()
 
     def _see(self, char: str) -> None:

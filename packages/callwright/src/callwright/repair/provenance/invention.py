@@ -68,10 +68,9 @@ def _iter_required(
                     value[name], part, pointer_join(path, name), name, depth + 1
                 )
     elif isinstance(value, list):
-        if isinstance(node.get("items"), dict):
-            for place, item in enumerate(value):
-                yield from _iter_required(
-                    item, node.child("items"), pointer_join(path, place), key, depth + 1
-                )
+        for place, item in enumerate(value):
+            part = node.item(place)
+            if part is not None:
+                yield from _iter_required(item, part, pointer_join(path, place), key, depth + 1)
     elif path:
         yield path, key, value, node

@@ -16,6 +16,7 @@ from callwright.nouns.types import Tool
 _WORD = re.compile(r"[^\W\d_]+")
 # the share of English function words in an English sentence, at least
 _READABLE = threshold("callwright.repair", "provenance.function_words")
+_TELLING = 2  # English function words that tell the language where nothing else does
 _ALONE = re.compile(r"(?<![\w-])[^\W\d_]+(?![\w-])")
 
 
@@ -25,9 +26,8 @@ def reads_english(said: Sequence[str]) -> bool:
     if known:
         return known == {"en"}
     whole = " ".join(said)
-    words = _WORD.findall(whole.lower())
-    read = sum(w in STOP for w in words)
-    return bool(words) and not is_foreign(whole) and read >= _READABLE * len(words)
+    words = _list_alone(whole)
+    return bool(words) and not _is_another(whole) and _looks_english(whole, words)
 
 
 def can_read_numbers(said: Sequence[str], tool: Tool | None = None) -> bool:
@@ -39,13 +39,52 @@ def can_read_numbers(said: Sequence[str], tool: Tool | None = None) -> bool:
     if known:
         return known <= {*NUMBER_PACKS}
     whole = " ".join(said)
-    words = _WORD.findall(whole.lower())
+    words = _list_alone(whole)
     if not words:
         return True
-    if is_foreign(whole):
+    if _is_another(whole):
         return False
-    own = _list_words(tool) if tool is not None else frozenset()
-    return sum(w in STOP for w in words) >= _READABLE * len(words) or not own.isdisjoint(words)
+    own = _list_words(tool) - STOP if tool is not None else frozenset()
+    return _looks_english(whole, words) or not own.isdisjoint(words)
+
+
+def find_pack_language(text: str) -> str:
+    """The code of the language with a pack that a text is surely written in, English also where only
+    several of its function words tell it; "" where it is another one or cannot be told.
+    """
+    code = language_of(text)
+    if code:
+        return code if pack(code) is not None else ""
+    words = _list_alone(text)
+    told = _count_english([word for word in words if len(word) > 1])
+    is_likely = told >= _TELLING and "en" in list_likeliest(text)
+    return "en" if is_likely and _looks_english(text, words) else ""
+
+
+def _list_alone(text: str) -> list[str]:
+    """The words of a text that are no part of a code: the A of "A-100" is none."""
+    return _ALONE.findall(text.lower())
+
+
+def _looks_english(text: str, words: Sequence[str]) -> bool:
+    """Return True if enough words are English function words: several, where another language has
+    as many.
+    """
+    held = _count_english(words)
+    is_told = held >= _TELLING or list_likeliest(text) <= {"en"}
+    return is_told and held >= _READABLE * len(words)
+
+
+def _count_english(words: Sequence[str]) -> int:
+    english = pack("en")
+    more = english.stop_words if english is not None else frozenset()
+    return sum(word in STOP or word in more for word in words)
+
+
+def _is_another(text: str) -> bool:
+    """Return True if a text is surely, or likelier, in a language whose number words are not known."""
+    likeliest = list_likeliest(text)
+    return is_foreign(text) or (bool(likeliest) and likeliest.isdisjoint(NUMBER_PACKS))
 
 
 def speaks_of_one(said: Sequence[str]) -> bool:

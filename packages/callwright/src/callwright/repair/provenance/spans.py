@@ -70,7 +70,7 @@ def find_span(text: str) -> Span | None:
     if language is None:
         return None
     folded = fold_text(text)
-    if _names(folded, (*language.months, *language.weekdays), language.code):
+    if names_any(folded, (*language.months, *language.weekdays), language.code):
         return None
     found = [*_iter_spans(folded, language, language.code)]
     if len(found) != 1:
@@ -86,7 +86,7 @@ def find_near_days(text: str) -> frozenset[int]:
     if language is None:
         return frozenset()
     folded, days = fold_text(text), language.near_days.items()
-    return frozenset(n for word, n in days if _names(folded, [word], language.code))
+    return frozenset(n for word, n in days if names_any(folded, [word], language.code))
 
 
 class NamedDay(NamedTuple):
@@ -149,10 +149,18 @@ def _may_mean_another(rest: str, language: LanguagePack, *, is_near: bool) -> bo
     apart = (*language.months, *weekdays, *language.weekday_apart, *times)
     numbers = {*map(int, _DIGITS.findall(rest)), *read_number_words(rest, [language.code])}
     is_counted = any(1 < n <= _LONGEST_MONTH for n in numbers) or bool(_DATE.search(rest))
-    return is_counted or _names(rest, apart, language.code, least=2)
+    return is_counted or names_any(rest, apart, language.code, least=2)
 
 
-def _names(folded: str, words: Iterable[str], code: str, least: int = 3) -> bool:
+def counts_span(folded: str, language: LanguagePack) -> bool:
+    """Return True if a folded text counts days or longer times in a language: "within 3 days"."""
+    return any(True for _ in _iter_spans(folded, language, language.code))
+
+
+def names_any(folded: str, words: Iterable[str], code: str, least: int = 3) -> bool:
+    """Return True if a folded text has one of these words, by itself where the language parts words;
+    ``least``: letters of a word that counts there.
+    """
     if code in _WITHOUT_SPACES:
         return any(fold_text(word) in folded for word in words)
     here = {*re.findall(r"[^\W\d_]+", folded)}

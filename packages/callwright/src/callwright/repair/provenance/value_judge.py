@@ -16,6 +16,7 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import date, timedelta
+from functools import cached_property
 from math import ceil, floor, isclose, isfinite
 
 from callwright.language import ENGLISH
@@ -32,9 +33,16 @@ from callwright.nouns.types import (
 )
 from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.grounding import examples_in, is_identifier
+from callwright.repair.provenance.hosts import (
+    ADDRESS_FORMATS,
+    NAME_FORMATS,
+    is_local,
+    is_unsaid_name,
+)
 from callwright.repair.provenance.readable import can_read_numbers, list_languages, speaks_of_one
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.provenance.spans import NamedDay, find_named_day, find_near_days, find_span
+from callwright.repair.provenance.unsaid_days import UnsaidDays
 from callwright.schema.compiled import Node
 from callwright.schema.value_spellings import calendar_day
 
@@ -82,6 +90,10 @@ _LIMIT = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w,]|\.\d)")
 _DAY = ENGLISH.pattern("calendar.day")
 _COMPACT_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?!\d)")
 _MAIL = re.compile(r"[^\s@<>,;:]+@[^\s@<>,;:]+\.[A-Za-z]{2,}")
+_NAMED_MAIL = re.compile(rf"[^<>@]*<({_MAIL.pattern})>")  # "Ann <ann@mail.example>"
+_KINDS = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
+_DAYS = frozenset({"date", "date-time"})
+_MAILS = "mail addresses"
 _TEXT = "text"
 _LOOKED_UP = "looked up"
 _NUMBERED = "numbered"
@@ -116,33 +128,59 @@ class ValueJudge:
             if bare is not self._sources:
                 judge = ValueJudge(bare, self._said, self._near, self._looked_up, self._tool)
                 return judge.holds(key, value, node)
-        role = _classify_schema(node)
-        if role == _TEXT:
-            role = _classify_text(value) or (_LOOKED_UP if key in self._looked_up else "")
-            role = role or (_NUMBERED if _is_numbered(key, value) else "")
+        role = self._find_role(key, value, node)
         if not role or is_schema_value(value, node):
             return True
         if role == "number":
             named = _COORDINATES.isdisjoint(split_identifier(key)[-1:])
             return not named or not isinstance(value, int | float) or self._number(float(value))
-        if isinstance(value, str) and role in ("date", "date-time") and self.is_other_day(value):
-            return False
-        if not isinstance(value, str) or not value or self._sources.holds(value):
+        if not isinstance(value, str) or not value:
             return True
+        if role in _DAYS and (self.is_other_day(value) or self._is_unsaid_day(value, node)):
+            return False
+        return self._sources.holds(value) or self._holds_derived(value, role)
+
+    def _find_role(self, key: str, value: Json, node: Node) -> str:
+        """The kind of value by which a scalar is judged; "" for one that is not."""
+        role = _classify_schema(node, value)
+        if role == _TEXT:
+            role = _classify_text(value) or (_LOOKED_UP if key in self._looked_up else "")
+            role = role or (_NUMBERED if _is_numbered(key, value) else "")
+        return role
+
+    def _holds_derived(self, value: str, role: str) -> bool:
+        """Return True if a text that does not stand in the sources could be derived from them."""
         if role == _LOOKED_UP:
             return False
         if role in ("email", "idn-email", "uuid"):
             return self._sources.holds_whole(value)
-        if role in ("date", "date-time"):
+        if role == _MAILS:
+            return all(map(self._sources.holds_whole, _list_mails(value)))
+        if role in NAME_FORMATS | ADDRESS_FORMATS and is_local(value):
+            return True
+        if role in NAME_FORMATS and self._is_unsaid_name(value):
+            return False
+        if role in _DAYS:
             return self._day(value)
         if role == "time" or _CLOCK.fullmatch(value):
             return self._hour(value)
         return self._digits(value)
 
+    def _is_unsaid_name(self, value: str) -> bool:
+        """Return True if a declared write names a host to which nothing leads."""
+        if self._tool is None or not self._is_declared_write():
+            return False
+        about = (
+            self._tool.name,
+            self._tool.description,
+            to_canonical_json(self._tool.input_schema),
+        )
+        return is_unsaid_name(value, self._said, (*self._sources.texts, *about))
+
     def _number(self, value: float) -> bool:
         value = abs(value)
         if value in (0, 1):
-            return value == 0 or not self._is_count() or self._may_be_one()
+            return value == 0 or not self._is_declared_write() or self._may_be_one()
         if self._is_left_of_group(value):
             return False
         if self._sources.holds(int(value) if value.is_integer() else value):
@@ -163,9 +201,9 @@ class ValueJudge:
             or self._is_within_limits(value, numbers)
         )
 
-    def _is_count(self) -> bool:
-        """Return True if a declared write counts with the number: one more or less is another
-        deed.
+    def _is_declared_write(self) -> bool:
+        """Return True if the tool declares that it may write: one more or less, or another day, is
+        another deed.
         """
         effects = self._tool.effects if self._tool is not None else None
         return effects is not None and effects.declared and effects.may_write
@@ -222,8 +260,25 @@ class ValueJudge:
             under[leaf.path].append(float(leaf.value) if is_number(leaf.value) else 0.0)
         return {n for many in under.values() for n in (float(len(many)), round(sum(many), 6))}
 
+    def _is_unsaid_day(self, text: str, node: Node) -> bool:
+        """Return True for a day that is certainly nobody's: a declared write has it and nobody spoke
+        of a day, or it is years away from those that are known and only its number may be said.
+        """
+        day = calendar_day(text[:10])
+        if day is None or self.find_meant_days() or self._find_named_day() is not None:
+            return False
+        if day in self._known_days or self._sources.holds_whole(text):
+            return False
+        told = self._tool.description if self._tool is not None else ""
+        about = f"{told} {node.resolved().get('description') or ''}"
+        if self._is_declared_write() and self._unsaid_days.is_unsaid(day, about):
+            return True
+        return self._unsaid_days.is_too_far(day)
+
     def _day(self, text: str) -> bool:
-        """A day of which the number or the year was said, or one near a day that was named."""
+        """A day of which the number or the year was said, or one near a day that was named; any day
+        where it may be said in words that cannot be read.
+        """
         day, numbers = calendar_day(text[:10]), self._sources.numbers_apart
         meant = self.find_meant_days() if day is not None else frozenset()
         if meant:
@@ -231,6 +286,8 @@ class ValueJudge:
         if day is not None and self._find_named_day() is not None:
             return True
         if day is None or {float(day.day), float(day.year)} & numbers:
+            return True
+        if not can_read_numbers(self._said, self._tool) or self._unsaid_days.may_be_yearly(day):
             return True
         small = {n for n in numbers if 0 < n <= _LONGEST_MONTH}
         if any(
@@ -240,15 +297,15 @@ class ValueJudge:
         at_an_end = day.day == 1 or (day + timedelta(days=1)).day == 1
         if at_an_end and any(self._sources.mentions(word) for word in _PERIODS):
             return True
-        return any(abs((day - other).days) <= self._near for other in self._list_known_days())
+        return any(abs((day - other).days) <= self._near for other in self._known_days)
 
     def list_meant(self, value: Json, node: Node, arguments: JsonObject) -> tuple[str, ...]:
         """The days, as text, that the user's words lead to in the place of a date; in the place of a
         number the only one that the last message says in words, unless ``arguments`` hold it.
         """
-        if _classify_schema(node) == "number":
+        if _classify_schema(node, value) == "number":
             return self._list_said_numbers(arguments)
-        is_day = _classify_schema(node) == "date" or _classify_text(value) == "date"
+        is_day = _classify_schema(node, value) == "date" or _classify_text(value) == "date"
         meant = self.find_meant_days() or self._count_named_days()
         days = sorted(meant, reverse=True) if is_day else ()
         return tuple(day.isoformat() for day in days[:_MOST_MEANT])
@@ -270,7 +327,7 @@ class ValueJudge:
         span = find_span(self._said[-1]) if self._said else None
         if span is None:
             return frozenset()
-        named = self._list_known_days()
+        named = self._known_days
         near = {day + timedelta(days=n) for day in named for n in find_near_days(self._said[-1])}
         return frozenset(end for start in named | near for end in span.count_from(start))
 
@@ -298,8 +355,14 @@ class ValueJudge:
     def _find_named_day(self) -> NamedDay | None:
         return find_named_day(self._said[-1]) if self._said else None
 
-    def _list_known_days(self) -> set[date]:
+    @cached_property
+    def _known_days(self) -> set[date]:
         return {*self._sources.days_known, *days_in(self._sources.texts)}
+
+    @cached_property
+    def _unsaid_days(self) -> UnsaidDays:
+        spoken = days_in(self._sources.said_texts)
+        return UnsaidDays(self._sources, self._said, self._known_days, spoken)
 
     def _list_possible_todays(self) -> set[date]:
         """The days from which "tomorrow" may count: those that were said, else today, and only where
@@ -307,7 +370,7 @@ class ValueJudge:
         """
         spoken = days_in(self._sources.said_texts)
         today = {self._sources.today} if self._sources.today is not None else set()
-        return spoken or today or self._list_known_days()
+        return spoken or today or self._known_days
 
     def _count_named_days(self) -> frozenset[date]:
         """The days that the user's last message means, from each day that was named."""
@@ -396,9 +459,9 @@ def _is_computed(value: float, numbers: set[float]) -> bool:
     return False
 
 
-def _classify_schema(node: Node, depth: int = 0) -> str:
-    """``number``, the format of a text, ``pattern``, or ``text``; "" for what a schema leaves open,
-    lists, or lets be null.
+def _classify_schema(node: Node, value: Json, depth: int = 0) -> str:
+    """``number``, the format of a text, ``pattern``, or ``text``, by what a schema says of values of
+    this one's kind; "" for what it leaves open or lists.
     """
     node = node.resolved()
     schema = node.schema
@@ -406,34 +469,56 @@ def _classify_schema(node: Node, depth: int = 0) -> str:
         return ""
     kinds = schema.get("type")
     kinds = kinds if isinstance(kinds, list) else [kinds]
-    if kinds and all(kind in ("number", "integer") for kind in kinds):
-        return "number"
-    if kinds == ["string"]:
+    if kinds != [None]:
+        return _classify_kinds(kinds, schema, value)
+    branches = [b for keyword in ("anyOf", "oneOf", "allOf") for b in node.branches(keyword)]
+    roles = {_classify_schema(b, value, depth + 1) for b in branches if b.accepts(value)}
+    return roles.pop() if len(roles) == 1 else ""
+
+
+def _classify_kinds(kinds: Sequence[Json], schema: JsonObject, value: Json) -> str:
+    """The kind of value that a schema with these types asks for, of which this is one."""
+    if not all(kind in _KINDS for kind in kinds):
+        return ""
+    if is_number(value):
+        return "number" if "number" in kinds or "integer" in kinds else ""
+    if isinstance(value, str) and "string" in kinds:
         role = schema.get("format") or ("pattern" if schema.get("pattern") else _TEXT)
         return role if isinstance(role, str) else ""
-    branches = [b for keyword in ("anyOf", "oneOf", "allOf") for b in node.branches(keyword)]
-    roles = {_classify_schema(b, depth + 1) for b in branches}
-    return roles.pop() if kinds == [None] and len(roles) == 1 else ""
+    return ""
 
 
 def read_day(value: Json, node: Node) -> date | None:
     """The day of a scalar that its schema or its form tells to be a date, with or without a time."""
     if not isinstance(value, str):
         return None
-    role = _classify_schema(node)
+    role = _classify_schema(node, value)
     role = _classify_text(value) if role == _TEXT else role
     return calendar_day(value[:10]) if role in ("date", "date-time") else None
 
 
 def _classify_text(value: Json) -> str:
-    """Return the kind of a text without a declared format: a full date or a mail address; else
-    "".
+    """Return the kind of a text without a declared format: a full date, a mail address or a list of
+    those; else "".
     """
     if not isinstance(value, str):
         return ""
     if _DAY.fullmatch(value[:10]) and value[10:11] in ("", "T", " "):
         return "date"
-    return "email" if _MAIL.fullmatch(value) else ""
+    if _MAIL.fullmatch(value):
+        return "email"
+    return _MAILS if "@" in value and _list_mails(value) else ""
+
+
+def _list_mails(text: str) -> list[str]:
+    """The addresses of a text that is nothing but mail addresses, each perhaps behind a name; none
+    of any other text.
+    """
+    found: list[str] = []
+    for part in filter(None, map(str.strip, re.split("[,;]", text))):
+        named = _NAMED_MAIL.fullmatch(part)
+        found += [named[1]] if named else part.split()
+    return found if all(map(_MAIL.fullmatch, found)) else []
 
 
 def _is_numbered(key: str, value: Json) -> bool:

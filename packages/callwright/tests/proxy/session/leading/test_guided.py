@@ -47,6 +47,12 @@ def test_the_tools_are_told_at_the_end_of_the_system_message() -> None:
     assert not {"tools", "tool_choice", "stream"} & sent.keys()
 
 
+def test_a_system_message_without_words_is_not_told_as_text() -> None:
+    system = {"role": "system", "content": None}
+    sent = guided.build_body(context(messages=[system, {"role": "user", "content": "x"}]))
+    assert not sent["messages"][0]["content"].startswith("None")
+
+
 def test_our_own_engine_is_given_the_layout_that_small_models_know() -> None:
     asked = context()
     asked.local = True

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 from callwright.nouns.errors import Failure
 from callwright.proxy.session.events import UpstreamData, UpstreamEnd, UpstreamFailed, UpstreamHead
 from callwright.proxy.session.settings import Settings
@@ -225,3 +227,31 @@ def test_token_counts_follow_where_the_client_wants_them() -> None:
     book.tell(UpstreamData(chunk({"content": TWO[TWO.index("The fee") :]})))
     book.tell(UpstreamEnd())
     assert b'"usage":{"prompt_tokens":' in book.out
+
+
+LEFTOVER = json.dumps({"final_answer": "The balance is 175.<|im_end|>\n<|im_start|>user\nThanks!"})
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_leftovers_of_a_led_answer_are_removed_and_listed(*, stream: bool) -> None:
+    book = Playbook(Settings(guided="on")).ask(body(*DONE, stream=stream))
+    if stream:
+        book.answer(text_stream(LEFTOVER))
+        said = assembled(book.out)["text"]
+    else:
+        book.answer(whole(LEFTOVER), JSON)
+        said = json.loads(book.out)["choices"][0]["message"]["content"]
+    assert said == "The balance is 175."
+    assert "template_token" in {edit.rule for edit in book.record.edits}
+
+
+def test_equal_calls_that_are_made_once_are_listed() -> None:
+    call = {"name": "deposit", "arguments": {"amount": 75}}
+    twice = json.dumps({"wishes": ["deposit"], "calls": [call, call]})
+    once = {"role": "user", "content": "Please deposit 75 on the account of my sister."}
+    book = Playbook(Settings(guided="on")).ask(body(once)).answer(whole(twice), JSON)
+    assert len(json.loads(book.out)["choices"][0]["message"]["tool_calls"]) == 1
+    assert [edit.rule for edit in book.record.edits] == ["duplicate_call"]
+    both = {"role": "user", "content": "Deposit 75 for me and deposit 75 for Ann."}
+    book = Playbook(Settings(guided="on")).ask(body(both)).answer(whole(twice), JSON)
+    assert len(json.loads(book.out)["choices"][0]["message"]["tool_calls"]) == 2

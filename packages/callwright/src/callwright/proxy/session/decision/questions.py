@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from callwright.agent.leading.forms import hold_to_meant
+from callwright.language.tokens import has_question_mark
 from callwright.nouns.types import CheckedCall, Reply
 from callwright.nouns.wire_names import EditRules
 from callwright.parsing import parse_calls
@@ -170,16 +171,19 @@ def ask_in_words(
         return
     live = words.LiveWords(context)
     reply = yield Question("words", guided.build_body_in_words(context, problem), live.read)
-    if live.said:
-        made.text.append(live.close(reply.text))
-        return
+    said = live.close(reply.text) if live.said else _read_in_words(reply, problem, context)
+    if unstated and said != problem and not has_question_mark(said):
+        said = f"{said.rstrip()}\n\n{problem}".lstrip()  # it may claim what was not done
+    made.text.append(said)
+
+
+def _read_in_words(reply: Reply, problem: str, context: Context) -> str:
+    """The words of a reply that are no call; the problem where it has none."""
     parsed = parse_calls(reply.text, context.toolset.tools)
     if parsed.calls and parsed.text.strip():
-        made.text.append(parsed.text)
-    else:
-        made.text.append(
-            problem if problem and (parsed.calls or not reply.text.strip()) else reply.text
-        )
+        return parsed.text
+    is_silent = bool(parsed.calls) or not reply.text.strip()
+    return problem if problem and is_silent else reply.text
 
 
 def explain_unusable(text: str, made: Decision, context: Context) -> str:

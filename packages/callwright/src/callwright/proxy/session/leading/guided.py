@@ -91,11 +91,12 @@ def build_schema(
     context: Context, *, least: int = 1, offered: Sequence[Tool] = (), may_decline: bool = True
 ) -> JsonObject:
     """The schema of the tools that can be called now, "no call" allowed unless the client insists."""
-    tools = offered or [
+    ready = [
         t
         for t in context.toolset.tools
         if t.name == context.named or not (context.named or t.name in context.waiting)
     ]
+    tools = offered or ready or context.toolset.tools
     form = build_form(context, is_led=bool(offered))
     form = replace(form, least=least, may_decline=form.may_decline and may_decline)
     return form.build_schema(tools)
@@ -138,6 +139,6 @@ def add_instructions(messages: Json, instructions: str) -> list[Json]:
         if isinstance(content, list):
             joined: Json = [*content, {"type": "text", "text": "\n\n" + instructions}]
         else:
-            joined = f"{content}\n\n{instructions}"
+            joined = f"{content}\n\n{instructions}" if content else instructions
         return [{**first, "content": joined}, *messages[1:]]
     return [{"role": "system", "content": instructions}, *messages]

@@ -62,6 +62,7 @@ class Lead:
     is_readable: bool = True  # whether the upstream answers questions by schema
     notes: list[str] = field(default_factory=list)
     held: list[HeldCall] = field(default_factory=list)  # of decisions that left no call
+    dropped: list[ToolCall] = field(default_factory=list)  # equal calls that are made once
 
 
 @dataclass(slots=True)
@@ -98,6 +99,7 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     yield from _drive(take_round(policy, led), context, policy, led, made)
     decided = DecidedBefore(policy.chosen, policy.intended, led.wishes, led.list_left())
     remember_decided(context, decided)
+    made.dropped = led.dropped
     if led.is_served:
         made.notes.append("a reply asked for what was done already")
     offered = [event.data["slots"] for event in led.trace.events if event.kind == "layer"]
@@ -301,8 +303,8 @@ def recall_decided(context: Context) -> DecidedBefore:
     results of one are none of the other's.
     """
     found = context.toolset.decided.get(_key(context), DecidedBefore())
-    if found.intended and _list_seen(context)[: len(found.seen)] != found.seen:
-        return found._replace(intended=())
+    if found.seen and _list_seen(context)[: len(found.seen)] != found.seen:
+        return DecidedBefore(found.chosen)
     return found
 
 

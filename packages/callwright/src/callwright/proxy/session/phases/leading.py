@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias, get_args
 
-from callwright.nouns.types import JsonObject
+from callwright.nouns.types import Edit, JsonObject
+from callwright.nouns.wire_names import EditRules
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decision.decision import Decision, Question
+from callwright.proxy.session.decision.decision import Decision, Question, serialize_call
 from callwright.proxy.session.decision.dropped import list_withheld
 from callwright.proxy.session.final_call import FinalCall
 from callwright.proxy.session.leading import guided
@@ -22,6 +23,7 @@ from callwright.proxy.session.phases.by_schema import ask_guided
 from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.record import Led
 from callwright.proxy.session.settings import GuidedPart, Settings
+from callwright.proxy.session.wording import write_in_words
 from callwright.proxy.session.words import clean_text
 
 
@@ -61,6 +63,9 @@ def lead_agent(transaction: Transaction, context: Context, say: Say | None = Non
     record.led = Led(list_parts(transaction.settings), tuple(made.notes))
     record.guarding.held += made.held
     record.edits += list_withheld(made.held)
+    record.edits += [
+        Edit("", serialize_call(call), None, EditRules.DUPLICATE_CALL) for call in made.dropped
+    ]
     record.raw = made.reply.text
     if made.decision is not None:
         write_decision(transaction, context, made, made.decision)
@@ -88,6 +93,8 @@ def lead_to_final_call(
     """
     opened = context.free_choice(final_call.tools)
     transaction.context = opened
+    record = transaction.record
+    held, edits, notes = len(record.guarding.held), len(record.edits), len(record.notes)
     if final_call.argument:
         transaction.final_call = final_call
         is_answered = yield from lead_agent(transaction, opened, _say_by_call)
@@ -97,7 +104,9 @@ def lead_to_final_call(
         is_answered = yield from lead_agent(
             transaction, opened, lambda *_: _end_by_schema(transaction, context, final_call)
         )
-    if not is_answered:
+    if not is_answered:  # the client's own request goes next, and nobody was led
+        record.led = None
+        del record.guarding.held[held:], record.edits[edits:], record.notes[notes:]
         transaction.final_call, transaction.context = None, context
         context.schema, context.questions = opened.schema, opened.questions
     return is_answered
@@ -111,7 +120,11 @@ def _say_by_call(transaction: Transaction, context: Context, made: Lead) -> Step
         transaction.fail(transaction.failure)
         return True
     text, edits = clean_text(made.reply.text, context)
-    write_decision(transaction, context, made, Decision(text=[text], edits=edits))
+    decision = Decision(edits=edits)
+    steps = write_in_words(text, made.reply.finish_reason, decision, context, transaction.unmetered)
+    if not (yield from answer_questions(transaction, steps)):
+        decision.text = [text]
+    write_decision(transaction, context, made, decision)
     return True
 
 
