@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Repairing: TypeAlias = Literal["plain", "reflect", "reflect-after"]
@@ -18,7 +18,8 @@ class CallHandling:
     ``is_trusted``: values that stand nowhere else are somebody's own, not a model's. ``may_fetch``:
     what the answer names as missing may be fetched. ``fills_schema``: they come from replies that
     are held to a schema of calls, and a model calls too readily there: a value that nothing states
-    holds back reads too, and tools that declare nothing.
+    holds back reads too, and tools that declare nothing. ``implied``: tools and optional arguments of
+    theirs that no word states and that the conversation implies.
     """
 
     may_repair: bool = True
@@ -27,4 +28,5 @@ class CallHandling:
     is_trusted: bool = False
     may_fetch: bool = True
     fills_schema: bool = False
+    implied: set[tuple[str, str]] = field(default_factory=set)
     repairing: Repairing = "plain"

@@ -181,6 +181,7 @@ class Questions:
             withheld=_is_redacted(reply, self._trace),
             actor=actor,
             turn=turn,
+            **({"first_token": dict(reply.first_token)} if reply.first_token else {}),
         )
 
 
@@ -211,4 +212,5 @@ def _load_reply(told: Answer, ledger: Ledger) -> Reply:
         seconds=told["seconds"],
         reasoning=ledger.text(told["reasoning"]) if told["reasoning"] else "",
         estimated=told["estimated"],
+        first_token=told.get("first_token", {}),
     )

@@ -64,8 +64,10 @@ def body_out(request: ChatRequest) -> JsonObject:
     }
     if request.stop:
         body["stop"] = list(request.stop)
-    if request.logprobs:
+    if request.logprobs or request.top_logprobs:
         body["logprobs"] = True
+    if request.top_logprobs:
+        body["top_logprobs"] = request.top_logprobs
     return body
 
 

@@ -38,7 +38,7 @@ MAX_BYTES = 20_000_000  # of one answer
 CONTEXT = 32_768  # tokens, where nobody says how many
 _SIZE_SECONDS = 10.0  # for each request about the size: a run waits for it
 
-_OPTIONAL = ("stream_options", "seed", "temperature", "max_tokens", "logprobs")
+_OPTIONAL = ("stream_options", "seed", "temperature", "max_tokens", "top_logprobs", "logprobs")
 _TOO_LONG = ENGLISH.pattern("errors.too_long")
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 

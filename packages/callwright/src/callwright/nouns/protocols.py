@@ -40,6 +40,7 @@ class ChatRequest:
     stop: tuple[str, ...] = ()
     seed: int = 0
     logprobs: bool = False  # state those of the answer's tokens, where the endpoint can
+    top_logprobs: int = 0  # and so many of the likeliest tokens in the place of the first one
 
 
 @dataclass(frozen=True, slots=True)

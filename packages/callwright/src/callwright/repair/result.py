@@ -22,12 +22,14 @@ class Settings:
     add nothing to the others are dropped. It is for upstreams that were *made* to fill a schema, as
     the proxy's guided mode does. ``drop_unasked``: unrequested calls are dropped, even if they are
     the whole reply. It is part of ``leave_out`` too, and is for upstreams that answer greetings
-    with calls. ``least``: a guess below this confidence is not made but listed as a suggestion. The
+    with calls. ``keep_equal``: equal calls are all meant, for the upstream made each as a call of its
+    own. ``least``: a guess below this confidence is not made but listed as a suggestion. The
     confidences were measured on public data sets (docs/lab-parts.md).
     """
 
     leave_out: bool = False
     drop_unasked: bool = False
+    keep_equal: bool = False
     least: float = LEAST
 
 

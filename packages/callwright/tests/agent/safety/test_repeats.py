@@ -114,3 +114,28 @@ def test_a_call_whose_result_was_lost_is_open_again_once_the_user_speaks(request
     assert [*made(Spoke(request_), lost).values()] == ["unknown"]
     assert not made(Spoke(request_), lost, Spoke(f"{request_} {request_}"))
     assert [*made(Spoke(request_), lost, Spoke("Thank you!")).values()] == ["unknown"]
+
+
+@pytest.mark.parametrize("thanks", ["Ok thanks", "Vielen Dank!", "Muchas gracias", "好的，谢谢"])
+def test_thanks_for_an_offer_ask_for_what_was_offered(thanks: str) -> None:
+    paid = (Spoke("Pay Ann."), *call("pay", "{}"))
+    offered = made(*paid, Said("Done. Shall I pay her once more?"), Spoke(thanks))
+    told = made(*paid, Said("Done."), Spoke(thanks))
+    assert ([*offered.values()], [*told.values()]) == ([], ["thanked"])
+
+
+@pytest.mark.parametrize(
+    ("request_", "times"),
+    [
+        ("Pay Ann twice.", 2),
+        ("Zahle Ann zweimal.", 2),
+        ("Pay Ann.", 1),
+        ("Pay Ann and 7 others.", 1),
+    ],
+)
+def test_a_write_that_is_surely_asked_for_more_often_is_open_as_often(
+    request_: str, times: int
+) -> None:
+    for number in range(1, 4):
+        paid = [entry for n in range(number) for entry in call("pay", "{}", f"c{n}")]
+        assert bool(made(Spoke(request_), *paid)) is (number >= times)

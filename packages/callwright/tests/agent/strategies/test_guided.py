@@ -10,7 +10,7 @@ import pytest
 from callwright import Orchestrator, Run
 from callwright.agent.options import Interaction, Safety
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import READ, WRITE, Message, ToolOutput
+from callwright.nouns.types import READ, WRITE, Message, Reply, ToolOutput
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
@@ -250,3 +250,50 @@ async def test_the_conversation_stands_before_the_request() -> None:
         "It is.",
         "Then order 5.",
     ]
+
+
+GIFT = {"part_code": TEXT, "gift": {"type": "boolean"}, "speed": {"enum": ["slow", "express"]}}
+LETTERS = {"A": 0.4, "B": 0.3, "C": 0.3}
+
+
+def order_with_options(implied: bool) -> tuple[ScriptedModel, FakeTool]:
+    """A model that fills in all options, and whether the conversation makes one likelier."""
+
+    def reply(request: ChatRequest) -> Any:
+        if request.purpose == "option":
+            is_told = any("A-100" in message.content for message in request.messages[1:2])
+            is_likelier = implied and is_told and "gift" in request.messages[-1].content
+            return Reply("A", first_token={"A": 0.98, "C": 0.02} if is_likelier else LETTERS)
+        if request.purpose == "answer":
+            return {"final_answer": "It is ordered."}
+        if any(message.role == "tool" for message in request.messages):
+            return DONE
+        given = {"part_code": "A-100", "gift": True, "speed": "slow"}
+        return wishes(("create_order", given))
+
+    tool = FakeTool(
+        "create_order", GIFT, output={"id": "O-1"}, effects=WRITE, required=["part_code"]
+    )
+    return ScriptedModel(reply), tool
+
+
+@pytest.mark.parametrize("implied", [True, False])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Order a part A-100 for my aunt's birthday.",
+        "Bestelle ein Teil A-100 zum Geburtstag meiner Tante.",
+        "Pide una pieza A-100 para el cumpleaños de mi tía.",
+        "为我阿姨的生日订一个A-100。",
+        "اطلب قطعة A-100 لعيد ميلاد خالتي.",
+    ],
+)
+async def test_an_option_that_nobody_asked_for_is_left_out(query: str, *, implied: bool) -> None:
+    """In any language: by how likely the model holds it with the conversation and without."""
+    model, tool = order_with_options(implied)
+    safety = Safety(allow=("*",))
+    await Orchestrator([fake_source(tool)], model=model, strategy="guided", safety=safety).run(
+        query
+    )
+    expected = {"part_code": "A-100", **({"gift": True} if implied else {})}
+    assert tool.calls == [expected]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -781,3 +782,17 @@ def test_an_answer_with_more_calls_than_anybody_makes_passes_untouched() -> None
         book = Playbook(settings).ask(body(False)).answer(answer, JSON)
         assert book.record.outcome == outcome
         assert (book.out == answer) == (outcome == "passed")
+
+
+@pytest.mark.parametrize("annotations", [None, {"readOnlyHint": True}, {"readOnlyHint": False}])
+def test_equal_calls_that_an_upstream_makes_natively_all_reach_the_client(annotations: Any) -> None:
+    function = {"name": "look", "parameters": {"properties": {"q": {"type": "string"}}}}
+    tool = {"type": "function", "function": {**function, "annotations": annotations}}
+    asked = {**body(tools=[tool]), "messages": [{"role": "user", "content": "Look for bolts."}]}
+    twice = [call("look", {"q": "bolts"}, f"c{n}") for n in (1, 2)]
+    book = (
+        Playbook(Settings(guided="off")).ask(asked).answer(whole(None, twice, "tool_calls"), JSON)
+    )
+    sent = json.loads(book.out)["choices"][0]["message"]["tool_calls"]
+    assert [one["id"] for one in sent] == ["c1", "c2"]
+    assert book.record.edits == []

@@ -44,6 +44,8 @@ def found(value: Any, part: Any, said: str, *results: Any) -> list[Any]:
         ("6d0c3a5e-8b0e-4b57-9d9d-0f6f3c1c2a11", UUID, "Cancel my order."),
         ("ORD-4711", CODE, "Cancel my order."),
         (100, {"anyOf": [NUMBER, WHOLE]}, "Transfer some money to Ann, please."),
+        (100, {"type": ["integer", "null"]}, "Transfer some money to Ann, please."),
+        (100, {"anyOf": [NUMBER, {"type": "null"}]}, "Transfer some money to Ann, please."),
         (20, {"type": "integer", "description": "How much, e.g. 20"}, "Give it to the shop."),
         ("2024-01-01", {"type": "string"}, "What is 250 USD in Norwegian kroner?"),
         ("2024-01-01T08:00", {"type": "string"}, "What is 250 USD in Norwegian kroner?"),
@@ -94,8 +96,7 @@ def test_what_stands_nowhere_is_an_invention(value: Any, part: Any, said: str) -
         (3, {"type": "integer", "enum": [1, 3]}, "Book a table for us this evening."),
         (50, {"type": "integer", "default": 50}, "List them."),
         (500, {"type": "integer", "description": "500 means all"}, "List them."),
-        (100, {"type": ["integer", "null"]}, "Transfer some money to Ann."),
-        (100, {"anyOf": [NUMBER, {"type": "null"}]}, "Transfer some money to Ann."),
+        (None, {"type": ["integer", "null"]}, "Transfer some money to Ann."),
         (100, {}, "Transfer some money to Ann."),
         (True, {"type": "boolean"}, "Do it."),
     ],
@@ -259,6 +260,14 @@ def test_only_required_values_are_judged_at_every_depth() -> None:
         arguments, Tool("f", "", schema), ProvenanceIndex("Buy 12 of them for the office.")
     )
     assert [(one.path, one.key, one.value) for one in made] == [("/lines/0/n", "n", 100)]
+
+
+def test_the_places_of_a_tuple_are_judged_by_their_own_schemas() -> None:
+    pair = {"type": "array", "prefixItems": [NUMBER, {"type": "string"}], "items": WHOLE}
+    made = find_inventions(
+        {"x": [77, "left", 88]}, tool(pair), ProvenanceIndex("Put it down for us, please.")
+    )
+    assert [one.path for one in made] == ["/x/0", "/x/2"]
 
 
 @given(st.integers(2, 10**9), st.text(max_size=30))

@@ -8,12 +8,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from callwright.language.pack import pack
 from callwright.repair.provenance.spans import (
     NamedDay,
     Span,
+    counts_span,
     find_named_day,
     find_near_days,
     find_span,
+    names_any,
 )
 
 
@@ -133,3 +136,13 @@ def test_a_near_day_that_is_surely_meant_is_read_in_five_languages(
 )
 def test_where_a_day_beside_the_weekday_may_be_meant_nothing_is_said(text: str) -> None:
     assert find_named_day(text) is None
+
+
+def test_spans_that_are_counted_and_words_by_themselves_are_found() -> None:
+    english = pack("en")
+    assert english is not None
+    assert counts_span("within 3 days", english)
+    assert not counts_span("the day of it", english)
+    assert names_any("on monday or so", ["Monday"], "en")
+    assert not names_any("mondays", ["Monday"], "en")
+    assert names_any("在星期一开会", ["星期一"], "zh")

@@ -3,7 +3,7 @@
 Of ACEBench's normal rows (dev half) each optional parameter of gold's tools that lists its values is
 one case. *Said*: gold gives it, and no plain no. *Unsaid*: gold leaves it out; its value is the one that
 the model holds likeliest without the conversation, as it would fill a form. The gain of a value by the
-conversation is what :mod:`callwright.proxy.session.leading.option_support` keeps it by; its threshold is read
+conversation is what :mod:`callwright.agent.leading.option_support` keeps it by; its threshold is read
 off here.
 """
 
@@ -18,6 +18,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from callwright.agent.leading.option_support import (
+    Option,
+    compute_gain,
+    list_values,
+    read_shares,
+)
 from callwright.http import Egress, HttpClient, HttpResponse, Timeout
 from callwright.jsontext import parse
 from callwright.models.chat import Gathered
@@ -26,13 +32,7 @@ from callwright.nouns.types import JsonObject, Reply
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, Toolsets, read_context
 from callwright.proxy.session.leading import guided
-from callwright.proxy.session.leading.option_support import (
-    Option,
-    build_body,
-    compute_gain,
-    list_values,
-    read_shares,
-)
+from callwright.proxy.session.leading.option_support import build_body
 from callwright.proxy.session.settings import Settings
 from callwright_lab.benchmarks.acebench.asking import PROXY, map_tools
 from callwright_lab.benchmarks.acebench.asking import build_body as build_request

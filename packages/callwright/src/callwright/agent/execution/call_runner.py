@@ -266,6 +266,8 @@ class CallRunner:
         found = find_unstated_options(
             before, checked.tool, self.sources, self.shared.index.spoken, self._looked_up
         )
+        implied, name = self.shared.handling.implied, checked.tool.name
+        found = tuple(at for at in found if (name, str(at[0])) not in implied)
         if not found:
             return checked
         edits = (Edit(render_pointer(at), get_member(before, at), None, _LEFT_OUT) for at in found)

@@ -19,6 +19,7 @@ _STRATEGIES = {
         "open",
         "again",
         "select",
+        "option",
         "question",
         "ask_done",
         "ask_found",

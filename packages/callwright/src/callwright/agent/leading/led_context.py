@@ -79,6 +79,13 @@ class LedContext(StepContext):
         self.dropped += meant.dropped
         return meant.calls
 
+    def leave_out_unlikely(self, calls: tuple[ToolCall, ...]) -> Steps[tuple[ToolCall, ...]]:
+        """The calls without optional values that the conversation makes no likelier; as they are where
+        whoever makes them judges that.
+        """
+        return calls
+        yield
+
     def begin_round(self) -> None:
         """Forget what was asked in the round before."""
         self.is_served = self.is_asked_again = False

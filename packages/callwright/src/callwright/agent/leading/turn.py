@@ -54,7 +54,7 @@ def carry_on(steps: Steps[None], policy: LeadPolicy, context: LedContext) -> Ste
 
 def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Steps[bool]:
     """Have the calls of an action made, as far as they are meant. Returns True if any was."""
-    calls = context.pick_meant(action.calls)
+    calls = yield from context.leave_out_unlikely(context.pick_meant(action.calls))
     named = yield from _ask_for_named(calls, context)
     if (yield from _make(named or calls, action, policy, context)):
         return True

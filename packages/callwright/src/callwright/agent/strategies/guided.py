@@ -8,22 +8,42 @@ its wishes before its calls. A round that makes no call ends the run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import groupby
 
 from callwright.agent.leading.forms import CallForm, read_guided_calls, render_led
 from callwright.agent.leading.led_context import LedContext
+from callwright.agent.leading.option_support import (
+    LEAST_GAIN,
+    MOST_SHOWN,
+    NO_CONVERSATION,
+    Option,
+    compute_gain,
+    find_options,
+    read_share,
+)
 from callwright.agent.leading.policy import LeadPolicy
 from callwright.agent.leading.turn import asks_for_nothing, take_round
-from callwright.agent.step import StepContext, Steps, step_id
+from callwright.agent.step import StepContext, Steps, ask, step_id
 from callwright.agent.strategies.strategy import Stepwise
 from callwright.nouns.plan import Plan, Slot
-from callwright.nouns.types import Message, Reply, Tool, ToolCall, ToolResult, to_canonical_json
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import (
+    Json,
+    Message,
+    Reply,
+    Tool,
+    ToolCall,
+    ToolResult,
+    to_canonical_json,
+)
 from callwright.parsing import parse_calls
 
 
 class Guided(Stepwise):
-    """Offers the tools that need not wait, round by round, until a round makes no call."""
+    """Offers the tools that need not wait, round by round, until a round makes no call or the run has
+    had as many rounds as its limit of turns allows.
+    """
 
     name = "guided"
 
@@ -40,6 +60,8 @@ class Guided(Stepwise):
             policy = led.policy = LeadPolicy(None, led.policy.chosen, led.policy.intended)
             if not (yield from take_round(policy, led)):
                 break
+        else:
+            context.trace.add("note", text="the limit of turns is reached: no more is called")
         context.record_plan()
 
 
@@ -47,10 +69,14 @@ class Guided(Stepwise):
 class _OwnTurn(LedContext):
     """The context whose questions begin with the run's conversation, its calls and their results.
     ``policy`` chooses the tools that they tell of; ``run``: the context of the run, whose plan grows.
+    ``shares``: how likely the model holds values without any conversation; ``is_silent``: it states
+    no probabilities.
     """
 
     policy: LeadPolicy
     run: StepContext
+    shares: dict[str, float] = field(default_factory=dict)
+    is_silent: bool = False
 
     def begin(self) -> tuple[Message, ...]:
         told = render_led(self.policy.tools or self.tools, self.form, self.facts.profile)
@@ -75,6 +101,56 @@ class _OwnTurn(LedContext):
             return reply.tool_calls
         found = read_guided_calls(reply.text)
         return parse_calls(reply.text, tools).calls if found is None else found
+
+    def leave_out_unlikely(self, calls: tuple[ToolCall, ...]) -> Steps[tuple[ToolCall, ...]]:
+        """The calls without optional values of a list that no word states and that the conversation
+        makes no likelier. A model that states no probabilities is not judged by.
+        """
+        kept = []
+        for call in calls:
+            kept.append((yield from self._leave_out(call)))
+        return tuple(kept)
+
+    def _leave_out(self, call: ToolCall) -> Steps[ToolCall]:
+        tool = next((tool for tool in self.tools if tool.name == call.tool), None)
+        given = call.arguments
+        if tool is None or self.is_silent or not isinstance(given, dict):
+            return call
+        unsaid = {key: value for key, value in given.items() if not self._is_said(value)}
+        for option in find_options(unsaid, tool):
+            gain = yield from self._ask_gain(option)
+            if gain is None:
+                return call
+            if gain >= LEAST_GAIN:
+                self.facts.handling.implied.add((call.tool, option.key))
+            else:
+                text = f"left out: '{option.key}' of '{call.tool}', which nothing asks for"
+                self.trace.add("note", text=text)
+                given = {key: value for key, value in given.items() if key != option.key}
+        return replace(call, arguments=given)
+
+    def _is_said(self, value: Json) -> bool:
+        return not isinstance(value, bool) and self.facts.sources.holds(value)
+
+    def _ask_gain(self, option: Option) -> Steps[float | None]:
+        """The gain of a value by the conversation; None where the model states no probabilities."""
+        told = yield from self._ask_share(option, self.begin())
+        if told is None:
+            self.is_silent = True
+            return None
+        key = f"{option.tool.name} {option.key} {option.value!r}"
+        if key not in self.shares:
+            alone = (self.begin()[0], Message("user", NO_CONVERSATION))
+            untold = yield from self._ask_share(option, alone)
+            if untold is None:
+                return None
+            self.shares[key] = untold
+        return compute_gain(told, self.shares[key])
+
+    def _ask_share(self, option: Option, talk: tuple[Message, ...]) -> Steps[float | None]:
+        messages = (*talk, *option.render())
+        request = ChatRequest(messages, "option", max_tokens=1, top_logprobs=MOST_SHOWN)
+        return read_share((yield from ask(request, None)), option)
 
     def _render_results(self) -> list[Message]:
         return [message for result in self.facts.results for message in _render_result(result)]

@@ -78,13 +78,18 @@ def merge_readings(
 
 
 def repair_answer(
-    calls: Sequence[ToolCall], context: Context, *, leave_out: bool = False
+    calls: Sequence[ToolCall],
+    context: Context,
+    *,
+    leave_out: bool = False,
+    keep_equal: bool = False,
 ) -> Drafts:
     """The calls as the pipeline would have them, given the tools and the conversation.
 
     ``leave_out``: values that nothing supports and calls that add nothing are left out (guided
     mode). Where the upstream's own calls do not work and the client does not insist on one, calls
-    that nobody asked for go as well.
+    that nobody asked for go as well. ``keep_equal``: the upstream made each call as one of its own,
+    so that equal ones are all meant.
     """
     doubt = not context.native and not context.demanded
     if not calls or (
@@ -97,5 +102,5 @@ def repair_answer(
     from callwright.repair.result import Settings
 
     marked = [replace(call, id=f"at{place}") for place, call in enumerate(calls)]
-    settings = Settings(leave_out=leave_out, drop_unasked=doubt)
+    settings = Settings(leave_out=leave_out, drop_unasked=doubt, keep_equal=keep_equal)
     return repair_calls(marked, context.toolset.tools, context.query, context.messages, settings)

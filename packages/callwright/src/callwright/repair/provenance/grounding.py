@@ -39,7 +39,7 @@ _OPAQUE = re.compile(r"(?=(?:\D*\d){4})(?=(?:[^A-Za-z]*[A-Za-z]){2})[A-Za-z0-9_\
 _NUMBERED = re.compile(r"(?=.*\d)[A-Za-z0-9_\-./#:]{4,}\Z")
 _PLACEHOLDER = ENGLISH.pattern("placeholders.written")
 _TYPE_WORDS = ENGLISH.words("placeholders.type_words")
-_FILLERS = ENGLISH.words("placeholders.fillers")
+_FILLER_ENTRY = "placeholders.fillers"
 _EXAMPLE = "placeholders.example"
 
 
@@ -313,8 +313,16 @@ def _is_blank(value: Json) -> bool:
 
 
 def is_filler(value: Json) -> bool:
-    """A value that stands for nothing: taking it away loses nothing."""
-    return isinstance(value, str) and value.strip().lower() in _FILLERS
+    """A value that stands for nothing, in a language with a pack: taking it away loses nothing."""
+    return isinstance(value, str) and value.strip().lower() in _list_fillers()
+
+
+@cache
+def _list_fillers() -> frozenset[str]:
+    known = (Vocabulary(code) for code in PACKS)
+    return frozenset(
+        word for one in known if one.has(_FILLER_ENTRY) for word in one.words(_FILLER_ENTRY)
+    )
 
 
 def _drop_argument(key: str, work: _ValueCheck) -> bool:

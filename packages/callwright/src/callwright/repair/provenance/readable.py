@@ -17,6 +17,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 # the share of English function words in an English sentence, at least
 _READABLE = threshold("callwright.repair", "provenance.function_words")
 _TELLING = 2  # English function words that tell the language where nothing else does
+_FEW = 4  # words of a text in which one may tell it
 _ALONE = re.compile(r"(?<![\w-])[^\W\d_]+(?![\w-])")
 
 
@@ -67,17 +68,19 @@ def _list_alone(text: str) -> list[str]:
 
 
 def _looks_english(text: str, words: Sequence[str]) -> bool:
-    """Return True if enough words are English function words: several, where another language has
-    as many.
+    """Return True if enough words are English function words. Where another language has as many, one
+    of them tells enough only in a text of a few words that are spelled as English ones are.
     """
     held = _count_english(words)
-    is_told = held >= _TELLING or list_likeliest(text) <= {"en"}
+    is_short = len(words) <= _FEW and text.isascii()
+    is_told = held >= _TELLING or is_short or list_likeliest(text) <= {"en"}
     return is_told and held >= _READABLE * len(words)
 
 
 def _count_english(words: Sequence[str]) -> int:
+    """The number of words that only a text in English has: function words and near days."""
     english = pack("en")
-    more = english.stop_words if english is not None else frozenset()
+    more = {*english.stop_words, *english.near_days} if english is not None else set()
     return sum(word in STOP or word in more for word in words)
 
 

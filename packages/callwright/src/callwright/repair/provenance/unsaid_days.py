@@ -25,7 +25,8 @@ from callwright.schema.value_spellings import calendar_day
 
 _A_YEAR = 366
 _A_WEEK = 7
-_LEAST_NAME = 4  # letters of a name in texts that are not the user's: "may" and "sun" are words
+_LEAST_SAID = 3  # letters of a day's or a month's name
+_LEAST_NAME = 4  # in texts that are not the user's: "may" and "sun" are words
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[\n。！？；]")
 _DAY = ENGLISH.pattern("calendar.day")
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-?\d\d-?\d\d")
@@ -62,7 +63,10 @@ class UnsaidDays:
         return self._is_read and not (
             any(map(_may_mean_day, self._said, self._languages))
             or any(_may_mean_day(text, "") for text in self._replies)
-            or any(map(_names_day, chain(self._instructions, self._results)))
+            or any(
+                _names_day(text, _list_codes(find_pack_language(text)), _LEAST_NAME)
+                for text in chain(self._instructions, self._results)
+            )
             or self._leads_to(day)
             or _gives_day(about)
         )
@@ -82,13 +86,14 @@ class UnsaidDays:
         )
 
     def may_be_yearly(self, day: date) -> bool:
-        """Return True if the user names a day's month, a season or a holiday, and the day lies within
-        a year of one that is known, if any is.
+        """Return True if the user names a season or a holiday, and the day lies within a year of one
+        that is known; or names the day's month, and it does so, or no day is known.
         """
-        if self._days | self._spoken and not self._is_within_a_year(day):
+        is_near = self._is_within_a_year(day)
+        if not is_near and self._days | self._spoken:
             return False
         return any(
-            _says_month(text, day) or _says("yearly_days", text, {code, "en"})
+            _says_month(text, day) or (is_near and _says("yearly_days", text, _list_codes(code)))
             for text, code in zip(self._said, self._languages, strict=True)
         )
 
@@ -174,21 +179,24 @@ def _may_mean_day(text: str, code: str) -> bool:
     """Return True if anything in a text could mean a day, whoever reads it. ``code``: its language;
     without one it is read in every language.
     """
-    codes = {code, "en"} if code else PACKS
-    if _names_day(text, 3) or _CLOCK.search(fold_text(text)) or _says("day_hints", text, codes):
+    codes = _list_codes(code)
+    if (
+        _names_day(text, codes, _LEAST_SAID)
+        or _CLOCK.search(fold_text(text))
+        or _says("day_hints", text, codes)
+    ):
         return True
     return any(_is_day_of_month(m[1], m[2]) for m in _PAIR.finditer(text))
 
 
-def _names_day(text: str, least: int = _LEAST_NAME) -> bool:
-    """Return True if a text names a day or a month, or counts or mentions days or longer times.
-    ``least``: letters of a name that counts.
+def _names_day(text: str, codes: Iterable[str], least: int) -> bool:
+    """Return True if a text names a day or a month, or counts or mentions days or longer times in
+    one of these languages. ``least``: letters of a name that counts.
     """
     folded = fold_text(text)
     if _WRITTEN.search(folded) or _ISO_DAY.search(folded):
         return True
-    code = find_pack_language(text)
-    if _says("day_nouns", text, {code, "en"}):
+    if _says("day_nouns", text, codes):
         return True
     return any(_names_near_day(folded, language, least) for language in _list_packs())
 
@@ -224,6 +232,11 @@ def _gives_day(about: str) -> bool:
     return any(fold_text(word) in folded for word in near) or any(
         counts_span(folded, language) for language in languages
     )
+
+
+def _list_codes(code: str) -> Iterable[str]:
+    """The languages in which a text is read: its own and English, or all where its own is not known."""
+    return {code, "en"} if code else PACKS
 
 
 def _list_packs() -> list[LanguagePack]:

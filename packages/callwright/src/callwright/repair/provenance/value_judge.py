@@ -3,11 +3,12 @@ either, or is from nowhere.
 
 A rule that acts on this must be sure, so it reads only what a schema declares: numbers, and texts
 with a ``format`` or a ``pattern``. A plain text may be a paraphrase or a translation; it is judged
-only where it is a full date, a mail address or a numbered identifier ("ORD-123"). What could be
-derived counts as known: a unit converted, a sum, half of it, the day after a day that was named,
+only where it is a full date, a list of mail addresses or a numbered identifier ("ORD-123"). A schema
+that allows several kinds is read for the kind of the value that was given. What could be derived
+counts as known: a unit converted, a sum, half of it, the day after a day that was named,
 five nights from the 15th. Only numbers that stand alone count there, not those inside a code. Where
-the number words of the user's language are not known, every whole number counts as known: it may
-have been said in words.
+the number words of the user's language are not known, every whole number and every day counts as
+known: it may have been said in words.
 """
 
 from __future__ import annotations
@@ -32,7 +33,12 @@ from callwright.nouns.types import (
     to_canonical_json,
 )
 from callwright.repair.provenance.echoes import has_argument
-from callwright.repair.provenance.grounding import examples_in, is_identifier
+from callwright.repair.provenance.grounding import (
+    examples_in,
+    is_filler,
+    is_identifier,
+    looks_unfilled,
+)
 from callwright.repair.provenance.hosts import (
     ADDRESS_FORMATS,
     NAME_FORMATS,
@@ -129,8 +135,10 @@ class ValueJudge:
                 judge = ValueJudge(bare, self._said, self._near, self._looked_up, self._tool)
                 return judge.holds(key, value, node)
         role = self._find_role(key, value, node)
-        if not role or is_schema_value(value, node):
+        if is_schema_value(value, node):
             return True
+        if not role:
+            return not self._is_unfilled(value, node)
         if role == "number":
             named = _COORDINATES.isdisjoint(split_identifier(key)[-1:])
             return not named or not isinstance(value, int | float) or self._number(float(value))
@@ -139,6 +147,14 @@ class ValueJudge:
         if role in _DAYS and (self.is_other_day(value) or self._is_unsaid_day(value, node)):
             return False
         return self._sources.holds(value) or self._holds_derived(value, role)
+
+    def _is_unfilled(self, value: Json, node: Node) -> bool:
+        """Return True for a text that stands for a value which is not there, as "unknown" does, unless
+        somebody said it.
+        """
+        if not isinstance(value, str) or not value.strip() or _is_listed(value, node):
+            return False
+        return (is_filler(value) or looks_unfilled(value)) and not self._sources.holds_words(value)
 
     def _find_role(self, key: str, value: Json, node: Node) -> str:
         """The kind of value by which a scalar is judged; "" for one that is not."""
@@ -528,6 +544,12 @@ def _is_numbered(key: str, value: Json) -> bool:
     return (
         isinstance(value, str) and _CODE.fullmatch(value) is not None and is_identifier(key, value)
     )
+
+
+def _is_listed(value: str, node: Node) -> bool:
+    """Return True if a schema lists the value among others."""
+    listed = node.resolved().get("enum")
+    return isinstance(listed, list) and value in listed
 
 
 def is_schema_value(value: Json, node: Node) -> bool:

@@ -79,7 +79,7 @@ def find_duplicate_calls(
         print_ = to_canonical_json([call.tool, call.arguments])
         if (
             print_ in seen
-            and not again
+            and not (again or situation.settings.keep_equal)
             and not _are_two_writes(calls[seen[print_]], call, situation)
         ):
             drops[i] = _make_needless_drop(DUPLICATE)

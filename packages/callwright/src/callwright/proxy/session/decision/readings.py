@@ -46,7 +46,10 @@ def drop_duplicates(found: Sequence[Found], made: Decision) -> list[Found]:
 
 def repair_calls(found: Sequence[Found], made: Decision, context: Context) -> list[AnswerCall]:
     """The calls after the pipeline. What it did and said is kept."""
-    drafts = repair_answer([f.call for f in found], context, leave_out=context.leave_out)
+    keep_equal = all(one.native >= 0 for one in found)
+    drafts = repair_answer(
+        [f.call for f in found], context, leave_out=context.leave_out, keep_equal=keep_equal
+    )
     made.edits += drafts.render_edits()
     made.violations += drafts.render_violations()
     made.notes += [f"left alone: {a.reason}" for a in drafts.render_abstentions()]

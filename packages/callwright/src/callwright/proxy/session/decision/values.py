@@ -20,7 +20,7 @@ from callwright.schema.coerce import pointer_join
 from callwright.schema.value_edits import Pointer, drop_members, get_member, render_pointer
 
 if TYPE_CHECKING:
-    from callwright.proxy.session.leading.option_support import Option
+    from callwright.agent.leading.option_support import Option
 
 
 _MOST_SHARES = 256  # that are remembered of each list of tools
@@ -37,7 +37,7 @@ def restore_likely(
     gone = {edit.path: edit for edit in made.edits if edit.rule == LEFT_OUT and edit.after is None}
     if not gone or is_left or context.holds_media:
         return
-    from callwright.proxy.session.leading import option_support
+    from callwright.agent.leading import option_support
 
     tools = {tool.name: tool for tool in context.toolset.tools}
     for place, one in enumerate(work):
@@ -67,22 +67,23 @@ def _restore(one: AnswerCall, option: Option, made: Decision, edit: Edit, contex
 
 def _ask_gain(option: Option, context: Context) -> Generator[Question, Reply, float | None]:
     """The gain of a value by the conversation; None where the upstream states no probabilities."""
+    from callwright.agent.leading.option_support import compute_gain, read_share
     from callwright.proxy.session.leading import option_support
 
     body = option_support.build_body(option, context, is_told=True)
-    told = option_support.read_share((yield Question("option", body)), option)
+    told = read_share((yield Question("option", body)), option)
     if told is None:
         return None
     body = option_support.build_body(option, context, is_told=False)
     key, known = f"{json_bytes(body).decode()} {option.value!r}", context.toolset.shares
     if key not in known:
-        untold = option_support.read_share((yield Question("option", body)), option)
+        untold = read_share((yield Question("option", body)), option)
         if untold is None:
             return None
         while len(known) >= _MOST_SHARES:
             known.pop(next(iter(known)))
         known[key] = untold
-    return option_support.compute_gain(told, known[key])
+    return compute_gain(told, known[key])
 
 
 def fill_from_results(work: list[AnswerCall], made: Decision, context: Context) -> None:

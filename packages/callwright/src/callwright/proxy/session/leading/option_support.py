@@ -1,75 +1,15 @@
-"""Optional values out of a list that no word states and that the conversation implies.
-
-A model that fills a schema fills all of it, so what no word states is left out. But "something that
-grows fast" asks for ``speed: "express"`` without the word, in any language. The model can be asked how
-likely it holds each value, once with the conversation and once without it. A value whose share grows
-clearly by the conversation is implied. This is the pointwise mutual information of value and
-conversation (Church and Hanks, 1990), read off the probabilities of one token.
-
-Pure: bodies out, shares in. An upstream that states no probabilities is not judged by.
+"""The question about an optional value of a client's call: bodies out, shares in
+(:mod:`callwright.agent.leading.option_support`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from math import log
-
-from callwright import prompts
+from callwright.agent.leading.option_support import MOST_SHOWN, NO_CONVERSATION, Option
 from callwright.models.chat import messages_out
-from callwright.nouns.thresholds import threshold
-from callwright.nouns.types import Json, JsonObject, Reply, Tool, to_canonical_json
+from callwright.nouns.types import Json, JsonObject
 from callwright.proxy.session import followup
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.leading import guided
-
-LEAST_GAIN = threshold("callwright.repair", "option_support.least_gain")
-"""The least gain, in natural logarithms, with which a value counts as implied."""
-_LETTERS = "ABCDEFGHIJKL"
-_NOT_SAID = "the user does not say"
-_SHOWN = 20  # likeliest tokens that an upstream is asked for, the most that the API allows
-_MOST_ASKED = 4  # values of one answer
-_NO_CONVERSATION = "Please use the tool."
-_FLOOR = 1e-6  # the share of an option that is not among the likeliest
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An optional argument of a call, its value, and all values that its schema lists."""
-
-    tool: Tool
-    key: str
-    value: Json
-    values: tuple[Json, ...]
-
-    @property
-    def letters(self) -> str:
-        """One letter for each value, and one for none."""
-        return _LETTERS[: len(self.values) + 1]
-
-
-def find_options(left_out: Mapping[str, Json], tool: Tool) -> list[Option]:
-    """The arguments that were left out of a call and whose values stand in a list. A no changes
-    nothing: it stays out.
-    """
-    found = []
-    for key, value in left_out.items():
-        values = list_values(tool, key)
-        if key not in tool.required and value is not False and value in values:
-            found.append(Option(tool, key, value, values))
-    return found[:_MOST_ASKED]
-
-
-def list_values(tool: Tool, key: str) -> tuple[Json, ...]:
-    """The values that a parameter's schema lists, () where these are none or too many."""
-    part = tool.properties.get(key)
-    if not isinstance(part, dict):
-        return ()
-    if part.get("type") == "boolean":
-        return (True, False)
-    listed = part.get("enum")
-    is_listed = isinstance(listed, list) and 1 < len(listed) < len(_LETTERS)
-    return tuple(listed) if isinstance(listed, list) and is_listed else ()
 
 
 def build_body(option: Option, context: Context, *, is_told: bool) -> JsonObject:
@@ -80,9 +20,9 @@ def build_body(option: Option, context: Context, *, is_told: bool) -> JsonObject
     spoken = context.body["messages"] if is_told else _untell(context.body["messages"])
     body["messages"] = [
         *guided.add_instructions(spoken, context.instructions),
-        *messages_out(prompts.render("option", **_render(option))),
+        *messages_out(option.render()),
     ]
-    body |= {"temperature": 0, "max_tokens": 1, "logprobs": True, "top_logprobs": _SHOWN}
+    body |= {"temperature": 0, "max_tokens": 1, "logprobs": True, "top_logprobs": MOST_SHOWN}
     return body
 
 
@@ -90,44 +30,5 @@ def _untell(messages: Json) -> list[Json]:
     """The system's message, and a request that says nothing."""
     first = messages[0] if isinstance(messages, list) and messages else None
     is_system = isinstance(first, dict) and first.get("role") in ("system", "developer")
-    asked: Json = {"role": "user", "content": _NO_CONVERSATION}
+    asked: Json = {"role": "user", "content": NO_CONVERSATION}
     return [first, asked] if is_system else [asked]
-
-
-def _render(option: Option) -> dict[str, str]:
-    part = option.tool.properties.get(option.key)
-    about = part.get("description") if isinstance(part, dict) else None
-    told = [*(to_canonical_json(value) for value in option.values), _NOT_SAID]
-    lines = [f"{letter}) {text}" for letter, text in zip(option.letters, told, strict=True)]
-    return {
-        "tool": option.tool.name,
-        "key": option.key,
-        "about": f": {str(about).rstrip('. ')}" if about else "",
-        "options": "\n".join(lines),
-    }
-
-
-def read_shares(reply: Reply, option: Option) -> tuple[float, ...]:
-    """The share of each value among all letters, in the order of the values; () where the upstream
-    states no probabilities.
-    """
-    if not reply.first_token:
-        return ()
-    said = [_sum_letter(reply.first_token, letter) for letter in option.letters]
-    return tuple(share / sum(said) for share in said[:-1])
-
-
-def read_share(reply: Reply, option: Option) -> float | None:
-    """The share of the option's value; None where the upstream states no probabilities."""
-    shares = read_shares(reply, option)
-    return shares[option.values.index(option.value)] if shares else None
-
-
-def _sum_letter(likely: Mapping[str, float], letter: str) -> float:
-    found = sum(p for token, p in likely.items() if token.strip(" ()\n\"'") == letter)
-    return max(found, _FLOOR)
-
-
-def compute_gain(told: float, untold: float) -> float:
-    """The gain of a value's share by the conversation, in natural logarithms."""
-    return log(told / untold)

@@ -1,0 +1,113 @@
+"""Optional values out of a list that no word states and that the conversation implies.
+
+A model that fills a schema fills all of it, so what no word states is left out. But "something that
+grows fast" asks for ``speed: "express"`` without the word, in any language. The model can be asked how
+likely it holds each value, once with the conversation and once without it. A value whose share grows
+clearly by the conversation is implied. This is the pointwise mutual information of value and
+conversation (Church and Hanks, 1990), read off the probabilities of one token.
+
+A model that states no probabilities is not judged by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log
+
+from callwright import prompts
+from callwright.nouns.thresholds import threshold
+from callwright.nouns.types import Json, Message, Reply, Tool, to_canonical_json
+
+LEAST_GAIN = threshold("callwright.repair", "option_support.least_gain")
+"""The least gain, in natural logarithms, with which a value counts as implied."""
+MOST_SHOWN = 20
+"""The likeliest tokens that a model is asked for, the most that chat APIs allow."""
+NO_CONVERSATION = "Please use the tool."
+"""A request that says nothing."""
+_LETTERS = "ABCDEFGHIJKL"
+_NOT_SAID = "the user does not say"
+_MOST_ASKED = 4  # values of one answer
+_FLOOR = 1e-6  # the share of an option that is not among the likeliest
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An optional argument of a call, its value, and all values that its schema lists."""
+
+    tool: Tool
+    key: str
+    value: Json
+    values: tuple[Json, ...]
+
+    @property
+    def letters(self) -> str:
+        """One letter for each value, and one for none."""
+        return _LETTERS[: len(self.values) + 1]
+
+    def render(self) -> tuple[Message, ...]:
+        """The question for one letter, behind the conversation or behind none."""
+        return prompts.render("option", **_render(self))
+
+
+def find_options(left_out: Mapping[str, Json], tool: Tool) -> list[Option]:
+    """The arguments that were left out of a call and whose values stand in a list. A no changes
+    nothing: it stays out.
+    """
+    found = []
+    for key, value in left_out.items():
+        values = list_values(tool, key)
+        if key not in tool.required and value is not False and value in values:
+            found.append(Option(tool, key, value, values))
+    return found[:_MOST_ASKED]
+
+
+def list_values(tool: Tool, key: str) -> tuple[Json, ...]:
+    """The values that a parameter's schema lists, () where these are none or too many."""
+    part = tool.properties.get(key)
+    if not isinstance(part, dict):
+        return ()
+    if part.get("type") == "boolean":
+        return (True, False)
+    listed = part.get("enum")
+    is_listed = isinstance(listed, list) and 1 < len(listed) < len(_LETTERS)
+    return tuple(listed) if isinstance(listed, list) and is_listed else ()
+
+
+def _render(option: Option) -> dict[str, str]:
+    part = option.tool.properties.get(option.key)
+    about = part.get("description") if isinstance(part, dict) else None
+    told = [*(to_canonical_json(value) for value in option.values), _NOT_SAID]
+    lines = [f"{letter}) {text}" for letter, text in zip(option.letters, told, strict=True)]
+    return {
+        "tool": option.tool.name,
+        "key": option.key,
+        "about": f": {str(about).rstrip('. ')}" if about else "",
+        "options": "\n".join(lines),
+    }
+
+
+def read_shares(reply: Reply, option: Option) -> tuple[float, ...]:
+    """The share of each value among all letters, in the order of the values; () where the upstream
+    states no probabilities.
+    """
+    if not reply.first_token:
+        return ()
+    said = [_sum_letter(reply.first_token, letter) for letter in option.letters]
+    return tuple(share / sum(said) for share in said[:-1])
+
+
+def read_share(reply: Reply, option: Option) -> float | None:
+    """The share of the option's value; None where the upstream states no probabilities."""
+    shares = read_shares(reply, option)
+    return shares[option.values.index(option.value)] if shares else None
+
+
+def _sum_letter(likely: Mapping[str, float], letter: str) -> float:
+    found = sum(p for token, p in likely.items() if token.strip(" ()\n\"'") == letter)
+    return max(found, _FLOOR)
+
+
+def compute_gain(told: float, untold: float) -> float:
+    """The gain of a value's share by the conversation, in natural logarithms."""
+    return log(told / untold)

@@ -1,0 +1,253 @@
+"""Days of which certainly nobody spoke."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from callwright.nouns.types import Json, Message, ToolResult
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.unsaid_days import UnsaidDays
+
+TODAY = date(2026, 11, 23)
+SYSTEM = "You help in the office. Today is Monday, 2026-11-23."
+NO_DAY = [
+    "Book a table at Roma for 4 people.",
+    "Put a meeting with Ann in the calendar.",
+    "Please add a dentist appointment to my calendar.",
+    "Buche bitte einen Tisch im Roma mit Blick auf den Hafen.",
+    "Trag bitte einen Termin mit Ann in den Kalender ein.",
+    "Reserva una mesa en el restaurante Roma con vistas.",
+    "Crea un evento con Ana en el calendario, por favor.",
+    "请在罗马餐厅订一张桌子。",
+    "请把和安娜的会议加到日历里。",
+    "احجز طاولة في مطعم روما على الشرفة.",
+    "أضف اجتماعا مع آنا إلى التقويم.",
+]
+SOME_DAY = [
+    "Book the next available table at Roma.",
+    "Book a table at Roma as soon as possible.",
+    "Book a table this weekend at Roma.",
+    "Book a table tonight at Roma.",
+    "Enter Christmas with Ann in the calendar.",
+    "Add Easter to my calendar please.",
+    "Book a table for us after the fair.",
+    "Enter a meeting with Ann when she is back.",
+    "Put a call with Ann in the calendar at 10:00.",
+    "Meet Ann at 8 pm in Roma, add it to the calendar.",
+    "You choose for me, and book a table at Roma.",
+    "Enter the meeting by EOD with Ann and me.",
+    "Create a test event for me and for Ann.",
+    "Put it in the calendar on the 26th with Ann.",
+    "Put it in the calendar for 26/11 with Ann.",
+    "Put it in the calendar in 3 with Ann and me.",
+    "Trag Weihnachten in den Kalender ein, bitte.",
+    "Buche bitte baldmöglichst einen Tisch im Roma für uns.",
+    "Trag den Muttertag in den Kalender ein.",
+    "Trag das Treffen wieder ein wie immer.",
+    "Reserva una mesa en el Roma lo antes posible, por favor.",
+    "Apunta la cena de Nochebuena en el calendario.",
+    "Reserva una mesa para esta noche en el Roma.",
+    "Apunta la reunión a finales de mes en el calendario.",
+    "请尽快在罗马餐厅订一张桌子。",
+    "请把五一聚会加到日历里。",
+    "请订今晚的桌子。",
+    "有空的时候帮我订一张桌子。",
+    "احجز طاولة الليلة في مطعم روما.",
+    "احجز طاولة بكرة في مطعم روما.",
+    "أضف عيد ميلاد آنا إلى التقويم.",
+]
+PHRASES = {  # language -> (request, what may mean a day)
+    "en": (
+        "Put a meeting with Ann in the calendar, {}.",
+        "the day after tomorrow|in two days|in a week|next Friday|on Friday|on the 5th"
+        "|5 May|May 5th|in June|at noon|this afternoon|by the end of the month"
+        "|after Easter|before Christmas|on New Year's Eve|in three nights|within 48 hours"
+        "|over the weekend|mid-December|in early spring|for Black Friday|on Boxing Day"
+        "|Thanksgiving dinner|whenever suits|any date is fine|pick one|asap|right away"
+        "|immediately|first thing|the earliest slot|later|soon|once I am back"
+        "|after the conference|for the fair|at the gala|as usual|same as before|again"
+        "|a.m. on 3/4|2026|Q3|EOM|fortnightly|yesterday|last week|since Monday"
+        "|until Tuesday|midweek|payday|Mother's Day|for my birthday|our anniversary"
+        "|during the holidays|at 8pm|at 14:00|lunchtime|for breakfast",
+    ),
+    "de": (
+        "Trag bitte einen Termin mit Ann in den Kalender ein, {}.",
+        "morgen|übermorgen|heute|heute Abend|am Freitag|nächste Woche|in zwei Wochen"
+        "|Anfang Juni|Mitte Mai|Ende des Monats|zum Quartalsende|über Ostern"
+        "|nach Pfingsten|an Heiligabend|zu Silvester|am 5.|am Fünften um 8 Uhr"
+        "|sobald wie möglich|schnellstmöglich|demnächst|bald|sofort|zeitnah|am Wochenende"
+        "|werktags|feiertags|am Muttertag|zum Geburtstag|vor der Messe|nach der Konferenz"
+        "|irgendwann|egal wann|wie immer|wie üblich|noch einmal|erneut|mittags|nachts"
+        "|in 48 Stunden|diese Woche|dieses Jahr|im Sommer|zum Winter|in den Ferien"
+        "|nach dem Urlaub|freier Termin|wähle einen",
+    ),
+    "es": (
+        "Crea un evento con Ana en el calendario, {}.",
+        "mañana|pasado mañana|hoy|esta noche|el viernes|la próxima semana|en dos semanas"
+        "|a principios de junio|a mediados de mayo|fin de mes|el trimestre"
+        "|después de Pascua|en Nochebuena|en Nochevieja|el día 5|a las ocho"
+        "|lo antes posible|cuanto antes|enseguida|pronto|fin de semana"
+        "|laborable antes del lunes|el Día de la Madre|para mi cumpleaños"
+        "|antes de la feria|cuando quieras|como siempre|otra vez|de nuevo|al mediodía"
+        "|en 48 horas|este año|en verano|en vacaciones|cualquier fecha|elige tú|el puente"
+        "|san Juan|la boda",
+    ),
+    "zh": (
+        "请把和安娜的会议加到日历里，{}。",
+        "明天|后天|今天|今晚|周五|下周|两周后|六月初|五月中旬|月底|季度末|春节后|除夕|元旦|5号|八点|尽快|马上|立刻|周末|母亲节|生日|展会前|随时"
+        "|随便哪天|老样子|再一次|中午|48小时内|今年|夏天|暑假|任选一个|国庆|五一|礼拜天|下午|早上|一会儿之后|过几天",
+    ),
+    "ar": (
+        "أضف اجتماعا مع آنا إلى التقويم، {}.",
+        "غدا|بعد غد|اليوم|الليلة|يوم الجمعة|الأسبوع القادم|بعد أسبوعين|أول يونيو"
+        "|منتصف مايو|نهاية الشهر|بعد العيد|في رمضان|رأس السنة|الساعة الثامنة|في أقرب وقت"
+        "|فورا|حالا|قريبا|عطلة نهاية الأسبوع|عيد الأم|عيد ميلادي|قبل المعرض|بعد المؤتمر"
+        "|متى شئت|كالمعتاد|مرة أخرى|ظهرا|مساء|خلال 48 ساعة|هذا العام|في الصيف|في الإجازة"
+        "|اختر أنت|أي موعد|لاحقا|صباحا|بكرة",
+    ),
+}
+UNREAD = [
+    "Prenota un tavolo da Roma per domani sera.",
+    "Réserve une table chez Roma pour demain.",
+    "Boek een tafel bij Roma voor morgen.",
+    "Zarezerwuj stolik w Romie na jutro.",
+    "Bestill et bord på Roma i morgen.",
+    "Varaa pöytä Romasta huomiselle.",
+    "Reserva una taula a Roma per demà.",
+    "明日ローマのテーブルを予約して",
+    "Забронируй стол в Риме на завтра.",
+]
+
+
+def unsaid(
+    said: list[str],
+    others: tuple[Message, ...] = (),
+    results: tuple[Json, ...] = (),
+    system: str = SYSTEM,
+    today: date | None = None,
+) -> UnsaidDays:
+    users = [Message("user", text) for text in said]
+    back = [ToolResult(f"r{n}", "g", {}, content) for n, content in enumerate(results)]
+    known = ProvenanceIndex(
+        said[-1], [Message("system", system), *users[:-1], *others, users[-1]], back, today=today
+    )
+    days = {TODAY} if "2026-11-23" in system else set()
+    return UnsaidDays(known, said, days, days)
+
+
+@pytest.mark.parametrize("said", NO_DAY)
+def test_a_day_of_which_nobody_spoke_is_unsaid_in_five_languages(said: str) -> None:
+    for day in (date(2026, 11, 24), date(2026, 12, 20), date(2026, 3, 5), date(2031, 7, 8)):
+        assert unsaid([said]).is_unsaid(day, "The day, YYYY-MM-DD")
+    assert not unsaid([said]).is_unsaid(TODAY, "")
+
+
+@pytest.mark.parametrize("said", [*SOME_DAY, *UNREAD])
+def test_whatever_could_mean_a_day_or_cannot_be_read_speaks_for_it(said: str) -> None:
+    assert not unsaid([said]).is_unsaid(date(2026, 11, 26), "")
+
+
+@pytest.mark.parametrize("code", PHRASES)
+def test_every_phrase_that_may_mean_a_day_speaks_for_it(code: str) -> None:
+    request, phrases = PHRASES[code]
+    day = date(2027, 7, 22)  # no number of the phrases leads to it
+    assert unsaid([request.format("Ann")]).is_unsaid(day, "")
+    held = [p for p in phrases.split("|") if unsaid([request.format(p)]).is_unsaid(day, "")]
+    assert not held
+
+
+def test_a_number_that_leads_to_the_day_speaks_for_it() -> None:
+    said = ["Book a table at Roma for 4 people."]
+    for day in (date(2026, 12, 4), date(2026, 11, 27), date(2026, 12, 21)):
+        assert not unsaid(said).is_unsaid(day, "")
+
+
+def test_earlier_turns_replies_and_results_speak_of_days_too() -> None:
+    said, day = ["Put a meeting with Ann in the calendar."], date(2026, 11, 26)
+    more = [*said, "That is fine for me."]
+    assert unsaid(more).is_unsaid(day, "")
+    assert not unsaid(["Thursday suits me and Ann.", *said]).is_unsaid(day, "")
+    offer = Message("assistant", "Shall I take Thursday?")
+    assert not unsaid(more, (offer,)).is_unsaid(day, "")
+    assert not unsaid(said, results=({"lead_time": "3 days"},)).is_unsaid(day, "")
+    assert not unsaid(said, results=({"open": "Thursday"},)).is_unsaid(day, "")
+    assert unsaid(said, results=({"name": "Ann", "room": 7},)).is_unsaid(day, "")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["Meetings are entered three days ahead.", "Without a day use the next Thursday."],
+)
+def test_instructions_and_documentation_may_give_a_day(rule: str) -> None:
+    said, day = ["Put a meeting with Ann in the calendar."], date(2026, 11, 26)
+    assert not unsaid(said, system=f"{SYSTEM} {rule}").is_unsaid(day, "")
+    for about in ("The day, by default tomorrow", "Sonst der nächste Werktag", "默认明天"):
+        assert not unsaid(said).is_unsaid(day, about)
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        "Current date: 2026-11-23",
+        "Heute ist 2026-11-23.",
+        "Hoy es 2026-11-23.",
+        "今天是2026-11-23。",
+        "اليوم 2026-11-23.",
+    ],
+)
+def test_today_is_known_from_a_sentence_or_the_clock(system: str) -> None:
+    said, day = ["Put a meeting with Ann in the calendar."], date(2026, 11, 26)
+    assert unsaid(said, system=system).is_unsaid(day, "")
+    assert unsaid(said, system="Help.", today=TODAY).is_unsaid(day, "")
+    assert not unsaid(said, system="Help.").is_unsaid(day, "")
+    assert not unsaid(said, system="The offer is of 2026-11-23.").is_unsaid(day, "")
+
+
+@pytest.mark.parametrize(
+    ("said", "day", "is_far"),
+    [
+        ("Book a table at Roma for 4 people.", date(2031, 7, 4), True),
+        ("Book a table at Roma on the 4th for Ann and me.", date(2031, 7, 4), True),
+        ("Book a table at Roma on the 4th for Ann and me.", date(2026, 12, 4), False),
+        ("Book a table at Roma on July 4 for Ann and me.", date(2031, 7, 4), False),
+        ("Book a table at Roma on 4/7 for Ann and me.", date(2031, 7, 4), False),
+        ("Book a table at Roma on the 4th in 2031 for me.", date(2031, 7, 4), False),
+        ("Book a table at Roma on the 4th, in five years.", date(2031, 7, 4), False),
+        ("Buche uns einen Tisch im Roma am 4., bitte.", date(2031, 7, 4), True),
+        ("Zarezerwuj stolik w Romie na 4 osoby.", date(2031, 7, 4), False),  # cannot be read
+    ],
+)
+def test_a_day_is_too_far_where_neither_its_month_nor_its_year_was_said(
+    said: str, day: date, is_far: bool
+) -> None:
+    assert unsaid([said]).is_too_far(day) is is_far
+    assert not unsaid([said], system="Help.").is_too_far(day)  # no day is known
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("Book a table for Christmas Eve.", date(2026, 12, 24)),
+        ("Enter it for the first Tuesday in June.", date(2027, 6, 1)),
+        ("Trag das Treffen zu Ostern ein.", date(2027, 3, 28)),
+        ("Apunta la cena de Semana Santa en el calendario.", date(2027, 3, 27)),
+        ("请把春节聚会加到日历里。", date(2027, 2, 6)),
+        ("أضف حفل عيد الفطر إلى التقويم.", date(2027, 3, 10)),
+    ],
+)
+def test_a_season_or_a_month_may_mean_a_day_within_a_year(said: str, day: date) -> None:
+    assert unsaid([said]).may_be_yearly(day)
+    assert not unsaid([said]).may_be_yearly(day + timedelta(days=3 * 365))
+    assert not unsaid(["Book a table at Roma, please."]).may_be_yearly(day)
+
+
+@given(st.text(max_size=60), st.dates())
+def test_any_text_and_day_can_be_judged(said: str, day: date) -> None:
+    found = unsaid([said])
+    assert found.is_unsaid(day, said) in (True, False)
+    assert found.is_too_far(day) in (True, False)
+    assert found.may_be_yearly(day) in (True, False)
