@@ -11,12 +11,15 @@ from callwright.nouns.types import compute_digest
 from callwright_lab.benchmarks.bfcl.sample import (
     CATEGORIES,
     MULTI_TURN,
+    Case,
     draw_sample,
     find_half,
     open_final,
     parse_categories,
     read_cases,
+    read_tool_sets,
     render_sample,
+    sort_for_cache,
 )
 
 INVENTED = {"multiple": [f"multiple_{n}" for n in range(60)]}
@@ -74,3 +77,19 @@ def test_a_ledger_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     ledger.write_text("{")
     with pytest.raises(ConfigError, match="is no ledger"):
         open_final(ledger, "raw m", "a", "day 1")
+
+
+def test_cases_with_the_same_tools_are_run_behind_one_another() -> None:
+    names = ["a", "b", "c", "d"]
+    cases = [Case(name, "multi_turn_base", "dev") for name in names]
+    cases.append(Case("e", "multiple", "dev"))
+    sets = {"a": ("Files",), "b": ("Travel",), "c": ("Files",), "d": ("Files", "Travel")}
+    made = sort_for_cache(cases, sets)
+    assert [case.id for case in made] == ["a", "c", "b", "d", "e"]
+    assert sort_for_cache(made, {}) == made
+
+
+def test_the_suite_names_the_environments_of_its_cases(wheel: Path) -> None:
+    sets = read_tool_sets(["multi_turn_base", "multiple"])
+    assert sets["multi_turn_base_0"] == ("TwitterAPI", "GorillaFileSystem")
+    assert sets["multiple_0"] == ()

@@ -32,9 +32,9 @@ class EarlierTurns:
     numbered: int = 0
 
     def list_unasked(self, query: str, tools: Sequence[Tool]) -> tuple[ToolResult, ...]:
-        """The writes that are not made again upon this request: all of them where it only thanks, and
-        of a question those of declared tools of which it surely does not speak ("What was the number
-        again?"). Where its language cannot be read, none of them.
+        """The writes that are not made again upon this request: all of them where it only thanks,
+        and of a question those of declared tools of which it surely does not speak ("What was the
+        number again?"). Where its language cannot be read, none of them.
         """
         if only_thanks(query, self.words):
             return self.written

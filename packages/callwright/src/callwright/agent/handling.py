@@ -13,13 +13,13 @@ help.
 
 @dataclass(slots=True)
 class CallHandling:
-    """The treatment of a run's calls. ``as_written``: they leave as the model wrote them, or
-    fail as a tool's own do; ``unchecked``: and what their schema says decides nothing.
-    ``is_trusted``: values that stand nowhere else are somebody's own, not a model's. ``may_fetch``:
-    what the answer names as missing may be fetched. ``fills_schema``: they come from replies that
-    are held to a schema of calls, and a model calls too readily there: a value that nothing states
-    holds back reads too, and tools that declare nothing. ``implied``: tools and optional arguments of
-    theirs that no word states and that the conversation implies.
+    """The treatment of a run's calls. ``as_written``: they leave as the model wrote them, or fail
+    as a tool's own do; ``unchecked``: and what their schema says decides nothing. ``is_trusted``:
+    values that stand nowhere else are somebody's own, not a model's. ``may_fetch``: what the answer
+    names as missing may be fetched. ``fills_schema``: they come from replies that are held to a
+    schema of calls, and a model calls too readily there: a value that nothing states holds back
+    reads too, and tools that declare nothing. ``implied``: tools and optional arguments of theirs
+    that no word states and that the conversation implies.
     """
 
     may_repair: bool = True

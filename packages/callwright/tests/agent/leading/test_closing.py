@@ -30,7 +30,7 @@ DONE = ToolResult("r1", "order", {"code": "B", "pieces": 5}, {"id": "O-5"})
 
 
 class _Own(LedContext):
-    def begin(self) -> tuple[Message, ...]:
+    def build_prefix(self) -> tuple[Message, ...]:
         return Message("system", "form"), Message("user", self.query)
 
 

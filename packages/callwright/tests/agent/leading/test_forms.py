@@ -53,7 +53,7 @@ def test_what_the_client_allows_is_the_form(
     made = form.build_schema([ORDER])["anyOf"][0]["properties"]
     assert [*made] == keys
     assert made["calls"]["maxItems"] == most
-    assert told in form.told
+    assert told in form.description
 
 
 def test_where_a_call_is_demanded_there_is_no_other_reply() -> None:
@@ -71,7 +71,7 @@ def test_a_list_of_options_is_no_longer_than_there_are_options() -> None:
 def test_the_instructions_tell_the_tools_and_the_form() -> None:
     said = render_led([ORDER], CallForm(), SMALL).content
     assert "order(day" in said
-    assert CallForm().told in said
+    assert CallForm().description in said
 
 
 CALL = {"name": "order", "arguments": {"day": "A"}}

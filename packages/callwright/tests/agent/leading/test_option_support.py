@@ -39,7 +39,9 @@ def test_optional_values_of_a_list_are_judged() -> None:
         ("speed", "express"), ("gift", True), ("size", 2),
     ]  # fmt: skip
     assert options[0].letters == "ABC"
-    assert 'A) "slow"\nB) "express"\nC) the user does not say' in (options[0].render()[-1].content)
+    assert 'A) "slow"\nB) "express"\nC) the user does not say' in (
+        options[0].render_question()[-1].content
+    )
     assert not find_options({"gift": False, "many": 7, "other": True}, TOOL)
 
 

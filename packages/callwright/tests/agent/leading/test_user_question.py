@@ -31,7 +31,7 @@ VAGUE, CLEAR = '{"question": "Could you tell me more?"}', '{"question": "How man
 
 
 def asked(text: str) -> UserQuestion:
-    return UserQuestion.about(HELD, [ORDER], text, [])
+    return UserQuestion.build(HELD, [ORDER], text, [])
 
 
 @pytest.mark.parametrize(
@@ -61,5 +61,5 @@ def test_where_the_message_is_a_request_only_a_question_is_let_through(
     ],
 )
 def test_what_a_question_does_not_name_follows_it(text: str, reply: str, told: str) -> None:
-    said = asked(text).read(reply)
+    said = asked(text).read_reply(reply)
     assert said.startswith(told) if told.endswith("quantity") else said == told

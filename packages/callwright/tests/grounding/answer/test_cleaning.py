@@ -76,7 +76,7 @@ def test_a_token_that_somebody_names_is_meant() -> None:
     said = "The token <|im_end|> ends a turn."
     draft = Draft(said)
     cleaner = DraftCleaner(facts_of("What does <|im_end|> do?", RESULTS, ()))
-    assert cleaner.clean(draft) is draft
+    assert cleaner.clean_draft(draft) is draft
     assert cleaner.list_edits() == []
 
 

@@ -41,7 +41,9 @@ from callwright_lab.benchmarks.bfcl.sample import (
     open_final,
     parse_categories,
     read_cases,
+    read_tool_sets,
     render_sample,
+    sort_for_cache,
 )
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 from callwright_lab.benchmarks.comparison.task_sets import Half
@@ -302,7 +304,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             given.python,
             given.limit_seconds,
         )
-        left = run_rows(rows, cases, setup)
+        tool_sets = read_tool_sets(parse_categories(given.categories))
+        left = run_rows(rows, sort_for_cache(cases, tool_sets), setup)
         sys.stdout.write(f"{left} cases left: the same command goes on\n" if left else "")
     sys.stdout.write(render_report(read_rows(given.results)) + "\n")
     return 0

@@ -85,5 +85,7 @@ class CallOutcome:
 
 
 def make_call_key(tool: Tool, arguments: JsonObject) -> bytes:
-    """Return the key that equal calls share, however they spell a number or an argument's default."""
+    """Return the key that equal calls share, however they spell a number or an argument's
+    default.
+    """
     return make_write_key(tool, arguments).encode()

@@ -2,9 +2,9 @@
 order.
 
 Calls that are ready together run together, in one TaskGroup; each goes its own way
-(:mod:`agent.execution.call_runner`). The steps of a plan run as a stream, each as soon as its inputs exist
-(:mod:`agent.execution.stream`). Of the one and the other alike, what they change for the run is merged when
-all have come together, in their order and not in that of time.
+(:mod:`agent.execution.call_runner`). The steps of a plan run as a stream, each as soon as its
+inputs exist (:mod:`agent.execution.stream`). Of the one and the other alike, what they change for
+the run is merged when all have come together, in their order and not in that of time.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ class Executor(RunFacts):
 
     def begin_with(self, facts: RecordedFacts, *, in_view: bool = True) -> None:
         """Begin with the facts that earlier segments of the run recorded: writes in doubt stay in
-        doubt, and ids go on. ``in_view``: the results are there to be seen and cited, as if they had
-        just come; not so where a plan is frozen, which no result may have a part in.
+        doubt, and ids go on. ``in_view``: the results are there to be seen and cited, as if they
+        had just come; not so where a plan is frozen, which no result may have a part in.
         """
         self._numbered = max(self._numbered, facts.numbered)
         self.state = self.state.with_facts(facts)
@@ -166,8 +166,8 @@ class Executor(RunFacts):
         """Execute calls that may run at the same time; tools outside ``allowed`` are refused by
         construction.
 
-        A call of a tool of ``may_defer`` with a number or date from nowhere is held instead of executed:
-        a later result may give it. ``by``: who wrote the calls, ``model``, ``retry`` or
+        A call of a tool of ``may_defer`` with a number or date from nowhere is held instead of
+        executed: a later result may give it. ``by``: who wrote the calls, ``model``, ``retry`` or
         ``substitute`` (journals of earlier versions hold ``analogy`` too). What the gate refuses of
         calls that no model wrote is dropped, and a retry may be a call that was made before. Tools
         whose call was held or refused for a made-up value are in ``lacking``. ``beside``: ids of
@@ -307,8 +307,8 @@ class Executor(RunFacts):
                 yield MadeCall(key, runner.task.id)
 
     def _note_writes(self, results: Sequence[ToolResult]) -> None:
-        """After a write the same reads may say something else, and a result that is pending is not the
-        last; after a write in doubt its tool is not called again.
+        """After a write the same reads may say something else, and a result that is pending is not
+        the last; after a write in doubt its tool is not called again.
         """
         tools = self._index.tools
         wrote = False

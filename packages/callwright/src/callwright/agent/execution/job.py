@@ -123,8 +123,8 @@ class Job(StepContext):
         return WrittenAnswer(add_question(said, asked, held))
 
     def _list_unstated(self) -> list[HeldCall]:
-        """The writes that were kept back for a value that nothing states, the last of each tool, and
-        that no later call made good.
+        """The writes that were kept back for a value that nothing states, the last of each tool,
+        and that no later call made good.
         """
         good, reads = self.facts.succeeded | self.facts.state.replaced, list_reads(self.tools)
         held = {one.call.tool: one for one in self.facts.held if one.is_unstated}

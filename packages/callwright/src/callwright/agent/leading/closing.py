@@ -1,5 +1,5 @@
-"""The end of a turn that is led, over calls of our own: the answer from the results, a question for what
-only the user can know, or words where nothing was asked for.
+"""The end of a turn that is led, over calls of our own: the answer from the results, a question for
+what only the user can know, or words where nothing was asked for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def close_turn(led: LedContext, write: Callable[..., Dialogue]) -> Dialogue:
     :func:`~callwright.grounding.write_answer` asks them, in ``words``.
     """
     if led.is_idle:
-        return WrittenAnswer((yield from _speak(led)))
+        return WrittenAnswer((yield from _say_freely(led)))
     unstated = led.list_unstated()
     if unstated and not led.has_written():
         asked = yield from _ask_user(led, unstated)
@@ -36,7 +36,7 @@ def close_turn(led: LedContext, write: Callable[..., Dialogue]) -> Dialogue:
         written = WrittenAnswer(report_outcome(led.facts.results, led.query))
     else:
         words = Words(_name_spoken(led), led.has_written())
-        written = yield from _put_behind(led.begin(), write(words=words))
+        written = yield from _put_behind(led.build_prefix(), write(words=words))
     asked = (yield from _ask_user(led, unstated)) if unstated else ""
     if not asked:
         return written
@@ -48,7 +48,7 @@ def _name_spoken(context: StepContext) -> str:
     return name_language(guess_spoken(context.query, earlier)) or "the language of the user"
 
 
-def _speak(led: LedContext) -> Generator[ChatRequest, Reply, Answer]:
+def _say_freely(led: LedContext) -> Generator[ChatRequest, Reply, Answer]:
     """The model's own words on a message that asks for nothing."""
     asked = (*led.conversation, Message("user", led.query))
     most = led.facts.profile.answer_tokens
@@ -57,7 +57,7 @@ def _speak(led: LedContext) -> Generator[ChatRequest, Reply, Answer]:
 
 
 def _ask_user(led: LedContext, held: Sequence[HeldCall]) -> Generator[ChatRequest, Reply, str]:
-    _, *talk = led.begin()  # without the instructions for calls
+    _, *talk = led.build_prefix()  # without the instructions for calls
     return (yield from ask_user(held, led, talk))
 
 
@@ -67,19 +67,21 @@ def ask_user(
     """A question to the user for the values that nothing states, without which these calls are not
     made; "" where the model has none. ``talk``: the conversation behind which it is asked.
     """
-    question = UserQuestion.about(held, context.tools, context.query, context.facts.results)
+    question = UserQuestion.build(held, context.tools, context.query, context.facts.results)
     request = ChatRequest(
-        (*talk, *question.render(_name_spoken(context))),
+        (*talk, *question.render_messages(_name_spoken(context))),
         purpose="question",
         max_tokens=context.facts.profile.answer_tokens,
     )
     if context.mode == "schema":
         request = replace(request, schema=question.schema)
-    return question.read((yield request).text)
+    return question.read_reply((yield request).text)
 
 
 def add_question(answer: Answer, asked: str, held: Sequence[HeldCall]) -> Answer:
-    """The answer with a question to the user behind it, and why it is asked under what is missing."""
+    """The answer with a question to the user behind it, and why it is asked under what is
+    missing.
+    """
     missing = tuple(dict.fromkeys(f"{one.call.tool}: {one.reason}" for one in held))
     return replace(
         answer,

@@ -1,8 +1,8 @@
-"""Calls that come too early: an identifier of theirs is still to be looked up, and a tool that was not
-called yet gives it.
+"""Calls that come too early: an identifier of theirs is still to be looked up, and a tool that was
+not called yet gives it.
 
-Two signs are looked for. The value stands nowhere: it was made up, for an optional argument as for a
-required one. Or it was said and is none of the identifiers that the tool takes, as far as the
+Two signs are looked for. The value stands nowhere: it was made up, for an optional argument as for
+a required one. Or it was said and is none of the identifiers that the tool takes, as far as the
 request tells: "book the room Birch", where ``list_rooms`` gives the ``room_id``.
 """
 
@@ -30,8 +30,8 @@ from callwright.schema.compiled import compiled_for
 
 
 class IntendedCall(NamedTuple):
-    """A call that was decided on before what it needs was known. ``lacking``: the arguments that the
-    results of ``givers`` give.
+    """A call that was decided on before what it needs was known. ``lacking``: the arguments that
+    the results of ``givers`` give.
     """
 
     call: ToolCall
@@ -57,7 +57,9 @@ class IntendedCall(NamedTuple):
         )
 
     def complete(self, tool: Tool, results: Sequence[ToolResult]) -> ToolCall:
-        """The call with each value that the results of its givers give, where they give just one."""
+        """The call with each value that the results of its givers give, where they give just
+        one.
+        """
         found = [result for result in results if result.ok and result.tool in self.givers]
         given = dict(self.call.arguments) if isinstance(self.call.arguments, dict) else {}
         for key in self.lacking:
@@ -68,8 +70,8 @@ class IntendedCall(NamedTuple):
 
 
 def _list_values(key: str, tool: Tool, results: Sequence[ToolResult]) -> list[Json]:
-    """The different values of results that stand under the name of an argument, or, of a text with a
-    format, that have this format.
+    """The different values of results that stand under the name of an argument, or, of a text with
+    a format, that have this format.
     """
     part = tool.properties.get(key)
     accepts = compiled_for(tool).root.property(key)
@@ -87,7 +89,9 @@ def _list_values(key: str, tool: Tool, results: Sequence[ToolResult]) -> list[Js
 
 @dataclass(frozen=True, slots=True)
 class EarlyCall:
-    """A call, the arguments whose values are still to be looked up, and the tools that give them."""
+    """A call, the arguments whose values are still to be looked up, and the tools that give
+    them.
+    """
 
     call: ToolCall
     arguments: tuple[str, ...]

@@ -31,9 +31,9 @@ _WHY = 120  # characters of the reason for no call
 
 @dataclass(frozen=True, slots=True)
 class CallForm:
-    """The form of a reply. ``several``: it may hold more than one call, ``most`` at most, ``least`` at
-    least. ``wishes``: it states before them what the request asks for; a reply of one call does not.
-    ``may_decline``: "no call" is a reply.
+    """The form of a reply. ``several``: it may hold more than one call, ``most`` at most, ``least``
+    at least. ``wishes``: it states before them what the request asks for; a reply of one call does
+    not. ``may_decline``: "no call" is a reply.
     """
 
     several: bool = True
@@ -43,7 +43,7 @@ class CallForm:
     may_decline: bool = True
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The form as the instructions tell it."""
         if not self.several:
             return _ONE
@@ -88,7 +88,7 @@ def _bound_lists(schema: JsonObject) -> JsonObject:
 def render_led(tools: Sequence[Tool], form: CallForm, profile: ModelProfile) -> Message:
     """The instructions of a turn that is led: signatures, for a small model reads slowly."""
     told = render_signatures(tools, profile)
-    return prompts.render("led", tools=told, form=form.told)[0]
+    return prompts.render("led", tools=told, form=form.description)[0]
 
 
 def read_guided_calls(
@@ -127,10 +127,10 @@ def hold_to_meant(tools: Sequence[Tool], held: Sequence[HeldCall]) -> tuple[Tool
     argument of a tool was wrong, it takes these values only.
     """
     wrong = {one.call.tool: one for one in held if one.meant}
-    return tuple(_narrow(tool, wrong[tool.name]) for tool in tools if tool.name in wrong)
+    return tuple(_narrow_tool(tool, wrong[tool.name]) for tool in tools if tool.name in wrong)
 
 
-def _narrow(tool: Tool, held: HeldCall) -> Tool:
+def _narrow_tool(tool: Tool, held: HeldCall) -> Tool:
     key = held.missing[0] if len(held.missing) == 1 else ""
     part = tool.properties.get(key)
     if not isinstance(part, dict):

@@ -39,13 +39,13 @@ _NO_USE = "the model saw no use for it here"
 class LedContext(StepContext):
     """The context of one turn. ``form``: how calls are asked for.
 
-    ``wishes``: those of the turn's first reply, once each of them had its call; ``stated``: those of
-    the first reply of all. ``is_served``: a later reply asks for nothing new, and no more is asked.
-    ``is_idle``: the user only greets or thanks. ``is_asked_again``: a further question of this round
-    was asked about a call.
+    ``wishes``: those of the turn's first reply, once each of them had its call; ``stated``: those
+    of the first reply of all. ``is_served``: a later reply asks for nothing new, and no more is
+    asked. ``is_idle``: the user only greets or thanks. ``is_asked_again``: a further question of
+    this round was asked about a call.
 
-    ``held``: the calls of this round that were not made, and why; ``left``: those of earlier rounds,
-    for want of a value; ``dropped``: equal calls, which are made once.
+    ``held``: the calls of this round that were not made, and why; ``left``: those of earlier
+    rounds, for want of a value; ``dropped``: equal calls, which are made once.
     """
 
     form: CallForm = field(default_factory=CallForm)
@@ -63,25 +63,27 @@ class LedContext(StepContext):
         """Return True if a reply with calls is held to a schema."""
         return self.mode == "schema"
 
-    def begin(self) -> tuple[Message, ...]:
+    def build_prefix(self) -> tuple[Message, ...]:
         """The messages with which every question begins; none where the driver puts them there."""
         return ()
 
-    def arrange(self, calls: Sequence[ToolCall]) -> list[tuple[ToolCall, ...]]:
-        """The calls as they are made, those of one group at the same time; all at once where somebody
-        else makes them.
+    def group_calls(self, calls: Sequence[ToolCall]) -> list[tuple[ToolCall, ...]]:
+        """The calls as they are made, those of one group at the same time; all at once where
+        somebody else makes them.
         """
         return [tuple(calls)]
 
     def pick_meant(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-        """Those of a reply's calls that are made at once; equal ones that are not are kept apart."""
+        """Those of a reply's calls that are made at once; equal ones that are not are kept
+        apart.
+        """
         meant = list_meant_calls(calls, self.query, self.tools)
         self.dropped += meant.dropped
         return meant.calls
 
     def leave_out_unlikely(self, calls: tuple[ToolCall, ...]) -> Steps[tuple[ToolCall, ...]]:
-        """The calls without optional values that the conversation makes no likelier; as they are where
-        whoever makes them judges that.
+        """The calls without optional values that the conversation makes no likelier; as they are
+        where whoever makes them judges that.
         """
         return calls
         yield
@@ -92,8 +94,8 @@ class LedContext(StepContext):
         self.left, self.held = self.list_left(), []
 
     def list_left(self) -> tuple[HeldCall, ...]:
-        """The calls without a value that nothing states, of all rounds so far, that hold another one
-        which the user said and no call of this turn was made with: that wish is still open.
+        """The calls without a value that nothing states, of all rounds so far, that hold another
+        one which the user said and no call of this turn was made with: that wish is still open.
         """
         said = ProvenanceIndex(self.query)
         kept: dict[str, HeldCall] = {}
@@ -114,14 +116,14 @@ class LedContext(StepContext):
         actor: str = "",
     ) -> Steps[Bound]:
         if self.is_served and not step.open_points:
-            return _bound((), tools)
+            return _build_bound((), tools)
         reply = yield from self.ask_for_calls(
             tools, self._render_question(tools, step), actor=actor
         )
         calls = self.read_calls(reply, tools)
         if not step.open_points and self._repeats_wishes(reply.text, calls):
             calls = ()
-        return _bound(calls, tools)
+        return _build_bound(calls, tools)
 
     def ask_for_calls(
         self,
@@ -132,10 +134,10 @@ class LedContext(StepContext):
         most: int = 0,
         actor: str = "",
     ) -> Steps[Reply]:
-        """One question for calls of these tools, and its reply. ``most``: so many calls, by default as
-        many as the form allows.
+        """One question for calls of these tools, and its reply. ``most``: so many calls, by default
+        as many as the form allows.
         """
-        messages = (*self.begin(), *question)
+        messages = (*self.build_prefix(), *question)
         room = self.facts.profile.output_tokens
         request = ChatRequest(messages, purpose="bind", max_tokens=room)
         if self.is_held_to_schema:
@@ -167,8 +169,8 @@ class LedContext(StepContext):
         return any(result.ok and result.tool not in reads for result in self.facts.results)
 
     def has_failed_write(self) -> bool:
-        """Return True if a write of this turn failed and no later one did what the user said of it: a
-        small model tells of it as if it were done.
+        """Return True if a write of this turn failed and no later one did what the user said of it:
+        a small model tells of it as if it were done.
         """
         reads, said = list_reads(self.tools), ProvenanceIndex(self.query)
         results = [result for result in self.facts.results if result.tool not in reads]
@@ -178,8 +180,8 @@ class LedContext(StepContext):
         )
 
     def came_to_nothing(self) -> bool:
-        """Return True if all calls of this turn were answered, and with nothing: what is missing then
-        is what the request asks for, not what these calls would have found.
+        """Return True if all calls of this turn were answered, and with nothing: what is missing
+        then is what the request asks for, not what these calls would have found.
         """
         results = self.facts.results
         return all(r.ok and is_empty_result(r.content, r.arguments) for r in results)
@@ -224,6 +226,6 @@ def _is_said(value: Json, said: ProvenanceIndex) -> bool:
     return is_number(value) and said.holds(value)
 
 
-def _bound(calls: tuple[ToolCall, ...], tools: Sequence[Tool]) -> Bound:
+def _build_bound(calls: tuple[ToolCall, ...], tools: Sequence[Tool]) -> Bound:
     called = {call.tool for call in calls}
     return Bound(calls, tuple(Skip(t.name, _NO_USE) for t in tools if t.name not in called))

@@ -1,5 +1,5 @@
-"""Which calls of one reply are made at once: equal ones that are meant more than once, and those that
-lack nothing which a lookup beside them gives.
+"""The calls of one reply that are made at once: equal ones that are meant more than once, and those
+that lack nothing which a lookup beside them gives.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class MeantCalls(NamedTuple):
 
 
 def list_meant_calls(calls: Sequence[ToolCall], query: str, tools: Sequence[Tool]) -> MeantCalls:
-    """Those of one reply's calls that are made at once. Equal reads are one call, as are equal writes
-    that the request surely wants once. A write that lacks an identifier which a lookup beside it gives
-    has its turn when it is known.
+    """Those of one reply's calls that are made at once. Equal reads are one call, as are equal
+    writes that the request surely wants once. A write that lacks an identifier which a lookup
+    beside it gives has its turn when it is known.
     """
     from callwright.repair.rules.equal_calls import may_be_meant_again
 

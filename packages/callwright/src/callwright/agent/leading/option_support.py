@@ -1,9 +1,9 @@
 """Optional values out of a list that no word states and that the conversation implies.
 
 A model that fills a schema fills all of it, so what no word states is left out. But "something that
-grows fast" asks for ``speed: "express"`` without the word, in any language. The model can be asked how
-likely it holds each value, once with the conversation and once without it. A value whose share grows
-clearly by the conversation is implied. This is the pointwise mutual information of value and
+grows fast" asks for ``speed: "express"`` without the word, in any language. The model can be asked
+how likely it holds each value, once with the conversation and once without it. A value whose share
+grows clearly by the conversation is implied. This is the pointwise mutual information of value and
 conversation (Church and Hanks, 1990), read off the probabilities of one token.
 
 A model that states no probabilities is not judged by.
@@ -45,9 +45,9 @@ class Option:
         """One letter for each value, and one for none."""
         return _LETTERS[: len(self.values) + 1]
 
-    def render(self) -> tuple[Message, ...]:
+    def render_question(self) -> tuple[Message, ...]:
         """The question for one letter, behind the conversation or behind none."""
-        return prompts.render("option", **_render(self))
+        return prompts.render("option", **_render_values(self))
 
 
 def find_options(left_out: Mapping[str, Json], tool: Tool) -> list[Option]:
@@ -74,7 +74,7 @@ def list_values(tool: Tool, key: str) -> tuple[Json, ...]:
     return tuple(listed) if isinstance(listed, list) and is_listed else ()
 
 
-def _render(option: Option) -> dict[str, str]:
+def _render_values(option: Option) -> dict[str, str]:
     part = option.tool.properties.get(option.key)
     about = part.get("description") if isinstance(part, dict) else None
     told = [*(to_canonical_json(value) for value in option.values), _NOT_SAID]

@@ -1,15 +1,15 @@
-"""Layers for calls that somebody else carries out: begun anew with each request of a client, over the
-facts that its messages tell.
+"""Layers for calls that somebody else carries out: begun anew with each request of a client, over
+the facts that its messages tell.
 
-The order is RETO's schema-level constraint (section 3.2, Inference), read off the facts instead of a
-plan, so that nothing has to be remembered between two requests: a tool waits while an identifier
+The order is RETO's schema-level constraint (section 3.2, Inference), read off the facts instead of
+a plan, so that nothing has to be remembered between two requests: a tool waits while an identifier
 that it requires is neither said nor returned and another tool gives it. All others of a round are
 offered together. A request that needs no tool ends without a call.
 
 Three things are not left to the model alone. A call whose identifier is still to be looked up waits
-for the lookup (:mod:`callwright.agent.leading.early_calls`). Numbers, quotations and options of the request
-that stand in no call are asked about once more. A job that goes on is looked after with the read
-that takes what the job returned.
+for the lookup (:mod:`callwright.agent.leading.early_calls`). Numbers, quotations and options of the
+request that stand in no call are asked about once more. A job that goes on is looked after with the
+read that takes what the job returned.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ _MOST_POLLS = 6  # of one job in a turn: the client asks at once, a job takes it
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of the engine that a client's agent is given; each may be left out, to see its effect.
+    """The parts of the engine that a client's agent is given; each may be left out, to see its
+    effect.
 
     ``select``: the tools that a request needs are chosen first, of more than ``choose_above``.
     ``layers``: only tools are offered that need not wait. ``prerequisites``: what gives a needed
@@ -55,8 +56,9 @@ class Parts:
 
 
 class LeadPolicy:
-    """The policy. ``chosen``: the tools that the model chose for this request before; ``intended``: the
-    calls that it decided on and that came too early. Both may be forgotten between two requests.
+    """The policy. ``chosen``: the tools that the model chose for this request before; ``intended``:
+    the calls that it decided on and that came too early. Both may be forgotten between two
+    requests.
     """
 
     name = "lead"

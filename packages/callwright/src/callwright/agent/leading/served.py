@@ -51,9 +51,9 @@ def asks_for_nothing_new(
     results: Sequence[ToolResult],
     said: ProvenanceIndex,
 ) -> bool:
-    """Return True if a later reply of a turn only asks for what was done. ``first``: the wishes of the
-    first reply, if each of them had its call; ``results``: of the turn; ``said``: what was said,
-    without any result.
+    """Return True if a later reply of a turn only asks for what was done. ``first``: the wishes of
+    the first reply, if each of them had its call; ``results``: of the turn; ``said``: what was
+    said, without any result.
     """
     if not (wishes and calls and first and results):
         return False

@@ -1,10 +1,10 @@
 """One round of a turn: the policy is carried on until calls are made, by whoever makes them.
 
-Between the policy's decision and the calls stands what is the same for every driver. Equal calls are
-made once unless they are meant again. A write to a record that the request does not name is asked
-about. A call that was held because the user's words lead to another value, or may, is asked for once
-more, before other tools have their turn: a small model takes one of those in the place of the right
-one.
+Between the policy's decision and the calls stands what is the same for every driver. Equal calls
+are made once unless they are meant again. A write to a record that the request does not name is
+asked about. A call that was held because the user's words lead to another value, or may, is asked
+for once more, before other tools have their turn: a small model takes one of those in the place of
+the right one.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Ste
     """Have the calls of an action made, as far as they are meant. Returns True if any was."""
     calls = yield from context.leave_out_unlikely(context.pick_meant(action.calls))
     named = yield from _ask_for_named(calls, context)
-    if (yield from _make(named or calls, action, policy, context)):
+    if (yield from _have_made(named or calls, action, policy, context)):
         return True
     return (yield from _ask_for_meant(action, policy, context))
 
 
-def _make(
+def _have_made(
     calls: Sequence[ToolCall], action: Execute, policy: LeadPolicy, context: LedContext
 ) -> Steps[bool]:
     made: list[ToolCall] = []
-    for group in context.arrange(calls):
+    for group in context.group_calls(calls):
         came: Returned = yield action._replace(calls=group)
         context.held += came.held
         made += came.left
@@ -85,13 +85,13 @@ def _ask_for_meant(action: Execute, policy: LeadPolicy, context: LedContext) -> 
     """
     meant = [one for one in context.held if one.meant]
     wrong = meant or _list_misread(context)
-    tools = hold_to_meant(policy.tools, meant) or _pick(policy.tools, wrong)
+    tools = hold_to_meant(policy.tools, meant) or _pick_tools(policy.tools, wrong)
     if not tools or context.is_asked_again:
         return False
     problem = " ".join(dict.fromkeys(one.reason for one in wrong))
     # where two days may be meant, a small model takes both
     calls = yield from _ask_again(problem, tools, context, may_decline=not meant, most=len(wrong))
-    return bool(calls) and (yield from _make(calls, action, policy, context))
+    return bool(calls) and (yield from _have_made(calls, action, policy, context))
 
 
 def _list_misread(context: LedContext) -> list[HeldCall]:
@@ -105,7 +105,7 @@ def _list_misread(context: LedContext) -> list[HeldCall]:
     ]
 
 
-def _pick(tools: Sequence[Tool], held: Sequence[HeldCall]) -> tuple[Tool, ...]:
+def _pick_tools(tools: Sequence[Tool], held: Sequence[HeldCall]) -> tuple[Tool, ...]:
     names = {one.call.tool for one in held}
     return tuple(tool for tool in tools if tool.name in names)
 

@@ -37,7 +37,7 @@ class UserQuestion:
     is_request: bool
 
     @classmethod
-    def about(
+    def build(
         cls,
         held: Sequence[HeldCall],
         tools: Sequence[Tool],
@@ -55,9 +55,9 @@ class UserQuestion:
         """The form of the reply."""
         return QUESTION if self.is_request else QUESTION_OR_REPLY
 
-    def render(self, language: str) -> tuple[Message, ...]:
-        """The messages that ask the model for it, behind the conversation. ``language``: the name of
-        the one that the user speaks.
+    def render_messages(self, language: str) -> tuple[Message, ...]:
+        """The messages that ask the model for it, behind the conversation. ``language``: the name
+        of the one that the user speaks.
         """
         calls = ", ".join(dict.fromkeys(one.call.tool for one in self.held))
         missing = "; ".join(self.list_missing())
@@ -67,7 +67,7 @@ class UserQuestion:
         """The arguments that nothing states, those of each call as one text."""
         return _list_missing(self.held, self.tools)
 
-    def read(self, text: str) -> str:
+    def read_reply(self, text: str) -> str:
         """The text for the user in a reply: the question, and what it does not name of the missing
         values; "" where there is none.
         """

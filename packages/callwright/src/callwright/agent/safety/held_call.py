@@ -13,8 +13,8 @@ UNSTATED_VALUE: Final = "unstated_value"
 @dataclass(frozen=True, slots=True)
 class HeldCall:
     """A call that must not be made. ``is_sent``: the guard only reports, so the client got it.
-    ``meant``: days or numbers that the user's words lead to in the place of others; ``missing``: the
-    names of arguments whose values nothing states.
+    ``meant``: days or numbers that the user's words lead to in the place of others; ``missing``:
+    the names of arguments whose values nothing states.
     """
 
     call: ToolCall

@@ -32,8 +32,8 @@ from callwright.repair.outcome import is_in_doubt
 from callwright.repair.pending import is_pending
 
 Before: TypeAlias = Literal["done", "unknown", "thanked"]
-"""What came of the same call: it was done, or it may have been; or it was done in an earlier turn, and
-the user has only thanked since.
+"""What came of the same call: it was done, or it may have been; or it was done in an earlier turn,
+and the user has only thanked since.
 """
 
 

@@ -1,8 +1,8 @@
 """The engine that leads a client's agent behind the proxy, over calls of our own.
 
 Each round begins anew over the facts, as each request of a client does
-(:mod:`callwright.agent.leading`): tools that need not wait are offered together, and the model states
-its wishes before its calls. A round that makes no call ends the run.
+(:mod:`callwright.agent.leading`): tools that need not wait are offered together, and the model
+states its wishes before its calls. A round that makes no call ends the run.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from callwright.parsing import parse_calls
 
 
 class Guided(Stepwise):
-    """Offers the tools that need not wait, round by round, until a round makes no call or the run has
-    had as many rounds as its limit of turns allows.
+    """Offers the tools that need not wait, round by round, until a round makes no call or the run
+    has had as many rounds as its limit of turns allows.
     """
 
     name = "guided"
@@ -68,9 +68,9 @@ class Guided(Stepwise):
 @dataclass(slots=True, kw_only=True)
 class _OwnTurn(LedContext):
     """The context whose questions begin with the run's conversation, its calls and their results.
-    ``policy`` chooses the tools that they tell of; ``run``: the context of the run, whose plan grows.
-    ``shares``: how likely the model holds values without any conversation; ``is_silent``: it states
-    no probabilities.
+    ``policy`` chooses the tools that they tell of; ``run``: the context of the run, whose plan
+    grows. ``shares``: how likely the model holds values without any conversation; ``is_silent``: it
+    states no probabilities.
     """
 
     policy: LeadPolicy
@@ -78,13 +78,13 @@ class _OwnTurn(LedContext):
     shares: dict[str, float] = field(default_factory=dict)
     is_silent: bool = False
 
-    def begin(self) -> tuple[Message, ...]:
+    def build_prefix(self) -> tuple[Message, ...]:
         told = render_led(self.policy.tools or self.tools, self.form, self.facts.profile)
         return (told, *self.conversation, Message("user", self.asked), *self._render_results())
 
-    def arrange(self, calls: Sequence[ToolCall]) -> list[tuple[ToolCall, ...]]:
-        """The calls with their places in the plan. What is read before a write is read before it, and
-        what is read behind it is read behind it.
+    def group_calls(self, calls: Sequence[ToolCall]) -> list[tuple[ToolCall, ...]]:
+        """The calls with their places in the plan. What is read before a write is read before it,
+        and what is read behind it is read behind it.
         """
         reads = {tool.name for tool in self.tools if tool.effects.read_only}
         groups = groupby(calls, lambda call: call.tool in reads)
@@ -134,13 +134,13 @@ class _OwnTurn(LedContext):
 
     def _ask_gain(self, option: Option) -> Steps[float | None]:
         """The gain of a value by the conversation; None where the model states no probabilities."""
-        told = yield from self._ask_share(option, self.begin())
+        told = yield from self._ask_share(option, self.build_prefix())
         if told is None:
             self.is_silent = True
             return None
         key = f"{option.tool.name} {option.key} {option.value!r}"
         if key not in self.shares:
-            alone = (self.begin()[0], Message("user", NO_CONVERSATION))
+            alone = (self.build_prefix()[0], Message("user", NO_CONVERSATION))
             untold = yield from self._ask_share(option, alone)
             if untold is None:
                 return None
@@ -148,7 +148,7 @@ class _OwnTurn(LedContext):
         return compute_gain(told, self.shares[key])
 
     def _ask_share(self, option: Option, talk: tuple[Message, ...]) -> Steps[float | None]:
-        messages = (*talk, *option.render())
+        messages = (*talk, *option.render_question())
         request = ChatRequest(messages, "option", max_tokens=1, top_logprobs=MOST_SHOWN)
         return read_share((yield from ask(request, None)), option)
 

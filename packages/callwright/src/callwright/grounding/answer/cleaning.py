@@ -1,5 +1,5 @@
-"""Statements of an answer without what is no word of it: leftovers of a chat template, and the turns
-of others that a model writes after its own.
+"""Statements of an answer without what is no word of it: leftovers of a chat template, and the
+turns of others that a model writes after its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class DraftCleaner:
         self._filter = LeftoverFilter(self._is_named)
         self.removed: list[str] = []
 
-    def clean(self, draft: Draft) -> Draft | None:
+    def clean_draft(self, draft: Draft) -> Draft | None:
         """The statement without leftovers; None where nothing is left of it."""
         parts = [*self._filter.feed(f"{draft.glue}{draft.text}"), *self._filter.flush()]
         removed = join_removed(parts)

@@ -128,7 +128,9 @@ def write_answer(
         why = facts.phrases["no_reply"]
         return WrittenAnswer(build_abstention(results, skips, why, query))
     cleaner = DraftCleaner(facts)
-    kept = [cleaned for one in drafts.statements if (cleaned := cleaner.clean(one)) is not None]
+    kept = [
+        cleaned for one in drafts.statements if (cleaned := cleaner.clean_draft(one)) is not None
+    ]
     drafts = join_echoes(replace(drafts, statements=tuple(kept)), facts)
     drafts = leave_echoes_out(drafts, facts) if words is not None else drafts
     written, edits = _Written(is_in_words=words is not None), list[Edit]()

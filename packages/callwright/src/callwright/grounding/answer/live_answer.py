@@ -50,7 +50,7 @@ class LiveAnswer:
         self._cleaner = self._cleaner or DraftCleaner(self.facts)
         for begun in read_begun_drafts(reply, self._ids)[self._taken :]:
             self._taken += 1
-            draft = self._cleaner.clean(begun)
+            draft = self._cleaner.clean_draft(begun)
             if draft is None:
                 continue
             statement = decide_statement(draft, self.facts, len(self._texts))

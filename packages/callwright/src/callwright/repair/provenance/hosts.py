@@ -65,7 +65,7 @@ def is_unsaid_name(value: str, said: Sequence[str], texts: Iterable[str]) -> boo
         label in every
         or (len(label) >= _TELLING and any(label in text for text in squashed))
         or any(len(word) >= _TELLING and word in label for word in every)
-        or _shortens(label, words)
+        or _is_shortened(label, words)
         for label in telling
     )
 
@@ -74,8 +74,10 @@ def _is_other_script(text: str) -> bool:
     return script_of(text) not in ("", "Latn")
 
 
-def _shortens(label: str, words: Sequence[str]) -> bool:
-    """Return True if a short label may be made of the first letters of words, or of letters of one."""
+def _is_shortened(label: str, words: Sequence[str]) -> bool:
+    """Return True if a short label may be made of the first letters of words, or of letters of
+    one.
+    """
     if not 1 < len(label) <= _SHORT:
         return False
     firsts = "".join(word[0] for word in words)

@@ -2,8 +2,8 @@
 
 A model that has to fill a date takes tomorrow, or a day of its training. A rule that holds such a
 call must be sure. So each text of the user has to be in a language with a pack, today has to be
-known, and whatever could mean a day speaks for the date: a unit of time, a holiday, "next", an event
-that has its day, a number that leads to it, or a choice that is left to the model.
+known, and whatever could mean a day speaks for the date: a unit of time, a holiday, "next", an
+event that has its day, a number that leads to it, or a choice that is left to the model.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[\n。！？；]")
 _DAY = ENGLISH.pattern("calendar.day")
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-?\d\d-?\d\d")
 _PAIR = re.compile(r"(?<![\d.,])(\d{1,2})[./-](\d{1,2})(?!\d)")
-_WRITTEN = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|(?<!\d)\d{1,2}(?:st|nd|rd|th)\b")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_ORDINAL = ENGLISH.pattern("days.ordinal")
 _CLOCK = re.compile(r"\d:\d\d|\d\s?[ap]\.?m\b")
 _LONGEST_MONTH = 31
 
@@ -72,8 +73,8 @@ class UnsaidDays:
         )
 
     def is_too_far(self, day: date) -> bool:
-        """Return True if a day is more than a year from every day that is known, and its month or its
-        year was not said. Nothing is too far where no day was said and today is not known.
+        """Return True if a day is more than a year from every day that is known, and its month or
+        its year was not said. Nothing is too far where no day was said and today is not known.
         """
         if not self._spoken or self._is_within_a_year(day):
             return False
@@ -82,18 +83,19 @@ class UnsaidDays:
             any(str(day.year) in text for text in texts)
             or float(day.year % 100) in self._sources.numbers_apart
             or any(_says_month(text, day) for text in texts)
-            or any(_says("long_spans", text, PACKS) for text in self._sources.said_texts)
+            or any(_says_any("long_spans", text, PACKS) for text in self._sources.said_texts)
         )
 
     def may_be_yearly(self, day: date) -> bool:
-        """Return True if the user names a season or a holiday, and the day lies within a year of one
-        that is known; or names the day's month, and it does so, or no day is known.
+        """Return True if the user names a season or a holiday, and the day lies within a year of
+        one that is known; or names the day's month, and it does so, or no day is known.
         """
         is_near = self._is_within_a_year(day)
         if not is_near and self._days | self._spoken:
             return False
         return any(
-            _says_month(text, day) or (is_near and _says("yearly_days", text, _list_codes(code)))
+            _says_month(text, day)
+            or (is_near and _says_any("yearly_days", text, _list_codes(code)))
             for text, code in zip(self._said, self._languages, strict=True)
         )
 
@@ -135,7 +137,7 @@ class UnsaidDays:
     @cached_property
     def _todays(self) -> frozenset[date]:
         """The days that the clock, or a sentence such as "Today is …", tells to be today."""
-        parts = (part for text in chain(*self._others) for part in _split(text))
+        parts = (part for text in chain(*self._others) for part in _split_sentences(text))
         found = frozenset(day for part in parts if _tells_today(part) for day in _find_days(part))
         today = self._sources.today
         return found | {today} if today is not None else found
@@ -150,7 +152,7 @@ class UnsaidDays:
         return any(n in apart or n * _A_WEEK in apart for n in numbers)
 
 
-def _split(text: str) -> list[str]:
+def _split_sentences(text: str) -> list[str]:
     return _SENTENCE_END.split(text)
 
 
@@ -161,15 +163,15 @@ def _find_days(text: str) -> Iterator[date]:
 
 
 def _tells_today(part: str) -> bool:
-    return _says("says_today", part, PACKS) and any(True for _ in _find_days(part))
+    return _says_any("says_today", part, PACKS) and any(True for _ in _find_days(part))
 
 
 def _without_today(text: str) -> str:
     """A text without the sentences that tell which day it is."""
-    return "\n".join(part for part in _split(text) if not _tells_today(part))
+    return "\n".join(part for part in _split_sentences(text) if not _tells_today(part))
 
 
-def _says(entry: str, text: str, codes: Iterable[str]) -> bool:
+def _says_any(entry: str, text: str, codes: Iterable[str]) -> bool:
     folded = fold_text(text)
     packs = (found for code in codes if (found := pack(code)) is not None)
     return any(language.says(f"days.{entry}", folded) for language in packs)
@@ -183,7 +185,7 @@ def _may_mean_day(text: str, code: str) -> bool:
     if (
         _names_day(text, codes, _LEAST_SAID)
         or _CLOCK.search(fold_text(text))
-        or _says("day_hints", text, codes)
+        or _says_any("day_hints", text, codes)
     ):
         return True
     return any(_is_day_of_month(m[1], m[2]) for m in _PAIR.finditer(text))
@@ -194,9 +196,9 @@ def _names_day(text: str, codes: Iterable[str], least: int) -> bool:
     one of these languages. ``least``: letters of a name that counts.
     """
     folded = fold_text(text)
-    if _WRITTEN.search(folded) or _ISO_DAY.search(folded):
+    if any(one.search(folded) for one in (_YEAR, _ORDINAL, _ISO_DAY)):
         return True
-    if _says("day_nouns", text, codes):
+    if _says_any("day_nouns", text, codes):
         return True
     return any(_names_near_day(folded, language, least) for language in _list_packs())
 
@@ -213,7 +215,9 @@ def _is_day_of_month(first: str, second: str) -> bool:
 
 
 def _says_month(text: str, day: date) -> bool:
-    """Return True if a text says a day's month: by its name, or in figures beside the day's number."""
+    """Return True if a text says a day's month: by its name, or in figures beside the day's
+    number.
+    """
     folded, wanted = fold_text(text), {day.day, day.month}
     for language in _list_packs():
         names = [name for name, month in language.months.items() if month == day.month]
@@ -225,7 +229,7 @@ def _says_month(text: str, day: date) -> bool:
 def _gives_day(about: str) -> bool:
     """Return True if a documentation may give a day where none was said: "by default tomorrow"."""
     folded = fold_text(about)
-    if _says("default_day", about, PACKS):
+    if _says_any("default_day", about, PACKS):
         return True
     languages = _list_packs()
     near = (word for language in languages for word, n in language.near_days.items() if n)
@@ -235,7 +239,9 @@ def _gives_day(about: str) -> bool:
 
 
 def _list_codes(code: str) -> Iterable[str]:
-    """The languages in which a text is read: its own and English, or all where its own is not known."""
+    """The languages in which a text is read: its own and English, or all where its own is not
+    known.
+    """
     return {code, "en"} if code else PACKS
 
 

@@ -3,9 +3,9 @@ either, or is from nowhere.
 
 A rule that acts on this must be sure, so it reads only what a schema declares: numbers, and texts
 with a ``format`` or a ``pattern``. A plain text may be a paraphrase or a translation; it is judged
-only where it is a full date, a list of mail addresses or a numbered identifier ("ORD-123"). A schema
-that allows several kinds is read for the kind of the value that was given. What could be derived
-counts as known: a unit converted, a sum, half of it, the day after a day that was named,
+only where it is a full date, a list of mail addresses or a numbered identifier ("ORD-123"). A
+schema that allows several kinds is read for the kind of the value that was given. What could be
+derived counts as known: a unit converted, a sum, half of it, the day after a day that was named,
 five nights from the 15th. Only numbers that stand alone count there, not those inside a code. Where
 the number words of the user's language are not known, every whole number and every day counts as
 known: it may have been said in words.
@@ -149,8 +149,8 @@ class ValueJudge:
         return self._sources.holds(value) or self._holds_derived(value, role)
 
     def _is_unfilled(self, value: Json, node: Node) -> bool:
-        """Return True for a text that stands for a value which is not there, as "unknown" does, unless
-        somebody said it.
+        """Return True for a text that stands for a value which is not there, as "unknown" does,
+        unless somebody said it.
         """
         if not isinstance(value, str) or not value.strip() or _is_listed(value, node):
             return False
@@ -230,7 +230,9 @@ class ValueJudge:
         return speaks_of_one(self._said) or 1.0 in said.numbers_apart
 
     def _is_left_of_group(self, value: float) -> bool:
-        """Return True for the 3 of "three dozen", which is said of 36, unless it stands elsewhere."""
+        """Return True for the 3 of "three dozen", which is said of 36, unless it stands
+        elsewhere.
+        """
         said, sizes = self._read_last_words()
         is_said = value in said or not value.is_integer()
         if is_said or not any(s >= _IN_WORDS and value * s in said for s in sizes):
@@ -239,7 +241,9 @@ class ValueJudge:
         return sum(float(row) == value for row in figures) <= 1 and not self._counts_by_groups()
 
     def _read_last_words(self) -> tuple[frozenset[float], frozenset[float]]:
-        """The numbers that the last message says in words, and the sizes of the groups it counts by."""
+        """The numbers that the last message says in words, and the sizes of the groups it counts
+        by.
+        """
         last = self._said[-1] if self._said else ""
         codes = number_languages(last, language_of(" ".join(self._said)))
         return read_number_words(last, codes), group_sizes(last, codes)
@@ -277,8 +281,9 @@ class ValueJudge:
         return {n for many in under.values() for n in (float(len(many)), round(sum(many), 6))}
 
     def _is_unsaid_day(self, text: str, node: Node) -> bool:
-        """Return True for a day that is certainly nobody's: a declared write has it and nobody spoke
-        of a day, or it is years away from those that are known and only its number may be said.
+        """Return True for a day that is certainly nobody's: a declared write has it and nobody
+        spoke of a day, or it is years away from those that are known and only its number may be
+        said.
         """
         day = calendar_day(text[:10])
         if day is None or self.find_meant_days() or self._find_named_day() is not None:
@@ -316,8 +321,8 @@ class ValueJudge:
         return any(abs((day - other).days) <= self._near for other in self._known_days)
 
     def list_meant(self, value: Json, node: Node, arguments: JsonObject) -> tuple[str, ...]:
-        """The days, as text, that the user's words lead to in the place of a date; in the place of a
-        number the only one that the last message says in words, unless ``arguments`` hold it.
+        """The days, as text, that the user's words lead to in the place of a date; in the place of
+        a number the only one that the last message says in words, unless ``arguments`` hold it.
         """
         if _classify_schema(node, value) == "number":
             return self._list_said_numbers(arguments)
@@ -381,8 +386,8 @@ class ValueJudge:
         return UnsaidDays(self._sources, self._said, self._known_days, spoken)
 
     def _list_possible_todays(self) -> set[date]:
-        """The days from which "tomorrow" may count: those that were said, else today, and only where
-        neither is known those of results, such as a clock's.
+        """The days from which "tomorrow" may count: those that were said, else today, and only
+        where neither is known those of results, such as a clock's.
         """
         spoken = days_in(self._sources.said_texts)
         today = {self._sources.today} if self._sources.today is not None else set()
@@ -476,8 +481,8 @@ def _is_computed(value: float, numbers: set[float]) -> bool:
 
 
 def _classify_schema(node: Node, value: Json, depth: int = 0) -> str:
-    """``number``, the format of a text, ``pattern``, or ``text``, by what a schema says of values of
-    this one's kind; "" for what it leaves open or lists.
+    """``number``, the format of a text, ``pattern``, or ``text``, by what a schema says of values
+    of this one's kind; "" for what it leaves open or lists.
     """
     node = node.resolved()
     schema = node.schema
@@ -505,7 +510,9 @@ def _classify_kinds(kinds: Sequence[Json], schema: JsonObject, value: Json) -> s
 
 
 def read_day(value: Json, node: Node) -> date | None:
-    """The day of a scalar that its schema or its form tells to be a date, with or without a time."""
+    """The day of a scalar that its schema or its form tells to be a date, with or without a
+    time.
+    """
     if not isinstance(value, str):
         return None
     role = _classify_schema(node, value)

@@ -32,9 +32,9 @@ def names_other_number(call: ToolCall, query: str) -> bool:
 
 
 def count_asked(call: ToolCall, query: str) -> int:
-    """How often the request surely asks for a call. Where it speaks of doing something again, that is
-    twice, or as often as the largest number says that the call does not hold; else as often as it
-    says all values of the call that it says at all, and at least once.
+    """Return how often the request surely asks for a call. Where it speaks of doing something again, that
+    is twice, or as often as the largest number says that the call does not hold; else as often as
+    it says all values of the call that it says at all, and at least once.
     """
     said = max(1, _count_values(call, query))
     if asks_again(query) is not True:
@@ -51,7 +51,7 @@ def _iter_other_numbers(call: ToolCall, query: str) -> Iterator[int]:
 
 
 def _count_values(call: ToolCall, query: str) -> int:
-    """How often the request says the value of the call that it says least often; 0 where it says
+    """Return how often the request says the value of the call that it says least often; 0 where it says
     none.
     """
     values = iter_scalars(call.arguments if isinstance(call.arguments, dict) else {})

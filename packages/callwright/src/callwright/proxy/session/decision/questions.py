@@ -167,7 +167,7 @@ def ask_in_words(
     if unstated and context.schema:  # held to a question, a reply cannot claim what was not done
         question = user_question.ask_about(unstated, context)
         reply = yield Question("words", user_question.build_body(question, context))
-        made.text.append(question.read(reply.text) or problem)
+        made.text.append(question.read_reply(reply.text) or problem)
         return
     live = words.LiveWords(context)
     reply = yield Question("words", guided.build_body_in_words(context, problem), live.read)

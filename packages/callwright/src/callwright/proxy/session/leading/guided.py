@@ -45,8 +45,8 @@ def build_body(
 
 def begin_messages(context: Context, shown: Sequence[Tool] = ()) -> list[Json]:
     """The client's messages with our instructions, as all questions for calls begin. ``shown``: the
-    tools that the instructions of a led turn tell of, the same in every round, so that the upstream's
-    prompt cache holds.
+    tools that the instructions of a led turn tell of, the same in every round, so that the
+    upstream's prompt cache holds.
     """
     if shown:
         form = build_form(context, is_led=True)
@@ -90,7 +90,9 @@ def build_body_in_words(context: Context, problem: str = "") -> JsonObject:
 def build_schema(
     context: Context, *, least: int = 1, offered: Sequence[Tool] = (), may_decline: bool = True
 ) -> JsonObject:
-    """The schema of the tools that can be called now, "no call" allowed unless the client insists."""
+    """The schema of the tools that can be called now, "no call" allowed unless the client
+    insists.
+    """
     ready = [
         t
         for t in context.toolset.tools
@@ -123,7 +125,7 @@ def _render_instructions(context: Context) -> str:
             "parameters": tool.input_schema,
         }
         lines.append(json_bytes({"type": "function", "function": function}).decode())
-    form = build_form(context, is_led=False).told
+    form = build_form(context, is_led=False).description
     return prompts.render("guided", tools="\n".join(lines), form=form)[0].content
 
 

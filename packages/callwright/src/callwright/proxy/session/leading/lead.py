@@ -96,7 +96,7 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     led = build_context(context, ClientContext)
     led.form = guided.build_form(context, is_led=True)
     led.wishes, led.left = before.wishes, before.left
-    yield from _drive(take_round(policy, led), context, policy, led, made)
+    yield from _carry_out_steps(take_round(policy, led), context, policy, led, made)
     decided = DecidedBefore(policy.chosen, policy.intended, led.wishes, led.list_left())
     remember_decided(context, decided)
     made.dropped = led.dropped
@@ -107,11 +107,11 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     if policy.chosen is not None:
         made.notes.append(f"chosen: {', '.join(policy.chosen) or 'no tool'}")
     if made.is_readable and made.decision is None:
-        yield from _speak(context, led, policy, made)
+        yield from _answer_or_ask(context, led, policy, made)
     return made
 
 
-def _speak(
+def _answer_or_ask(
     context: Context, led: LedContext, policy: LeadPolicy, made: Lead
 ) -> Generator[Question, Reply, None]:
     """Decide on what is said where no call is left: the checked answer, and a question for what
@@ -126,7 +126,7 @@ def _speak(
         if answer is not None and is_open and not unstated:
             points = [context.query] if led.came_to_nothing() else answer.missing
             missing = carry_on(policy.fetch_missing(led, points), policy, led)
-            yield from _drive(missing, context, policy, led, made)
+            yield from _carry_out_steps(missing, context, policy, led, made)
             made.is_readable = True  # there is an answer, whatever came of that
         if made.decision is not None:
             return
@@ -148,10 +148,10 @@ def _ask_user(
     """A question to the user for the values that nothing states; "" where the upstream has none."""
     question = user_question.ask_about(held, context)
     made.reply = yield Question("words", user_question.build_body(question, context))
-    return question.read(made.reply.text)
+    return question.read_reply(made.reply.text)
 
 
-def _drive(
+def _carry_out_steps(
     steps: Steps[bool], context: Context, policy: LeadPolicy, led: LedContext, made: Lead
 ) -> Generator[Question, Reply, None]:
     """Carry out actions until there are calls for the client, or no more actions."""
@@ -182,8 +182,8 @@ def write_answer(
 ) -> Generator[Question, Reply, Answer | None]:
     """The answer from the results of this turn, in the user's language, every statement of it
     checked; None where there is no result to answer from, and the model speaks for itself. A small
-    model tells of a write that failed as if it were done, so that is told without it. ``shown``: the
-    tools of which the questions for calls tell.
+    model tells of a write that failed as if it were done, so that is told without it. ``shown``:
+    the tools of which the questions for calls tell.
     """
     state = context.state
     if not any(result.ok for result in state.results):
@@ -219,7 +219,9 @@ def write_answer(
 
 
 def _build_body_behind(request: ChatRequest, context: Context, shown: Sequence[Tool]) -> JsonObject:
-    """A question of our own behind the client's conversation, which begins as those for calls do."""
+    """A question of our own behind the client's conversation, which begins as those for calls
+    do.
+    """
     body = followup.copy_settings(context)
     begun = guided.begin_messages(context, shown) if shown else context.body["messages"]
     body["messages"] = [*begun, *messages_out(request.messages)]
@@ -280,8 +282,8 @@ def _carry_out(
 
 
 def build_body(action: Ask, context: Context, shown: tuple[Tool, ...] = ()) -> JsonObject:
-    """The request that puts a question of the policy to the upstream. One for calls stands behind the
-    client's messages. ``shown``: the tools that its instructions tell of.
+    """The request that puts a question of the policy to the upstream. One for calls stands behind
+    the client's messages. ``shown``: the tools that its instructions tell of.
     """
     request = action.request
     if action.tools:
@@ -298,11 +300,11 @@ def build_body(action: Ask, context: Context, shown: tuple[Tool, ...] = ()) -> J
 
 
 def recall_decided(context: Context) -> DecidedBefore:
-    """Return what was decided for this very request before: a memory that may be lost at any time, and
-    then the questions are asked again. Two users may ask in the same words; calls that rest on the
-    results of one are none of the other's.
+    """Return what was decided for this very request before: a memory that may be lost at any time,
+    and then the questions are asked again. Two users may ask in the same words; calls that rest on
+    the results of one are none of the other's.
     """
-    found = context.toolset.decided.get(_key(context), DecidedBefore())
+    found = context.toolset.decided.get(_make_key(context), DecidedBefore())
     if found.seen and _list_seen(context)[: len(found.seen)] != found.seen:
         return DecidedBefore(found.chosen)
     return found
@@ -312,9 +314,9 @@ def remember_decided(context: Context, decided: DecidedBefore) -> None:
     """Keep what was decided for this very request."""
     known = context.toolset.decided
     if decided == DecidedBefore():
-        known.pop(_key(context), None)
+        known.pop(_make_key(context), None)
         return
-    known[_key(context)] = decided._replace(seen=_list_seen(context))
+    known[_make_key(context)] = decided._replace(seen=_list_seen(context))
     while len(known) > _REMEMBERED:
         known.pop(next(iter(known)))
 
@@ -325,7 +327,7 @@ def _list_seen(context: Context) -> tuple[bytes, ...]:
     return tuple(sha256(json_bytes([one.tool, one.content])).digest() for one in results)
 
 
-def _key(context: Context) -> bytes:
+def _make_key(context: Context) -> bytes:
     asked = context.state.asked
     said = [[message.role, message.content] for message in asked.conversation]
     told = json_bytes([context.body.get("model"), asked.query, said])

@@ -20,7 +20,7 @@ def build_body(option: Option, context: Context, *, is_told: bool) -> JsonObject
     spoken = context.body["messages"] if is_told else _untell(context.body["messages"])
     body["messages"] = [
         *guided.add_instructions(spoken, context.instructions),
-        *messages_out(option.render()),
+        *messages_out(option.render_question()),
     ]
     body |= {"temperature": 0, "max_tokens": 1, "logprobs": True, "top_logprobs": MOST_SHOWN}
     return body
