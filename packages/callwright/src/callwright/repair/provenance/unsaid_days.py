@@ -112,7 +112,7 @@ class UnsaidDays:
 
     @cached_property
     def _others(self) -> tuple[list[str], list[str]]:
-        """What others than the user said: before the user's first text, and after it."""
+        """The texts of others than the user: before the user's first one, and after it."""
         users = {*self._said}
         texts = [text for text in self._sources.said_texts if text]
         if texts and texts[0] == self._sources.query and texts[0] in users:
