@@ -87,6 +87,14 @@ def test_a_write_that_failed_is_told_without_the_model() -> None:
     assert asked == []
 
 
+def test_a_write_that_failed_is_told_before_the_user_is_asked() -> None:
+    failed = ToolResult("r1", "order", {"code": "B"}, failure=Failure("tool_error", "no stock"))
+    answer, asked = close(led(failed, held=[HELD]), '{"question": "How many pieces?"}')
+    assert "no stock" in answer.text.split("\n\n")[0]
+    assert answer.text.split("\n\n")[1].startswith("How many pieces?")
+    assert len(asked) == 1
+
+
 def test_small_talk_is_answered_in_words() -> None:
     answer, asked = close(led(query="Good morning!", is_idle=True), " Good morning. ")
     assert answer.text == "Good morning."

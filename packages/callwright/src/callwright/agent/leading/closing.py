@@ -27,7 +27,7 @@ def close_turn(led: LedContext, write: Callable[..., Dialogue]) -> Dialogue:
     if led.is_idle:
         return WrittenAnswer((yield from _say_freely(led)))
     unstated = led.list_unstated()
-    if unstated and not led.has_written():
+    if unstated and not led.has_news():
         asked = yield from _ask_user(led, unstated)
         if asked:
             return WrittenAnswer(add_question(Answer(""), asked, unstated))

@@ -161,10 +161,14 @@ class LedContext(StepContext):
         left = [one for one in self.list_left() if one not in held]
         return [one for one in (*left, *held) if one.call.tool not in reads]
 
-    def has_written(self) -> bool:
-        """Return True if something of this turn is to be told before the user is asked: more was
-        done than looked up.
+    def has_news(self) -> bool:
+        """Return True if something of this turn is to be told before the user is asked for a value:
+        a write that was done, or one that failed.
         """
+        return self.has_written() or self.has_failed_write()
+
+    def has_written(self) -> bool:
+        """Return True if a write of this turn succeeded."""
         reads = list_reads(self.tools)
         return any(result.ok and result.tool not in reads for result in self.facts.results)
 

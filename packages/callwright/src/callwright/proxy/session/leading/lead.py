@@ -120,7 +120,7 @@ def _answer_or_ask(
     without = context.settings.without
     unstated = led.list_unstated()
     said: list[str] = []
-    if is_answered_by_engine(context) and not (unstated and not led.has_written()):
+    if is_answered_by_engine(context) and not (unstated and not led.has_news()):
         answer = yield from write_answer(context, led, made, policy.tools)
         is_open = answer is not None and answer.missing and not led.has_failed_write()
         if answer is not None and is_open and not unstated:
