@@ -74,9 +74,12 @@ class _Seen:
     done: dict[str, list[ToolCall]] = field(default_factory=dict)
 
     def is_asked_again(self, key: str, state: RunState) -> bool:
-        """Return True if the user surely asks for a call more often than it was done."""
+        """Return True if the user surely asks for a call more often than it was done. Where other
+        tools were called too, it is not sure of which the user speaks.
+        """
         done = self.done.get(key, [])
-        if not done or self.made.get(key) != "done":
+        others = {result.tool for result in state.results} - {call.tool for call in done}
+        if not done or others or self.made.get(key) != "done":
             return False
         from callwright.repair.rules.equal_calls import count_asked
 

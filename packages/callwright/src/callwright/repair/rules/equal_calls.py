@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
-from callwright.language.again import asks_again
+from callwright.language.times import count_times
 from callwright.nouns.types import ToolCall, is_number, iter_scalars
 from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -14,14 +15,17 @@ _MOST_AGAIN = 20  # times that somebody asks for the same
 
 
 def may_be_meant_again(call: ToolCall, query: str) -> bool:
-    """Return True unless the request surely asks for a call once: it can be read, does not speak of
-    doing it again, names no number that the call does not hold, and no value of it twice.
+    """Return True unless the request surely asks for a call once. It does if it can be read, names
+    neither a number of times nor a number that the call does not hold, and no value of it twice.
+    "Once more" asks for one call.
     """
     from callwright.repair.provenance.readable import can_read_numbers
 
-    if asks_again(query) is not False or not can_read_numbers([query]):
+    times = count_times(query)
+    if times is None or not can_read_numbers([query]):
         return True
-    return names_other_number(call, query) or _count_values(call, query) > 1
+    is_named = times > 1 or _count_values(call, query) > 1
+    return is_named or names_other_number(call, query)
 
 
 def names_other_number(call: ToolCall, query: str) -> bool:
@@ -32,14 +36,10 @@ def names_other_number(call: ToolCall, query: str) -> bool:
 
 
 def count_asked(call: ToolCall, query: str) -> int:
-    """Return how often the request surely asks for a call. Where it speaks of doing something again, that
-    is twice, or as often as the largest number says that the call does not hold; else as often as
-    it says all values of the call that it says at all, and at least once.
+    """Return how often the request surely asks for a call: as many times as it names, or as often
+    as it says all values of the call that it says at all; at least once.
     """
-    said = max(1, _count_values(call, query))
-    if asks_again(query) is not True:
-        return said
-    return max(2, said, *_iter_other_numbers(call, query))
+    return max(1, count_times(query) or 1, _count_values(call, query))
 
 
 def _iter_other_numbers(call: ToolCall, query: str) -> Iterator[int]:
@@ -51,10 +51,14 @@ def _iter_other_numbers(call: ToolCall, query: str) -> Iterator[int]:
 
 
 def _count_values(call: ToolCall, query: str) -> int:
-    """Return how often the request says the value of the call that it says least often; 0 where it says
-    none.
+    """Return how often the request says the value of the call that it says least often; 0 where it
+    says none. Two arguments of one value are said by two words.
     """
     values = iter_scalars(call.arguments if isinstance(call.arguments, dict) else {})
-    texts = (str(v) for v in values if is_number(v) or (isinstance(v, str) and v.strip()))
-    said = (re.findall(rf"(?<!\w){re.escape(text)}(?!\w)", query) for text in texts)
-    return min((len(found) for found in said if found), default=0)
+    texts = Counter(
+        str(value)
+        for value in values
+        if is_number(value) or (isinstance(value, str) and value.strip())
+    )
+    said = {text: len(re.findall(rf"(?<!\w){re.escape(text)}(?!\w)", query)) for text in texts}
+    return min((many // texts[text] for text, many in said.items() if many), default=0)

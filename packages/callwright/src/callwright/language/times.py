@@ -1,0 +1,37 @@
+"""How often a request asks for something: "twice", "dreimal", "5 veces", "两次"."""
+
+from __future__ import annotations
+
+import re
+
+from callwright.language.detect import is_foreign, language_of
+from callwright.language.pack import PACKS
+from callwright.language.vocabulary import Vocabulary
+
+_TABLE, _WRITTEN = "calls.times", "calls.times_written"
+_WITHOUT_SPACES = frozenset({"zh"})
+
+
+def count_times(text: str) -> int | None:
+    """Return the largest number of times that a text names, 1 where it names none. None where it is
+    in a language in which that cannot be read; a text of no known language is read in all of them.
+    """
+    code = language_of(text)
+    known = [one for one in ([code] if code in PACKS else PACKS) if Vocabulary(one).has(_TABLE)]
+    found = max((_count_in(text, one) for one in known), default=1)
+    if found > 1:
+        return found
+    is_read = code in known or (not code and not is_foreign(text))
+    return 1 if is_read else None
+
+
+def _count_in(text: str, code: str) -> int:
+    vocabulary, folded = Vocabulary(code), text.casefold()
+    edges = ("", "") if code in _WITHOUT_SPACES else (r"(?<!\w)", r"(?!\w)")
+    said = (
+        int(count)
+        for phrase, count in vocabulary.table(_TABLE).items()
+        if re.search(f"{edges[0]}{re.escape(phrase)}{edges[1]}", folded)
+    )
+    figures = (int(n) for n in vocabulary.pattern(_WRITTEN).findall(text))
+    return max((*said, *figures), default=1)
