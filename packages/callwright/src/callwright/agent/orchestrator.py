@@ -469,6 +469,7 @@ async def _run_query(
         ledger=ledger,
         safety=RunSafety(setup._bound, freeze, sandbox),
     )
+    executor.history = conversation
     executor.begin_after(turns.numbered, turns.list_unasked(query, tools))
     if ledger.segment > 1:
         executor.begin_with(ledger.facts, in_view=not freeze.on)

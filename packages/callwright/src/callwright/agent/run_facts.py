@@ -22,6 +22,7 @@ from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     Assumption,
     CheckedCall,
+    Message,
     Skip,
     Tool,
     ToolCall,
@@ -65,6 +66,8 @@ class RunFacts:
         self.listed: tuple[Tool, ...] | None = None
         # calls that a rule spoke against, in call order
         self.held: list[HeldCall] = []
+        # the conversation before the request as it came, with its calls and results
+        self.history: tuple[Message, ...] = ()
         # the turn behind whose conversation every question stands, the answer's too; None: each is
         # one prompt
         self.led: LedContext | None = None

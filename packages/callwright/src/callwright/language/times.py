@@ -1,4 +1,4 @@
-"""How often a request asks for something: "twice", "dreimal", "5 veces", "两次"."""
+"""Counts how often a request asks for something: "twice", "dreimal", "5 veces", "两次"."""
 
 from __future__ import annotations
 

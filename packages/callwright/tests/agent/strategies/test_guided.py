@@ -10,7 +10,7 @@ import pytest
 from callwright import Orchestrator, Run
 from callwright.agent.options import Interaction, Safety
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import READ, WRITE, Message, Reply, ToolOutput
+from callwright.nouns.types import READ, WRITE, Message, Reply, ToolCall, ToolOutput
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
@@ -124,7 +124,10 @@ async def test_what_only_the_user_can_know_is_asked_in_a_question() -> None:
 async def test_a_question_stands_behind_what_was_done() -> None:
     tool = order_tool()
     script = {
-        "bind": [wishes(ordered("A-100", 5), ordered("C-330", 90)), wishes(ordered("C-330", 90))],
+        "bind": [
+            wishes(ordered("A-100", 5), ordered("C-330", 90)),
+            *[wishes(ordered("C-330", 90))] * 2,  # asked about what is open, and once more
+        ],
         "answer": [{"final_answer": "The order of A-100 is O-5."}],
         "question": [{"question": "Which quantity of C-330?"}],
         "*": [DONE],
@@ -297,3 +300,20 @@ async def test_an_option_that_nobody_asked_for_is_left_out(query: str, *, implie
     )
     expected = {"part_code": "A-100", **({"gift": True} if implied else {})}
     assert tool.calls == [expected]
+
+
+async def test_earlier_calls_and_results_stand_in_the_conversation() -> None:
+    tool = order_tool()
+    made = ToolCall("c1", "create_order", {"part_code": "A-100", "quantity": 3})
+    talk = [
+        Message("user", "Order 3 pieces of A-100."),
+        Message("assistant", "", (made,)),
+        Message("tool", '{"order_id": "O-3"}', tool_call_id="c1"),
+        Message("assistant", "The order is O-3."),
+    ]
+    script = {"bind": [wishes(ordered("A-100", 3)), DONE], "*": [{"final_answer": "It is O-3."}]}
+    model, safety = ScriptedModel(script), Safety(allow=("*",))
+    setup = Orchestrator([fake_source(tool)], model=model, strategy="guided", safety=safety)
+    await setup.run("Please place exactly the same order once more.", talk)
+    assert model.requests[0].messages[1:5] == tuple(talk)
+    assert tool.calls == [made.arguments]

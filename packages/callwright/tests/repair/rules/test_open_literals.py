@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.nouns.types import Tool, ToolCall
-from callwright.repair.rules.open_literals import find_open_literals, holds_literal
+from callwright.repair.rules.open_literals import find_open_literals, holds_literal, list_kin_tools
 
 BALANCE = Tool(
     "get_balance",
@@ -50,6 +50,35 @@ def test_a_full_date_is_open_until_a_call_holds_it() -> None:
     query = "Book the room for 2026-12-05 and water the ficus"
     assert find_open_literals(query, [call(plant="ficus")], ()) == ("2026-12-05",)
     assert find_open_literals(query, [call(date="2026-12-05")], ()) == ()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Order 5 pieces of A-100 and 7 pieces of C-330.",
+        "Bestelle 5 Stück A-100 und 7 Stück C-330.",
+        "Pide 5 piezas de A-100 y 7 de C-330.",
+        "订购5件A-100和7件C-330。",
+        "اطلب 5 قطع من A-100 و7 قطع من C-330.",
+    ],
+)
+def test_a_code_is_open_beside_a_call_that_holds_another_of_its_form(query: str) -> None:
+    one = call(part="A-100", quantity=5)
+    assert "C-330" in find_open_literals(query, [one], ())
+    assert find_open_literals(query, [one, call(part="c-330", quantity=7)], ()) == ()
+
+
+def test_the_tool_that_took_such_a_code_takes_the_open_one() -> None:
+    one = call(part="A-100", quantity=5)
+    assert list_kin_tools(["C-330", "7"], [one]) == {"get_balance"}
+    assert list_kin_tools(["C-330", "11:00"], [one]) == frozenset()
+    assert list_kin_tools(["7"], [one]) == frozenset()
+
+
+def test_a_code_of_another_form_says_nothing() -> None:
+    query = "Order 5 pieces of A-100 for order ORD-2026-17"
+    assert find_open_literals(query, [call(part="A-100", quantity=5)], ()) == ()
+    assert find_open_literals("Close T-701", [call(subject="tickets")], ()) == ()
 
 
 def test_small_numbers_alone_are_not_open() -> None:

@@ -21,7 +21,6 @@ from callwright.nouns.types import (
     ToolCall,
     ToolOutput,
     Usage,
-    to_canonical_json,
 )
 from callwright_lab.benchmarks.agents.frameworks import Ended
 from callwright_lab.benchmarks.agents.tasks import Task
@@ -108,10 +107,8 @@ def run_own_agent(
 
 def _build_message(message: JsonObject) -> Message:
     if "calls" in message:
-        calls = "\n".join(
-            f"{c['name']}({to_canonical_json(c['arguments'])})" for c in message["calls"]
-        )
-        return Message("assistant", calls)
+        calls = tuple(ToolCall(c["id"], c["name"], c["arguments"]) for c in message["calls"])
+        return Message("assistant", "", calls)
     if message["role"] == "tool":
-        return Message("assistant", f"-> {message['content']}")
+        return Message("tool", message["content"], tool_call_id=message["id"])
     return Message(message["role"], message["content"])

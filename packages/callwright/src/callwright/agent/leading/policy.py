@@ -29,7 +29,11 @@ from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
 from callwright.dataflow.prerequisites import Prerequisites, add_producers, find_needs
 from callwright.nouns.types import Skip, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.pending import find_follow_up, is_pending
-from callwright.repair.rules.open_literals import find_open_literals, holds_literal
+from callwright.repair.rules.open_literals import (
+    find_open_literals,
+    holds_literal,
+    list_kin_tools,
+)
 
 _MADE_UP = "it names an identifier that stands neither in the conversation nor in a result"
 _SHOWN = 120  # characters of a call's arguments in a question
@@ -171,6 +175,8 @@ class LeadPolicy:
         open_ = find_open_literals(context.query, calls, self.tools)
         order = _Order(self.tools, context)
         ready = tuple(tool for tool in self.tools if not order.waits(tool))
+        if kin := list_kin_tools(open_, calls):  # one more of the same is wished for
+            ready = tuple(tool for tool in self.tools if tool.name in kin)
         if not open_ or not ready:
             return
         found = yield from _ask_for_points(context, ready, open_)

@@ -67,7 +67,7 @@ class Guided(Stepwise):
 
 @dataclass(slots=True, kw_only=True)
 class _OwnTurn(LedContext):
-    """The context whose questions begin with the run's conversation, its calls and their results.
+    """The context whose questions begin with the whole conversation, the calls and their results.
     ``policy`` chooses the tools that they tell of; ``run``: the context of the run, whose plan
     grows. ``shares``: how likely the model holds values without any conversation; ``is_silent``: it
     states no probabilities.
@@ -80,7 +80,8 @@ class _OwnTurn(LedContext):
 
     def build_prefix(self) -> tuple[Message, ...]:
         told = render_led(self.policy.tools or self.tools, self.form, self.facts.profile)
-        return (told, *self.conversation, Message("user", self.asked), *self._render_results())
+        talk = self.facts.history or self.conversation
+        return (told, *talk, Message("user", self.asked), *self._render_results())
 
     def group_calls(self, calls: Sequence[ToolCall]) -> list[tuple[ToolCall, ...]]:
         """The calls with their places in the plan. What is read before a write is read before it,
