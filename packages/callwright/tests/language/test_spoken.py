@@ -4,7 +4,7 @@ import pytest
 
 from callwright.language.detect import guess_language
 from callwright.language.pack import PACKS
-from callwright.language.spoken import guess_spoken, load_phrases, name_language
+from callwright.language.spoken import guess_spoken, load_phrases, name_language, name_spoken
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,9 @@ def test_every_language_has_every_phrase() -> None:
         assert phrases.keys() == english.keys()
         assert all(text.strip() for text in phrases.values())
     assert load_phrases("fi") == english
+
+
+def test_the_language_of_an_answer_has_a_name_even_where_nothing_tells_it() -> None:
+    assert name_spoken("Wie ist das Wetter morgen in Oslo?") == "German"
+    assert name_spoken("123") == "the language of the user"
+    assert name_spoken("123", ["Wie ist das Wetter morgen in Oslo?"]) == "German"

@@ -7,6 +7,8 @@ import pytest
 from callwright.nouns.types import (
     DESTRUCTIVE,
     READ,
+    UNKNOWN,
+    WRITE,
     CheckedCall,
     Edit,
     Effects,
@@ -70,3 +72,9 @@ def test_usage_adds_up() -> None:
         4,
         14,
     )
+
+
+def test_a_tool_declares_a_write_where_it_says_that_it_changes_something() -> None:
+    assert WRITE.declares_write
+    assert not READ.declares_write
+    assert not UNKNOWN.declares_write

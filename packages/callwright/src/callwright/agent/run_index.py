@@ -60,12 +60,9 @@ class RunIndex:
 
     def build_sources_before_writes(self) -> ProvenanceIndex | None:
         """The sources without what the writes of this run returned; None where there are none."""
-        wrote = {r.id for r in self.sources.results if self._has_written(r)} - self._earlier
+        writes = {name for name, tool in self.tools.items() if tool.effects.declares_write}
+        wrote = {r.id for r in self.sources.results if r.tool in writes} - self._earlier
         return self.sources.without(wrote) if wrote else None
-
-    def _has_written(self, result: ToolResult) -> bool:
-        tool = self.tools.get(result.tool)
-        return tool is not None and tool.effects.declared and tool.effects.may_write
 
     def take_doubts(self, state: RunState) -> None:
         """The tools that are not called because of a write of which nobody knows."""

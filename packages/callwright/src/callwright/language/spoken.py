@@ -30,6 +30,11 @@ def name_language(code: str) -> str:
     return str(DETECTION.table("names.english").get(code, ""))
 
 
+def name_spoken(said: str, earlier: Sequence[str] = ()) -> str:
+    """The language in which a user is answered, as a question to a model names it."""
+    return name_language(guess_spoken(said, earlier)) or "the language of the user"
+
+
 def load_phrases(code: str) -> Mapping[str, str]:
     """The fixed sentences and words of an answer in a language; in English where it has none."""
     return Vocabulary(code if code in PACKS else "en").table("answers.phrases")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
 
 from callwright.language.detect import is_foreign, language_of
 from callwright.language.pack import PACKS
+from callwright.language.phrases import find_phrases
 from callwright.language.vocabulary import Vocabulary
 
 _TABLE, _WRITTEN = "calls.times", "calls.times_written"
-_WITHOUT_SPACES = frozenset({"zh"})
 
 
+@lru_cache(maxsize=256)  # of one request it is asked for every call
 def count_times(text: str) -> int | None:
     """Return the largest number of times that a text names, 1 where it names none. None where it is
     in a language in which that cannot be read; a text of no known language is read in all of them.
@@ -26,12 +27,8 @@ def count_times(text: str) -> int | None:
 
 
 def _count_in(text: str, code: str) -> int:
-    vocabulary, folded = Vocabulary(code), text.casefold()
-    edges = ("", "") if code in _WITHOUT_SPACES else (r"(?<!\w)", r"(?!\w)")
-    said = (
-        int(count)
-        for phrase, count in vocabulary.table(_TABLE).items()
-        if re.search(f"{edges[0]}{re.escape(phrase)}{edges[1]}", folded)
-    )
+    vocabulary = Vocabulary(code)
+    table = vocabulary.table(_TABLE)
+    said = (int(table[phrase]) for phrase in find_phrases(text.casefold(), table, code))
     figures = (int(n) for n in vocabulary.pattern(_WRITTEN).findall(text))
     return max((*said, *figures), default=1)

@@ -138,6 +138,11 @@ class Effects:
         return not self.read_only
 
     @property
+    def declares_write(self) -> bool:
+        """Return True if a tool is declared to change something, and is no unknown one."""
+        return self.declared and self.may_write
+
+    @property
     def may_repeat(self) -> bool:
         """Return True if repeating a call whose outcome is unknown can do no further harm."""
         return self.read_only or self.idempotent or self.keyed

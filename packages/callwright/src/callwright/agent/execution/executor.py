@@ -34,7 +34,7 @@ from callwright.agent.journal.ledger import Ledger
 from callwright.agent.questions import Questions
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.clear import make_write_key
-from callwright.agent.safety.repeats import find_made
+from callwright.agent.safety.repeats import SeenCalls
 from callwright.agent.state import (
     Asked,
     DeferredCall,
@@ -95,7 +95,9 @@ class Executor(RunFacts):
             self.handling,
         )
         self._numbered = 0
-        self._keys: dict[str, str] = {}  # of calls that were made, by their ids
+        # what calls that may write came to, and the ids of those that succeeded, by their keys
+        self._seen: SeenCalls | None = None
+        self._written: dict[str, list[str]] = {}
         self._places = asyncio.Semaphore(budget.limits.concurrency)
 
     def admit(self, tools: Iterable[Tool]) -> None:
@@ -334,26 +336,41 @@ class Executor(RunFacts):
     def _reopen_unfinished(self, results: Sequence[ToolResult]) -> None:
         """Have calls made again that are not done: a read whose result is pending, a write that the
         user asks for more often, a call of unknown effects where another one has returned something
-        new since (:func:`~callwright.agent.safety.repeats.find_made`).
+        new since (:class:`~callwright.agent.safety.repeats.SeenCalls`).
         """
         tools = self._index.tools
         open_ = {r.id for r in results if r.ok and _is_read(r, tools) and is_pending(r.content)}
-        if any(r.tool in tools and not _is_read(r, tools) for r in results):
-            reopens = not self.handling.fills_schema
-            made = find_made(self.state, self._make_key, reopens=reopens)
-            writes = (r for r in self.all_results if r.ok and not _is_read(r, tools))
-            calls = (ToolCall(r.id, r.tool, r.arguments) for r in writes)
-            open_ |= {call.id for call in calls if self._make_key(call) not in made}
+        open_ |= self._find_opened([r for r in results if not _is_read(r, tools)])
         if open_:
             self.reopen(open_)
 
-    def _make_key(self, call: ToolCall) -> str:
-        """The key of a call that was made."""
-        if call.id not in self._keys:
-            tool = self._index.tools.get(call.tool)
-            given = call.arguments if isinstance(call.arguments, dict) else {}
-            self._keys[call.id] = make_write_key(tool, given) if tool is not None else call.tool
-        return self._keys[call.id]
+    def _find_opened(self, writes: Sequence[ToolResult]) -> set[str]:
+        """Note results of calls that may write; returns the ids of the calls that are open again."""
+        if self._seen is None:  # what is known of their handling is known by now
+            self._seen = SeenCalls(reopens=not self.handling.fills_schema)
+        seen, keys = self._seen, set[str]()
+        for result in writes:
+            tool = self._index.tools.get(result.tool)
+            if tool is None:
+                continue
+            key = make_write_key(tool, result.arguments)
+            keys |= {*seen.take(key, result, tool)}
+            if result.ok:
+                self._written.setdefault(key, []).append(result.id)
+                keys.add(key)
+        query, called = self.state.asked.query, {result.tool for result in self.all_results}
+        return {
+            id_
+            for key in keys
+            if key not in seen.made or seen.is_asked_again(key, query, called)
+            for id_ in self._written.get(key, ())
+        }
+
+    def rewind(self, mark: RunState) -> None:
+        super().rewind(mark)
+        self._seen, self._written = None, {}
+        tools = self._index.tools
+        self._find_opened([r for r in self.all_results if not _is_read(r, tools)])
 
     def _merge(self, task: CallTask, outcome: CallOutcome) -> None:
         """Add what one call changed for the run, besides its result."""

@@ -13,7 +13,7 @@ from callwright.agent.leading.user_question import UserQuestion
 from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.step import StepContext
 from callwright.grounding import Words, WrittenAnswer, report_outcome
-from callwright.language.spoken import guess_spoken, name_language
+from callwright.language.spoken import name_spoken
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Answer, Message, Reply, Statement
 
@@ -26,9 +26,9 @@ def close_turn(led: LedContext, write: Callable[..., Dialogue]) -> Dialogue:
     """
     if led.is_idle:
         return WrittenAnswer((yield from _say_freely(led)))
-    unstated = led.list_unstated()
+    unstated, (_, *talk) = led.list_unstated(), led.build_prefix()  # without its instructions
     if unstated and not led.has_news():
-        asked = yield from _ask_user(led, unstated)
+        asked = yield from ask_user(unstated, led, talk)
         if asked:
             return WrittenAnswer(add_question(Answer(""), asked, unstated))
         unstated = []
@@ -37,7 +37,7 @@ def close_turn(led: LedContext, write: Callable[..., Dialogue]) -> Dialogue:
     else:
         words = Words(_name_spoken(led), led.has_written())
         written = yield from _put_behind(led.build_prefix(), write(words=words))
-    asked = (yield from _ask_user(led, unstated)) if unstated else ""
+    asked = (yield from ask_user(unstated, led, talk)) if unstated else ""
     if not asked:
         return written
     return WrittenAnswer(add_question(written.answer, asked, unstated))
@@ -45,20 +45,14 @@ def close_turn(led: LedContext, write: Callable[..., Dialogue]) -> Dialogue:
 
 def _name_spoken(context: StepContext) -> str:
     earlier = [message.content for message in context.conversation if message.role == "user"]
-    return name_language(guess_spoken(context.query, earlier)) or "the language of the user"
+    return name_spoken(context.query, earlier)
 
 
 def _say_freely(led: LedContext) -> Generator[ChatRequest, Reply, Answer]:
     """The model's own words on a message that asks for nothing."""
     asked = (*led.conversation, Message("user", led.query))
-    most = led.facts.profile.answer_tokens
-    reply = yield ChatRequest(asked, purpose="words", max_tokens=most)
+    reply = yield ChatRequest(asked, "words", max_tokens=led.facts.profile.answer_tokens)
     return Answer(reply.text.strip())
-
-
-def _ask_user(led: LedContext, held: Sequence[HeldCall]) -> Generator[ChatRequest, Reply, str]:
-    _, *talk = led.build_prefix()  # without the instructions for calls
-    return (yield from ask_user(held, led, talk))
 
 
 def ask_user(

@@ -1,8 +1,7 @@
-"""Layers for calls that somebody else carries out: begun anew with each request of a client, over
-the facts that its messages tell.
+"""Layers without a plan: begun anew with each round of a turn, over the facts that are there by then.
 
 The order is RETO's schema-level constraint (section 3.2, Inference), read off the facts instead of
-a plan, so that nothing has to be remembered between two requests: a tool waits while an identifier
+a plan, so that nothing has to be remembered between two rounds: a tool waits while an identifier
 that it requires is neither said nor returned and another tool gives it. All others of a round are
 offered together. A request that needs no tool ends without a call.
 
@@ -42,8 +41,7 @@ _MOST_POLLS = 6  # of one job in a turn: the client asks at once, a job takes it
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of the engine that a client's agent is given; each may be left out, to see its
-    effect.
+    """The parts of the policy; each may be left out, to see its effect.
 
     ``select``: the tools that a request needs are chosen first, of more than ``choose_above``.
     ``layers``: only tools are offered that need not wait. ``prerequisites``: what gives a needed
@@ -114,7 +112,7 @@ class LeadPolicy:
         """Keep calls that were held back because nothing states the values of the named arguments:
         the results of the calls that leave may state them.
         """
-        writes = {tool.name for tool in self.tools if _is_known_writer(tool)}
+        writes = {tool.name for tool in self.tools if tool.effects.declares_write}
         givers = tuple(dict.fromkeys(call.tool for call in leaving if call.tool not in writes))
         known = {make_call_key(one.call) for one in self.intended}
         for call, missing in held:
@@ -264,7 +262,9 @@ class LeadPolicy:
             return ready  # nothing was done, or a job that has ended since was only begun
         # what goes on is looked after by reading
         return tuple(
-            tool for tool in ready if order.waited(tool) or (pending and not _is_known_writer(tool))
+            tool
+            for tool in ready
+            if order.waited(tool) or (pending and not tool.effects.declares_write)
         )
 
 
@@ -334,15 +334,11 @@ def _list_fresh_calls(context: StepContext) -> set[str]:
     known: set[str] = set()
     for result in context.facts.state.results:
         tool = tools.get(result.tool)
-        if tool is not None and tool.effects.may_write and tool.effects.declared:
+        if tool is not None and tool.effects.declares_write:
             known = set()
         if not is_pending(result.content):
             known.add(make_call_key(result))
     return known
-
-
-def _is_known_writer(tool: Tool) -> bool:
-    return tool.effects.declared and tool.effects.may_write
 
 
 def _may_have_written(result: ToolResult, tools: Sequence[Tool]) -> bool:

@@ -12,7 +12,7 @@ A request that surely asks for a write more than once has it as often.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -47,10 +47,11 @@ def find_made(
     made: dict[str, Before] = {}
     if only_thanks(state.asked.query, state.asked.conversation):
         made = {key_of(_call_of(r)): "thanked" for r in state.earlier if _is_done(r, tools)}
-    seen = _Seen(made, reopens)
+    seen = SeenCalls(reopens, made)
     for result in _in_turn(state):
         seen.take(key_of(_call_of(result)), result, tools.get(result.tool))
-    return {key: before for key, before in made.items() if not seen.is_asked_again(key, state)}
+    query, called = state.asked.query, {result.tool for result in state.results}
+    return {k: before for k, before in made.items() if not seen.is_asked_again(k, query, called)}
 
 
 def only_thanks(query: str, conversation: Sequence[Message]) -> bool:
@@ -62,44 +63,45 @@ def only_thanks(query: str, conversation: Sequence[Message]) -> bool:
 
 
 @dataclass(slots=True)
-class _Seen:
-    """The calls of a turn so far. ``loose`` are those that another call opens again, and what their
-    tools do; ``told`` is what calls have returned.
+class SeenCalls:
+    """The calls of a turn so far, by their keys. ``made`` are not to be made again; ``loose`` are those
+    that another call opens again, and what their tools do; ``told`` is what calls have returned.
     """
 
-    made: dict[str, Before]
     reopens: bool
+    made: dict[str, Before] = field(default_factory=dict)
     loose: dict[str, Effects] = field(default_factory=dict)
     told: set[tuple[str, str]] = field(default_factory=set)
     done: dict[str, list[ToolCall]] = field(default_factory=dict)
 
-    def is_asked_again(self, key: str, state: RunState) -> bool:
-        """Return True if the user surely asks for a call more often than it was done. Where other
-        tools were called too, it is not sure of which the user speaks.
+    def is_asked_again(self, key: str, query: str, called: Collection[str]) -> bool:
+        """Return True if the user surely asks for a call more often than it was done. ``called``: the
+        tools of this turn; where there are several, it is not sure of which the user speaks.
         """
         done = self.done.get(key, [])
-        others = {result.tool for result in state.results} - {call.tool for call in done}
-        if not done or others or self.made.get(key) != "done":
+        if not done or len(called) > 1 or self.made.get(key) != "done":
             return False
         from callwright.repair.rules.equal_calls import count_asked
 
-        return count_asked(done[0], state.asked.query) > len(done)
+        return count_asked(done[0], query) > len(done)
 
-    def take(self, key: str, result: ToolResult, tool: Tool | None) -> None:
+    def take(self, key: str, result: ToolResult, tool: Tool | None) -> list[str]:
+        """Note a result; returns the keys of the calls that it opens again."""
         effects = tool.effects if tool is not None else UNKNOWN
         if effects.read_only:
-            return
-        self._reopen(key, result)
+            return []
+        opened = self._reopen(key, result)
         before = _judge(result, tool) if tool is not None else None
         if before is None:
-            return
+            return opened
         self.made[key] = before
         if result.ok:
             self.done.setdefault(key, []).append(_call_of(result))
         if self.reopens and (effects.idempotent or not effects.declared):
             self.loose[key] = effects
+        return opened
 
-    def _reopen(self, key: str, result: ToolResult) -> None:
+    def _reopen(self, key: str, result: ToolResult) -> list[str]:
         """Another call may have changed what an earlier one would find: one that may be repeated is
         open again. One of unknown effects is where the other returned something new; a model that
         goes in circles does not.
@@ -107,10 +109,15 @@ class _Seen:
         said = to_canonical_json(result.content if result.ok else str(result.failure))
         is_new = (key, said) not in self.told
         self.told.add((key, said))
-        for other, effects in [*self.loose.items()]:
-            if other != key and (is_new or effects.declared):
-                del self.loose[other]
-                self.made.pop(other, None)
+        opened = [
+            other
+            for other, effects in self.loose.items()
+            if other != key and (is_new or effects.declared)
+        ]
+        for other in opened:
+            del self.loose[other]
+            self.made.pop(other, None)
+        return opened
 
 
 def _call_of(result: ToolResult) -> ToolCall:

@@ -109,9 +109,7 @@ def _list_left(job: Job, ran: Collection[str]) -> tuple[Tool, ...]:
     left = {slot.tool for slot in job.plan.slots if slot.id not in ran}
     done = job.facts.succeeded - left
     return tuple(
-        tool
-        for tool in job.tools
-        if tool.name not in done or not (tool.effects.declared and tool.effects.may_write)
+        tool for tool in job.tools if tool.name not in done or not (tool.effects.declares_write)
     )
 
 

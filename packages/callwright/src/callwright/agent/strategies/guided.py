@@ -29,7 +29,6 @@ from callwright.agent.strategies.strategy import Stepwise
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
-    Json,
     Message,
     Reply,
     Tool,
@@ -117,7 +116,8 @@ class _OwnTurn(LedContext):
         given = call.arguments
         if tool is None or self.is_silent or not isinstance(given, dict):
             return call
-        unsaid = {key: value for key, value in given.items() if not self._is_said(value)}
+        said = self.facts.sources
+        unsaid = {k: v for k, v in given.items() if isinstance(v, bool) or not said.holds(v)}
         for option in find_options(unsaid, tool):
             gain = yield from self._ask_gain(option)
             if gain is None:
@@ -129,9 +129,6 @@ class _OwnTurn(LedContext):
                 self.trace.add("note", text=text)
                 given = {key: value for key, value in given.items() if key != option.key}
         return replace(call, arguments=given)
-
-    def _is_said(self, value: Json) -> bool:
-        return not isinstance(value, bool) and self.facts.sources.holds(value)
 
     def _ask_gain(self, option: Option) -> Steps[float | None]:
         """The gain of a value by the conversation; None where the model states no probabilities."""

@@ -26,7 +26,6 @@ from callwright.agent.strategies.strategy import Stepwise
 from callwright.agent.strategies.tool_choice import ALONE, choose_tools
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.plan import Slot
-from callwright.nouns.types import Tool
 
 
 class Layered(Stepwise):
@@ -131,7 +130,7 @@ class Layered(Stepwise):
     ) -> Steps[None]:
         """Release what still waits for a value, unless it is known to write."""
         yield from recovery.after((index, index), finished, last=True)
-        out = context.facts.succeeded | {t.name for t in context.tools if _is_known_writer(t)}
+        out = context.facts.succeeded | {t.name for t in context.tools if t.effects.declares_write}
         yield Release(tuple(name for name in context.facts.deferred if name not in out))
 
     def _layer(
@@ -162,7 +161,7 @@ class Layered(Stepwise):
         for tool in bound.wanted:
             context.facts.note_lacking(tool)
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
-        may_defer = [name for name in slot_of if not last or _is_known_writer(by_name[name])]
+        may_defer = [name for name in slot_of if not last or by_name[name].effects.declares_write]
         yield from execute(calls, slot_of, may_defer=may_defer)
 
 
@@ -174,8 +173,3 @@ def _list_late_slots(context: StepContext) -> tuple[Slot, ...]:
         name for name, seen in facts.lacking.items() if name not in facts.succeeded and came > seen
     }
     return tuple(slot for slot in context.plan.slots if slot.tool in waiting)
-
-
-def _is_known_writer(tool: Tool) -> bool:
-    """Return True if the tool is known to write. A tool without declared effects may only read."""
-    return tool.effects.declared and tool.effects.may_write

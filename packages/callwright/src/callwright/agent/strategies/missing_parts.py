@@ -52,7 +52,7 @@ def fetch_missing(context: StepContext, missing: Sequence[str]) -> Steps[bool]:
     asked = context.facts.led or context
     bound = yield from asked.bind(tools, BindStep("layer", index, index, open_points=missing))
     calls = _place_calls(context, bound.calls)
-    writers = {tool.name for tool in tools if tool.effects.declared and tool.effects.may_write}
+    writers = {tool.name for tool in tools if tool.effects.declares_write}
     results = yield from execute(calls, (tool.name for tool in tools), may_defer=writers)
     return any(result.ok for result in results)
 
@@ -76,7 +76,7 @@ def list_fetching_tools(context: StepContext) -> tuple[Tool, ...]:
             continue
         if tool.effects.may_write and not (tool.name in planned if wished is None else wished):
             continue
-        if tool.effects.may_write and tool.effects.declared and tool.name in written:
+        if tool.effects.declares_write and tool.name in written:
             continue
         found.append(tool)
     allowed = facts.freeze.tools({tool.name for tool in found})

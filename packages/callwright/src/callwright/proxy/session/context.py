@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from callwright.agent.fold import Spoke, fold_entries, read_messages
 from callwright.agent.state import RunState
-from callwright.language.spoken import guess_spoken, name_language
+from callwright.language.spoken import name_spoken
 from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool, to_canonical_json
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.proxy.server.budget import Budget
@@ -313,7 +313,7 @@ class Context:
         """The language in which the user is answered, as a question to the upstream names it."""
         asked = self.state.asked
         earlier = [message.content for message in asked.conversation if message.role == "user"]
-        return name_language(guess_spoken(self.query, earlier)) or "the language of the user"
+        return name_spoken(self.query, earlier)
 
     @property
     def is_led_natively(self) -> bool:

@@ -40,7 +40,6 @@ from callwright.nouns.types import (
     Json,
     Tool,
     ToolCall,
-    ToolResult,
     to_canonical_json,
 )
 from callwright.proxy.session import history
@@ -152,7 +151,7 @@ class Guard:
         made = ProvenanceIndex(state.asked.query, said, (*state.earlier, *state.results))
         for call in (call for message in messages for call in message.tool_calls):
             tool = self._tools.get(call.tool)
-            if tool is not None and tool.effects.declared and tool.effects.may_write:
+            if tool is not None and tool.effects.declares_write:
                 given = call.arguments
                 made.add_text(given if isinstance(given, str) else to_canonical_json(given))
         return made
@@ -167,16 +166,13 @@ class Guard:
 
     def _before_writes(self, state: RunState) -> ProvenanceIndex | None:
         """All that was known without what the writes of this turn returned; None without any."""
-        wrote = {r.id for r in state.results if self._has_written(r)}
+        writes = {name for name, tool in self._tools.items() if tool.effects.declares_write}
+        wrote = {r.id for r in state.results if r.tool in writes}
         if not wrote:
             return None
         kept = (r for r in (*state.earlier, *state.results) if r.id not in wrote)
         said = (m for m in self._context.messages if m.role in ("user", "system"))
         return ProvenanceIndex(state.asked.query, said, kept)
-
-    def _has_written(self, result: ToolResult) -> bool:
-        tool = self._tools.get(result.tool)
-        return tool is not None and tool.effects.declared and tool.effects.may_write
 
     def _key(self, call: ToolCall, verdict: CheckedCall | Refusal) -> str:
         """Equal for calls that mean the same, those that the gate refuses by what they say."""

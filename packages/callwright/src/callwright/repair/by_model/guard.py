@@ -160,7 +160,7 @@ def _iter_lost_calls(up: Upstream, made: Sequence[ToolCall], gate: Gate) -> Iter
 
 def _list_declared_writes(tools: Sequence[Tool]) -> set[str]:
     """The tools of which somebody has said that they may change something."""
-    return {t.name for t in tools if t.effects.declared and t.effects.may_write}
+    return {t.name for t in tools if t.effects.declares_write}
 
 
 def _fixed_parts(calls: Sequence[ToolCall], up: Upstream) -> list[tuple[str, str]]:

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from callwright.language.number_words import read_number_words
 from callwright.language.pack import pack_of
+from callwright.language.phrases import WITHOUT_SPACES, find_phrases
 from callwright.language.protocol import LanguagePack
 from callwright.language.tokens import fold_text
 
 _DAYS = {"day": 1, "week": 7}
 _LONGEST_MONTH = 31
 _MONTHS = {"month": 1, "year": 12}
-_WITHOUT_SPACES = frozenset({"zh"})
 _BEFORE = re.compile(r"(?:(?<!\S)\S+\s+){0,2}\S*\s*\Z")  # at most three words before a unit
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]")
 _DIGITS = re.compile(r"(?<![\d:.,/-])\d{1,3}(?![\d:.,/-]*\d)")
@@ -120,7 +120,7 @@ def find_named_day(text: str) -> NamedDay | None:
         return None
     folded = fold_text(text)
     near = {fold_text(word): n for word, n in language.near_days.items()}
-    said = _find_phrases(folded, near, language.code)
+    said = find_phrases(folded, near, language.code)
     days = {fold_text(word): day for word, day in language.weekdays.items() if len(word) > 3}
     named = [word for word in re.findall(r"[^\W\d_]+", folded) if word in days]
     rest = folded
@@ -133,13 +133,6 @@ def find_named_day(text: str) -> NamedDay | None:
     before = "|".join(map(re.escape, map(fold_text, language.weekday_direct)))
     is_direct = before and re.search(rf"(?<!\w)(?:{before})\s+{named[0]}(?!\w)", folded)
     return NamedDay(days[named[0]]) if is_direct else None
-
-
-def _find_phrases(folded: str, phrases: Iterable[str], code: str) -> list[str]:
-    """The phrases that a text says, each as often as it does; of two that overlap the longer one."""
-    longest = sorted(map(re.escape, phrases), key=len, reverse=True)
-    edges = ("", "") if code in _WITHOUT_SPACES else (r"(?<!\w)", r"(?!\w)")
-    return re.findall(f"{edges[0]}(?:{'|'.join(longest)}){edges[1]}", folded) if longest else []
 
 
 def _may_mean_another(rest: str, language: LanguagePack, *, is_near: bool) -> bool:
@@ -161,7 +154,7 @@ def names_any(folded: str, words: Iterable[str], code: str, least: int = 3) -> b
     """Return True if a folded text has one of these words, by itself where the language parts words;
     ``least``: letters of a word that counts there.
     """
-    if code in _WITHOUT_SPACES:
+    if code in WITHOUT_SPACES:
         return any(fold_text(word) in folded for word in words)
     here = {*re.findall(r"[^\W\d_]+", folded)}
     return any(fold_text(word) in here for word in words if len(word) >= least)
@@ -171,14 +164,14 @@ def _iter_spans(folded: str, language: LanguagePack, code: str) -> Iterator[Span
     wanted = {
         fold_text(word): unit
         for word, unit in language.units.items()
-        if (unit in _DAYS or unit in _MONTHS) and (len(word) > 2 or code in _WITHOUT_SPACES)
+        if (unit in _DAYS or unit in _MONTHS) and (len(word) > 2 or code in WITHOUT_SPACES)
     }
-    edge = "" if code in _WITHOUT_SPACES else r"(?!\w)"
-    start = "" if code in _WITHOUT_SPACES else r"(?<![^\W\d_])"
+    edge = "" if code in WITHOUT_SPACES else r"(?!\w)"
+    start = "" if code in WITHOUT_SPACES else r"(?<![^\W\d_])"
     longest = sorted(map(re.escape, wanted), key=len, reverse=True)
     for match in re.finditer(f"{start}({'|'.join(longest)}){edge}", folded):
         before = folded[: match.start()]
-        told = before[-4:] if code in _WITHOUT_SPACES else _read_before(before)
+        told = before[-4:] if code in WITHOUT_SPACES else _read_before(before)
         counts = {int(n) for n in _DIGITS.findall(told)}
         counts |= {int(n) for n in read_number_words(told, [code]) if n == int(n)}
         if counts:

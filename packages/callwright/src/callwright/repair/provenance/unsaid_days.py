@@ -137,7 +137,7 @@ class UnsaidDays:
     @cached_property
     def _todays(self) -> frozenset[date]:
         """The days that the clock, or a sentence such as "Today is …", tells to be today."""
-        parts = (part for text in chain(*self._others) for part in _split_sentences(text))
+        parts = (part for text in chain(*self._others) for part in _SENTENCE_END.split(text))
         found = frozenset(day for part in parts if _tells_today(part) for day in _find_days(part))
         today = self._sources.today
         return found | {today} if today is not None else found
@@ -152,10 +152,6 @@ class UnsaidDays:
         return any(n in apart or n * _A_WEEK in apart for n in numbers)
 
 
-def _split_sentences(text: str) -> list[str]:
-    return _SENTENCE_END.split(text)
-
-
 def _find_days(text: str) -> Iterator[date]:
     matches = chain(_ISO_DAY.finditer(text), _DAY.finditer(text))
     found = (calendar_day(match[0]) for match in matches)
@@ -168,7 +164,7 @@ def _tells_today(part: str) -> bool:
 
 def _without_today(text: str) -> str:
     """A text without the sentences that tell which day it is."""
-    return "\n".join(part for part in _split_sentences(text) if not _tells_today(part))
+    return "\n".join(part for part in _SENTENCE_END.split(text) if not _tells_today(part))
 
 
 def _says_any(entry: str, text: str, codes: Iterable[str]) -> bool:

@@ -24,6 +24,7 @@ from callwright.language import ENGLISH
 from callwright.language.detect import language_of
 from callwright.language.number_words import group_sizes, number_languages, read_number_words
 from callwright.language.pack import pack
+from callwright.language.phrases import WITHOUT_SPACES
 from callwright.language.tokens import fold_text, split_identifier, squash_text
 from callwright.nouns.types import (
     Json,
@@ -78,7 +79,6 @@ _SPANS: dict[str, tuple[int, ...]] = {
 }
 _COORDINATES = ENGLISH.words("parameters.coordinate_keys")
 _TIME_UNITS = {"min": "minute", "h": "hour", "day": "day", "month": "month", "year": "year"}
-_WITHOUT_SPACES = frozenset({"zh"})
 _PERIODS = ENGLISH.listed("calendar.periods")  # that begin and end with a month
 _LONGEST_MONTH = 31
 _IN_WORDS = 12  # up to here most languages have one short word for a number
@@ -221,8 +221,7 @@ class ValueJudge:
         """Return True if the tool declares that it may write: one more or less, or another day, is
         another deed.
         """
-        effects = self._tool.effects if self._tool is not None else None
-        return effects is not None and effects.declared and effects.may_write
+        return self._tool is not None and self._tool.effects.declares_write
 
     def _may_be_one(self) -> bool:
         """Return True if the user spoke of one thing, in words or with the figure."""
@@ -451,7 +450,7 @@ def _find_spans(code: str, texts: Sequence[str]) -> Iterator[int]:
         return
     whole = fold_text(" ".join(texts))
     words = set(_WORD.findall(whole))
-    text_or_words = whole if code in _WITHOUT_SPACES else words
+    text_or_words = whole if code in WITHOUT_SPACES else words
     for written, unit in language.units.items():
         if fold_text(written) in text_or_words and unit in _TIME_UNITS:
             yield from _SPANS[_TIME_UNITS[unit]]

@@ -472,7 +472,7 @@ class ArgumentRepair:
         found = extracted.Candidate(found.value if spelled is NONE else spelled, found.kind)
         sure = found.confidence(alone=not self.others)
         effects = self.tool.effects
-        is_guess = found.is_leftover and effects.declared and effects.may_write
+        is_guess = found.is_leftover and effects.declares_write
         if is_guess or sure < self.situation.settings.least:
             said = f"'{key}' may be {to_canonical_json(found.value)[:80]}, the only such value that was said"
             self._abstain(key, sure, found.value, said)
