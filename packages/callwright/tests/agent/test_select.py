@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.agent.select import build_request, find_mentioned, read_selection
+from callwright.agent.select import build_request, find_closest, find_mentioned, read_selection
 from callwright.nouns.types import Reply, Tool
 from callwright.prompts.run_prompt import RunPrompt
 
@@ -68,3 +68,18 @@ def test_a_description_is_as_long_as_is_asked_for() -> None:
         asked = build_request("Find x", [tool], "text", description_chars=most)
         (line,) = [x for m in asked.messages for x in m.content.split("\n") if "- find: " in x]
         assert len(line.removeprefix("- find: ")) == most
+
+
+def test_the_tools_closest_to_a_request_are_found_by_its_rare_words() -> None:
+    tools = [
+        Tool("book_room", "Book a meeting room."),
+        Tool("list_rooms", "List all meeting rooms."),
+        Tool("book_flight", "Book a flight."),
+        *(Tool(f"add_{n}", "Add a number.") for n in range(9)),
+    ]
+    found = [tool.name for tool in find_closest("Book the room Birch for Friday", tools)]
+    assert found[0] == "book_room"
+    assert "add_0" not in found
+    assert find_closest("预订桦木会议室", tools) == ()
+    assert len(find_closest("Add a number to the list of rooms and book a flight", tools)) == 4
+    assert find_closest("Book a room", []) == ()

@@ -52,6 +52,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class NamedWish(NamedTuple):
+    """A part of the request that the model stated as a call of a tool."""
+
+    tool: str
+    text: str
+
+
 class Ask(NamedTuple):
     """A question to the model. ``calls``: the reply may end after so many; None: whenever it
     ends. ``actor``: who asks, "" for the policy itself, else the id of a call. ``tools``: a driver
@@ -197,7 +204,8 @@ class ToolSearch(Protocol):
 class BindStep:
     """One question of what to call, the ``index`` th of ``total``. ``open_points``: what the model
     is told is still missing. ``may_give_up``: it may also go back; ``tried`` are the steps that
-    were taken from this point before. ``callable``: the tools that may be called before any result
+    were taken from this point before. ``enabled``: the tools whose needed values are known by now,
+    and were not before. ``callable``: the tools that may be called before any result
     is there; empty: all. ``thoughts``: the model's own before a call, by the id of its result.
     """
 
@@ -208,6 +216,7 @@ class BindStep:
     open_points: Sequence[str] = ()
     may_give_up: bool = False
     tried: Sequence[str] = ()
+    enabled: Sequence[str] = ()
     callable: Collection[str] = ()
     thoughts: Sequence[tuple[str, str]] = ()
 
@@ -255,6 +264,10 @@ class StepContext:
         it.
         """
         return self.query if self.today is None else f"{self.query}\n({render_today(self.today)})"
+
+    def list_unserved(self, tools: Sequence[Tool]) -> tuple[NamedWish, ...]:  # noqa: ARG002
+        """The wishes that the model stated as calls of these tools and that had none."""
+        return ()
 
     def open_prompt(self, results: Sequence[ToolResult] | None = None) -> RunPrompt:
         """Return what all questions of this run share at this point. ``results``: what is shown, all by

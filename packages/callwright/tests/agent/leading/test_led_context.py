@@ -132,3 +132,27 @@ def test_another_deed_of_the_same_tool_makes_no_failed_one_good() -> None:
     for results in ((one, two), (two, one)):
         assert led(*results, query="Order A-1 and B-2").has_failed_write()
     assert not led(one, two, again, query="Order A-1 and B-2").has_failed_write()
+
+
+def test_a_reply_that_reads_out_the_tools_is_asked_once_more_without_their_names() -> None:
+    names = '{"wishes": ["find_part", "order"], "calls": [{"name": "order", "arguments": {}}]}'
+
+    def answer(step: BindStep, *results: ToolResult) -> tuple[list[str], Any]:
+        steps, asked, replies = led(*results).bind(TOOLS, step), [], [names, '{"no_call": "done"}']
+        try:
+            action = next(steps)
+            while True:
+                assert isinstance(action, Ask)
+                asked.append("".join(one.content for one in action.request.messages))
+                action = steps.send(Replied(Reply(replies.pop(0))))
+        except StopIteration as end:
+            return asked, end.value
+
+    asked, bound = answer(BindStep("layer"), FOUND)
+    assert len(asked) == 2
+    assert "find_part" not in asked[1]
+    assert bound.calls == ()
+    asked, _ = answer(BindStep("layer", enabled=["order"]), FOUND)
+    assert "may be called now: order." in asked[1], "what waited for a result is named"
+    asked, bound = answer(BindStep("layer"))
+    assert [call.tool for call in bound.calls] == ["order"], "the first question names none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from callwright.agent.leading.early_calls import IntendedCall
+from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy, Parts
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.state import Asked, RunState
@@ -249,3 +251,40 @@ def test_a_call_whose_lookup_was_not_made_yet_is_looked_up_first() -> None:
     seen = run(policy, replace_context(context(query=query), facts, tools), NOTHING)
     assert seen[0] == "call list_rooms"
     assert policy.intended == (left,)
+
+
+def test_a_tool_that_a_wish_names_is_offered_beside_the_others() -> None:
+    """The calls for it went to a tool that was offered in its place."""
+    query = "Cancel HB-8 and list what is left"
+    cancel = replace(ORDER, name="cancel")
+    tools = (FIND, replace(FIND, name="list_parts"), cancel, MAIL)
+    facts = RunFacts(RunState(Asked(query), tools))
+    made = LedContext(query=query, tools=tools, planner=FixedPlan([]), facts=facts, mode="schema")
+    wishes = ["cancel(HB-8)", "list_parts()"]
+    calls = [{"name": "cancel", "arguments": {"part_code": "HB-8"}}]
+    reply = json.dumps({"wishes": wishes, "calls": calls})
+    seen = run(LeadPolicy(), made, reply, reply, NOTHING)
+    assert seen == [
+        "ask bind cancel send_mail",
+        "ask bind cancel send_mail list_parts",
+        "call cancel",
+        "ask bind find_part",
+    ]
+
+
+def test_a_stated_wish_without_a_call_is_asked_about_once() -> None:
+    made = LedContext(
+        query="Look for bolts, mail Anna and book a room",
+        tools=TOOLS,
+        planner=FixedPlan([]),
+        facts=RunFacts(RunState(Asked("q"), TOOLS, results=[ToolResult("r1", "send_mail", {}, 1)])),
+        mode="schema",
+        stated=("send_mail(Anna)", "book_room()", "a cup of tea"),
+    )
+    seen = run(LeadPolicy(), made, calls("book_room"))
+    assert seen == ["ask bind book_room", "call book_room"]
+    assert run(LeadPolicy(Parts(wishes=False)), made) == []
+
+
+def calls(tool: str) -> str:
+    return json.dumps({"wishes": ["it"], "calls": [{"name": tool, "arguments": {}}]})

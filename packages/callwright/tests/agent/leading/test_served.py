@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from callwright.agent.leading.served import asks_for_nothing_new, read_wishes
-from callwright.nouns.types import Failure, ToolCall, ToolResult
+from callwright.agent.leading.served import (
+    asks_for_nothing_new,
+    list_unserved,
+    read_wishes,
+    reads_out_names,
+)
+from callwright.nouns.types import Failure, Tool, ToolCall, ToolResult
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 WEATHER = {"city": "Oslo", "date": "2026-03-13"}
@@ -82,3 +88,37 @@ def test_wishes_are_read_from_whatever_comes() -> None:
     assert read_wishes('{"wishes": ["a", 3, " "], "calls": []}') == ("a",)
     for text in ("", "no", "[]", '{"wishes": 3}', '{"no_call": "done"}'):
         assert read_wishes(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("wishes", "expected"),
+    [
+        (["find_contact", "send_mail"], True),
+        (["send_mail"], False),  # one may be meant
+        (["find_contact", "mail Anna"], False),
+        (["find_contact", "unknown_tool"], False),
+        ([], False),
+    ],
+)
+def test_wishes_that_are_names_of_tools_say_nothing_of_the_request(
+    wishes: list[str], expected: bool
+) -> None:
+    tools = [Tool("find_contact"), Tool("send_mail"), Tool("list_events")]
+    assert reads_out_names(json.dumps({"wishes": wishes, "calls": []}), tools) is expected
+
+
+STATED = ("list_events(date: '2026-03-13')", "delete_event(id: 'V-3')", "list_events (today)")
+
+
+def test_a_wish_that_names_its_tool_is_open_until_that_tool_was_called() -> None:
+    def left(*called: str, stated: tuple[str, ...] = STATED) -> list[str]:
+        names, reads = {"list_events", "delete_event"}, {"list_events"}
+        return [wish.text for wish in list_unserved(stated, called, names, reads)]
+
+    assert left() == [*STATED]
+    assert left("list_events") == [*STATED[1:]]
+    assert left("list_events", "delete_event") == [STATED[2]], "a read counts as often as stated"
+    assert left("list_events", "delete_event", "list_events") == []
+    twice = ("delete_event(id: 1)", "delete_event(id: 2)")
+    assert left("delete_event", stated=twice) == [], "whether a second write is meant is not known"
+    assert left(stated=("delete the event", "delete_events(1)", "")) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,16 @@ from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.state import Asked, RunState
 from callwright.agent.step import Ask, Execute, Replied, Returned
-from callwright.nouns.types import READ, WRITE, Message, Reply, Tool, ToolCall, ToolResult
+from callwright.nouns.types import (
+    DESTRUCTIVE,
+    READ,
+    WRITE,
+    Message,
+    Reply,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from callwright.testing import FixedPlan
 
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
@@ -141,3 +151,27 @@ def test_a_greeting_asks_for_nothing_and_thanks_only_where_nothing_was_offered(
 ) -> None:
     talk = [Message("assistant", before)] if before else []
     assert asks_for_nothing(query, talk) is expected
+
+
+def test_another_record_than_the_named_one_is_not_destroyed_unasked() -> None:
+    drop = Tool("drop", "Drops a part.", {"properties": {"code": TEXT}}, effects=DESTRUCTIVE)
+    wrong, right = (calls(("drop", {"code": code})) for code in ("E-1", "E-2"))
+
+    def carry_out(query: str, *replies: str, **effects: bool) -> LedContext:
+        tools = (FIND, replace(drop, effects=replace(DESTRUCTIVE, **effects)))
+        facts = RunFacts(RunState(Asked(query), tools, results=(LISTED,)))
+        made = LedContext(
+            query=query, tools=tools, planner=FixedPlan([]), facts=facts, mode="schema"
+        )
+        play(made, [*replies, NOTHING, NOTHING], left("drop"))
+        return made
+
+    (one,) = carry_out("Drop the Review", wrong, wrong).held
+    assert (one.is_unstated, one.missing) == (True, ("code",))
+    assert '"title":"Plan"' in one.reason
+    assert '"title":"Review"' in one.reason
+    assert carry_out("Drop the Review", wrong, right).held == []
+    assert carry_out("Drop E-1, keep the Review", wrong).held == [], "it was named as well"
+    assert carry_out("Yes, go on", wrong).held == [], "no record is named"
+    assert carry_out("Drop the Review", wrong, NOTHING, declared=False).held == []
+    assert carry_out("Drop the Review", wrong, NOTHING, destructive=False).held == []

@@ -4,6 +4,8 @@ import pytest
 
 from callwright.grounding import (
     UNCONFIRMED,
+    Words,
+    WrittenAnswer,
     build_abstention,
     finish,
     finish_without_repair,
@@ -361,3 +363,20 @@ def test_the_answer_has_as_many_tokens_as_it_is_given(mode: ReplyMode) -> None:
     longer = next(write_answer(QUERY, [PARIS], mode=mode, answer_tokens=1_600))
     alone = next(finish_without_repair(QUERY, [PARIS], mode=mode, answer_tokens=1_600))
     assert (usual.max_tokens, longer.max_tokens, alone.max_tokens) == (400, 1_600, 1_600)
+
+
+def test_the_result_of_a_sentence_that_was_left_out_is_quoted() -> None:
+    reply = '{"final_answer": "Paris has 2,102,650 inhabitants. The code of London is LX-703."}'
+    again = '{"final_answer": "London has the code LX-704."}'
+    words = Words("English", has_written=False)
+    dialogue = write_answer(QUERY, [PARIS, LONDON], mode="schema", words=words)
+    answer, _ = drive(yield_answer(dialogue), [reply, again])
+    assert answer.text.startswith("Paris has 2,102,650 inhabitants. A sentence")
+    assert "city_info(city: London): name: London, population: 8866180" in answer.text
+    assert "city_info(city: Paris)" not in answer.text, "another sentence tells it"
+
+
+def yield_answer(
+    dialogue: Generator[ChatRequest, Reply, WrittenAnswer],
+) -> Generator[ChatRequest, Reply, Answer]:
+    return (yield from dialogue).answer

@@ -12,11 +12,12 @@ from callwright.grounding.answer.quoting import (
     build_abstention,
     build_no_answer,
     list_changes,
+    list_untold,
     quote_result,
     report_outcome,
 )
 from callwright.nouns.errors import Failure
-from callwright.nouns.types import Json, ToolResult
+from callwright.nouns.types import Citation, Json, Statement, ToolResult
 
 FULL = Failure("error_payload", "only 7 pieces of C-330 are in stock")
 FAILED = ToolResult("r1", "create_order", {"part_code": "C-330", "quantity": 50}, None, FULL)
@@ -95,3 +96,23 @@ def test_any_result_can_be_quoted(contents: list[Json], text: str) -> None:
     assert report_outcome(results, text).text
     assert all(len(quote_result(one).text) < 300 for one in results)
     list_changes(results, text)
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("Who is Anna?", "find_contact(name: Anna) returned nothing"),
+        ("Wer ist Anna?", "find_contact(name: Anna) lieferte nichts"),
+    ],
+)
+def test_an_empty_result_is_told_as_one_and_not_as_a_failure(query: str, told: str) -> None:
+    nothing = Failure("empty", "the tool returned an empty result")
+    empty = ToolResult("r1", "find_contact", {"name": "Anna"}, [], nothing)
+    assert told in report_outcome([empty], query).text
+
+
+def test_what_no_statement_rests_on_is_untold() -> None:
+    before, after = balance("r3", 140.0), balance("r4", 200.0)
+    told = [Statement("7 are in stock.", "supported", (Citation("r2"),))]
+    assert list_untold([FAILED, STOCK, before, after], told) == [after], "of equal calls the last"
+    assert list_untold([STOCK], told) == []

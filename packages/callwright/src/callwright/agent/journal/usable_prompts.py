@@ -16,6 +16,7 @@ _STRATEGIES = {
     "guided": (
         "led",
         "next",
+        "left",
         "open",
         "again",
         "select",

@@ -14,7 +14,7 @@ from callwright.agent.leading.forms import CallForm, read_guided_calls
 from callwright.agent.leading.meant_calls import list_meant_calls
 from callwright.agent.leading.policy import make_call_key
 from callwright.agent.safety.held_call import HeldCall
-from callwright.agent.step import BindStep, StepContext, Steps, ask
+from callwright.agent.step import BindStep, NamedWish, StepContext, Steps, ask
 from callwright.dataflow.prerequisites import list_reads
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
@@ -117,9 +117,11 @@ class LedContext(StepContext):
     ) -> Steps[Bound]:
         if self.is_served and not step.open_points:
             return _build_bound((), tools)
-        reply = yield from self.ask_for_calls(
-            tools, self._render_question(tools, step), actor=actor
-        )
+        question = self._render_question(tools, step)
+        reply = yield from self.ask_for_calls(tools, question, actor=actor)
+        if question and not step.open_points and served.reads_out_names(reply.text, tools):
+            question = self._render_plain_question(step)
+            reply = yield from self.ask_for_calls(tools, question, actor=actor)
         calls = self.read_calls(reply, tools)
         if not step.open_points and self._repeats_wishes(reply.text, calls):
             calls = ()
@@ -161,6 +163,12 @@ class LedContext(StepContext):
         left = [one for one in self.list_left() if one not in held]
         return [one for one in (*left, *held) if one.call.tool not in reads]
 
+    def list_unserved(self, tools: Sequence[Tool]) -> tuple[NamedWish, ...]:
+        """The wishes of the first reply that name one of these tools and had no call of it."""
+        called = [result.tool for result in self.facts.state.results]
+        names = {tool.name for tool in tools}
+        return served.list_unserved(self.stated, called, names, list_reads(tools))
+
     def has_news(self) -> bool:
         """Return True if something of this turn is to be told before the user is asked for a value:
         a write that was done, or one that failed.
@@ -196,6 +204,12 @@ class LedContext(StepContext):
             made, points = "; ".join(step.tried) or "nothing", "; ".join(step.open_points)
             return prompts.render("open", made=made, open=points, **values)
         return prompts.render("next", **values) if self.facts.results else ()
+
+    def _render_plain_question(self, step: BindStep) -> tuple[Message, ...]:
+        """The question for what is left, with no tools named but those that waited for a result."""
+        if step.enabled:
+            return prompts.render("next", query=self.query, names=", ".join(step.enabled))
+        return prompts.render("left", query=self.query)
 
     def _repeats_wishes(self, text: str, calls: Sequence[ToolCall]) -> bool:
         """Return True if a reply lists what was done in the place of what is left to do."""

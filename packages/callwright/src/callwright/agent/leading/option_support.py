@@ -11,9 +11,10 @@ A model that states no probabilities is not judged by.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping, MutableMapping
 from dataclasses import dataclass
 from math import log
+from typing import TypeVar
 
 from callwright import prompts
 from callwright.nouns.thresholds import threshold
@@ -29,6 +30,10 @@ _LETTERS = "ABCDEFGHIJKL"
 _NOT_SAID = "the user does not say"
 _MOST_ASKED = 4  # values of one answer
 _FLOOR = 1e-6  # the share of an option that is not among the likeliest
+_MOST_SHARES = 256  # without the conversation that are remembered
+
+Q = TypeVar("Q")
+E = TypeVar("E")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,30 @@ def read_share(reply: Reply, option: Option) -> float | None:
 def _sum_letter(likely: Mapping[str, float], letter: str) -> float:
     found = sum(p for token, p in likely.items() if token.strip(" ()\n\"'") == letter)
     return max(found, _FLOOR)
+
+
+def ask_gain(
+    option: Option,
+    ask: Callable[[bool], Generator[Q, E, Reply]],
+    known: MutableMapping[str, float],
+    key: str,
+) -> Generator[Q, E, float | None]:
+    """The gain of a value by the conversation; None where the model states no probabilities.
+
+    ``ask``: the question for the option's letter, with the conversation or without. ``known``: the
+    shares without it, by ``key``, so that they are asked for once.
+    """
+    told = read_share((yield from ask(True)), option)
+    if told is None:
+        return None
+    if key not in known:
+        untold = read_share((yield from ask(False)), option)
+        if untold is None:
+            return None
+        while len(known) >= _MOST_SHARES:
+            known.pop(next(iter(known)))
+        known[key] = untold
+    return compute_gain(told, known[key])
 
 
 def compute_gain(told: float, untold: float) -> float:

@@ -13,7 +13,7 @@ read that takes what the job returned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from callwright.agent.leading.early_calls import (
@@ -23,7 +23,7 @@ from callwright.agent.leading.early_calls import (
     is_plain_lookup,
     split_early,
 )
-from callwright.agent.select import build_request, find_mentioned, read_selection
+from callwright.agent.select import build_request, find_closest, find_mentioned, read_selection
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
 from callwright.dataflow.prerequisites import Prerequisites, add_producers, find_needs
 from callwright.nouns.types import Skip, Tool, ToolCall, ToolResult, to_canonical_json
@@ -92,18 +92,19 @@ class LeadPolicy:
             names = [tool.name for tool in offered]
             context.trace.add("layer", index=number, total=number, slots=names)
             asked |= {*names}
-            yield from self._offer(context, offered, BindStep("layer", number, number))
+            enabled = self._list_enabled(offered, context)
+            step = BindStep("layer", number, number, enabled=enabled)
+            yield from self._offer(context, offered, step, asked)
         if self._parts.wishes and context.facts.state.results:
             yield from self._ask_about_open(context)
+            yield from self._ask_about_wishes(context)
 
     def fetch_missing(self, context: StepContext, missing: Sequence[str]) -> Steps[None]:
         """Once more the tools of this request, for what the answer itself says is missing. A call
         that was made since the last write has said all that it can.
         """
-        known = _list_fresh_calls(context)
         found = yield from _ask_for_points(context, self.tools, missing)
-        calls = [call for call in found if make_call_key(call) not in known]
-        if calls:
+        if calls := _list_new(found, context):
             yield from execute(calls, (tool.name for tool in self.tools))
 
     def intend(
@@ -120,13 +121,17 @@ class LeadPolicy:
             if givers and missing and is_new:
                 self.intended += (EarlyCall(call, missing, self._pick(givers)).build_intended(),)
 
-    def _pick(self, names: Sequence[str]) -> tuple[Tool, ...]:
+    def _pick(self, names: Container[str]) -> tuple[Tool, ...]:
         return tuple(tool for tool in self.tools if tool.name in names)
 
     def _offer(
-        self, context: StepContext, offered: tuple[Tool, ...], step: BindStep
+        self, context: StepContext, offered: tuple[Tool, ...], step: BindStep, asked: set[str]
     ) -> Steps[None]:
         bound = yield from context.bind(offered, step)
+        if more := self._list_named_beside(asked, context):  # their calls went to other tools
+            asked |= {tool.name for tool in more}
+            offered = (*offered, *more)
+            bound = yield from context.bind(offered, step)
         context.facts.skip(bound.skips)
         calls = [*bound.calls]
         early: list[EarlyCall] = []
@@ -174,7 +179,7 @@ class LeadPolicy:
         order = _Order(self.tools, context)
         ready = tuple(tool for tool in self.tools if not order.waits(tool))
         if kin := list_kin_tools(open_, calls):  # one more of the same is wished for
-            ready = tuple(tool for tool in self.tools if tool.name in kin)
+            ready = self._pick(kin)
         if not open_ or not ready:
             return
         found = yield from _ask_for_points(context, ready, open_)
@@ -188,6 +193,16 @@ class LeadPolicy:
         ]
         if new:
             yield from execute(new, (tool.name for tool in ready))
+
+    def _ask_about_wishes(self, context: StepContext) -> Steps[None]:
+        """Ask once for the calls that the model itself stated as wishes and did not make."""
+        wishes = context.list_unserved(self.tools)
+        named = self._pick({wish.tool for wish in wishes})
+        if not named:
+            return
+        found = yield from _ask_for_points(context, named, [wish.text for wish in wishes])
+        if new := _list_new(found, context):
+            yield from execute(new, (tool.name for tool in named))
 
     def _look_up_first(self, context: StepContext, early: Sequence[EarlyCall]) -> Steps[None]:
         """Have what the calls need looked up; where nobody looks it up they go as they are, for the
@@ -228,8 +243,8 @@ class LeadPolicy:
         named = tuple(tool for tool in tools if tool.name in self.chosen)
         if not named:
             return ()
-        spoken_of = (tool for tool in find_mentioned(context.query, tools) if tool not in named)
-        kept = (*named, *spoken_of)
+        found = (find_mentioned(context.query, tools), find_closest(context.query, tools))
+        kept = tuple(dict.fromkeys([*named, *found[0], *found[1]]))
         if not self._parts.prerequisites:
             return kept
         # an identifier that the request holds need not be looked up
@@ -266,6 +281,26 @@ class LeadPolicy:
             for tool in ready
             if order.waited(tool) or (pending and not tool.effects.declares_write)
         )
+
+    def _list_named_beside(self, asked: set[str], context: StepContext) -> tuple[Tool, ...]:
+        """The tools that the first reply of a turn states as wishes, that were not offered and need
+        not wait.
+        """
+        if context.facts.state.results:
+            return ()
+        named = {wish.tool for wish in context.list_unserved(self.tools)}
+        left = self._pick(named - asked)
+        if not left:
+            return ()
+        order = _Order(self.tools, context)
+        return tuple(tool for tool in left if not order.waits(tool))
+
+    def _list_enabled(self, offered: Sequence[Tool], context: StepContext) -> list[str]:
+        """The names of the tools that waited for a value which is known now."""
+        if not self._parts.layers or not context.facts.state.results:
+            return []
+        order = _Order(self.tools, context)
+        return [tool.name for tool in offered if order.waited(tool)]
 
 
 class _Order:
@@ -326,6 +361,19 @@ def make_call_key(call: ToolCall | ToolResult) -> str:
 
 def _render_call(call: ToolCall | ToolResult) -> str:
     return f"{call.tool}({to_canonical_json(call.arguments)[:_SHOWN]})"
+
+
+def _list_new(calls: Sequence[ToolCall], context: StepContext) -> list[ToolCall]:
+    """The calls that may say something else than those of this turn since its last write."""
+    known = _list_fresh_calls(context)
+    writes = {tool.name for tool in context.tools if tool.effects.declares_write}
+    new = []
+    for call in calls:
+        if make_call_key(call) not in known:
+            new.append(call)
+        if call.tool in writes:
+            known = set()
+    return new
 
 
 def _list_fresh_calls(context: StepContext) -> set[str]:

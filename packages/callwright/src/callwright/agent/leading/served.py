@@ -1,4 +1,5 @@
-"""Tells a later reply that asks for what was done already.
+"""Tells which of the wishes that a model stated are served, and a later reply that asks for what was
+done already.
 
 After results a small model is asked whether something is left to do. Often it states its first wish
 once more and fills a schema with what it knows: the weather in Oslo is told, and it looks for a
@@ -17,11 +18,21 @@ be mailed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
 
+from callwright.agent.step import NamedWish
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language.tokens import fold_text, squash_text
-from callwright.nouns.types import Json, JsonObject, ToolCall, ToolResult, is_number, iter_scalars
+from callwright.nouns.types import (
+    Json,
+    JsonObject,
+    Tool,
+    ToolCall,
+    ToolResult,
+    is_number,
+    iter_scalars,
+)
 from callwright.repair.empty_result import is_empty_result
 from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -30,6 +41,7 @@ from callwright.schema.value_spellings import calendar_day
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 3  # of a text that can name something
 _ALIKE = 0.8  # the shorter of two wishes in the longer one, in signs
+_CALL = re.compile(r"([\w.\-]+)\s*(?:\(|$)")  # a wish that is written as a call
 _CLOCK = re.compile(r"\d:\d\d")
 
 
@@ -42,6 +54,35 @@ def read_wishes(text: str) -> tuple[str, ...]:
     wishes = value.get("wishes") if isinstance(value, dict) else None
     found = wishes if isinstance(wishes, list) else []
     return tuple(wish for wish in found if isinstance(wish, str) and wish.strip())
+
+
+def reads_out_names(text: str, tools: Sequence[Tool]) -> bool:
+    """Return True if the wishes of a reply are the names of several tools: a small model reads them
+    out of the question and calls one after the other, and says nothing of the request.
+    """
+    wishes, names = read_wishes(text), {tool.name for tool in tools}
+    return len(wishes) > 1 and names.issuperset(wishes)
+
+
+def list_unserved(
+    wishes: Sequence[str], called: Sequence[str], names: Container[str], reads: Container[str]
+) -> tuple[NamedWish, ...]:
+    """The wishes written as calls of tools that were not called: "delete_event(event_id: 'V-3')".
+    ``called``: the tools of the calls of a turn; ``names``: the tools that count; ``reads``: those
+    that may be called as often as they were named.
+    """
+    left = Counter(called)
+    found = []
+    for wish in wishes:
+        match = _CALL.match(wish.strip())
+        tool = match.group(1) if match else ""
+        if tool not in names:
+            continue
+        if left[tool] <= 0:
+            found.append(NamedWish(tool, wish))
+        elif tool in reads:
+            left[tool] -= 1
+    return tuple(found)
 
 
 def asks_for_nothing_new(

@@ -4,7 +4,7 @@ Between the policy's decision and the calls stands what is the same for every dr
 are made once unless they are meant again. A write to a record that the request does not name is
 asked about. A call that was held because the user's words lead to another value, or may, is asked
 for once more, before other tools have their turn: a small model takes one of those in the place of
-the right one.
+the right one. What would destroy another record than the one that the request names is not called.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from callwright import prompts
-from callwright.agent.leading.forms import hold_to_meant
+from callwright.agent.leading.forms import hold_argument, hold_to_meant
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy
-from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.safety.held_call import UNSTATED_VALUE, HeldCall
 from callwright.agent.safety.repeats import only_thanks
 from callwright.agent.step import Execute, Returned, Steps
 from callwright.dataflow.prerequisites import list_reads
 from callwright.language.thanks import is_only_greeting
 from callwright.nouns.types import Message, Tool, ToolCall
-from callwright.repair.provenance.records import find_other_record, shorten_record
+from callwright.repair.provenance.records import OtherRecord, find_other_record, shorten_record
 
 
 def asks_for_nothing(query: str, conversation: Sequence[Message]) -> bool:
@@ -54,9 +54,11 @@ def carry_on(steps: Steps[None], policy: LeadPolicy, context: LedContext) -> Ste
 
 def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Steps[bool]:
     """Have the calls of an action made, as far as they are meant. Returns True if any was."""
-    calls = yield from context.leave_out_unlikely(context.pick_meant(action.calls))
+    calls = context.pick_meant(action.calls)
     named = yield from _ask_for_named(calls, context)
-    if (yield from _have_made(named or calls, action, policy, context)):
+    calls = yield from context.leave_out_unlikely(named or calls)
+    calls = _hold_unnamed(calls, context)
+    if calls and (yield from _have_made(calls, action, policy, context)):
         return True
     return (yield from _ask_for_meant(action, policy, context))
 
@@ -91,6 +93,7 @@ def _ask_for_meant(action: Execute, policy: LeadPolicy, context: LedContext) -> 
     problem = " ".join(dict.fromkeys(one.reason for one in wrong))
     # where two days may be meant, a small model takes both
     calls = yield from _ask_again(problem, tools, context, may_decline=not meant, most=len(wrong))
+    calls = yield from context.leave_out_unlikely(calls)
     return bool(calls) and (yield from _have_made(calls, action, policy, context))
 
 
@@ -114,21 +117,55 @@ def _ask_for_named(calls: Sequence[ToolCall], context: LedContext) -> Steps[tupl
     """The write that the model makes of one to a record that the request does not name, beside one
     that it names; () where nothing was asked, or where it keeps to its call.
     """
-    facts, reads = context.facts, list_reads(context.tools)
+    reads = list_reads(context.tools)
     writes = {tool.name: tool for tool in context.tools if tool.name not in reads}
     given = [call for call in calls if call.tool in writes]
-    if len(given) != 1 or context.is_asked_again or not isinstance(given[0].arguments, dict):
+    if len(given) != 1 or context.is_asked_again:
         return ()
-    results = (*facts.state.earlier, *facts.results)
-    name, other = given[0].tool, find_other_record(given[0].arguments, results, context.query)
+    other = _find_unnamed(given[0], context)
     if other is None:
         return ()
+    name = given[0].tool
     problem = (
-        f"{name} was called with {other.key} {other.value}, which is"
-        f" {shorten_record(other.record)}. The request names {shorten_record(other.meant)}."
+        f"{name} was called with {_render_unnamed(other)}"
         " Call it for the record that the request is about."
     )
-    return (yield from _ask_again(problem, (writes[name],), context))
+    tool = hold_argument(writes[name], other.key, [other.named])
+    return (yield from _ask_again(problem, (tool,), context))
+
+
+def _hold_unnamed(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[ToolCall, ...]:
+    """The calls without those that destroy a record of which the request says nothing, where it
+    names another one of the same list: whether that is meant, the user is asked.
+    """
+    destroying = {
+        tool.name
+        for tool in context.tools
+        if tool.effects.declares_write and tool.effects.destructive
+    }
+    kept = []
+    for call in calls:
+        other = _find_unnamed(call, context) if call.tool in destroying else None
+        if other is None:
+            kept.append(call)
+        else:
+            reason = f"'{call.tool}' was not called with {_render_unnamed(other)}"
+            context.held.append(HeldCall(call, UNSTATED_VALUE, reason, missing=(other.key,)))
+    return tuple(kept)
+
+
+def _find_unnamed(call: ToolCall, context: LedContext) -> OtherRecord | None:
+    if not isinstance(call.arguments, dict):
+        return None
+    results = (*context.facts.state.earlier, *context.facts.results)
+    return find_other_record(call.arguments, results, context.query)
+
+
+def _render_unnamed(other: OtherRecord) -> str:
+    return (
+        f"{other.key} {other.value}, which is {shorten_record(other.record)}."
+        f" The request names {shorten_record(other.meant)}."
+    )
 
 
 def _ask_again(

@@ -18,9 +18,8 @@ from callwright.agent.leading.option_support import (
     MOST_SHOWN,
     NO_CONVERSATION,
     Option,
-    compute_gain,
+    ask_gain,
     find_options,
-    read_share,
 )
 from callwright.agent.leading.policy import LeadPolicy
 from callwright.agent.leading.turn import asks_for_nothing, take_round
@@ -121,6 +120,7 @@ class _OwnTurn(LedContext):
         for option in find_options(unsaid, tool):
             gain = yield from self._ask_gain(option)
             if gain is None:
+                self.is_silent = True
                 return call
             if gain >= LEAST_GAIN:
                 self.facts.handling.implied.add((call.tool, option.key))
@@ -131,24 +131,15 @@ class _OwnTurn(LedContext):
         return replace(call, arguments=given)
 
     def _ask_gain(self, option: Option) -> Steps[float | None]:
-        """The gain of a value by the conversation; None where the model states no probabilities."""
-        told = yield from self._ask_share(option, self.build_prefix())
-        if told is None:
-            self.is_silent = True
-            return None
-        key = f"{option.tool.name} {option.key} {option.value!r}"
-        if key not in self.shares:
-            alone = (self.build_prefix()[0], Message("user", NO_CONVERSATION))
-            untold = yield from self._ask_share(option, alone)
-            if untold is None:
-                return None
-            self.shares[key] = untold
-        return compute_gain(told, self.shares[key])
+        def ask_letter(is_told: bool) -> Steps[Reply]:
+            begun = self.build_prefix()
+            alone = (begun[0], Message("user", NO_CONVERSATION))
+            messages = (*(begun if is_told else alone), *option.render_question())
+            request = ChatRequest(messages, "option", max_tokens=1, top_logprobs=MOST_SHOWN)
+            return (yield from ask(request, None))
 
-    def _ask_share(self, option: Option, talk: tuple[Message, ...]) -> Steps[float | None]:
-        messages = (*talk, *option.render_question())
-        request = ChatRequest(messages, "option", max_tokens=1, top_logprobs=MOST_SHOWN)
-        return read_share((yield from ask(request, None)), option)
+        key = f"{option.tool.name} {option.key} {option.value!r}"
+        return (yield from ask_gain(option, ask_letter, self.shares, key))
 
     def _render_results(self) -> list[Message]:
         return [message for result in self.facts.results for message in _render_result(result)]

@@ -24,6 +24,7 @@ from callwright.grounding.answer.quoting import (
     list_changes,
     list_missing,
     list_telling,
+    list_untold,
     quote_result,
 )
 from callwright.grounding.answer.reply import (
@@ -167,15 +168,15 @@ class _Written:
         self.statements.append(statement)
 
     def join(self, drafts: Drafts, facts: Facts) -> Answer:
-        """The answer, with what is missing and what changed. Where nothing is left of plain
-        sentences, what the calls returned is quoted.
+        """The answer, with what is missing and what changed. Where plain sentences were left out,
+        the results on which no other sentence rests are quoted.
         """
         pairs = zip(self.statements, self.is_withdrawn, strict=True)
         given_up = [one.text.split("\n")[0] for one, is_gone in pairs if is_gone]
         statements, texts = [*self.statements], [*self.texts]
-        if self.is_in_words and all(self.is_withdrawn):
-            found = [quote_result(result) for result in list_telling(facts.results)]
-            texts += ["\n" + "\n".join(f"- {one.text}" for one in found)]
+        if self.is_in_words and any(self.is_withdrawn):
+            found = [quote_result(result) for result in list_untold(facts.results, statements)]
+            texts += [f"\n- {one.text}" for one in found]
             statements += found
         missing = (*list_missing(drafts, facts.results, facts.phrases), *given_up)
         changes = list_changes(facts.results, "".join(texts))

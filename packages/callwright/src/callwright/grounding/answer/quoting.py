@@ -117,6 +117,13 @@ def list_telling(results: Sequence[ToolResult]) -> list[ToolResult]:
     return [r for r in results if r.ok and not is_empty(r.content)]
 
 
+def list_untold(results: Sequence[ToolResult], statements: Sequence[Statement]) -> list[ToolResult]:
+    """The telling results on which none of these statements rests; of equal calls the last."""
+    cited = {citation.result for one in statements for citation in one.citations}
+    last = {to_canonical_json([r.tool, r.arguments]): r for r in list_telling(results)}
+    return [result for result in last.values() if result.id not in cited]
+
+
 def list_missing(
     drafts: Drafts, results: Sequence[ToolResult], phrases: Mapping[str, str]
 ) -> tuple[str, ...]:
@@ -188,6 +195,8 @@ def _render_failure(result: ToolResult, phrases: Mapping[str, str]) -> str:
     failure = result.failure
     if failure is None:
         return ""
+    if failure.kind == "empty":
+        return f"{render_call(result)} {phrases['nothing']}"
     message = " ".join(failure.message.split()).rstrip(". ") or failure.kind.replace("_", " ")
     told = message if len(message) <= _TOLD else message[: _TOLD - 1] + "…"
     return f"{render_call(result)} {phrases['failed']}: {told}"

@@ -61,12 +61,15 @@ def mixed_records(
 
 
 class OtherRecord(NamedTuple):
-    """A value of a record that nobody named, beside one of the same list that was: ``meant``."""
+    """A value of a record that nobody named, beside one of the same list that was: ``meant``, with
+    ``named`` in the place of the value.
+    """
 
     key: str
     value: Json
     record: JsonObject
     meant: JsonObject
+    named: Json
 
 
 def find_other_record(
@@ -88,7 +91,7 @@ def find_other_record(
             named = [one for one in records if place[1] in one and _is_named(one, spoken)]
             own = records[place[0]]
             if len(named) == 1 and named[0] is not own:
-                return OtherRecord(key, value, own, named[0])
+                return OtherRecord(key, value, own, named[0], named[0][place[1]])
     return None
 
 

@@ -11,7 +11,7 @@ from callwright.agent.leading.early_calls import IntendedCall
 from callwright.nouns.model_profile import ModelProfile, load_profiles
 from callwright.nouns.types import Reply, ToolCall
 from callwright.proxy.session.context import Context, DecidedBefore, Toolsets, read_context
-from callwright.proxy.session.decision.decision import Question
+from callwright.proxy.session.decision.decision import Decision, Question
 from callwright.proxy.session.leading.lead import Lead, lead, recall_decided, remember_decided
 from callwright.proxy.session.settings import GuidedPart, Settings
 
@@ -516,21 +516,38 @@ LISTED = json.dumps(
 )
 
 
-@pytest.mark.parametrize("insists", [False, True])
-def test_a_write_to_another_record_than_the_named_one_is_asked_for_once_more(insists: bool) -> None:
+def lead_to_deletion(*replies: str) -> Decision | None:
+    """The decision where the model deletes the event that was not named, and then replies so."""
     listed = made("list_events", {"date": "2026-03-13"}, LISTED)
     asked_for = user("Borra el simulacro (Fire drill) del 2026-03-13.")
-    found = context(asked_for, *listed, tools=EVENTS)
-    wrong, right = (calls(("delete_event", {"event_id": one})) for one in ("V-2", "V-3"))
-    steps = lead(found)
+    steps = lead(context(asked_for, *listed, tools=EVENTS))
     question = next(steps)
     while '"delete_event"' not in json.dumps(question.body["response_format"]):
         question = steps.send(Reply(NO_CALL))
-    question = steps.send(Reply(wrong))
+    question = steps.send(Reply(delete("V-2")))
     assert "The request names" in question.body["messages"][-1]["content"]
-    with pytest.raises(StopIteration) as end:
-        steps.send(Reply(wrong if insists else right))
-    decision = end.value.value.decision
-    assert [sent.call.arguments["event_id"] for sent in decision.calls] == [
-        "V-2" if insists else "V-3"
-    ]
+    assert "V-3" in json.dumps(question.body["response_format"]), "no other may be taken"
+    try:
+        for reply in replies:
+            question = steps.send(Reply(reply))
+    except StopIteration as end:
+        decision: Decision | None = end.value.decision
+        return decision
+    raise AssertionError(question)
+
+
+def delete(event: str) -> str:
+    return calls(("delete_event", {"event_id": event}))
+
+
+def test_a_write_to_another_record_than_the_named_one_is_asked_for_once_more() -> None:
+    decision = lead_to_deletion(delete("V-3"))
+    assert decision is not None
+    assert [sent.call.arguments for sent in decision.calls] == [{"event_id": "V-3"}]
+
+
+@pytest.mark.parametrize("insisting", [delete("V-2"), NO_CALL])
+def test_where_the_model_insists_on_another_record_the_user_is_asked(insisting: str) -> None:
+    decision = lead_to_deletion(insisting, '{"question": "¿Borro la llamada?"}')
+    assert decision is not None
+    assert (decision.calls, decision.text) == ([], ["¿Borro la llamada?"])

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from callwright.agent.leading.option_support import Option
 
 
-_MOST_SHARES = 256  # that are remembered of each list of tools
-
-
 def restore_likely(
     work: list[AnswerCall], made: Decision, context: Context
 ) -> Generator[Question, Reply, None]:
@@ -67,23 +64,15 @@ def _restore(one: AnswerCall, option: Option, made: Decision, edit: Edit, contex
 
 def _ask_gain(option: Option, context: Context) -> Generator[Question, Reply, float | None]:
     """The gain of a value by the conversation; None where the upstream states no probabilities."""
-    from callwright.agent.leading.option_support import compute_gain, read_share
-    from callwright.proxy.session.leading import option_support
+    from callwright.agent.leading.option_support import ask_gain
+    from callwright.proxy.session.leading.option_support import build_body
 
-    body = option_support.build_body(option, context, is_told=True)
-    told = read_share((yield Question("option", body)), option)
-    if told is None:
-        return None
-    body = option_support.build_body(option, context, is_told=False)
-    key, known = f"{json_bytes(body).decode()} {option.value!r}", context.toolset.shares
-    if key not in known:
-        untold = read_share((yield Question("option", body)), option)
-        if untold is None:
-            return None
-        while len(known) >= _MOST_SHARES:
-            known.pop(next(iter(known)))
-        known[key] = untold
-    return compute_gain(told, known[key])
+    def ask(is_told: bool) -> Generator[Question, Reply, Reply]:
+        return (yield Question("option", build_body(option, context, is_told=is_told)))
+
+    alone = json_bytes(build_body(option, context, is_told=False)).decode()
+    key = f"{alone} {option.value!r}"
+    return (yield from ask_gain(option, ask, context.toolset.shares, key))
 
 
 def fill_from_results(work: list[AnswerCall], made: Decision, context: Context) -> None:
