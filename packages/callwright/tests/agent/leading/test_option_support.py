@@ -42,7 +42,7 @@ def test_optional_values_of_a_list_are_judged() -> None:
     assert 'A) "slow"\nB) "express"\nC) the user does not say' in (
         options[0].render_question()[-1].content
     )
-    assert not find_options({"gift": False, "many": 7, "other": True}, TOOL)
+    assert not find_options({"gift": False, "many": 7, "other": True, "plain": True}, TOOL)
 
 
 OPTION = Option(TOOL, "gift", True, (True, False))

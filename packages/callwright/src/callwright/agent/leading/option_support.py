@@ -57,12 +57,15 @@ class Option:
 
 def find_options(left_out: Mapping[str, Json], tool: Tool) -> list[Option]:
     """The arguments that were left out of a call and whose values stand in a list. A no changes
-    nothing: it stays out.
+    nothing and stays out, as does the schema's default.
     """
     found = []
     for key, value in left_out.items():
         values = list_values(tool, key)
-        if key not in tool.required and value is not False and value in values:
+        part = tool.properties.get(key)
+        usual = part.get("default") if isinstance(part, dict) else None
+        is_usual = value is False or (usual is not None and value == usual)
+        if key not in tool.required and value in values and not is_usual:
             found.append(Option(tool, key, value, values))
     return found[:_MOST_ASKED]
 

@@ -144,3 +144,48 @@ def test_what_tells_the_calls_of_one_reply_apart_is_not_left_out() -> None:
     with pytest.raises(StopIteration) as stopped:
         next(steps)
     assert [json.loads(s.arguments)["offset"] for s in stopped.value.value.calls] == [2001, 4001]
+
+
+SPEEDY = offered(
+    "order",
+    {"item": {"type": "string"}, "speed": {"enum": ["slow", "express"]}},
+    NO_HARM,
+    required=["item"],
+)
+EXPRESS = ToolCall("", "order", {"item": "A-100", "speed": "express"})
+
+
+def likely(express: float) -> Said:
+    """A reply of one letter: B is the value that was given."""
+    return Said("B", first_token={"A": 0.9 - express, "B": express, "C": 0.1})
+
+
+@pytest.mark.parametrize(
+    "said", ["Bestelle A-100, bitte.", "Pide A-100, por favor.", "请订购 A-100", "اطلب A-100"]
+)
+def test_an_option_that_no_word_states_is_left_out_where_the_conversation_makes_it_less_likely(
+    said: str,
+) -> None:
+    def make(*replies: Said, annotations: Any = NO_HARM) -> Any:
+        properties = SPEEDY["function"]["parameters"]["properties"]
+        tool = offered("order", properties, annotations, required=["item"])
+        found = asking({"role": "user", "content": said}, tool)
+        (sent,) = settled(found, EXPRESS, replies=replies).calls
+        return json.loads(sent.arguments)
+
+    assert make(likely(0.2), likely(0.6)) == {"item": "A-100"}
+    assert make(likely(0.6), likely(0.5)) == EXPRESS.arguments
+    assert make(Said("B")) == EXPRESS.arguments, (
+        "an upstream without probabilities is not judged by"
+    )
+    assert make(annotations=None) == EXPRESS.arguments, "of undeclared tools nothing is asked"
+
+
+def test_where_words_can_be_read_no_upstream_is_asked_for_probabilities() -> None:
+    said = {"role": "user", "content": "Please order the lamp A-100 for me."}
+    assert made_of(asking(said, SPEEDY), EXPRESS) == {"item": "A-100"}
+    spoken = {"role": "user", "content": "Bestelle A-100, express bitte."}
+    assert made_of(asking(spoken, SPEEDY), EXPRESS) == EXPRESS.arguments
+    reporting = asking({"role": "user", "content": "Bestelle A-100, bitte."}, SPEEDY)
+    reporting.guard = "report"
+    assert made_of(reporting, EXPRESS) == EXPRESS.arguments

@@ -78,7 +78,7 @@ def decide_calls(
     work = drop_loops(work, made, context)
     fill_from_results(work, made, context)
     take_named_days(work, made, context)
-    leave_out_unstated(work, made, context)
+    yield from leave_out_unstated(work, made, context)
     work, problem = drop_withheld(work, made, context)
     work = drop_further(work, made, context)
     made.problems += [problem] if problem else []

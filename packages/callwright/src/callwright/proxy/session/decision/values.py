@@ -29,10 +29,8 @@ def restore_likely(
     """Put optional values of a list back that were left out because no word states them, where the
     conversation makes them likelier. Only an upstream that states probabilities can tell.
     """
-    model = str(context.body.get("model"))
-    is_left = "options" in context.settings.without or model in context.toolset.silent
     gone = {edit.path: edit for edit in made.edits if edit.rule == LEFT_OUT and edit.after is None}
-    if not gone or is_left or context.holds_media:
+    if not gone or not _may_ask_for_gains(context):
         return
     from callwright.agent.leading import option_support
 
@@ -46,7 +44,6 @@ def restore_likely(
         for option in option_support.find_options(left, tool):
             gain = yield from _ask_gain(option, context)
             if gain is None:
-                context.toolset.silent.add(model)
                 return
             if gain >= option_support.LEAST_GAIN:
                 _restore(one, option, made, gone.pop(at + option.key), context)
@@ -63,7 +60,9 @@ def _restore(one: AnswerCall, option: Option, made: Decision, edit: Edit, contex
 
 
 def _ask_gain(option: Option, context: Context) -> Generator[Question, Reply, float | None]:
-    """The gain of a value by the conversation; None where the upstream states no probabilities."""
+    """The gain of a value by the conversation; None where the upstream states no probabilities, and
+    then it is asked for none again.
+    """
     from callwright.agent.leading.option_support import ask_gain
     from callwright.proxy.session.leading.option_support import build_body
 
@@ -72,7 +71,16 @@ def _ask_gain(option: Option, context: Context) -> Generator[Question, Reply, fl
 
     alone = json_bytes(build_body(option, context, is_told=False)).decode()
     key = f"{alone} {option.value!r}"
-    return (yield from ask_gain(option, ask, context.toolset.shares, key))
+    gain = yield from ask_gain(option, ask, context.toolset.shares, key)
+    if gain is None:
+        context.toolset.silent.add(str(context.body.get("model")))
+    return gain
+
+
+def _may_ask_for_gains(context: Context) -> bool:
+    """Return True if the upstream may be asked how likely it holds a value, and may tell."""
+    is_silent = str(context.body.get("model")) in context.toolset.silent
+    return not (is_silent or "options" in context.settings.without or context.holds_media)
 
 
 def fill_from_results(work: list[AnswerCall], made: Decision, context: Context) -> None:
@@ -117,7 +125,9 @@ def take_named_days(work: list[AnswerCall], made: Decision, context: Context) ->
             made.edits += _list_edits(place, [wrong.key], before, named, EditRules.NAMED_DAY)
 
 
-def leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context) -> None:
+def leave_out_unstated(
+    work: list[AnswerCall], made: Decision, context: Context
+) -> Generator[Question, Reply, None]:
     """Take the optional values that nothing supports out of the calls, where their schemas hold so;
     where the guard only reports, say which.
     """
@@ -125,6 +135,8 @@ def leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context)
         return
     unstated = guard.find_unstated_options(context, [one.call for one in work])
     gone = [_list_droppable(one, places) for one, places in zip(work, unstated, strict=True)]
+    for one, places in zip(work, gone, strict=True):
+        places += yield from _find_unlikely(one, places, context)
     if not any(gone):
         return
     kept = [_drop(one, places) for one, places in zip(work, gone, strict=True)]
@@ -135,6 +147,35 @@ def leave_out_unstated(work: list[AnswerCall], made: Decision, context: Context)
         if not gone[place] or key in told or beside[key] > 1:
             continue  # what tells a call from another of the same tool is meant
         _leave_out_of(one, gone[place], place, made, context)
+
+
+def _find_unlikely(
+    one: AnswerCall, unstated: Sequence[Pointer], context: Context
+) -> Generator[Question, Reply, list[Pointer]]:
+    """The optional values of a list that the conversation makes less likely, in a call that the
+    upstream wrote itself. Where its words can be read they decide, and nothing is asked.
+    """
+    tool = next((tool for tool in context.toolset.tools if tool.name == one.call.tool), None)
+    given = one.verdict.arguments if isinstance(one.verdict, CheckedCall) else {}
+    is_judged = tool is not None and tool.effects.declared and context.guard == "act"
+    if tool is None or not is_judged or context.leave_out or not _may_ask_for_gains(context):
+        return []
+    from callwright.agent.leading.option_support import find_options
+    from callwright.repair.provenance.readable import reads_english
+
+    said = context.sources
+    unsaid = {k: v for k, v in given.items() if isinstance(v, bool) or not said.holds(v)}
+    options = [one for one in find_options(unsaid, tool) if (one.key,) not in unstated]
+    if not options or reads_english([context.query]):
+        return []
+    found: list[Pointer] = []
+    for option in options:
+        gain = yield from _ask_gain(option, context)
+        if gain is None:
+            break
+        if gain < 0:
+            found.append((option.key,))
+    return found
 
 
 def _list_droppable(one: AnswerCall, unstated: Iterable[Pointer]) -> list[Pointer]:
