@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from callwright.repair.refinement import refine
     from callwright.repair.result import Refinement
     from callwright.tools.catalog import Catalog, open_catalog
+    from callwright.tools.lists.tools import tools_from_wire
     from callwright.tools.python.functions import tool
 
 __version__ = "0.1.0"
@@ -117,6 +118,7 @@ _LATER = {
     "open_planner": "callwright.planning",
     "refine": "callwright.repair.refinement",
     "tool": "callwright.tools.python.functions",
+    "tools_from_wire": "callwright.tools.lists.tools",
 }
 
 __all__ = [
@@ -189,6 +191,7 @@ __all__ = [
     "read_jsonl",
     "refine",
     "tool",
+    "tools_from_wire",
 ]
 
 

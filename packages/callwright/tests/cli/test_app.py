@@ -357,3 +357,21 @@ def test_the_version_is_printed() -> None:
 
 def test_weights_lists_what_there_is() -> None:
     assert "smollm2-135m" in started("weights").stdout
+
+
+def test_what_is_no_trace_of_a_run_has_no_page(tmp_path: Path) -> None:
+    for text in ("", '{"tool": "stock"}\n'):
+        (tmp_path / "t.jsonl").write_text(text)
+        done = callwright("view", tmp_path / "t.jsonl")
+        assert done.returncode == 1
+        assert "holds no run" in done.stderr
+        assert "a trace is what --trace wrote" in done.stderr
+        assert not (tmp_path / "t.html").exists()
+
+
+def test_an_unknown_tool_is_told_beside_those_that_there_are(tmp_path: Path) -> None:
+    (tmp_path / "tools.json").write_text('[{"name": "stock", "parameters": {"type": "object"}}]')
+    call = '{"tool": "weather", "arguments": {}}'
+    done = callwright("check", call, "--tools", tmp_path / "tools.json")
+    assert 'there is no tool "weather"; tools: stock' in done.stderr
+    assert '"tools" list, or --tools' in callwright("check", call).stderr

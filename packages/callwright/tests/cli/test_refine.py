@@ -167,3 +167,11 @@ def test_a_call_that_still_breaks_its_schema_ends_with_1() -> None:
     done = callwright("refine", json.dumps(row))
     assert done.returncode == 1, done.stdout
     assert json.loads(done.stdout)["violations"]
+
+
+def test_the_name_of_a_file_is_no_reply(tmp_path: Path) -> None:
+    reply = tmp_path / "reply.txt"
+    reply.write_text("get_weather(city='Oslo')")
+    done = callwright("refine", reply, "--tools", tmp_path)
+    assert done.returncode == 1
+    assert f"refine - --tools SOURCE < {reply}" in done.stderr

@@ -365,3 +365,12 @@ def test_a_right_call_stays_beside_one_of_a_tool_that_does_not_exist_amid_text()
     found = refine(f"Both.\n```json\n{calls}\n```", tools, query="Weather in Oslo?")
     assert [call.tool for call in found.calls] == ["get_weather"]
     assert [edit.rule for edit in found.edits] == ["ghost_call"]
+
+
+def test_tools_of_another_form_are_refused_with_what_reads_them() -> None:
+    wire = {"type": "function", "function": {"name": "a", "parameters": {"type": "object"}}}
+    with pytest.raises(ConfigError, match="not a dict") as raised:
+        refine("{}", [wire])  # type: ignore[list-item]
+    assert "callwright.tools_from_wire(tools)" in str(raised.value)
+    reply = '{"name": "a", "arguments": {}}'
+    assert [call.tool for call in refine(reply, callwright.tools_from_wire([wire])).calls] == ["a"]

@@ -93,7 +93,7 @@ def find_closest(query: str, tools: Sequence[Tool]) -> tuple[Tool, ...]:
     Of the 59 tools that 33 tasks of the desk need, out of 68, these are 31, and those of
     :func:`find_mentioned` 11.
     """
-    said = extract_stems(query)
+    said = extract_stems(query) - ACTIONS
     texts = {tool.name: extract_stems(_join_tool_text(tool)) for tool in tools}
     count = Counter(word for words in texts.values() for word in words)
 

@@ -368,7 +368,7 @@ def plan(
     selection: PlanSelectionOptions,
     config: ConfigOptions,
 ) -> None:
-    """Show which tools a request needs, and in which order. No tool is called."""
+    """Show in which order the offered tools are called for a request. No tool is called."""
     from callwright.cli.plan import PlanRequest, plan_lines, print_plan
     from callwright.cli.settings.settings import resolve_settings
 
@@ -395,7 +395,7 @@ def check(
     config: Config = None,
     profile: Profile = None,
 ) -> None:
-    """Check a tool call against its tool's schema, repair what can be repaired without loss, and
+    """Check a tool call against its tool's schema, repair what the schema settles, and
     list every edit.
     """
     from callwright.cli.check import check_lines, check_one

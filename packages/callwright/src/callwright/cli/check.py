@@ -15,6 +15,7 @@ from callwright.repair.gate import Gate, Refusal
 from callwright.schema.violations import find_nearest
 from callwright.tools.lists.tools import tool_from_wire, tools_from_wire
 
+_MOST_NAMED = 8  # tools in a message
 _FORMS = (
     '{"tool": …, "arguments": {…}}, or a call as OpenAI, Anthropic or the Responses API write it '
     '({"function": {"name", "arguments"}}, {"type": "tool_use", …}, {"tool_calls": […]})'
@@ -142,6 +143,9 @@ def _find_tool(given: Json, row: JsonObject, known: Mapping[str, Tool]) -> Tool:
         near = find_nearest(given, [*listed, *known])
         if near:
             raise BadLine(f'there is no tool "{given}"; did you mean "{near}"?')
+        if listed or known:
+            names = ", ".join([*listed, *known][:_MOST_NAMED])
+            raise BadLine(f'there is no tool "{given}"; tools: {names}')
         raise BadLine(
             f'there is no tool "{given}": give its definition as "tool", a "tools" list, or --tools'
         )

@@ -212,7 +212,10 @@ async def _load_tools(sources: Sequence[str], only: Sequence[str] | None) -> tup
         if only:
             unknown = set(only) - {t.name for t in catalog.tools}
             if unknown:
-                raise ConfigError(f"--only names unknown tools: {', '.join(sorted(unknown))}")
+                raise ConfigError(
+                    f"--only names unknown tools: {', '.join(sorted(unknown))}",
+                    hint="callwright tools SOURCE lists them",
+                )
         return tuple(t for t in catalog.tools if not only or t.name in only)
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from callwright.cli.opened import open_sources
@@ -61,6 +62,9 @@ def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: P
     if text is None:
         hint = "callwright refine 'REPLY' --tools SOURCE, or --jsonl for a stream"
         raise ConfigError("refine needs a reply, or --jsonl", hint=hint)
+    if text != "-" and _is_file(text):
+        hint = f"callwright refine - --tools SOURCE < {text}"
+        raise ConfigError(f"{text} is a file, and REPLY is the text of a reply", hint=hint)
     row = _parse_row(sys.stdin.read() if text == "-" else text)
     if sources and "tools" not in row:
         row["tools"] = [tool_to_openai(tool) for tool in _load_tools(sources)]
@@ -80,6 +84,13 @@ def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: P
 
     print(orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode())
     return 1 if answer["violations"] else 0
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or no name at all
+        return False
 
 
 def _parse_row(text: str) -> JsonObject:

@@ -21,6 +21,8 @@ def draw_page(trace: Path, *, live: bool = False) -> str:
     say other things than a run's do.
     """
     events = read_jsonl(trace)
+    if not live and not any(event.kind == "run.start" for event in events):
+        raise TraceError(f"{trace} holds no run", hint="a trace is what --trace wrote")
     with convert_errors(
         TraceError, f"{trace} is not the trace of a run", hint="a trace is what --trace wrote"
     ):

@@ -25,7 +25,7 @@ def build_model_error(
     if status is None:
         return ModelError(
             f"{name}: {said}",
-            hint=f"is a server running at {base_url}? --model names another",
+            hint=f"is a server running at {base_url}? The model's URL names another",
             retryable=retryable,
         )
     if _CONTEXT.search(text) and status in (200, 400, 413, 422, 500):

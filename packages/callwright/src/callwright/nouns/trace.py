@@ -236,7 +236,8 @@ def read_jsonl(path: Path | str) -> list[Event]:
         except (ValueError, KeyError, TypeError) as exc:
             if number == len(lines):
                 break  # the process was killed while writing
-            raise TraceError(f"{path}, line {number} is not a trace event: {exc}") from exc
+            said = f"{path}, line {number} is not a trace event: {exc}"
+            raise TraceError(said, hint="a trace is what --trace wrote") from exc
     return events
 
 

@@ -48,9 +48,16 @@ def refine(
     ``source``: a text, an OpenAI or Anthropic message, or a list of calls. ``query`` is the user's
     request, ``messages`` the conversation before the reply (either may do; without both, no value
     is filled in or doubted). ``rungs``: "rules", "sequence", both or none (then the reply is only
-    read). A reply without calls has none afterwards. Raises ConfigError for an unknown rung or a
-    source of another form.
+    read). A reply without calls has none afterwards. Raises ConfigError for an unknown rung, a
+    source of another form, or tools that are no :class:`~callwright.nouns.types.Tool`.
     """
+    other = next((tool for tool in tools if not isinstance(tool, Tool)), None)
+    if other is not None:
+        raise ConfigError(
+            f"a tool is a Tool, not a {type(other).__name__}",
+            hint="callwright.tools_from_wire(tools) reads the lists of tools that APIs take,"
+            " callwright.open_catalog(sources) files and functions",
+        )
     unknown = set(rungs) - set(RUNGS)
     if unknown:
         raise ConfigError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from callwright.agent.leading.led_context import LedContext
@@ -135,10 +136,13 @@ def test_another_deed_of_the_same_tool_makes_no_failed_one_good() -> None:
 
 
 def test_a_reply_that_reads_out_the_tools_is_asked_once_more_without_their_names() -> None:
-    names = '{"wishes": ["find_part", "order"], "calls": [{"name": "order", "arguments": {}}]}'
+    names = json.dumps(
+        {"wishes": ["find_part", "order", "x"], "calls": [{"name": "order", "arguments": {}}]}
+    )
+    tools = (*TOOLS, Tool("x"))
 
     def answer(step: BindStep, *results: ToolResult) -> tuple[list[str], Any]:
-        steps, asked, replies = led(*results).bind(TOOLS, step), [], [names, '{"no_call": "done"}']
+        steps, asked, replies = led(*results).bind(tools, step), [], [names, '{"no_call": "done"}']
         try:
             action = next(steps)
             while True:
@@ -156,3 +160,13 @@ def test_a_reply_that_reads_out_the_tools_is_asked_once_more_without_their_names
     assert "may be called now: order." in asked[1], "what waited for a result is named"
     asked, bound = answer(BindStep("layer"))
     assert [call.tool for call in bound.calls] == ["order"], "the first question names none"
+
+
+def test_a_call_on_another_record_is_open_until_its_tool_is_called() -> None:
+    made = led(query="Drop the Review")
+    made.held = [HeldCall(ToolCall("", "order", {"code": "E-1"}), "other_record", "another one")]
+    made.begin_round()
+    assert [one.call.tool for one in made.list_unstated()] == ["order"]
+    later = led(ORDERED, query="Drop the Review", left=made.left)
+    later.begin_round()
+    assert later.list_unstated() == []

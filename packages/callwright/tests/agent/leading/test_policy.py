@@ -288,3 +288,48 @@ def test_a_stated_wish_without_a_call_is_asked_about_once() -> None:
 
 def calls(tool: str) -> str:
     return json.dumps({"wishes": ["it"], "calls": [{"name": tool, "arguments": {}}]})
+
+
+def test_a_write_that_was_made_is_not_made_twice_by_being_called_twice() -> None:
+    done = ToolResult("r1", "order", {}, {"order": 1})
+    twice = '{"wishes": ["it"], "calls": [%s, %s]}' % ((calls_of("order"),) * 2)
+    policy = LeadPolicy()
+    policy.tools = TOOLS
+    facts = RunFacts(RunState(Asked("q"), TOOLS, results=[done]))
+    made = LedContext(query="q", tools=TOOLS, planner=FixedPlan([]), facts=facts, mode="schema")
+    steps = policy.fetch_missing(made, ["the order"])
+    next(steps)
+    with pytest.raises(StopIteration):
+        steps.send(Replied(Reply(twice)))
+
+
+def calls_of(tool: str) -> str:
+    return json.dumps({"name": tool, "arguments": {}})
+
+
+@pytest.mark.parametrize("content", [[], None])
+def test_a_stated_write_is_not_asked_for_where_something_came_to_nothing(content: Any) -> None:
+    found = ToolResult("r1", "find_part", {"q": "bolts"}, content)
+    made = LedContext(
+        query="Look for bolts, and book a room if there are any",
+        tools=TOOLS,
+        planner=FixedPlan([]),
+        facts=RunFacts(RunState(Asked("q"), TOOLS, results=[found])),
+        mode="schema",
+        stated=("find_part(bolts)", "book_room()"),
+    )
+    seen = run(LeadPolicy(), made, NOTHING)
+    assert [one for one in seen if one != "ask bind order send_mail book_room"] == []
+
+
+def test_a_stated_write_that_was_offered_and_not_called_is_not_pressed_for() -> None:
+    found = ToolResult("r1", "find_part", {"q": "bolts"}, {"part_code": "HB-8", "stock": 0})
+    made = LedContext(
+        query="If at least 5 bolts are in stock, book a room",
+        tools=TOOLS,
+        planner=FixedPlan([]),
+        facts=RunFacts(RunState(Asked("q"), TOOLS, results=[found])),
+        mode="schema",
+        stated=("find_part(bolts)", "book_room()"),
+    )
+    assert run(LeadPolicy(), made, '{"no_call": "done"}') == ["ask bind order send_mail book_room"]

@@ -93,8 +93,9 @@ def test_wishes_are_read_from_whatever_comes() -> None:
 @pytest.mark.parametrize(
     ("wishes", "expected"),
     [
-        (["find_contact", "send_mail"], True),
-        (["send_mail"], False),  # one may be meant
+        (["find_contact", "send_mail", "list_events"], True),
+        (["find_contact", "send_mail"], False),  # they may be meant
+        (["send_mail", "send_mail", "send_mail"], False),
         (["find_contact", "mail Anna"], False),
         (["find_contact", "unknown_tool"], False),
         ([], False),

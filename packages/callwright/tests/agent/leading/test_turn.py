@@ -153,25 +153,62 @@ def test_a_greeting_asks_for_nothing_and_thanks_only_where_nothing_was_offered(
     assert asks_for_nothing(query, talk) is expected
 
 
+DROP = Tool("drop", "Drops a part.", {"properties": {"code": TEXT}}, effects=DESTRUCTIVE)
+THREE = [*PEOPLE, {"code": "E-3", "title": "Budget"}]
+
+
+def drop(*codes: str) -> str:
+    return calls(*(("drop", {"code": code}) for code in codes))
+
+
+def carry_out(
+    query: str,
+    *replies: str,
+    records: list[dict[str, str]] = PEOPLE,
+    before: str = "",
+    **effects: bool,
+) -> tuple[list[HeldCall], list[str]]:
+    """The calls that were held, and what was called."""
+    tools = (FIND, replace(DROP, effects=replace(DESTRUCTIVE, **effects)))
+    listed = replace(LISTED, content=records)
+    talk = (Message("user", "Hello"), Message("assistant", before)) if before else ()
+    facts = RunFacts(RunState(Asked(query), tools, results=(listed,)))
+    made = LedContext(
+        query=query,
+        tools=tools,
+        planner=FixedPlan([]),
+        facts=facts,
+        mode="schema",
+        conversation=talk,
+    )
+    _, sent, _ = play(made, [*replies, NOTHING, NOTHING], left("drop"))
+    return made.held, sent
+
+
 def test_another_record_than_the_named_one_is_not_destroyed_unasked() -> None:
-    drop = Tool("drop", "Drops a part.", {"properties": {"code": TEXT}}, effects=DESTRUCTIVE)
-    wrong, right = (calls(("drop", {"code": code})) for code in ("E-1", "E-2"))
-
-    def carry_out(query: str, *replies: str, **effects: bool) -> LedContext:
-        tools = (FIND, replace(drop, effects=replace(DESTRUCTIVE, **effects)))
-        facts = RunFacts(RunState(Asked(query), tools, results=(LISTED,)))
-        made = LedContext(
-            query=query, tools=tools, planner=FixedPlan([]), facts=facts, mode="schema"
-        )
-        play(made, [*replies, NOTHING, NOTHING], left("drop"))
-        return made
-
-    (one,) = carry_out("Drop the Review", wrong, wrong).held
-    assert (one.is_unstated, one.missing) == (True, ("code",))
+    (one,), sent = carry_out("Drop the Review", drop("E-1"), drop("E-1"))
+    assert (sent, one.is_for_user, one.is_unstated, one.missing) == ([], True, False, ("code",))
     assert '"title":"Plan"' in one.reason
     assert '"title":"Review"' in one.reason
-    assert carry_out("Drop the Review", wrong, right).held == []
-    assert carry_out("Drop E-1, keep the Review", wrong).held == [], "it was named as well"
-    assert carry_out("Yes, go on", wrong).held == [], "no record is named"
-    assert carry_out("Drop the Review", wrong, NOTHING, declared=False).held == []
-    assert carry_out("Drop the Review", wrong, NOTHING, destructive=False).held == []
+    assert carry_out("Drop the Review", drop("E-1"), drop("E-2")) == (
+        [],
+        ['drop{"code": "E-2"}'],
+    )
+    assert carry_out("Drop the Review", drop("E-1"), NOTHING, declared=False)[0] == []
+    assert carry_out("Drop the Review", drop("E-1"), NOTHING, destructive=False)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "codes", "before"),
+    [
+        ("Drop E-1, keep the Review", ["E-1"], ""),  # it was named as well
+        ("Yes, go on", ["E-1"], ""),  # no record is named
+        ("Drop all except the Review", ["E-1", "E-3"], ""),
+        ("The other one, not the Review", ["E-1"], "Which one shall I drop?"),
+    ],
+)
+def test_what_may_well_be_meant_is_not_held(query: str, codes: list[str], before: str) -> None:
+    replies = [drop(*codes), drop(*codes)]
+    held, sent = carry_out(query, *replies, records=THREE, before=before)
+    assert held == []
+    assert sent == [" ".join(f'drop{{"code": "{code}"}}' for code in codes)]

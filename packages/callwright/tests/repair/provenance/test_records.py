@@ -136,3 +136,28 @@ def test_a_record_that_was_named_or_where_none_or_several_were_is_no_other() -> 
     ):
         assert find_other_record({"event_id": "V-2"}, [EVENTS], said) is None
     assert find_other_record({"event_id": "V-9"}, [EVENTS], "Delete the fire drill.") is None
+
+
+ACCOUNTS = ToolResult(
+    "r1",
+    "list_accounts",
+    {},
+    [
+        {"account": "AC-11", "name": "Savings", "owner": None, "state": "open"},
+        {"account": "AC-22", "name": "Current", "owner": "ben", "state": "closed"},
+    ],
+)
+
+
+def test_only_what_identifies_a_record_tells_of_another_one() -> None:
+    said = "Close the Savings account."
+    assert find_other_record({"account": "AC-22"}, [ACCOUNTS], said) is not None
+    # where another argument is of the named record, this one is a target or a new value
+    for arguments in (
+        {"account": "AC-11", "state": "closed"},
+        {"source": "AC-11", "target": "AC-22"},
+        {"account": "AC-11", "owner": "ben"},
+    ):
+        assert find_other_record(arguments, [ACCOUNTS], said) is None
+    # a field that not every record has another value in
+    assert find_other_record({"owner": "ben"}, [ACCOUNTS], said) is None

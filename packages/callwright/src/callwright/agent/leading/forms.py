@@ -133,17 +133,9 @@ def hold_to_meant(tools: Sequence[Tool], held: Sequence[HeldCall]) -> tuple[Tool
 def _narrow_tool(tool: Tool, held: HeldCall) -> Tool:
     key = held.missing[0] if len(held.missing) == 1 else ""
     part = tool.properties.get(key)
-    is_number = isinstance(part, dict) and part.get("type") in ("integer", "number")
-    values: list[Json] = [int(text) if is_number else text for text in held.meant]
-    return hold_argument(tool, key, values)
-
-
-def hold_argument(tool: Tool, key: str, values: Sequence[Json]) -> Tool:
-    """The tool with an argument that takes these values only; itself where it has none of the
-    name.
-    """
-    part = tool.properties.get(key)
     if not isinstance(part, dict):
         return tool
-    properties = {**tool.properties, key: {**part, "enum": [*values]}}
+    is_number = part.get("type") in ("integer", "number")
+    values = [int(text) if is_number else text for text in held.meant]
+    properties = {**tool.properties, key: {**part, "enum": values}}
     return replace(tool, input_schema={**tool.input_schema, "properties": properties})

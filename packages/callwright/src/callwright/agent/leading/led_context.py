@@ -13,9 +13,10 @@ from callwright.agent.leading import served
 from callwright.agent.leading.forms import CallForm, read_guided_calls
 from callwright.agent.leading.meant_calls import list_meant_calls
 from callwright.agent.leading.policy import make_call_key
-from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.safety.held_call import OTHER_RECORD, HeldCall
 from callwright.agent.step import BindStep, NamedWish, StepContext, Steps, ask
 from callwright.dataflow.prerequisites import list_reads
+from callwright.language.tokens import has_question_mark
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
     Json,
@@ -63,6 +64,12 @@ class LedContext(StepContext):
         """Return True if a reply with calls is held to a schema."""
         return self.mode == "schema"
 
+    @property
+    def answers_a_question(self) -> bool:
+        """Return True if the last message before the user's was a question to the user."""
+        said = [one.content for one in self.conversation if one.role == "assistant"]
+        return bool(said) and has_question_mark(said[-1])
+
     def build_prefix(self) -> tuple[Message, ...]:
         """The messages with which every question begins; none where the driver puts them there."""
         return ()
@@ -95,13 +102,18 @@ class LedContext(StepContext):
 
     def list_left(self) -> tuple[HeldCall, ...]:
         """The calls without a value that nothing states, of all rounds so far, that hold another
-        one which the user said and no call of this turn was made with: that wish is still open.
+        one which the user said and no call of this turn was made with: that wish is still open. So
+        is one on another record than the named one, until its tool is called.
         """
         said = ProvenanceIndex(self.query)
+        called = {result.tool for result in self.facts.results if result.ok}
         kept: dict[str, HeldCall] = {}
         for one in (*self.left, *self.held):
-            is_open = one.is_unstated and not one.is_sent
-            if is_open and any(self._is_unused(value) for value in _list_said(one, said)):
+            if one.is_unstated and not one.is_sent:
+                is_open = any(self._is_unused(value) for value in _list_said(one, said))
+            else:
+                is_open = one.rule == OTHER_RECORD and one.call.tool not in called
+            if is_open:
                 kept.setdefault(make_call_key(one.call), one)
         return tuple(kept.values())
 
@@ -155,11 +167,11 @@ class LedContext(StepContext):
         return read_guided_calls(reply.text, {tool.name for tool in tools}) or ()
 
     def list_unstated(self) -> list[HeldCall]:
-        """The calls that were held for a value that nothing states. The user is not asked for the
+        """The calls that were held until the user says what is meant. The user is not asked for the
         value of a lookup where others have answered.
         """
         reads = list_reads(self.tools) if self.facts.results else set[str]()
-        held = [one for one in self.held if one.is_unstated]
+        held = [one for one in self.held if one.is_for_user]
         left = [one for one in self.list_left() if one not in held]
         return [one for one in (*left, *held) if one.call.tool not in reads]
 

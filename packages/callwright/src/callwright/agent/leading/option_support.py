@@ -30,6 +30,7 @@ _LETTERS = "ABCDEFGHIJKL"
 _NOT_SAID = "the user does not say"
 _MOST_ASKED = 4  # values of one answer
 _FLOOR = 1e-6  # the share of an option that is not among the likeliest
+_LEAST_SAID = 0.5  # by all letters together
 _MOST_SHARES = 256  # without the conversation that are remembered
 
 Q = TypeVar("Q")
@@ -97,11 +98,11 @@ def _render_values(option: Option) -> dict[str, str]:
 
 def read_shares(reply: Reply, option: Option) -> tuple[float, ...]:
     """The share of each value among all letters, in the order of the values; () where the upstream
-    states no probabilities.
+    states no probabilities, or holds it likelier that it says something else than a letter.
     """
-    if not reply.first_token:
-        return ()
     said = [_sum_letter(reply.first_token, letter) for letter in option.letters]
+    if sum(said) < _LEAST_SAID:
+        return ()
     return tuple(share / sum(said) for share in said[:-1])
 
 

@@ -27,6 +27,7 @@ from callwright.agent.select import build_request, find_closest, find_mentioned,
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
 from callwright.dataflow.prerequisites import Prerequisites, add_producers, find_needs
 from callwright.nouns.types import Skip, Tool, ToolCall, ToolResult, to_canonical_json
+from callwright.repair.empty_result import is_empty_result
 from callwright.repair.pending import find_follow_up, is_pending
 from callwright.repair.rules.open_literals import (
     find_open_literals,
@@ -97,7 +98,7 @@ class LeadPolicy:
             yield from self._offer(context, offered, step, asked)
         if self._parts.wishes and context.facts.state.results:
             yield from self._ask_about_open(context)
-            yield from self._ask_about_wishes(context)
+            yield from self._ask_about_wishes(context, asked)
 
     def fetch_missing(self, context: StepContext, missing: Sequence[str]) -> Steps[None]:
         """Once more the tools of this request, for what the answer itself says is missing. A call
@@ -128,12 +129,16 @@ class LeadPolicy:
         self, context: StepContext, offered: tuple[Tool, ...], step: BindStep, asked: set[str]
     ) -> Steps[None]:
         bound = yield from context.bind(offered, step)
-        if more := self._list_named_beside(asked, context):  # their calls went to other tools
+        calls = [*bound.calls]
+        if more := self._list_named_beside(asked, context):
             asked |= {tool.name for tool in more}
             offered = (*offered, *more)
             bound = yield from context.bind(offered, step)
-        context.facts.skip(bound.skips)
-        calls = [*bound.calls]
+            # calls for what was not offered went to other tools; those that were meant stay
+            meant = {wish.tool for wish in context.list_unserved(self.tools)}
+            missing = meant - {call.tool for call in bound.calls}
+            calls = [*bound.calls, *(call for call in calls if call.tool in missing)]
+        context.facts.skip(skip for skip in bound.skips if skip.tool not in {c.tool for c in calls})
         early: list[EarlyCall] = []
         if self._parts.prerequisites:
             calls, early, made_up = split_early(calls, context)
@@ -194,9 +199,20 @@ class LeadPolicy:
         if new:
             yield from execute(new, (tool.name for tool in ready))
 
-    def _ask_about_wishes(self, context: StepContext) -> Steps[None]:
-        """Ask once for the calls that the model itself stated as wishes and did not make."""
-        wishes = context.list_unserved(self.tools)
+    def _ask_about_wishes(self, context: StepContext, asked: Container[str]) -> Steps[None]:
+        """Ask once for the calls that the model itself stated as wishes and did not make. Not where
+        something came to nothing, for that may have changed its mind; nor for a write that it was
+        offered since (``asked``) and did not call.
+        """
+        results = context.facts.state.results
+        if not all(one.ok and not is_empty_result(one.content, one.arguments) for one in results):
+            return
+        declined = {tool.name for tool in self.tools if tool.effects.may_write}
+        wishes = [
+            wish
+            for wish in context.list_unserved(self.tools)
+            if not (wish.tool in declined and wish.tool in asked)
+        ]
         named = self._pick({wish.tool for wish in wishes})
         if not named:
             return
@@ -286,7 +302,7 @@ class LeadPolicy:
         """The tools that the first reply of a turn states as wishes, that were not offered and need
         not wait.
         """
-        if context.facts.state.results:
+        if context.facts.state.results or not self._parts.wishes:
             return ()
         named = {wish.tool for wish in context.list_unserved(self.tools)}
         left = self._pick(named - asked)
@@ -369,10 +385,12 @@ def _list_new(calls: Sequence[ToolCall], context: StepContext) -> list[ToolCall]
     writes = {tool.name for tool in context.tools if tool.effects.declares_write}
     new = []
     for call in calls:
-        if make_call_key(call) not in known:
-            new.append(call)
-        if call.tool in writes:
-            known = set()
+        key = make_call_key(call)
+        if key in known:
+            continue
+        new.append(call)
+        if call.tool in writes:  # what is read behind it may say something else
+            known = {key}
     return new
 
 

@@ -40,6 +40,7 @@ from callwright.schema.value_spellings import calendar_day
 
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 3  # of a text that can name something
+_MANY = 3  # tools: two may well be meant both
 _ALIKE = 0.8  # the shorter of two wishes in the longer one, in signs
 _CALL = re.compile(r"([\w.\-]+)\s*(?:\(|$)")  # a wish that is written as a call
 _CLOCK = re.compile(r"\d:\d\d")
@@ -57,11 +58,10 @@ def read_wishes(text: str) -> tuple[str, ...]:
 
 
 def reads_out_names(text: str, tools: Sequence[Tool]) -> bool:
-    """Return True if the wishes of a reply are the names of several tools: a small model reads them
-    out of the question and calls one after the other, and says nothing of the request.
+    """Return True if the wishes of a reply are the names of all tools, three or more: a small model
+    reads them out of the question and calls one after the other, and says nothing of the request.
     """
-    wishes, names = read_wishes(text), {tool.name for tool in tools}
-    return len(wishes) > 1 and names.issuperset(wishes)
+    return len(tools) >= _MANY and {*read_wishes(text)} == {tool.name for tool in tools}
 
 
 def list_unserved(

@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from callwright import prompts
-from callwright.agent.leading.forms import hold_argument, hold_to_meant
+from callwright.agent.leading.forms import hold_to_meant
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy
-from callwright.agent.safety.held_call import UNSTATED_VALUE, HeldCall
+from callwright.agent.safety.held_call import OTHER_RECORD, HeldCall
 from callwright.agent.safety.repeats import only_thanks
 from callwright.agent.step import Execute, Returned, Steps
 from callwright.dataflow.prerequisites import list_reads
 from callwright.language.thanks import is_only_greeting
-from callwright.nouns.types import Message, Tool, ToolCall
+from callwright.nouns.types import Message, Skip, Tool, ToolCall
 from callwright.repair.provenance.records import OtherRecord, find_other_record, shorten_record
 
 
@@ -93,7 +93,7 @@ def _ask_for_meant(action: Execute, policy: LeadPolicy, context: LedContext) -> 
     problem = " ".join(dict.fromkeys(one.reason for one in wrong))
     # where two days may be meant, a small model takes both
     calls = yield from _ask_again(problem, tools, context, may_decline=not meant, most=len(wrong))
-    calls = yield from context.leave_out_unlikely(calls)
+    calls = _hold_unnamed((yield from context.leave_out_unlikely(calls)), context)
     return bool(calls) and (yield from _have_made(calls, action, policy, context))
 
 
@@ -130,28 +130,31 @@ def _ask_for_named(calls: Sequence[ToolCall], context: LedContext) -> Steps[tupl
         f"{name} was called with {_render_unnamed(other)}"
         " Call it for the record that the request is about."
     )
-    tool = hold_argument(writes[name], other.key, [other.named])
-    return (yield from _ask_again(problem, (tool,), context))
+    return (yield from _ask_again(problem, (writes[name],), context))
 
 
 def _hold_unnamed(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[ToolCall, ...]:
-    """The calls without those that destroy a record of which the request says nothing, where it
-    names another one of the same list: whether that is meant, the user is asked.
+    """The calls without one that destroys a record of which the request says nothing, where it
+    names another one of the same list: whether that is meant, the user is asked. Several such calls
+    are all but the named one, and who answers a question has been asked.
     """
     destroying = {
         tool.name
         for tool in context.tools
         if tool.effects.declares_write and tool.effects.destructive
     }
-    kept = []
-    for call in calls:
-        other = _find_unnamed(call, context) if call.tool in destroying else None
-        if other is None:
-            kept.append(call)
-        else:
-            reason = f"'{call.tool}' was not called with {_render_unnamed(other)}"
-            context.held.append(HeldCall(call, UNSTATED_VALUE, reason, missing=(other.key,)))
-    return tuple(kept)
+    found = [
+        (call, other)
+        for call in calls
+        if call.tool in destroying and (other := _find_unnamed(call, context)) is not None
+    ]
+    if len(found) != 1 or context.answers_a_question:
+        return calls
+    call, other = found[0]
+    reason = f"'{call.tool}' was not called with {_render_unnamed(other)}"
+    context.held.append(HeldCall(call, OTHER_RECORD, reason, missing=(other.key,)))
+    context.facts.skip([Skip(call.tool, reason, refused=True)])
+    return tuple(one for one in calls if one is not call)
 
 
 def _find_unnamed(call: ToolCall, context: LedContext) -> OtherRecord | None:

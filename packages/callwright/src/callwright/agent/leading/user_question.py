@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from callwright import prompts
-from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.safety.held_call import OTHER_RECORD, HeldCall
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language.tokens import split_identifier, split_tokens
 from callwright.nouns.types import Json, JsonObject, Message, Tool, ToolResult
@@ -135,6 +135,8 @@ def _list_missing(held: Sequence[HeldCall], tools: Sequence[Tool]) -> list[str]:
 
 def _render_missing(held: HeldCall, tool: Tool) -> str:
     """The arguments that nothing states, by name, each with what its schema says of it."""
+    if held.rule == OTHER_RECORD:
+        return held.reason
     told = ((key, _get_description(tool.properties.get(key))) for key in held.missing)
     return ", ".join(f"{key} ({about})" if about else key for key, about in told)
 

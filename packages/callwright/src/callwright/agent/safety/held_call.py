@@ -8,6 +8,7 @@ from typing import Final
 from callwright.nouns.types import ToolCall
 
 UNSTATED_VALUE: Final = "unstated_value"
+OTHER_RECORD: Final = "other_record"  # a destructive call on another record than the named one
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,11 @@ class HeldCall:
     is_sent: bool = False
     meant: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+
+    @property
+    def is_for_user(self) -> bool:
+        """Return True if only the user can tell whether the call is meant."""
+        return self.rule in (UNSTATED_VALUE, OTHER_RECORD)
 
     @property
     def is_unstated(self) -> bool:

@@ -121,7 +121,7 @@ class _OwnTurn(LedContext):
             gain = yield from self._ask_gain(option)
             if gain is None:
                 self.is_silent = True
-                return call
+                break
             if gain >= LEAST_GAIN:
                 self.facts.handling.implied.add((call.tool, option.key))
             else:

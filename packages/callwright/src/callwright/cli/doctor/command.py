@@ -161,8 +161,8 @@ def render_profile(size: ModelSize) -> str:
     """Return the profile of runs with a model of this size, and why they have it."""
     said = f"Model profile: {choose_profile(size).name} ({size})."
     if size.context is None or size.parameters is None:
-        return f"{said} --model-profile names another, where the endpoint does not state both."
-    return f"{said} --model-profile names another."
+        return f"{said} --model-profile of run and proxy names another, as the endpoint states too little."
+    return f"{said} --model-profile of run and proxy names another."
 
 
 def render_summary(found: Sequence[Finding], upstream: str) -> str:

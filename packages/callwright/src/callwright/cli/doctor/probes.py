@@ -284,7 +284,7 @@ def judge_guided(native: Finding, by_schema: Finding) -> Finding:
         return Finding(about, "good", "not needed, native calls work")
     if by_schema.verdict != "good":
         return Finding(
-            about, "good", "not possible without json_schema: calls are read from the text"
+            about, "setting", "not possible without json_schema: calls are read from the text"
         )
     return Finding(
         about,

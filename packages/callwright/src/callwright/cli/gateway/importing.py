@@ -48,7 +48,8 @@ def import_lists(clients: Sequence[str], project: Path, output: Path) -> int:
     for note in made.notes:
         print(f"note: {escape_terminal_text(note)}", file=sys.stderr)
     if not made.servers:
-        print("no server was found", file=sys.stderr)
+        looked = ", ".join(dict.fromkeys(_show_path(p.path) for p in _find_places(project)))
+        print(f"no server was found; looked at: {looked}", file=sys.stderr)
         return 1
     _write_servers({**present, "mcpServers": dict(made.servers)}, output)
     _tell_next(made, clients, output)

@@ -43,6 +43,7 @@ from callwright.nouns.model_profile import SMALL
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.types import (
     Answer,
+    Citation,
     Edit,
     Reply,
     Skip,
@@ -169,13 +170,15 @@ class _Written:
 
     def join(self, drafts: Drafts, facts: Facts) -> Answer:
         """The answer, with what is missing and what changed. Where plain sentences were left out,
-        the results on which no other sentence rests are quoted.
+        results on which no other sentence rests are quoted; where none is left, all results.
         """
         pairs = zip(self.statements, self.is_withdrawn, strict=True)
         given_up = [one.text.split("\n")[0] for one, is_gone in pairs if is_gone]
         statements, texts = [*self.statements], [*self.texts]
         if self.is_in_words and any(self.is_withdrawn):
-            found = [quote_result(result) for result in list_untold(facts.results, statements)]
+            untold = list_untold(facts.results, statements)
+            left = list_telling(facts.results) if all(self.is_withdrawn) else untold
+            found = [quote_result(result) for result in left]
             texts += [f"\n- {one.text}" for one in found]
             statements += found
         missing = (*list_missing(drafts, facts.results, facts.phrases), *given_up)
@@ -314,12 +317,14 @@ def _withdraw_statement(
     """
     position, of = place
     text = f"{facts.phrases['not_in_results']}: {facts.query.strip()}"
+    cited: tuple[Citation, ...] = ()
     if of > 1:
         text = facts.phrases["left_out"]
     if echo:
         quoted, _ = _quote_cited_results(draft, facts, position, verdict.problems[0])
         text = f"{facts.phrases['results']}:\n{quoted.text}"
-    statement = Statement(text, "limitation", (), tuple(verdict.problems))
+        cited = quoted.citations
+    statement = Statement(text, "limitation", cited, tuple(verdict.problems))
     return statement, [Edit(f"/statements/{position}/text", draft.text, text, _WITHDRAWN)]
 
 

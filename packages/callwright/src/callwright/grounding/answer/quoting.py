@@ -26,6 +26,7 @@ _GIVEN = 100  # of a call's arguments
 _TOLD = 160  # of a tool's message
 _REASONS = 5  # that an answer gives for its having none
 _NAMED = 3  # tools that were left out for one reason
+_UNTOLD = 3  # results that are quoted where sentences were left out
 _CHANGES = 3  # values of one record that a later result has otherwise
 
 
@@ -75,7 +76,7 @@ def build_no_answer(why: str, query: str = "") -> Answer:
 def quote_result(result: ToolResult) -> Statement:
     """Return a statement about one call's result: its beginning, values as they stand."""
     quote = render_content(result.content)[:_QUOTED]
-    said = _render_plainly(result.content)
+    said = " ".join(_render_plainly(result.content).split())
     shown = said if len(said) <= _QUOTED else f"{said[:_QUOTED]}…"
     return Statement(f"{render_call(result)}: {shown}", "supported", (Citation(result.id, quote),))
 
@@ -118,10 +119,15 @@ def list_telling(results: Sequence[ToolResult]) -> list[ToolResult]:
 
 
 def list_untold(results: Sequence[ToolResult], statements: Sequence[Statement]) -> list[ToolResult]:
-    """The telling results on which none of these statements rests; of equal calls the last."""
+    """The last telling results on which none of these statements rests, three at most. Of equal
+    calls the last one counts, and a result that says what a cited one says is told.
+    """
     cited = {citation.result for one in statements for citation in one.citations}
-    last = {to_canonical_json([r.tool, r.arguments]): r for r in list_telling(results)}
-    return [result for result in last.values() if result.id not in cited]
+    telling = list_telling(results)
+    told = {to_canonical_json([r.tool, r.content]) for r in telling if r.id in cited}
+    last = {to_canonical_json([r.tool, r.arguments]): r for r in telling}
+    untold = [r for r in last.values() if to_canonical_json([r.tool, r.content]) not in told]
+    return untold[-_UNTOLD:]
 
 
 def list_missing(

@@ -33,15 +33,16 @@ _MOST_TOLD = 100  # clients may send ever other lists
 
 class DecidedBefore(NamedTuple):
     """The tools that were chosen for a request of the user, and the calls that came too early.
-    ``wishes``: those that the first reply stated, if each had its call. ``left``: calls that were held
-    for want of a value.
-    ``seen``: digests of the results that these calls may rest on.
+    ``stated``: the wishes of the first reply; ``wishes``: the same, if each had its call. ``left``:
+    calls that were held until the user says what is meant. ``seen``: digests of the results that
+    these calls may rest on.
     """
 
     chosen: tuple[str, ...] | None = None
     intended: tuple[IntendedCall, ...] = ()
     wishes: tuple[str, ...] = ()
     left: tuple[HeldCall, ...] = ()
+    stated: tuple[str, ...] = ()
     seen: tuple[bytes, ...] = ()
 
 

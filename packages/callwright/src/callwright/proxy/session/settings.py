@@ -24,7 +24,8 @@ GuidedPart = Literal[
 """Parts of guided mode. ``select``: the tools that the request needs are chosen first. ``layers``:
 only those of the current layer are offered. ``prerequisites``: what gives a needed value is called
 before. ``wishes``: as many calls as the request has wishes. ``options``: optional values that no
-word states stay where the conversation makes them likelier. ``answer``: written from the results
+word states stay where the conversation makes them likelier; those of a native call go where it
+makes them less likely. ``answer``: written from the results
 alone, and checked against them.
 """
 GuardSetting = Literal["auto", "on", "report", "off"]

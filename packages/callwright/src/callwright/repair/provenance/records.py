@@ -61,23 +61,20 @@ def mixed_records(
 
 
 class OtherRecord(NamedTuple):
-    """A value of a record that nobody named, beside one of the same list that was: ``meant``, with
-    ``named`` in the place of the value.
-    """
+    """A value of a record that nobody named, beside one of the same list that was: ``meant``."""
 
     key: str
     value: Json
     record: JsonObject
     meant: JsonObject
-    named: Json
 
 
 def find_other_record(
     arguments: JsonObject, results: Sequence[ToolResult], said: str
 ) -> OtherRecord | None:
-    """The argument that takes its value from a record of a result of which a message says nothing,
-    where it names exactly one other record of the same list. A hint, no proof: "all but the fire
-    drill" names what is not meant.
+    """The argument that identifies a record of a result of which a message says nothing, where it
+    names exactly one other record of the same list, and no other argument is of that one. A hint,
+    no proof: "all but the fire drill" names what is not meant.
     """
     spoken = ProvenanceIndex(said)
     for key, value in list(arguments.items())[:_MOST_ARGUMENTS]:
@@ -86,13 +83,28 @@ def find_other_record(
             continue
         for records in _iter_record_lists(results):
             place = _find_place(value, records)
-            if place is None:
+            if place is None or not _identifies(place[1], records):
                 continue
-            named = [one for one in records if place[1] in one and _is_named(one, spoken)]
+            named = [one for one in records if _is_named(one, spoken)]
             own = records[place[0]]
-            if len(named) == 1 and named[0] is not own:
-                return OtherRecord(key, value, own, named[0], named[0][place[1]])
+            if len(named) != 1 or named[0] is own:
+                continue
+            if not any(_is_of(other, named[0]) for other in arguments.values()):
+                return OtherRecord(key, value, own, named[0])
     return None
+
+
+def _identifies(field: str, records: Sequence[JsonObject]) -> bool:
+    """Return True if a field tells the records of a list apart: all have it, each another one."""
+    values = [one.get(field) for one in records]
+    is_told = all(isinstance(v, str | int) and not isinstance(v, bool) for v in values)
+    return is_told and len({to_canonical_json(value) for value in values}) == len(records)
+
+
+def _is_of(value: Json, record: JsonObject) -> bool:
+    """Return True if a value is one of a record's own."""
+    is_told = isinstance(value, str | int) and not isinstance(value, bool)
+    return is_told and any(held == value and not isinstance(held, bool) for held in record.values())
 
 
 def _is_named(record: JsonObject, spoken: ProvenanceIndex) -> bool:

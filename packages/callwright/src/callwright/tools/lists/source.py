@@ -7,7 +7,7 @@ from typing import Any
 
 from callwright.nouns.errors import CatalogError, Failure
 from callwright.nouns.types import DESTRUCTIVE, JsonObject, Tool, ToolOutput
-from callwright.tools.lists.tools import list_entries, tool_from_wire
+from callwright.tools.lists.tools import FORMS, list_entries, tool_from_wire
 
 
 class ListSource:
@@ -43,7 +43,8 @@ class ListSource:
     async def open(self) -> Sequence[Tool]:
         if not self._tools:
             raise CatalogError(
-                f"{self._name} holds no usable tool", hint="; ".join(self.problems[:3])
+                f"{self._name} holds no usable tool",
+                hint="; ".join(self.problems[:3]) or f"a list of {FORMS}",
             )
         return self._tools
 

@@ -194,7 +194,10 @@ def clean_value(raw: Any, *, most: int = MAX_VALUES) -> Any:
 def document_of(root: Any, where: str, missing: Mapping[str, str] | None = None) -> Document:
     """Check that this is OpenAPI 3.0 or 3.1. Raises CatalogError that says what it is instead."""
     if not isinstance(root, dict):
-        raise CatalogError(f"{where} holds {type(root).__name__}, not an OpenAPI document")
+        raise CatalogError(
+            f"{where} holds no OpenAPI document",
+            hint='its root is an object with "openapi": "3.0…" or "3.1…"',
+        )
     version = str(root.get("openapi", ""))[:40]
     if not version.startswith(("3.0", "3.1")):
         swagger = f"Swagger {str(root['swagger'])[:40]}" if "swagger" in root else "no version"

@@ -175,6 +175,9 @@ def test_an_option_that_no_word_states_is_left_out_where_the_conversation_makes_
 
     assert make(likely(0.2), likely(0.6)) == {"item": "A-100"}
     assert make(likely(0.6), likely(0.5)) == EXPRESS.arguments
+    assert make(likely(0.5), likely(0.6)) == EXPRESS.arguments, "hardly less likely"
+    thinking = Said("<think>", first_token={"<think>": 0.98, "B": 0.01})
+    assert make(thinking) == EXPRESS.arguments
     assert make(Said("B")) == EXPRESS.arguments, (
         "an upstream without probabilities is not judged by"
     )

@@ -158,22 +158,29 @@ def _find_unlikely(
     tool = next((tool for tool in context.toolset.tools if tool.name == one.call.tool), None)
     given = one.verdict.arguments if isinstance(one.verdict, CheckedCall) else {}
     is_judged = tool is not None and tool.effects.declared and context.guard == "act"
-    if tool is None or not is_judged or context.leave_out or not _may_ask_for_gains(context):
+    is_led = context.leave_out or context.settings.guided == "off"
+    if tool is None or not is_judged or is_led or not _may_ask_for_gains(context):
         return []
-    from callwright.agent.leading.option_support import find_options
+    from callwright.agent.leading.option_support import LEAST_GAIN, find_options
     from callwright.repair.provenance.readable import reads_english
 
-    said = context.sources
-    unsaid = {k: v for k, v in given.items() if isinstance(v, bool) or not said.holds(v)}
+    said, reads = context.sources, tool.effects.read_only
+    unsaid = {  # a yes may be what keeps a write from being one: a rehearsal
+        key: value
+        for key, value in given.items()
+        if (reads if isinstance(value, bool) else not said.holds(value))
+    }
     options = [one for one in find_options(unsaid, tool) if (one.key,) not in unstated]
     if not options or reads_english([context.query]):
         return []
     found: list[Pointer] = []
     for option in options:
+        if not context.grant():
+            break
         gain = yield from _ask_gain(option, context)
         if gain is None:
             break
-        if gain < 0:
+        if gain <= -LEAST_GAIN:
             found.append((option.key,))
     return found
 

@@ -95,9 +95,9 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     policy = LeadPolicy(read_parts(context), before.chosen, before.intended)
     led = build_context(context, ClientContext)
     led.form = guided.build_form(context, is_led=True)
-    led.wishes, led.left = before.wishes, before.left
+    led.wishes, led.left, led.stated = before.wishes, before.left, before.stated
     yield from _carry_out_steps(take_round(policy, led), context, policy, led, made)
-    decided = DecidedBefore(policy.chosen, policy.intended, led.wishes, led.list_left())
+    decided = DecidedBefore(policy.chosen, policy.intended, led.wishes, led.list_left(), led.stated)
     remember_decided(context, decided)
     made.dropped = led.dropped
     if led.is_served:

@@ -22,8 +22,8 @@ def build_body(option: Option, context: Context, *, is_told: bool) -> JsonObject
         *guided.add_instructions(spoken, context.instructions),
         *messages_out(option.render_question()),
     ]
-    body |= {"temperature": 0, "max_tokens": 1, "logprobs": True, "top_logprobs": MOST_SHOWN}
-    return body
+    body |= {"temperature": 0, "logprobs": True, "top_logprobs": MOST_SHOWN}
+    return followup.limit_reply(body, 1)
 
 
 def _untell(messages: Json) -> list[Json]:
