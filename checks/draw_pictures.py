@@ -57,7 +57,9 @@ def find_room(day: str, seats: int) -> str:
 '''
 WRONG = {"Seats": "8", "day": "2026-12-01"}
 QUESTION = "How many hammers are there?"
-MY_TOOLS = re.compile(r"```python\n(from callwright import ToolError, tool\n.*?)```", re.DOTALL)
+MY_TOOLS = re.compile(
+    r"```python\n(from callwright import READ_LOCAL, ToolError, tool\n.*?)```", re.DOTALL
+)
 
 VARYING = re.compile(r":? ?\d+ tokens in, \d+ out, [\d.]+ s|, \d+ \+ \d+ tokens, [\d.]+ s")
 LINE, CHARACTER, MARGIN = 20, 8.4, 16

@@ -327,7 +327,8 @@ def test_every_mistake_is_one_message_that_names_it(
 
 def test_events_that_say_what_no_run_says_are_no_trace_to_be_drawn(tmp_path: Path) -> None:
     odd = tmp_path / "odd.jsonl"
-    odd.write_text('{"v": 1, "kind": "call.raw", "seq": 1, "at": 0.0, "data": []}\n')
+    begun = '{"v": 1, "kind": "run.start", "seq": 0, "at": 0.0, "data": {}}\n'
+    odd.write_text(begun + '{"v": 1, "kind": "call.raw", "seq": 1, "at": 0.0, "data": []}\n')
     done = callwright("view", odd)
     assert (done.returncode, done.stdout) == (1, "")
     assert "odd.jsonl is not the trace of a run" in done.stderr

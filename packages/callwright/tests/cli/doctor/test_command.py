@@ -115,8 +115,8 @@ def test_the_model_profile_of_the_endpoint_is_told(capsys: pytest.CaptureFixture
     assert document["model_profile"] == "medium"
     assert document["size"] == {"context": 16_384, "parameters": 7.615616512}
     assert render_profile(ModelSize()) == (
-        "Model profile: small (context unknown, parameters unknown). --model-profile names"
-        " another, where the endpoint does not state both."
+        "Model profile: small (context unknown, parameters unknown). --model-profile of"
+        " run and proxy names another, as the endpoint states too little."
     )
 
 

@@ -38,8 +38,8 @@ def test_yaml_reads_as_json_would() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "not an OpenAPI document"),
-        ("[]", "not an OpenAPI document"),
+        ("", "holds no OpenAPI document"),
+        ("[]", "holds no OpenAPI document"),
         ("{", "is not JSON"),
         ("a: b: c", "neither JSON nor YAML"),
         ("swagger: '2.0'\npaths: {}", "Swagger 2.0"),
