@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -178,12 +179,17 @@ def is_as_written(strategy: str) -> bool:
     return strategy.endswith(("-no-repair", "-no-gate")) and not strategy.startswith("layered")
 
 
-def require_once(run: Run, strategy: str, conduct: Conduct, done: list[str]) -> None:
+def require_once(
+    run: Run, strategy: str, conduct: Conduct, done: list[str], effects: Effects
+) -> None:
     """The promise of docs/resume.md, over the effects in the world."""
     if is_as_written(
         strategy
     ):  # the model's own calls and no other: nothing is repeated or changed for it
         assert len(done) <= written(run)
+    elif conduct.good and not effects.declared:
+        # it may read, and another call that returned something new may have changed what it finds
+        assert all(one != other for one, other in pairwise(done))
     elif conduct.good:
         assert len(done) == len({*done})
     else:
@@ -210,7 +216,7 @@ def check(data: st.DataObject, folder: Path) -> None:
     whole = asyncio.run(
         setup(strategy, function(world, conduct, effects), guests, folder).run(QUERY)
     )
-    require_once(whole, strategy, conduct, world.done)
+    require_once(whole, strategy, conduct, world.done, effects)
     assert not (conduct.refuses and world.done)
     if not strategy.startswith("dfsdt"):  # a search writes in a sandbox only
         assert conduct.refuses or world.done, "the test reached the tool"
@@ -234,7 +240,7 @@ def check(data: st.DataObject, folder: Path) -> None:
     except JournalError:  # the call was under way: nothing runs before somebody says what happened
         assert again.done == before
         return
-    require_once(resumed, strategy, conduct, again.done)
+    require_once(resumed, strategy, conduct, again.done, effects)
 
 
 @settings(max_examples=20)
