@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import log
 
 from callwright import prompts
@@ -80,7 +81,7 @@ def find_mentioned(query: str, tools: Sequence[Tool]) -> tuple[Tool, ...]:
     needed.
     """
     said = extract_stems(query)
-    own = {tool.name: said & (extract_stems(_join_tool_text(tool)) - ACTIONS) for tool in tools}
+    own = {name: said & (words - ACTIONS) for name, words in _stem_texts(tuple(tools)).items()}
     shared = Counter(word for words in own.values() for word in words)
     return tuple(tool for tool in tools if any(shared[word] == 1 for word in own[tool.name]))
 
@@ -94,7 +95,7 @@ def find_closest(query: str, tools: Sequence[Tool]) -> tuple[Tool, ...]:
     :func:`find_mentioned` 11.
     """
     said = extract_stems(query) - ACTIONS
-    texts = {tool.name: extract_stems(_join_tool_text(tool)) for tool in tools}
+    texts = _stem_texts(tuple(tools))
     count = Counter(word for words in texts.values() for word in words)
 
     def score(tool: Tool) -> float:
@@ -105,6 +106,12 @@ def find_closest(query: str, tools: Sequence[Tool]) -> tuple[Tool, ...]:
     scores = {tool.name: score(tool) for tool in tools}
     ranked = sorted(tools, key=lambda tool: (-scores[tool.name], tool.name))
     return tuple(tool for tool in ranked[:_MOST_FOUND] if scores[tool.name] > 0)
+
+
+@lru_cache(maxsize=4)
+def _stem_texts(tools: tuple[Tool, ...]) -> Mapping[str, frozenset[str]]:
+    """The words of each tool by its name; of some thousand tools they take half a second."""
+    return {tool.name: extract_stems(_join_tool_text(tool)) for tool in tools}
 
 
 def _join_tool_text(tool: Tool) -> str:

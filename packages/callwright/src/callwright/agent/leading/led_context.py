@@ -16,7 +16,6 @@ from callwright.agent.leading.policy import make_call_key
 from callwright.agent.safety.held_call import OTHER_RECORD, HeldCall
 from callwright.agent.step import BindStep, NamedWish, StepContext, Steps, ask
 from callwright.dataflow.prerequisites import list_reads
-from callwright.language.tokens import has_question_mark
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
     Json,
@@ -63,12 +62,6 @@ class LedContext(StepContext):
     def is_held_to_schema(self) -> bool:
         """Return True if a reply with calls is held to a schema."""
         return self.mode == "schema"
-
-    @property
-    def answers_a_question(self) -> bool:
-        """Return True if the last message before the user's was a question to the user."""
-        said = [one.content for one in self.conversation if one.role == "assistant"]
-        return bool(said) and has_question_mark(said[-1])
 
     def build_prefix(self) -> tuple[Message, ...]:
         """The messages with which every question begins; none where the driver puts them there."""

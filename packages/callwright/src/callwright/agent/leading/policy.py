@@ -88,12 +88,13 @@ class LeadPolicy:
             yield from self._go_on_with_intended(context)
         asked: set[str] = set()
         number = 0
-        while offered := self._list_round(context, asked):
+        while offered := self._list_round(context, asked, order := _Order(self.tools, context)):
             number += 1
             names = [tool.name for tool in offered]
             context.trace.add("layer", index=number, total=number, slots=names)
             asked |= {*names}
-            enabled = self._list_enabled(offered, context)
+            is_later = self._parts.layers and context.facts.state.results
+            enabled = [tool.name for tool in offered if is_later and order.waited(tool)]
             step = BindStep("layer", number, number, enabled=enabled)
             yield from self._offer(context, offered, step, asked)
         if self._parts.wishes and context.facts.state.results:
@@ -138,7 +139,8 @@ class LeadPolicy:
             meant = {wish.tool for wish in context.list_unserved(self.tools)}
             missing = meant - {call.tool for call in bound.calls}
             calls = [*bound.calls, *(call for call in calls if call.tool in missing)]
-        context.facts.skip(skip for skip in bound.skips if skip.tool not in {c.tool for c in calls})
+        called = {call.tool for call in calls}
+        context.facts.skip(skip for skip in bound.skips if skip.tool not in called)
         early: list[EarlyCall] = []
         if self._parts.prerequisites:
             calls, early, made_up = split_early(calls, context)
@@ -207,11 +209,11 @@ class LeadPolicy:
         results = context.facts.state.results
         if not all(one.ok and not is_empty_result(one.content, one.arguments) for one in results):
             return
-        declined = {tool.name for tool in self.tools if tool.effects.may_write}
+        writes = {tool.name for tool in self.tools if tool.effects.may_write}
         wishes = [
             wish
             for wish in context.list_unserved(self.tools)
-            if not (wish.tool in declined and wish.tool in asked)
+            if not (wish.tool in writes and wish.tool in asked)
         ]
         named = self._pick({wish.tool for wish in wishes})
         if not named:
@@ -267,7 +269,7 @@ class LeadPolicy:
         open_ = tuple(tool for tool in kept if find_needs(tool, context.query))
         return (*kept, *(tool for tool in add_producers(open_, tools) if tool not in kept))
 
-    def _list_round(self, context: StepContext, asked: set[str]) -> tuple[Tool, ...]:
+    def _list_round(self, context: StepContext, asked: set[str], order: _Order) -> tuple[Tool, ...]:
         """The tools to be offered now; () where no question is left. ``asked`` had theirs since the
         client's last results.
         """
@@ -281,7 +283,6 @@ class LeadPolicy:
         )
         if not self._parts.layers:
             return left
-        order = _Order(self.tools, context)
         ready = tuple(tool for tool in left if not order.waits(tool))
         if not results:
             # where nothing was called, what is left is offered at once: the order may be wrong
@@ -310,13 +311,6 @@ class LeadPolicy:
             return ()
         order = _Order(self.tools, context)
         return tuple(tool for tool in left if not order.waits(tool))
-
-    def _list_enabled(self, offered: Sequence[Tool], context: StepContext) -> list[str]:
-        """The names of the tools that waited for a value which is known now."""
-        if not self._parts.layers or not context.facts.state.results:
-            return []
-        order = _Order(self.tools, context)
-        return [tool.name for tool in offered if order.waited(tool)]
 
 
 class _Order:

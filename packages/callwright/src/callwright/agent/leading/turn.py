@@ -16,7 +16,7 @@ from callwright.agent.leading.forms import hold_to_meant
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy
 from callwright.agent.safety.held_call import OTHER_RECORD, HeldCall
-from callwright.agent.safety.repeats import only_thanks
+from callwright.agent.safety.repeats import asks_user, only_thanks
 from callwright.agent.step import Execute, Returned, Steps
 from callwright.dataflow.prerequisites import list_reads
 from callwright.language.thanks import is_only_greeting
@@ -148,7 +148,7 @@ def _hold_unnamed(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[Too
         for call in calls
         if call.tool in destroying and (other := _find_unnamed(call, context)) is not None
     ]
-    if len(found) != 1 or context.answers_a_question:
+    if len(found) != 1 or asks_user(context.conversation):
         return calls
     call, other = found[0]
     reason = f"'{call.tool}' was not called with {_render_unnamed(other)}"

@@ -58,8 +58,13 @@ def only_thanks(query: str, conversation: Sequence[Message]) -> bool:
     """Return True if a message only thanks, and not for the offer in a question before it."""
     if not is_only_thanks(query):
         return False
+    return not asks_user(conversation)
+
+
+def asks_user(conversation: Sequence[Message]) -> bool:
+    """Return True if the last message of the assistant holds a question."""
     said = [message.content for message in conversation if message.role == "assistant"]
-    return not (said and has_question_mark(said[-1]))
+    return bool(said) and has_question_mark(said[-1])
 
 
 @dataclass(slots=True)

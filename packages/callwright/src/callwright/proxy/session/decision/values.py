@@ -164,6 +164,8 @@ def _find_unlikely(
     from callwright.agent.leading.option_support import LEAST_GAIN, find_options
     from callwright.repair.provenance.readable import reads_english
 
+    if not find_options(given, tool) or reads_english([context.query]):
+        return []  # before the conversation is indexed
     said, reads = context.sources, tool.effects.read_only
     unsaid = {  # a yes may be what keeps a write from being one: a rehearsal
         key: value
@@ -171,8 +173,6 @@ def _find_unlikely(
         if (reads if isinstance(value, bool) else not said.holds(value))
     }
     options = [one for one in find_options(unsaid, tool) if (one.key,) not in unstated]
-    if not options or reads_english([context.query]):
-        return []
     found: list[Pointer] = []
     for option in options:
         if not context.grant():
