@@ -265,6 +265,12 @@ class StepContext:
         """
         return self.query if self.today is None else f"{self.query}\n({render_today(self.today)})"
 
+    def list_open_wishes(self, serving: Sequence[ToolResult]) -> tuple[str, ...]:  # noqa: ARG002
+        """The wishes that the model stated, more than it made calls, and that name no value of
+        these calls.
+        """
+        return ()
+
     def list_unserved(self, tools: Sequence[Tool]) -> tuple[NamedWish, ...]:  # noqa: ARG002
         """The wishes that the model stated as calls of these tools and that had none."""
         return ()

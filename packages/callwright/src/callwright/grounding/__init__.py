@@ -2,6 +2,7 @@
 statement.
 """
 
+from callwright.grounding.answer.deeds import DEED, Deeds
 from callwright.grounding.answer.finish import (
     UNCONFIRMED,
     WrittenAnswer,
@@ -20,7 +21,9 @@ from callwright.grounding.index import facts_of
 from callwright.grounding.support import check_statement
 
 __all__ = [
+    "DEED",
     "UNCONFIRMED",
+    "Deeds",
     "Facts",
     "GroundingResult",
     "LiveAnswer",

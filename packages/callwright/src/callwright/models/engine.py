@@ -16,6 +16,10 @@ from callwright.nouns.errors import MissingExtra, ModelError
 from callwright.nouns.types import JsonObject
 
 CACHE_MIB = 512  # earlier prompts kept, so that questions of different kinds may alternate
+MOST_TOKENS = 2_048
+"""Of a reply to whoever sets no limit: a small model that repeats itself goes on to the end of its
+context, ten minutes on two cores.
+"""
 SLOTS = 4
 """Prompts kept where there are adapters. llama.cpp's cache of earlier prompts does not say by which
 adapter they were computed, and was measured to give one adapter's to another: it is off, and every
@@ -76,6 +80,7 @@ class Engine:
         made = xllamacpp.CommonParams()
         made.model.path = str(self.path)
         made.n_ctx = self.context
+        made.n_predict = MOST_TOKENS
         made.n_parallel = 1  # one slot: every prompt meets the prefix of the one before
         made.cpuparams.n_threads = made.cpuparams_batch.n_threads = self.threads
         made.cache_prompt, made.cache_ram_mib = True, CACHE_MIB

@@ -13,7 +13,7 @@ from callwright.agent.leading.option_support import (
     compute_gain,
     find_options,
     read_share,
-    read_shares,
+    read_value_shares,
 )
 from callwright.nouns.types import JsonObject, Reply, Tool
 
@@ -38,7 +38,6 @@ def test_optional_values_of_a_list_are_judged() -> None:
     assert [(one.key, one.value) for one in options] == [
         ("speed", "express"), ("gift", True), ("size", 2),
     ]  # fmt: skip
-    assert options[0].letters == "ABC"
     assert 'A) "slow"\nB) "express"\nC) the user does not say' in (
         options[0].render_question()[-1].content
     )
@@ -50,7 +49,7 @@ OPTION = Option(TOOL, "gift", True, (True, False))
 
 def test_shares_count_the_letters_alone() -> None:
     likely = {"A": 0.3, " A": 0.1, "B": 0.1, "Hello": 0.4, "C": 0.1}
-    shares = read_shares(Reply("", first_token=likely), OPTION)
+    shares = read_value_shares(Reply("", first_token=likely), OPTION)
     assert shares == pytest.approx((4 / 6, 1 / 6))
     assert read_share(Reply("", first_token=likely), OPTION) == pytest.approx(4 / 6)
     assert read_share(Reply("A"), OPTION) is None
@@ -59,7 +58,7 @@ def test_shares_count_the_letters_alone() -> None:
 
 @given(st.dictionaries(st.sampled_from("A B C x".split()), st.floats(1e-9, 1.0)))
 def test_shares_are_shares_whatever_is_likely(likely: dict[str, float]) -> None:
-    shares = read_shares(Reply("", first_token=likely), OPTION)
+    shares = read_value_shares(Reply("", first_token=likely), OPTION)
     assert len(shares) in (0, 2)
     assert all(0 < share < 1 for share in shares)
     assert sum(shares) < 1

@@ -279,7 +279,7 @@ def test_a_stated_wish_without_a_call_is_asked_about_once() -> None:
         planner=FixedPlan([]),
         facts=RunFacts(RunState(Asked("q"), TOOLS, results=[ToolResult("r1", "send_mail", {}, 1)])),
         mode="schema",
-        stated=("send_mail(Anna)", "book_room()", "a cup of tea"),
+        stated=("send_mail(Anna)", "book_room()"),
     )
     seen = run(LeadPolicy(), made, calls("book_room"))
     assert seen == ["ask bind book_room", "call book_room"]

@@ -22,7 +22,7 @@ from callwright.agent.leading.option_support import (
     Option,
     compute_gain,
     list_values,
-    read_shares,
+    read_value_shares,
 )
 from callwright.http import Egress, HttpClient, HttpResponse, Timeout
 from callwright.jsontext import parse
@@ -120,7 +120,7 @@ async def measure(cases: Sequence[Case], upstream: _Upstream, results: Path) -> 
             if case.id + case.language in known:
                 continue
             told, untold = [
-                read_shares(
+                read_value_shares(
                     await upstream.ask(
                         http, build_body(case.option, case.context, is_told=is_told)
                     ),

@@ -86,7 +86,8 @@ class Job(StepContext):
         skips, most = self.executor.missing, limits.result_chars
         facts = None
         if self.streamed is not None:
-            live = LiveAnswer(self.query, results, skips)
+            deeds = self.facts.led.build_deeds() if self.facts.led is not None else None
+            live = LiveAnswer(self.query, results, skips, deeds)
             self.streamed.begin(live)
             facts = live.facts
         led = self.facts.led

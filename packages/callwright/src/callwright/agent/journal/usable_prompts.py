@@ -21,6 +21,8 @@ _STRATEGIES = {
         "again",
         "select",
         "option",
+        "asked",
+        "deed",
         "question",
         "ask_done",
         "ask_found",

@@ -12,7 +12,7 @@ from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.user_question import UserQuestion
 from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.step import StepContext
-from callwright.grounding import Words, WrittenAnswer, report_outcome
+from callwright.grounding import DEED, Words, WrittenAnswer, report_outcome
 from callwright.language.spoken import name_spoken
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Answer, Message, Reply, Statement
@@ -35,7 +35,7 @@ def close_turn(led: LedContext, write: Callable[..., Dialogue]) -> Dialogue:
     if led.has_failed_write():
         written = WrittenAnswer(report_outcome(led.facts.results, led.query))
     else:
-        words = Words(_name_spoken(led), led.has_written())
+        words = Words(_name_spoken(led), led.has_written(), led.build_deeds())
         written = yield from _put_behind(led.build_prefix(), write(words=words))
     asked = (yield from ask_user(unstated, led, talk)) if unstated else ""
     if not asked:
@@ -62,6 +62,8 @@ def ask_user(
     made; "" where the model has none. ``talk``: the conversation behind which it is asked.
     """
     question = UserQuestion.build(held, context.tools, context.query, context.facts.results)
+    if not question.open:
+        return question.told
     request = ChatRequest(
         (*talk, *question.render_messages(_name_spoken(context))),
         purpose="question",
@@ -86,11 +88,15 @@ def add_question(answer: Answer, asked: str, held: Sequence[HeldCall]) -> Answer
 
 
 def _put_behind(begun: tuple[Message, ...], dialogue: Dialogue) -> Dialogue:
-    """The questions of a dialogue behind messages that all of them share."""
+    """The questions of a dialogue behind messages that all of them share, but for those that stand
+    alone.
+    """
     try:
         request = next(dialogue)
         while True:
-            reply = yield replace(request, messages=(*begun, *request.messages))
+            is_alone = request.purpose == DEED
+            messages = request.messages if is_alone else (*begun, *request.messages)
+            reply = yield replace(request, messages=messages)
             request = dialogue.send(reply)
     except StopIteration as done:
         value: WrittenAnswer = done.value

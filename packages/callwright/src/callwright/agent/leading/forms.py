@@ -70,9 +70,11 @@ class CallForm:
 
 def _bound_lists(schema: JsonObject) -> JsonObject:
     """Lists of options at most as long as there are options: a small model repeats them without
-    end.
+    end. A tool that has no parameters takes none.
     """
     made = dict(schema["properties"])
+    if not made:
+        schema = {"additionalProperties": False, **schema}
     for key, part in made.items():
         items = part.get("items") if isinstance(part, dict) and "maxItems" not in part else None
         options = items.get("enum") if isinstance(items, dict) else None

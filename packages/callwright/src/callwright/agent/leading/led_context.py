@@ -13,9 +13,10 @@ from callwright.agent.leading import served
 from callwright.agent.leading.forms import CallForm, read_guided_calls
 from callwright.agent.leading.meant_calls import list_meant_calls
 from callwright.agent.leading.policy import make_call_key
-from callwright.agent.safety.held_call import OTHER_RECORD, HeldCall
+from callwright.agent.safety.held_call import UNASKED_WRITE, USERS_TO_TELL, HeldCall
 from callwright.agent.step import BindStep, NamedWish, StepContext, Steps, ask
 from callwright.dataflow.prerequisites import list_reads
+from callwright.grounding.answer.deeds import Deeds
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
     Json,
@@ -44,6 +45,8 @@ class LedContext(StepContext):
     asked. ``is_idle``: the user only greets or thanks. ``is_asked_again``: a further question of
     this round was asked about a call.
 
+    ``offered``: the tools that were chosen for the request.
+
     ``held``: the calls of this round that were not made, and why; ``left``: those of earlier
     rounds, for want of a value; ``dropped``: equal calls, which are made once.
     """
@@ -56,6 +59,7 @@ class LedContext(StepContext):
     is_asked_again: bool = False
     held: list[HeldCall] = field(default_factory=list)
     left: tuple[HeldCall, ...] = ()
+    offered: tuple[Tool, ...] = ()
     dropped: list[ToolCall] = field(default_factory=list)
 
     @property
@@ -105,10 +109,14 @@ class LedContext(StepContext):
             if one.is_unstated and not one.is_sent:
                 is_open = any(self._is_unused(value) for value in _list_said(one, said))
             else:
-                is_open = one.rule == OTHER_RECORD and one.call.tool not in called
+                is_open = one.rule in USERS_TO_TELL and one.call.tool not in called
             if is_open:
                 kept.setdefault(make_call_key(one.call), one)
         return tuple(kept.values())
+
+    def is_said(self, text: str) -> bool:
+        """Return True if a text stands in the conversation as it is."""
+        return ProvenanceIndex(self.query, self.conversation).holds_whole(text)
 
     def _is_unused(self, value: Json) -> bool:
         return not any(has_argument(one.arguments, value) for one in self.facts.results if one.ok)
@@ -124,9 +132,13 @@ class LedContext(StepContext):
             return _build_bound((), tools)
         question = self._render_question(tools, step)
         reply = yield from self.ask_for_calls(tools, question, actor=actor)
-        if question and not step.open_points and served.reads_out_names(reply.text, tools):
-            question = self._render_plain_question(step)
-            reply = yield from self.ask_for_calls(tools, question, actor=actor)
+        if question and not step.open_points:
+            if served.reads_out_names(reply.text, tools):
+                question = self._render_plain_question(step)
+                reply = yield from self.ask_for_calls(tools, question, actor=actor)
+            elif self.wishes and served.writes_calls(reply.text, tools):
+                question = prompts.render("left", query=self.query)
+                reply = yield from self.ask_for_calls(tools, question, actor=actor)
         calls = self.read_calls(reply, tools)
         if not step.open_points and self._repeats_wishes(reply.text, calls):
             calls = ()
@@ -168,17 +180,40 @@ class LedContext(StepContext):
         left = [one for one in self.list_left() if one not in held]
         return [one for one in (*left, *held) if one.call.tool not in reads]
 
+    def list_open_wishes(self, serving: Sequence[ToolResult]) -> tuple[str, ...]:
+        """The wishes of the first reply, where these are more than its calls and than ``serving``,
+        in which no value of these calls stands.
+        """
+        if self.wishes:
+            return ()
+        names = {tool.name for tool in self.tools}
+        return served.list_open(self.stated, serving, names)
+
     def list_unserved(self, tools: Sequence[Tool]) -> tuple[NamedWish, ...]:
         """The wishes of the first reply that name one of these tools and had no call of it."""
         called = [result.tool for result in self.facts.state.results]
         names = {tool.name for tool in tools}
         return served.list_unserved(self.stated, called, names, list_reads(tools))
 
+    def build_deeds(self) -> Deeds | None:
+        """What an answer's sentences on deeds are judged by. One call that did what it was asked for
+        leaves nothing to be claimed.
+        """
+        results = self.facts.results
+        is_one_deed = len(results) == 1 and self.has_written() and not (self.held or self.left)
+        if is_one_deed and len(self.stated) <= 1:
+            return None
+        done = {one.tool for one in (*self.facts.state.earlier, *results) if one.ok}
+        reads = list_reads(self.tools)
+        written = (one.id for one in results if one.ok and one.tool not in reads)
+        return Deeds.build(self.offered or self.tools, done, written)
+
     def has_news(self) -> bool:
         """Return True if something of this turn is to be told before the user is asked for a value:
-        a write that was done, or one that failed.
+        a write that was done, or one that failed; or lookups that may be all that was asked for.
         """
-        return self.has_written() or self.has_failed_write()
+        is_doubted = any(one.rule == UNASKED_WRITE for one in (*self.left, *self.held))
+        return self.has_written() or self.has_failed_write() or is_doubted
 
     def has_written(self) -> bool:
         """Return True if a write of this turn succeeded."""

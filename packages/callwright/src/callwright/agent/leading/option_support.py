@@ -19,18 +19,15 @@ from typing import TypeVar
 from callwright import prompts
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, Message, Reply, Tool, to_canonical_json
+from callwright.prompts.one_letter import read_shares, render_choices
 
 LEAST_GAIN = threshold("callwright.repair", "option_support.least_gain")
 """The least gain, in natural logarithms, with which a value counts as implied."""
-MOST_SHOWN = 20
-"""The likeliest tokens that a model is asked for, the most that chat APIs allow."""
 NO_CONVERSATION = "Please use the tool."
 """A request that says nothing."""
-_LETTERS = "ABCDEFGHIJKL"
+_MOST_VALUES = 11
 _NOT_SAID = "the user does not say"
 _MOST_ASKED = 4  # values of one answer
-_FLOOR = 1e-6  # the share of an option that is not among the likeliest
-_LEAST_SAID = 0.5  # by all letters together
 _MOST_SHARES = 256  # without the conversation that are remembered
 
 Q = TypeVar("Q")
@@ -45,11 +42,6 @@ class Option:
     key: str
     value: Json
     values: tuple[Json, ...]
-
-    @property
-    def letters(self) -> str:
-        """One letter for each value, and one for none."""
-        return _LETTERS[: len(self.values) + 1]
 
     def render_question(self) -> tuple[Message, ...]:
         """The question for one letter, behind the conversation or behind none."""
@@ -79,7 +71,7 @@ def list_values(tool: Tool, key: str) -> tuple[Json, ...]:
     if part.get("type") == "boolean":
         return (True, False)
     listed = part.get("enum")
-    is_listed = isinstance(listed, list) and 1 < len(listed) < len(_LETTERS)
+    is_listed = isinstance(listed, list) and 1 < len(listed) <= _MOST_VALUES
     return tuple(listed) if isinstance(listed, list) and is_listed else ()
 
 
@@ -87,34 +79,25 @@ def _render_values(option: Option) -> dict[str, str]:
     part = option.tool.properties.get(option.key)
     about = part.get("description") if isinstance(part, dict) else None
     told = [*(to_canonical_json(value) for value in option.values), _NOT_SAID]
-    lines = [f"{letter}) {text}" for letter, text in zip(option.letters, told, strict=True)]
     return {
         "tool": option.tool.name,
         "key": option.key,
         "about": f": {str(about).rstrip('. ')}" if about else "",
-        "options": "\n".join(lines),
+        "options": render_choices(told),
     }
 
 
-def read_shares(reply: Reply, option: Option) -> tuple[float, ...]:
+def read_value_shares(reply: Reply, option: Option) -> tuple[float, ...]:
     """The share of each value among all letters, in the order of the values; () where the upstream
     states no probabilities, or holds it likelier that it says something else than a letter.
     """
-    said = [_sum_letter(reply.first_token, letter) for letter in option.letters]
-    if sum(said) < _LEAST_SAID:
-        return ()
-    return tuple(share / sum(said) for share in said[:-1])
+    return read_shares(reply.first_token, len(option.values) + 1)[:-1]
 
 
 def read_share(reply: Reply, option: Option) -> float | None:
     """The share of the option's value; None where the upstream states no probabilities."""
-    shares = read_shares(reply, option)
+    shares = read_value_shares(reply, option)
     return shares[option.values.index(option.value)] if shares else None
-
-
-def _sum_letter(likely: Mapping[str, float], letter: str) -> float:
-    found = sum(p for token, p in likely.items() if token.strip(" ()\n\"'") == letter)
-    return max(found, _FLOOR)
 
 
 def ask_gain(

@@ -86,6 +86,8 @@ class LeadPolicy:
             yield from self._look_after_job(context)
         if self.intended:
             yield from self._go_on_with_intended(context)
+        if self._parts.prerequisites:
+            yield from self._look_up_open(context)
         asked: set[str] = set()
         number = 0
         while offered := self._list_round(context, asked, order := _Order(self.tools, context)):
@@ -101,13 +103,20 @@ class LeadPolicy:
             yield from self._ask_about_open(context)
             yield from self._ask_about_wishes(context, asked)
 
-    def fetch_missing(self, context: StepContext, missing: Sequence[str]) -> Steps[None]:
+    def fetch_missing(
+        self, context: StepContext, missing: Sequence[str], names: Container[str] = ()
+    ) -> Steps[None]:
         """Once more the tools of this request, for what the answer itself says is missing. A call
-        that was made since the last write has said all that it can.
+        that was made since the last write has said all that it can. ``names``: only these tools, as
+        far as they need not wait.
         """
-        found = yield from _ask_for_points(context, self.tools, missing)
+        order = _Order(self.tools, context)
+        tools = tuple(t for t in self._pick(names) if not order.waits(t)) if names else self.tools
+        if not tools:
+            return
+        found = yield from _ask_for_points(context, tools, missing)
         if calls := _list_new(found, context):
-            yield from execute(calls, (tool.name for tool in self.tools))
+            yield from execute(calls, (tool.name for tool in tools))
 
     def intend(
         self, held: Sequence[tuple[ToolCall, tuple[str, ...]]], leaving: Sequence[ToolCall]
@@ -202,9 +211,10 @@ class LeadPolicy:
             yield from execute(new, (tool.name for tool in ready))
 
     def _ask_about_wishes(self, context: StepContext, asked: Container[str]) -> Steps[None]:
-        """Ask once for the calls that the model itself stated as wishes and did not make. Not where
-        something came to nothing, for that may have changed its mind; nor for a write that it was
-        offered since (``asked``) and did not call.
+        """Ask once for the calls that the model itself stated as wishes and did not make; where it
+        stated more wishes than it made calls, for those of the tools that waited for a value. Not
+        where something came to nothing, for that may have changed its mind; nor for a write that it
+        was offered since (``asked``) and did not call, if it named its tool.
         """
         results = context.facts.state.results
         if not all(one.ok and not is_empty_result(one.content, one.arguments) for one in results):
@@ -216,11 +226,33 @@ class LeadPolicy:
             if not (wish.tool in writes and wish.tool in asked)
         ]
         named = self._pick({wish.tool for wish in wishes})
+        points: Sequence[str] = [wish.text for wish in wishes]
         if not named:
+            order = _Order(self.tools, context)
+            named, points = order.list_enabled(), self._list_open_wishes(context, order)
+        if not named or not points:
             return
-        found = yield from _ask_for_points(context, named, [wish.text for wish in wishes])
+        found = yield from _ask_for_points(context, named, points)
         if new := _list_new(found, context):
             yield from execute(new, (tool.name for tool in named))
+
+    def _list_open_wishes(self, context: StepContext, order: _Order) -> Sequence[str]:
+        """The wishes that no call of this turn serves yet, as far as can be told."""
+        idle = order.list_idle_givers()
+        results = context.facts.state.results
+        return context.list_open_wishes([one for one in results if one.tool not in idle])
+
+    def _look_up_open(self, context: StepContext) -> Steps[None]:
+        """Have looked up without a question what a tool waits for, where the model stated more wishes
+        than it made calls: a lookup without parameters takes no choice.
+        """
+        order = _Order(self.tools, context)
+        if not context.facts.state.results or not self._list_open_wishes(context, order):
+            return
+        givers = order.list_open_givers()
+        free = [tool for tool in self.tools if tool.name in givers and is_plain_lookup(tool)]
+        if free:
+            yield from execute([ToolCall("", t.name, {}) for t in free], (t.name for t in free))
 
     def _look_up_first(self, context: StepContext, early: Sequence[EarlyCall]) -> Steps[None]:
         """Have what the calls need looked up; where nobody looks it up they go as they are, for the
@@ -292,11 +324,14 @@ class LeadPolicy:
         wrote = (result for result in results if not (is_over and is_pending(result.content)))
         if not any(_may_have_written(result, self.tools) for result in wrote):
             return ready  # nothing was done, or a job that has ended since was only begun
+        givers = order.list_open_givers() if self._list_open_wishes(context, order) else ()
         # what goes on is looked after by reading
         return tuple(
             tool
             for tool in ready
-            if order.waited(tool) or (pending and not tool.effects.declares_write)
+            if order.waited(tool)
+            or tool.name in givers
+            or (pending and not tool.effects.declares_write)
         )
 
     def _list_named_beside(self, asked: set[str], context: StepContext) -> tuple[Tool, ...]:
@@ -320,7 +355,8 @@ class _Order:
         self._tools = tuple(tools)
         self._known = collect_known(context)
         self._prerequisites = Prerequisites.among(tools, self._known, documented=True)
-        self._gave = {result.tool for result in context.facts.state.results if result.ok}
+        self._results = context.facts.state.results
+        self._gave = {result.tool for result in self._results if result.ok}
         self.needless = self._find_needless(tools)
 
     def waits(self, tool: Tool) -> bool:
@@ -332,6 +368,25 @@ class _Order:
         waiting = (givers for tool in self._tools for givers in self._list_givers(tool))
         return frozenset(
             name for givers in waiting if self._gave.isdisjoint(givers) for name in givers
+        )
+
+    def list_idle_givers(self) -> frozenset[str]:
+        """The tools that gave what no call has taken yet."""
+        called = {result.tool for result in self._results}
+        taken: set[str] = set()
+        given: set[str] = set()
+        for tool in self._tools:
+            for givers in self._list_givers(tool):
+                (taken if tool.name in called else given).update(givers)
+        return frozenset(given - taken)
+
+    def list_enabled(self) -> tuple[Tool, ...]:
+        """The tools that waited for a value, need not wait any more, and were not called yet."""
+        called = {result.tool for result in self._results}
+        return tuple(
+            tool
+            for tool in self._tools
+            if tool.name not in called and self.waited(tool) and not self.waits(tool)
         )
 
     def waited(self, tool: Tool) -> bool:

@@ -64,6 +64,14 @@ def reads_out_names(text: str, tools: Sequence[Tool]) -> bool:
     return len(tools) >= _MANY and {*read_wishes(text)} == {tool.name for tool in tools}
 
 
+def writes_calls(text: str, tools: Sequence[Tool]) -> bool:
+    """Return True if all wishes of a reply are written as calls of these tools, in no words of the
+    request.
+    """
+    names = {tool.name for tool in tools}
+    return names.issuperset(found := [*map(_read_tool, read_wishes(text))]) and bool(found)
+
+
 def list_unserved(
     wishes: Sequence[str], called: Sequence[str], names: Container[str], reads: Container[str]
 ) -> tuple[NamedWish, ...]:
@@ -74,8 +82,7 @@ def list_unserved(
     left = Counter(called)
     found = []
     for wish in wishes:
-        match = _CALL.match(wish.strip())
-        tool = match.group(1) if match else ""
+        tool = _read_tool(wish)
         if tool not in names:
             continue
         if left[tool] <= 0:
@@ -83,6 +90,36 @@ def list_unserved(
         elif tool in reads:
             left[tool] -= 1
     return tuple(found)
+
+
+def list_open(
+    wishes: Sequence[str], calls: Sequence[ToolResult], names: Container[str]
+) -> tuple[str, ...]:
+    """The wishes in words, where these are more than the calls, in which no value of the calls
+    stands. Those written as calls of tools of ``names`` are left out, and so are their calls.
+    """
+    tools = {wish: _read_tool(wish) for wish in wishes}
+    named = {tool for tool in tools.values() if tool in names}
+    wishes = [wish for wish in wishes if tools[wish] not in named]
+    calls = [call for call in calls if call.tool not in named]
+    if len(wishes) <= len(calls):
+        return ()
+    found = []
+    for wish in wishes:
+        said = ProvenanceIndex(wish)
+        values = [value for call in calls for value in iter_scalars(call.arguments)]
+        if not any(
+            said.holds_whole(v) if isinstance(v, str) else is_number(v) and said.holds(v)
+            for v in values
+        ):
+            found.append(wish)
+    return tuple(found)
+
+
+def _read_tool(wish: str) -> str:
+    """The name in a wish that is written as a call; "" where it is none."""
+    match = _CALL.match(wish.strip())
+    return match.group(1) if match else ""
 
 
 def asks_for_nothing_new(

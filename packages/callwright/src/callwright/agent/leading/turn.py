@@ -14,14 +14,18 @@ from collections.abc import Sequence
 from callwright import prompts
 from callwright.agent.leading.forms import hold_to_meant
 from callwright.agent.leading.led_context import LedContext
-from callwright.agent.leading.policy import LeadPolicy
-from callwright.agent.safety.held_call import OTHER_RECORD, HeldCall
+from callwright.agent.leading.policy import LeadPolicy, make_call_key
+from callwright.agent.leading.returned import Unlisted, changes_nothing, find_unlisted
+from callwright.agent.leading.unasked import ask_share, find_doubt
+from callwright.agent.safety.held_call import OTHER_RECORD, UNASKED_WRITE, HeldCall
 from callwright.agent.safety.repeats import asks_user, only_thanks
 from callwright.agent.step import Execute, Returned, Steps
 from callwright.dataflow.prerequisites import list_reads
 from callwright.language.thanks import is_only_greeting
 from callwright.nouns.types import Message, Skip, Tool, ToolCall
 from callwright.repair.provenance.records import OtherRecord, find_other_record, shorten_record
+
+_UNASKED = "the request does not ask for it"
 
 
 def asks_for_nothing(query: str, conversation: Sequence[Message]) -> bool:
@@ -49,14 +53,18 @@ def carry_on(steps: Steps[None], policy: LeadPolicy, context: LedContext) -> Ste
     except StopIteration:
         return False
     finally:
+        context.offered = policy.tools
         steps.close()
 
 
 def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Steps[bool]:
     """Have the calls of an action made, as far as they are meant. Returns True if any was."""
     calls = context.pick_meant(action.calls)
-    named = yield from _ask_for_named(calls, context)
-    calls = yield from context.leave_out_unlikely(named or calls)
+    calls = tuple(call for call in calls if not changes_nothing(call, context))
+    calls = yield from _leave_out_unasked(calls, context)
+    calls = yield from _ask_for_returned(calls, policy, context)
+    calls = yield from _ask_for_named(calls, context)
+    calls = yield from context.leave_out_unlikely(calls)
     calls = _hold_unnamed(calls, context)
     if calls and (yield from _have_made(calls, action, policy, context)):
         return True
@@ -113,24 +121,75 @@ def _pick_tools(tools: Sequence[Tool], held: Sequence[HeldCall]) -> tuple[Tool, 
     return tuple(tool for tool in tools if tool.name in names)
 
 
-def _ask_for_named(calls: Sequence[ToolCall], context: LedContext) -> Steps[tuple[ToolCall, ...]]:
-    """The write that the model makes of one to a record that the request does not name, beside one
-    that it names; () where nothing was asked, or where it keeps to its call.
+def _leave_out_unasked(
+    calls: tuple[ToolCall, ...], context: LedContext
+) -> Steps[tuple[ToolCall, ...]]:
+    """The calls without writes behind lookups that nobody asked for; those of which only the user
+    can tell are held. Who answers a question has been asked.
+    """
+    shares: dict[str, float | None] = {}
+    kept: list[ToolCall] = []
+    for call in calls:
+        doubt = None
+        if not asks_user(context.conversation):
+            doubt = find_doubt(call, context.wishes, context)
+        if doubt is not None and call.tool not in shares:
+            shares[call.tool] = yield from ask_share(doubt, context.query)
+        share = shares.get(call.tool)
+        if doubt is None or share is None or not doubt.is_asked_about(share):
+            kept.append(call)
+        elif doubt.is_left_out(share):
+            context.facts.skip([Skip(call.tool, _UNASKED)])
+        else:
+            context.held.append(HeldCall(call, UNASKED_WRITE, doubt.render()))
+            context.facts.skip([Skip(call.tool, doubt.render(), refused=True)])
+    return tuple(kept)
+
+
+def _ask_for_returned(
+    calls: tuple[ToolCall, ...], policy: LeadPolicy, context: LedContext
+) -> Steps[tuple[ToolCall, ...]]:
+    """The calls with identifiers that lookups of this turn returned: that of the record which the
+    call names, or the one that the model takes of all.
+    """
+    kept: list[ToolCall] = []
+    wrong: dict[str, Unlisted] = {}
+    for call in calls:
+        unlisted = find_unlisted(call, context)
+        meant = unlisted.resolve() if unlisted is not None else None
+        kept.append(meant or call)
+        if unlisted is not None and meant is None and not context.is_said(unlisted.value):
+            wrong[make_call_key(call)] = unlisted
+    if not wrong or context.is_asked_again:
+        return tuple(kept)
+    held = [
+        HeldCall(one.call, "", one.render(), meant=one.ids, missing=(one.key,))
+        for one in wrong.values()
+    ]
+    problem = " ".join(one.reason for one in held)
+    tools = hold_to_meant(policy.tools, held)
+    found = yield from _ask_again(problem, tools, context, most=len(wrong))
+    return (*(call for call in kept if make_call_key(call) not in wrong), *found)
+
+
+def _ask_for_named(calls: tuple[ToolCall, ...], context: LedContext) -> Steps[tuple[ToolCall, ...]]:
+    """The calls, but for a write to a record that the request does not name, beside one that it
+    names: what the model makes of that, or the call as it is where it keeps to it.
     """
     reads = list_reads(context.tools)
     writes = {tool.name: tool for tool in context.tools if tool.name not in reads}
     given = [call for call in calls if call.tool in writes]
     if len(given) != 1 or context.is_asked_again:
-        return ()
+        return calls
     other = _find_unnamed(given[0], context)
     if other is None:
-        return ()
+        return calls
     name = given[0].tool
     problem = (
         f"{name} was called with {_render_unnamed(other)}"
         " Call it for the record that the request is about."
     )
-    return (yield from _ask_again(problem, (writes[name],), context))
+    return (yield from _ask_again(problem, (writes[name],), context)) or calls
 
 
 def _hold_unnamed(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[ToolCall, ...]:
@@ -160,8 +219,10 @@ def _hold_unnamed(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[Too
 def _find_unnamed(call: ToolCall, context: LedContext) -> OtherRecord | None:
     if not isinstance(call.arguments, dict):
         return None
-    results = (*context.facts.state.earlier, *context.facts.results)
-    return find_other_record(call.arguments, results, context.query)
+    results, reads = context.facts.results, list_reads(context.tools)
+    shown = (*context.facts.state.earlier, *results)
+    served = [one.arguments for one in results if one.ok and one.tool not in reads]
+    return find_other_record(call.arguments, shown, context.query, served)
 
 
 def _render_unnamed(other: OtherRecord) -> str:

@@ -7,10 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from callwright import prompts
-from callwright.agent.safety.held_call import OTHER_RECORD, HeldCall
+from callwright.agent.safety.held_call import UNASKED_WRITE, USERS_TO_TELL, HeldCall
 from callwright.jsontext import JsonError, parse_lenient
+from callwright.language.spoken import guess_spoken, load_phrases
 from callwright.language.tokens import split_identifier, split_tokens
-from callwright.nouns.types import Json, JsonObject, Message, Tool, ToolResult
+from callwright.nouns.types import (
+    Json,
+    JsonObject,
+    Message,
+    Tool,
+    ToolCall,
+    ToolResult,
+    to_canonical_json,
+)
 from callwright.parsing.leftovers import remove_leftovers
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.normalize import closed_object
@@ -51,6 +60,21 @@ class UserQuestion:
         return cls(tuple(held), tuple(tools), query, is_request)
 
     @property
+    def told(self) -> str:
+        """The question in fixed words of the user's language about writes behind lookups, of which it
+        is known what is meant; "" where there are none.
+        """
+        calls = [_render_call(one.call) for one in self.held if one.rule == UNASKED_WRITE]
+        if not calls:
+            return ""
+        return load_phrases(guess_spoken(self.query))["also"].format(calls="; ".join(calls))
+
+    @property
+    def open(self) -> tuple[HeldCall, ...]:
+        """The calls about which the model has to ask."""
+        return tuple(one for one in self.held if one.rule != UNASKED_WRITE)
+
+    @property
     def schema(self) -> JsonObject:
         """The form of the reply."""
         return QUESTION if self.is_request else QUESTION_OR_REPLY
@@ -59,21 +83,22 @@ class UserQuestion:
         """The messages that ask the model for it, behind the conversation. ``language``: the name
         of the one that the user speaks.
         """
-        calls = ", ".join(dict.fromkeys(one.call.tool for one in self.held))
+        calls = ", ".join(dict.fromkeys(one.call.tool for one in self.open))
         missing = "; ".join(self.list_missing())
         return prompts.render("question", calls=calls, missing=missing, language=language)
 
     def list_missing(self) -> list[str]:
         """The arguments that nothing states, those of each call as one text."""
-        return _list_missing(self.held, self.tools)
+        return _list_missing(self.open, self.tools)
 
     def read_reply(self, text: str) -> str:
         """The text for the user in a reply: the question, and what it does not name of the missing
-        values; "" where there is none.
+        values, with what is asked in fixed words; "" where there is none.
         """
         said, _ = remove_leftovers(_read_words(text), lambda token: token in self.query)
         said = said.strip()
-        return self._add_unnamed(said) if said and self.is_request else said
+        said = self._add_unnamed(said) if said and self.is_request else said
+        return "\n".join(filter(None, [said, self.told]))
 
     def _add_unnamed(self, question: str) -> str:
         """The question, and below it the arguments of which it says no word. Both must be English
@@ -86,7 +111,7 @@ class UserQuestion:
         said, tools = ProvenanceIndex(question), {tool.name: tool for tool in self.tools}
         rest = [
             replace(one, missing=_list_unnamed(one, tools[one.call.tool], said))
-            for one in self.held
+            for one in self.open
         ]
         left = _list_missing([one for one in rest if one.missing], self.tools)
         return "\n".join([question, *(f"- {missing}" for missing in left)])
@@ -135,10 +160,16 @@ def _list_missing(held: Sequence[HeldCall], tools: Sequence[Tool]) -> list[str]:
 
 def _render_missing(held: HeldCall, tool: Tool) -> str:
     """The arguments that nothing states, by name, each with what its schema says of it."""
-    if held.rule == OTHER_RECORD:
-        return held.reason
+    if held.rule in USERS_TO_TELL:
+        return held.reason.rstrip(". ")
     told = ((key, _get_description(tool.properties.get(key))) for key in held.missing)
     return ", ".join(f"{key} ({about})" if about else key for key, about in told)
+
+
+def _render_call(call: ToolCall) -> str:
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    told = ((key, v if isinstance(v, str) else to_canonical_json(v)) for key, v in given.items())
+    return f"{call.tool}({', '.join(f'{key}: {text}' for key, text in told)})"
 
 
 def _read_words(text: str) -> str:

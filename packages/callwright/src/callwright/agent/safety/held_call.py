@@ -8,7 +8,11 @@ from typing import Final
 from callwright.nouns.types import ToolCall
 
 UNSTATED_VALUE: Final = "unstated_value"
+UNASKED_WRITE: Final = "unasked_write"  # a write behind lookups that nobody may have asked for
 OTHER_RECORD: Final = "other_record"  # a destructive call on another record than the named one
+
+USERS_TO_TELL: Final = (OTHER_RECORD, UNASKED_WRITE)
+"""The rules by which a call waits for the user's word, whatever its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class HeldCall:
     @property
     def is_for_user(self) -> bool:
         """Return True if only the user can tell whether the call is meant."""
-        return self.rule in (UNSTATED_VALUE, OTHER_RECORD)
+        return self.rule == UNSTATED_VALUE or self.rule in USERS_TO_TELL
 
     @property
     def is_unstated(self) -> bool:

@@ -15,7 +15,6 @@ from callwright.agent.leading.forms import CallForm, read_guided_calls, render_l
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.option_support import (
     LEAST_GAIN,
-    MOST_SHOWN,
     NO_CONVERSATION,
     Option,
     ask_gain,
@@ -36,6 +35,7 @@ from callwright.nouns.types import (
     to_canonical_json,
 )
 from callwright.parsing import parse_calls
+from callwright.prompts.one_letter import MOST_SHOWN
 
 
 class Guided(Stepwise):

@@ -10,7 +10,7 @@ clearance decides as ever. A frozen plan holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,21 +30,26 @@ _QUESTIONS = 2  # the one for the missing parts, and the answer's
 def close_run(job: Job) -> Steps[Answer]:
     """The answer of a run. Raises LimitReached where a limit forbids even the first question."""
     written = yield from converse(job.finish())
-    if not written.missing or job.as_written or job.questions.calls_left < _QUESTIONS:
+    is_open = written.missing or written.undone
+    if not is_open or job.as_written or job.questions.calls_left < _QUESTIONS:
         return written.answer
+    points = written.missing or (job.query,)
     try:
-        if (yield from fetch_missing(job, written.missing)):
+        if (yield from fetch_missing(job, points, written.undone)):
             written = yield from converse(job.finish())
     except LimitReached:
         job.trace.add("note", text="a limit was reached: the answer stays as it was")
     return written.answer
 
 
-def fetch_missing(context: StepContext, missing: Sequence[str]) -> Steps[bool]:
+def fetch_missing(
+    context: StepContext, missing: Sequence[str], names: Container[str] = ()
+) -> Steps[bool]:
     """One question for what the model says is missing, and its calls. Returns True if one of them
-    succeeded; nothing is asked where no tool could get it.
+    succeeded; nothing is asked where no tool could get it. ``names``: only these tools.
     """
     tools = list_fetching_tools(context) if context.facts.handling.may_fetch else ()
+    tools = tuple(tool for tool in tools if not names or tool.name in names)
     if not tools:
         return False
     context.trace.add("note", text=f"missing, as the answer says: {'; '.join(missing)}")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from callwright.grounding.answer.cleaning import DraftCleaner
+from callwright.grounding.answer.deeds import Deeds
 from callwright.grounding.answer.non_answers import (
     explain_non_answer,
     join_echoes,
@@ -59,11 +60,13 @@ _ANNOUNCING = (":", "：")  # signs at the end of a line that a list follows
 
 class WrittenAnswer(NamedTuple):
     """An answer, checked. ``missing``: what the model named as missing, as it wrote it; the answer
-    names besides what failed and what was withdrawn.
+    names besides what failed and what was withdrawn. ``undone``: the tools of deeds that the model
+    told of and that no call did.
     """
 
     answer: Answer
     missing: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ()
 
 
 def finish(
@@ -135,12 +138,16 @@ def write_answer(
     ]
     drafts = join_echoes(replace(drafts, statements=tuple(kept)), facts)
     drafts = leave_echoes_out(drafts, facts) if words is not None else drafts
-    written, edits = _Written(is_in_words=words is not None), list[Edit]()
+    written, edits, undone = _Written(is_in_words=words is not None), list[Edit](), list[str]()
     for position, draft in enumerate(drafts.statements):
         place = (position, len(drafts.statements))
-        statement, made, repair_questions = yield from _verify_statement(
-            draft, questions, request, reply, repair_questions, place
-        )
+        if tools := (yield from _find_undone(draft, questions)):
+            statement, made = _deny_deed(draft, tools, facts, position)
+            undone += tools
+        else:
+            statement, made, repair_questions = yield from _verify_statement(
+                draft, questions, request, reply, repair_questions, place
+            )
         if written.is_in_words and statement.support == "unsupported":
             verdict = GroundingResult("unsupported", [*statement.problems])
             statement, made = _withdraw_statement(draft, verdict, facts, place, echo=False)
@@ -148,7 +155,7 @@ def write_answer(
         edits += made
     edits += cleaner.list_edits()
     answer = replace(written.join(drafts, facts), edits=tuple(edits))
-    return WrittenAnswer(answer, tuple(dict.fromkeys(drafts.missing)))
+    return WrittenAnswer(answer, tuple(dict.fromkeys(drafts.missing)), tuple(dict.fromkeys(undone)))
 
 
 @dataclass(slots=True)
@@ -247,7 +254,9 @@ def check_answer(
     return Answer("".join(texts), tuple(statements), (), tuple(edits))
 
 
-def decide_statement(draft: Draft, facts: Facts, position: int) -> Statement | None:
+def decide_statement(
+    draft: Draft, facts: Facts, position: int, deeds: Deeds | None = None
+) -> Statement | None:
     """The statement as it stands in the answer of :func:`write_answer`; None where the model would
     be asked about it first.
     """
@@ -255,6 +264,8 @@ def decide_statement(draft: Draft, facts: Facts, position: int) -> Statement | N
         return None
     verdict = check_statement(draft.text, facts, draft.results)
     if verdict.support == "unsupported" and not _repair_statement(draft, verdict, facts):
+        return None
+    if deeds is not None and deeds.is_in_question(verdict):
         return None
     return _decide_by_rule(draft, verdict, facts, position)[0]
 
@@ -307,6 +318,28 @@ def _verify_statement(
         else _decide_by_rule(draft, verdict, facts, position)
     )
     return statement, edits, repair_questions
+
+
+def _find_undone(
+    draft: Draft, questions: Questions
+) -> Generator[ChatRequest, Reply, tuple[str, ...]]:
+    """The tools that did not do what a statement tells of; () where none is in question."""
+    deeds, facts = questions.deeds, questions.facts
+    if deeds is None or explain_non_answer(draft.text, facts):
+        return ()
+    if not deeds.is_in_question(check_statement(draft.text, facts, draft.results)):
+        return ()
+    return deeds.read_reply((yield deeds.ask(draft.text)))
+
+
+def _deny_deed(
+    draft: Draft, undone: Sequence[str], facts: Facts, position: int
+) -> tuple[Statement, list[Edit]]:
+    """Instead of a sentence that tells of a deed: that the tools which do it were not called."""
+    text = f"{facts.phrases['not_done']}: {', '.join(undone)}"
+    problem = f"no call of {' or '.join(undone)} was made"
+    statement = Statement(text, "limitation", (), (problem,))
+    return statement, [Edit(f"/statements/{position}/text", draft.text, text, _WITHDRAWN)]
 
 
 def _withdraw_statement(

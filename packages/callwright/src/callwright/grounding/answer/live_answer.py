@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from callwright.grounding.answer.cleaning import DraftCleaner
+from callwright.grounding.answer.deeds import Deeds
 from callwright.grounding.answer.finish import decide_statement
 from callwright.grounding.answer.non_answers import repeats_parts
 from callwright.grounding.answer.reply import read_begun_drafts
@@ -22,8 +23,13 @@ class LiveAnswer:
     """
 
     def __init__(
-        self, query: str, results: Sequence[ToolResult], skips: Sequence[Skip] = ()
+        self,
+        query: str,
+        results: Sequence[ToolResult],
+        skips: Sequence[Skip] = (),
+        deeds: Deeds | None = None,
     ) -> None:
+        self._deeds = deeds
         self._asked = (query, tuple(results), tuple(skips))
         self._ids = [result.id for result in results]
         self._facts: Facts | None = None
@@ -53,7 +59,7 @@ class LiveAnswer:
             draft = self._cleaner.clean_draft(begun)
             if draft is None:
                 continue
-            statement = decide_statement(draft, self.facts, len(self._texts))
+            statement = decide_statement(draft, self.facts, len(self._texts), self._deeds)
             if statement is None:
                 self._is_held = True
                 break

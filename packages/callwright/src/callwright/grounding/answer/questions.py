@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from callwright import prompts
+from callwright.grounding.answer.deeds import Deeds
 from callwright.grounding.answer.quoting import list_telling, quote_result
 from callwright.grounding.answer.reply import WORDS, Draft, schema_for
 from callwright.grounding.answer.summary import render_skips, summarise_results
@@ -42,11 +43,13 @@ class Prompt(Protocol):
 class Words(NamedTuple):
     """An answer in plain sentences, asked for behind a conversation that shows the results.
     ``language``: its name in the question; ``has_written``: whether a call has changed anything.
-    Where none has, a small model that is asked what was done says that all was.
+    Where none has, a small model that is asked what was done says that all was. ``deeds``: what
+    sentences that rest on no result are judged by; None: by nothing.
     """
 
     language: str
     has_written: bool
+    deeds: Deeds | None = None
 
 
 class Questions(NamedTuple):
@@ -129,6 +132,11 @@ class Questions(NamedTuple):
         schema = WORDS if self.is_form_of_words else None
         request = ChatRequest(messages, "answer.restate", max_tokens=_RESTATED_TOKENS)
         return replace(request, schema=schema, stop=() if schema else ("\n\n",))
+
+    @property
+    def deeds(self) -> Deeds | None:
+        """What sentences that rest on no result are judged by."""
+        return self.words.deeds if self.words is not None else None
 
     @property
     def is_form_of_words(self) -> bool:

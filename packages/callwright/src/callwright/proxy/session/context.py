@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from callwright.agent.fold import Spoke, fold_entries, read_messages
 from callwright.agent.state import RunState
 from callwright.language.spoken import name_spoken
-from callwright.nouns.types import Effects, Json, JsonObject, Message, Tool, to_canonical_json
+from callwright.nouns.types import (
+    Effects,
+    Json,
+    JsonObject,
+    Message,
+    Reply,
+    Tool,
+    to_canonical_json,
+)
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.proxy.server.budget import Budget
 from callwright.proxy.session import history, ids
@@ -235,6 +243,16 @@ class Context:
     @instructions.setter
     def instructions(self, told: str) -> None:
         self._read.instructions = told
+
+    @property
+    def may_ask_for_shares(self) -> bool:
+        """Return True if the upstream may be asked how likely it holds an answer, and may tell."""
+        return str(self.body.get("model")) not in self.toolset.silent and not self.holds_media
+
+    def note_shares(self, reply: Reply) -> None:
+        """Ask an upstream for none again that stated none in a reply."""
+        if not reply.first_token:
+            self.toolset.silent.add(str(self.body.get("model")))
 
     def says(self, words: str) -> bool:
         """Return True if a message of the conversation holds these words (lower case); the latest

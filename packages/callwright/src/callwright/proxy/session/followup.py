@@ -29,6 +29,14 @@ def build_question_body(request: ChatRequest, context: Context) -> JsonObject:
     return body
 
 
+def build_letter_body(request: ChatRequest, context: Context) -> JsonObject:
+    """A question that stands alone and is answered with one letter, with its probabilities."""
+    body = copy_settings(context)
+    body["messages"] = messages_out(request.messages)
+    body |= {"temperature": 0, "logprobs": True, "top_logprobs": request.top_logprobs}
+    return limit_reply(body, request.max_tokens)
+
+
 def copy_settings(context: Context) -> JsonObject:
     """The request without its tools, its stream and the form that it asks for: a question of our own
     has others.

@@ -7,12 +7,12 @@ exists, or not what was asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 from callwright.language.tokens import squash_text
-from callwright.nouns.types import Json, JsonObject, ToolResult, to_canonical_json
+from callwright.nouns.types import Json, JsonObject, ToolResult, iter_scalars, to_canonical_json
 from callwright.repair.diagnostics import Diagnostic
 from callwright.repair.location import in_arguments
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -70,12 +70,17 @@ class OtherRecord(NamedTuple):
 
 
 def find_other_record(
-    arguments: JsonObject, results: Sequence[ToolResult], said: str
+    arguments: JsonObject,
+    results: Sequence[ToolResult],
+    said: str,
+    served: Sequence[JsonObject] = (),
 ) -> OtherRecord | None:
     """The argument that identifies a record of a result of which a message says nothing, where it
     names exactly one other record of the same list, and no other argument is of that one. A hint,
-    no proof: "all but the fire drill" names what is not meant.
+    no proof: "all but the fire drill" names what is not meant. ``served``: the arguments of other
+    calls for the same message; a text that one of them was made with names no record.
     """
+    used = {squash_text(v) for given in served for v in iter_scalars(given) if isinstance(v, str)}
     spoken = ProvenanceIndex(said)
     for key, value in list(arguments.items())[:_MOST_ARGUMENTS]:
         is_told = isinstance(value, str | int) and not isinstance(value, bool)
@@ -85,7 +90,7 @@ def find_other_record(
             place = _find_place(value, records)
             if place is None or not _identifies(place[1], records):
                 continue
-            named = [one for one in records if _is_named(one, spoken)]
+            named = [one for one in records if _is_named(one, spoken, used)]
             own = records[place[0]]
             if len(named) != 1 or named[0] is own:
                 continue
@@ -107,11 +112,14 @@ def _is_of(value: Json, record: JsonObject) -> bool:
     return is_told and any(held == value and not isinstance(held, bool) for held in record.values())
 
 
-def _is_named(record: JsonObject, spoken: ProvenanceIndex) -> bool:
-    """Return True if a text of a record stands in what was said, word for word."""
+def _is_named(record: JsonObject, spoken: ProvenanceIndex, used: Container[str]) -> bool:
+    """Return True if a text of a record stands in what was said, word for word, and was used for
+    nothing else.
+    """
     texts = (value for value in record.values() if isinstance(value, str))
     return any(
         len(squash_text(text)) >= _SHORTEST
+        and squash_text(text) not in used
         and spoken.holds_words(text)
         and spoken.holds_whole(text)
         for text in texts
@@ -141,6 +149,17 @@ def _iter_record_lists(results: Sequence[ToolResult]) -> Iterator[Sequence[JsonO
                 if len(value) > 1:
                     yield value[:_MOST_RECORDS]
                 stack.extend((inner, depth + 1) for inner in value[:_MOST_RECORDS])
+
+
+def iter_records(value: Json, depth: int = 0) -> Iterator[JsonObject]:
+    """All objects inside a result, the outer ones first."""
+    if depth > _DEPTH:
+        return
+    if isinstance(value, dict):
+        yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for one in inner:
+        yield from iter_records(one, depth + 1)
 
 
 def _find_place(value: Json, records: Sequence[JsonObject]) -> tuple[int, str] | None:

@@ -216,7 +216,9 @@ def test_what_the_answer_says_is_missing_is_fetched() -> None:
         *made("find_part", {"name": "hex"}, '{"code": "H"}'),
     ]
     missing = '{"statements": [{"text": "Hex bolts are H.", "results": []}], "missing": ["nuts"]}'
-    found, asked = run(context(*begun), NO_CALL, missing, calls(("find_part", {"name": "nuts"})))
+    no_letter = ""  # the upstream states no probabilities
+    fetch = calls(("find_part", {"name": "nuts"}))
+    found, asked = run(context(*begun), NO_CALL, missing, no_letter, fetch)
     assert "nuts" in asked[-1].body["messages"][-1]["content"]
     assert found.decision is not None
     assert [sent.call.arguments for sent in found.decision.calls] == [{"name": "nuts"}]

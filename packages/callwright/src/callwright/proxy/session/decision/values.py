@@ -79,8 +79,7 @@ def _ask_gain(option: Option, context: Context) -> Generator[Question, Reply, fl
 
 def _may_ask_for_gains(context: Context) -> bool:
     """Return True if the upstream may be asked how likely it holds a value, and may tell."""
-    is_silent = str(context.body.get("model")) in context.toolset.silent
-    return not (is_silent or "options" in context.settings.without or context.holds_media)
+    return context.may_ask_for_shares and "options" not in context.settings.without
 
 
 def fill_from_results(work: list[AnswerCall], made: Decision, context: Context) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from callwright.agent.leading.forms import read_guided_calls
 from callwright.agent.leading.led_context import LedContext
@@ -35,13 +35,16 @@ from callwright.models.grammar import build_grammar
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.trace import Trace
-from callwright.nouns.types import Answer, JsonObject, Reply, Skip, Tool, ToolCall
+from callwright.nouns.types import JsonObject, Reply, Skip, Tool, ToolCall
 from callwright.proxy.session import followup, words
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, DecidedBefore
 from callwright.proxy.session.decision.decide import decide_calls
 from callwright.proxy.session.decision.decision import Decision, Found, Question
 from callwright.proxy.session.leading import guided, user_question
+
+if TYPE_CHECKING:
+    from callwright.grounding import WrittenAnswer
 
 C = TypeVar("C", bound=StepContext)
 _REMEMBERED = 256  # requests for each list of tools
@@ -121,11 +124,13 @@ def _answer_or_ask(
     unstated = led.list_unstated()
     said: list[str] = []
     if is_answered_by_engine(context) and not (unstated and not led.has_news()):
-        answer = yield from write_answer(context, led, made, policy.tools)
+        written = yield from write_answer(context, led, made, policy.tools)
+        answer = written.answer if written is not None else None
         is_open = answer is not None and answer.missing and not led.has_failed_write()
-        if answer is not None and is_open and not unstated:
-            points = [context.query] if led.came_to_nothing() else answer.missing
-            missing = carry_on(policy.fetch_missing(led, points), policy, led)
+        if written is not None and is_open and not unstated:
+            is_whole = written.undone or led.came_to_nothing()
+            points = [context.query] if is_whole else written.answer.missing
+            missing = carry_on(policy.fetch_missing(led, points, written.undone), policy, led)
             yield from _carry_out_steps(missing, context, policy, led, made)
             made.is_readable = True  # there is an answer, whatever came of that
         if made.decision is not None:
@@ -147,6 +152,8 @@ def _ask_user(
 ) -> Generator[Question, Reply, str]:
     """A question to the user for the values that nothing states; "" where the upstream has none."""
     question = user_question.ask_about(held, context)
+    if not question.open:
+        return question.told
     made.reply = yield Question("words", user_question.build_body(question, context))
     return question.read_reply(made.reply.text)
 
@@ -179,7 +186,7 @@ def is_answered_by_engine(context: Context) -> bool:
 
 def write_answer(
     context: Context, led: LedContext, made: Lead, shown: Sequence[Tool] = ()
-) -> Generator[Question, Reply, Answer | None]:
+) -> Generator[Question, Reply, WrittenAnswer | None]:
     """The answer from the results of this turn, in the user's language, every statement of it
     checked; None where there is no result to answer from, and the model speaks for itself. A small
     model tells of a write that failed as if it were done, so that is told without it. ``shown``:
@@ -188,34 +195,40 @@ def write_answer(
     state = context.state
     if not any(result.ok for result in state.results):
         return None
-    from callwright.grounding import LiveAnswer, Words, report_outcome
+    from callwright.grounding import DEED, LiveAnswer, Words, WrittenAnswer, report_outcome
     from callwright.grounding import write_answer as write_from_results
 
     query, results = state.asked.query, state.results
     if led.has_failed_write():
-        return report_outcome(results, query)
+        return WrittenAnswer(report_outcome(results, query))
     skips = [Skip("", problem, refused=True) for problem in dict.fromkeys(made.problems)]
-    live = LiveAnswer(query, results, skips)
+    deeds = led.build_deeds() if context.may_ask_for_shares else None
+    live = LiveAnswer(query, results, skips, deeds)
     mode: ReplyMode = "schema" if context.schema else "text"
-    words_in = Words(context.spoken, led.has_written())
+    words_in = Words(context.spoken, led.has_written(), deeds)
     dialogue = write_from_results(
         query, results, skips, mode=mode, facts=live.facts, words=words_in
     )
     try:
         request = next(dialogue)
         while True:
-            body = _build_body_behind(request, context, shown)
+            if request.purpose == DEED:
+                body = followup.build_letter_body(request, context)
+            else:
+                body = _build_body_behind(request, context, shown)
             read = live.read if request.purpose == "answer" else None
             made.reply = yield Question("words", body, read)
             is_form = request.schema is None or made.reply.text.lstrip().startswith("{")
             if request.purpose == "answer" and not is_form:
                 return None  # it does not follow the schema: its own words are as good
+            if request.purpose == DEED:
+                context.note_shares(made.reply)
             request = dialogue.send(made.reply)
     except StopIteration as done:
-        answer: Answer = done.value.answer
+        written: WrittenAnswer = done.value
     finally:
         dialogue.close()
-    return answer if answer.text.strip() else None
+    return written if written.answer.text.strip() else None
 
 
 def _build_body_behind(request: ChatRequest, context: Context, shown: Sequence[Tool]) -> JsonObject:
@@ -262,6 +275,12 @@ def _carry_out(
 ) -> Generator[Question, Reply, Event]:
     """The client's part of an action: questions go to the upstream, calls to the client."""
     match action:
+        case Ask(request) if request.top_logprobs:
+            if not context.may_ask_for_shares:
+                return Replied(Reply(""))
+            made.reply = yield Question("option", followup.build_letter_body(request, context))
+            context.note_shares(made.reply)
+            return Replied(made.reply)
         case Ask():
             made.reply = yield Question("guided", build_body(action, context, policy.tools))
             names = {tool.name for tool in action.tools}

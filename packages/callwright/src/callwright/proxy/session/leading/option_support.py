@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from callwright.agent.leading.option_support import MOST_SHOWN, NO_CONVERSATION, Option
+from callwright.agent.leading.option_support import NO_CONVERSATION, Option
 from callwright.models.chat import messages_out
 from callwright.nouns.types import Json, JsonObject
+from callwright.prompts.one_letter import MOST_SHOWN
 from callwright.proxy.session import followup
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.leading import guided

@@ -102,8 +102,9 @@ def _ask_and_check(
         return
     if not came.find_calls() and not _is_supported(came, context):
         lead, led = Lead(), build_context(context, LedContext)
-        answer = yield from answer_questions(transaction, write_answer(context, led, lead))
-        if answer is not None:
+        written = yield from answer_questions(transaction, write_answer(context, led, lead))
+        if written is not None:
+            answer = written.answer
             lead.decision = Decision(text=[answer.text], edits=[*answer.edits])
             return write_decision(transaction, context, lead, lead.decision)
     made = None

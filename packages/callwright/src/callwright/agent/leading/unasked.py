@@ -1,0 +1,130 @@
+"""Writes that follow on a lookup and that nobody asked for.
+
+Asked what is left to do, a small model that was asked for a list of reminders deletes them: it names
+writes that may be called and fills them with what it has read. Such a write is known by three things
+at once, none of which reads a language: the wishes that the model stated first had their calls; the
+effects of these are declared; and the write holds no value that the user said and that no call of the
+turn was made with. A request for all of something looks the same ("cancel all my orders"). So the
+model is asked, apart from the conversation, which of the tools does what the request asks for, one
+letter for each (``callwright bench letters``). Where the write has too little share it is left out, or
+the user is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from callwright import prompts
+from callwright.agent.step import StepContext, Steps, ask
+from callwright.language.tokens import split_tokens
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.thresholds import threshold
+from callwright.nouns.types import (
+    Json,
+    Tool,
+    ToolCall,
+    ToolResult,
+    iter_scalars,
+    to_canonical_json,
+)
+from callwright.prompts.one_letter import LETTERS, MOST_SHOWN, read_shares, render_tool_choices
+from callwright.repair.provenance.echoes import has_argument
+from callwright.repair.provenance.records import iter_records
+from callwright.repair.provenance.sources import ProvenanceIndex
+
+LETTER: Final = "letter"
+"""The purpose of a question that stands alone and is answered with one letter."""
+LEAST_SHARE: Final = threshold("callwright.agent", "unasked_least_share")
+"""The share below which a write is left out."""
+SURE_SHARE: Final = threshold("callwright.agent", "unasked_sure_share")
+"""The share from which a write to a record of which the user said no word is made unasked."""
+_SHOWN = 160  # characters of arguments
+_TELLING = 4  # letters of a word that can tell of what a record speaks
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A write that nobody may have asked for. ``tools``: those that the turn called, and the
+    write's last; ``is_linked``: the user said a word of the record that it is for.
+    """
+
+    call: ToolCall
+    tools: tuple[Tool, ...]
+    is_linked: bool
+
+    def is_left_out(self, share: float) -> bool:
+        """Return True if nobody asked for a write of this share."""
+        return share < LEAST_SHARE
+
+    def is_asked_about(self, share: float) -> bool:
+        """Return True if only the user can tell."""
+        return share < (LEAST_SHARE if self.is_linked else SURE_SHARE)
+
+    def render(self) -> str:
+        """Return in words why the call waits."""
+        given = to_canonical_json(self.call.arguments)[:_SHOWN]
+        return f"'{self.call.tool}' was not called with {given}: the request may not ask for it"
+
+
+def find_doubt(call: ToolCall, wishes: Sequence[str], context: StepContext) -> Doubt | None:
+    """The doubt about a call that follows on lookups; None where there is none. ``wishes``: those
+    of the first reply, once each of them had its call.
+    """
+    tools = {tool.name: tool for tool in context.tools}
+    results = context.facts.results
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    tool = tools.get(call.tool)
+    if tool is None or not (wishes and results and tool.effects.declares_write):
+        return None
+    called = dict.fromkeys(result.tool for result in results)
+    if not all(name in tools and tools[name].effects.declared for name in called):
+        return None
+    said = ProvenanceIndex(context.query, [m for m in context.conversation if m.role == "user"])
+    values = [v for v in iter_scalars(given) if v is not None and not isinstance(v, bool)]
+    if any(said.holds(value) and not _is_used(value, results) for value in values):
+        return None
+    is_linked = any(said.mentions(word) for word in _list_record_words(values, results))
+    reads = [tools[name] for name in called if tools[name].effects.read_only]
+    others = reads or [tools[name] for name in called if name != call.tool]
+    if not others:
+        return None
+    shown = (*others, tool)
+    return Doubt(call, shown[-len(LETTERS) :], is_linked)
+
+
+def ask_share(doubt: Doubt, query: str) -> Steps[float | None]:
+    """The share of the write among the tools, as a mean over two orders of these: a small model
+    prefers a letter. None where it states no probabilities.
+    """
+    found = []
+    for tools in (doubt.tools, (*doubt.tools[-1:], *doubt.tools[:-1])):
+        asked = prompts.render("asked", query=query, choices=render_tool_choices(tools))
+        request = ChatRequest(asked, LETTER, max_tokens=1, top_logprobs=MOST_SHOWN)
+        reply = yield from ask(request, None)
+        shares = read_shares(reply.first_token, len(tools))
+        if not shares:
+            return None
+        found.append(shares[tools.index(doubt.tools[-1])])
+    return sum(found) / len(found)
+
+
+def _is_used(value: Json, results: Sequence[ToolResult]) -> bool:
+    return any(has_argument(result.arguments, value) for result in results)
+
+
+def _list_record_words(values: Sequence[Json], results: Sequence[ToolResult]) -> set[str]:
+    """The words of all records that hold one of these values."""
+    held = {to_canonical_json(value) for value in values}
+    records = (record for result in results for record in iter_records(result.content))
+    words: set[str] = set()
+    for record in records:
+        texts = [value for value in record.values() if isinstance(value, str | int)]
+        if any(to_canonical_json(value) in held for value in texts):
+            words |= {word for text in texts for word in split_tokens(str(text))}
+    return {word for word in words if word.isalpha() and _is_telling(word)}
+
+
+def _is_telling(word: str) -> bool:
+    return len(word) >= _TELLING or not word.isascii()
