@@ -217,6 +217,14 @@ def bench_options(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
+@bench.command("letters", context_settings=_PASS)
+def bench_letters(context: typer.Context) -> None:
+    """Deeds told and writes asked for, told from others by a model's one letter."""
+    from callwright_lab.benchmarks.letters.bench import main
+
+    raise typer.Exit(main(context.args))
+
+
 @bench.command("judge", context_settings=_PASS)
 def bench_judge(context: typer.Context) -> None:
     """Measure a judge's reliability: repeats, position swap, agreement with gold on desk runs."""

@@ -121,3 +121,13 @@ def test_an_argument_takes_only_the_values_that_are_meant() -> None:
     assert hold_to_meant([ORDER], [held("day", "pieces", meant=("48",))]) == (ORDER,)
     assert hold_to_meant([ORDER], [held("gone", meant=("48",))]) == (ORDER,)
     assert hold_to_meant([ORDER], [held("day")]) == ()
+
+
+def test_a_tool_without_parameters_is_called_without_arguments() -> None:
+    some, _ = CallForm().build_schema([MAIL])["anyOf"]
+    arguments = some["properties"]["calls"]["items"]["anyOf"][0]["properties"]["arguments"]
+    assert arguments["additionalProperties"] is False
+    free = Tool("note", "Notes.", {"properties": {}, "additionalProperties": True})
+    some, _ = CallForm().build_schema([free])["anyOf"]
+    arguments = some["properties"]["calls"]["items"]["anyOf"][0]["properties"]["arguments"]
+    assert arguments["additionalProperties"] is True

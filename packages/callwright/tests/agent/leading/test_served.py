@@ -7,9 +7,11 @@ import pytest
 
 from callwright.agent.leading.served import (
     asks_for_nothing_new,
+    list_open,
     list_unserved,
     read_wishes,
     reads_out_names,
+    writes_calls,
 )
 from callwright.nouns.types import Failure, Tool, ToolCall, ToolResult
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -123,3 +125,27 @@ def test_a_wish_that_names_its_tool_is_open_until_that_tool_was_called() -> None
     twice = ("delete_event(id: 1)", "delete_event(id: 2)")
     assert left("delete_event", stated=twice) == [], "whether a second write is meant is not known"
     assert left(stated=("delete the event", "delete_events(1)", "")) == []
+
+
+ADDED = ToolResult("r1", "add_reminder", {"text": "Call the dentist"}, {"id": "R-5"})
+
+
+def test_of_more_wishes_than_calls_those_are_open_that_hold_no_value_of_a_call() -> None:
+    wishes = ("delete the one about the plumber", "add: 'Call the dentist'")
+    assert list_open(wishes, [ADDED], ()) == wishes[:1]
+    assert list_open(wishes, [ADDED, ADDED], ()) == (), "each had its call"
+    named = ("delete_reminder(R-1)", "add: 'Call the dentist'")
+    assert list_open(named, [ADDED], ["delete_reminder"]) == (), "its tool is asked about"
+    assert list_open(wishes, [], ()) == wishes
+
+
+def test_wishes_that_are_written_as_calls_are_told_from_words() -> None:
+    tools = [Tool("switch_lamp", ""), Tool("list_lamps", "")]
+    for wishes, expected in (
+        (["switch_lamp(L-1, false)"], True),
+        (["switch_lamp(L-1)", "list_lamps"], True),
+        (["switch_lamp(L-1)", "the other lamp"], False),
+        ([], False),
+    ):
+        text = json.dumps({"wishes": wishes, "calls": []})
+        assert writes_calls(text, tools) is expected

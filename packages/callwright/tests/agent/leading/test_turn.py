@@ -212,3 +212,91 @@ def test_what_may_well_be_meant_is_not_held(query: str, codes: list[str], before
     held, sent = carry_out(query, *replies, records=THREE, before=before)
     assert held == []
     assert sent == [" ".join(f'drop{{"code": "{code}"}}' for code in codes)]
+
+
+LAMPS = (
+    Tool("list_lamps", "Lists all lamps.", {"properties": {}}, effects=READ),
+    Tool(
+        "switch_lamp",
+        "Switches a lamp.",
+        {
+            "properties": {"lamp_id": TEXT, "on": {"type": "boolean"}},
+            "required": ["lamp_id", "on"],
+        },
+        effects=WRITE,
+    ),
+)
+ROOMS = ToolResult(
+    "r1",
+    "list_lamps",
+    {},
+    [{"lamp_id": "L-1", "room": "kitchen"}, {"lamp_id": "L-2", "room": "hall"}],
+)
+
+
+def lit(query: str, *results: ToolResult, wishes: tuple[str, ...] = ()) -> LedContext:
+    facts = RunFacts(RunState(Asked(query), LAMPS, results=results))
+    return LedContext(
+        query=query,
+        tools=LAMPS,
+        planner=FixedPlan([]),
+        facts=facts,
+        mode="schema",
+        wishes=wishes,
+    )
+
+
+def off(lamp: str) -> str:
+    return calls(("switch_lamp", {"lamp_id": lamp, "on": False}))
+
+
+def test_a_lamp_that_is_called_by_its_room_is_switched_by_its_id() -> None:
+    made = lit("Switch the hall lamp off", ROOMS)
+    _, sent, _ = play(made, [off("the hall lamp")], left("switch_lamp"))
+    assert sent == ['switch_lamp{"lamp_id": "L-2", "on": false}']
+
+
+def test_an_identifier_that_no_lookup_returned_is_asked_about_with_those_it_returned() -> None:
+    made = lit("Mach das Licht im Flur aus", ROOMS)
+    _, sent, asked = play(made, [off("Wohnzimmer"), off("L-2")], left("switch_lamp"))
+    assert sent == ['switch_lamp{"lamp_id": "L-2", "on": false}']
+    assert "It returned L-1, L-2." in asked[-1]
+
+
+@pytest.mark.parametrize(
+    ("share", "sent", "held"), [(0.9, 1, []), (0.5, 0, ["unasked_write"]), (0.2, 0, [])]
+)
+def test_a_write_behind_a_lookup_is_made_asked_about_or_left_out(
+    share: float, sent: int, held: list[str]
+) -> None:
+    made = lit("Which lamps are there?", ROOMS, wishes=("list the lamps",))
+    steps, seen = take_round(LeadPolicy(), made), []
+    letters = [{"A": 1 - share, "B": share}, {"A": share, "B": 1 - share}]
+    try:
+        action = next(steps)
+        while True:
+            event: Any = left("switch_lamp")
+            if isinstance(action, Ask):
+                likely = letters.pop(0) if action.request.top_logprobs else {}
+                event = Replied(Reply("A" if likely else off("L-1"), first_token=likely))
+            else:
+                assert isinstance(action, Execute)
+                seen.append(action.calls)
+            action = steps.send(event)
+    except StopIteration:
+        pass
+    assert len(seen) == sent
+    assert [one.rule for one in made.held] == held
+    assert made.has_news() is bool(held), "the lookup is told before the user is asked"
+
+
+def test_a_lookup_that_a_stated_wish_waits_for_is_made_behind_a_write() -> None:
+    done = ToolResult("r0", "order", {"code": "A-1", "pieces": 2}, {"order": 1})
+    tools = (*LAMPS, ORDER)
+    facts = RunFacts(RunState(Asked("q"), tools, results=[done]))
+    made = LedContext(query="q", tools=tools, planner=FixedPlan([]), facts=facts, mode="schema")
+    made.stated = ("order 2 of A-1", "switch the hall lamp off")
+    _, sent, asked = play(made, [], left("list_lamps"))
+    assert (sent, asked) == (["list_lamps{}"], [])
+    made.stated = ("order 2 of A-1",)
+    assert play(made, [NOTHING, NOTHING])[1] == []

@@ -63,3 +63,26 @@ def test_where_the_message_is_a_request_only_a_question_is_let_through(
 def test_what_a_question_does_not_name_follows_it(text: str, reply: str, told: str) -> None:
     said = asked(text).read_reply(reply)
     assert said.startswith(told) if told.endswith("quantity") else said == told
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Which lamps are on?", "Should this be done as well: create_order(part: A-100)?"),
+        (
+            "Welche Lampen sind gerade an?",
+            "Soll das auch ausgeführt werden: create_order(part: A-100)?",
+        ),
+        ("哪些灯亮着？", "还要执行以下操作吗：create_order(part: A-100)？"),
+    ],
+)
+def test_a_write_that_may_not_be_asked_for_is_asked_about_in_fixed_words(
+    text: str, told: str
+) -> None:
+    call = ToolCall("c", "create_order", {"part": "A-100"})
+    doubted = HeldCall(call, "unasked_write", "the request may not ask for it")
+    question = UserQuestion.build([doubted], [ORDER], text, [])
+    assert (question.told, question.open) == (told, ())
+    both = UserQuestion.build([*HELD, doubted], [ORDER], text, [])
+    assert [one.rule for one in both.open] == ["unstated_value"]
+    assert both.read_reply(CLEAR) == f"How many pieces?\n{told}"

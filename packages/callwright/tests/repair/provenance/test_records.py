@@ -161,3 +161,16 @@ def test_only_what_identifies_a_record_tells_of_another_one() -> None:
         assert find_other_record(arguments, [ACCOUNTS], said) is None
     # a field that not every record has another value in
     assert find_other_record({"owner": "ben"}, [ACCOUNTS], said) is None
+
+
+def test_a_text_that_another_call_was_made_with_names_no_record() -> None:
+    reminders = ToolResult(
+        "r2",
+        "list_reminders",
+        {},
+        [{"id": "R-1", "text": "Pay the plumber"}, {"id": "R-5", "text": "Call the dentist"}],
+    )
+    said = "Delete the reminder about the plumber and add one: 'Call the dentist'."
+    given, found = {"id": "R-1"}, [reminders]
+    assert find_other_record(given, found, said) is not None
+    assert find_other_record(given, found, said, [{"text": "Call the dentist"}]) is None

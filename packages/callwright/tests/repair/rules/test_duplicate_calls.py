@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.nouns.types import Tool, ToolCall
+from callwright.nouns.types import READ, UNKNOWN, WRITE, Tool, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.result import Settings
 from callwright.repair.rules import duplicate_calls as surplus
@@ -171,3 +171,11 @@ def test_a_request_in_another_language_is_not_judged_by_its_words() -> None:
     for request in ("Reserva la sala Birch para el 2026-12-04.", "Bitte reserviere mir den Raum"):
         assert not surplus.is_unasked(call("list_rooms"), RepairContext([rooms], request))
     assert surplus.is_unasked(call("list_rooms"), RepairContext([rooms], "What is the weather?"))
+
+
+def test_a_plain_lookup_is_not_unasked_because_it_is_asked_for_in_other_words() -> None:
+    asked = RepairContext([], "What do I have to do?")
+    for effects, expected in ((READ, False), (WRITE, True), (UNKNOWN, True)):
+        tool = Tool("list_reminders", "Lists all reminders.", effects=effects)
+        found = RepairContext([tool], asked.query)
+        assert surplus.is_unasked(call("list_reminders"), found) is expected

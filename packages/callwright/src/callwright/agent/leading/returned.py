@@ -100,10 +100,13 @@ def find_unlisted(call: ToolCall, context: StepContext) -> Unlisted | None:
             continue
         came = [one for one in context.facts.results if one.ok and one.tool in givers]
         found = _list_named(key, came)
-        if found is None or ProvenanceIndex(results=results).holds_whole(value):
+        others = [one for one in results if one not in came]
+        if found is None or ProvenanceIndex(results=others).holds_whole(value):
             continue
         giver, member, records = found
-        return Unlisted(call, key, giver, member, records)
+        unlisted = Unlisted(call, key, giver, member, records)
+        if fold_text(value) not in map(fold_text, unlisted.ids):
+            return unlisted
     return None
 
 

@@ -136,9 +136,9 @@ def _leave_out_unasked(
         if doubt is not None and call.tool not in shares:
             shares[call.tool] = yield from ask_share(doubt, context.query)
         share = shares.get(call.tool)
-        if doubt is None or share is None or not doubt.is_asked_about(share):
+        if doubt is None or share is None or share >= doubt.sure:
             kept.append(call)
-        elif doubt.is_left_out(share):
+        elif share < doubt.least:
             context.facts.skip([Skip(call.tool, _UNASKED)])
         else:
             context.held.append(HeldCall(call, UNASKED_WRITE, doubt.render()))

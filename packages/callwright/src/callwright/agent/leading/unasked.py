@@ -2,12 +2,12 @@
 
 Asked what is left to do, a small model that was asked for a list of reminders deletes them: it names
 writes that may be called and fills them with what it has read. Such a write is known by three things
-at once, none of which reads a language: the wishes that the model stated first had their calls; the
-effects of these are declared; and the write holds no value that the user said and that no call of the
-turn was made with. A request for all of something looks the same ("cancel all my orders"). So the
-model is asked, apart from the conversation, which of the tools does what the request asks for, one
-letter for each (``callwright bench letters``). Where the write has too little share it is left out, or
-the user is asked.
+at once, none of which reads a language: it holds no value that the user said and that no call of the
+turn was made with; the effects of these calls are declared; and one of them wrote, or all wishes that
+the model stated first had theirs. A request for all of something looks the same ("cancel all my
+orders"). So the model is asked, apart from the conversation, which of the tools does what the request
+asks for, one letter for each (``callwright bench letters``). Where the write has too little share it
+is left out, or the user is asked.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from callwright.nouns.types import (
     to_canonical_json,
 )
 from callwright.prompts.one_letter import LETTERS, MOST_SHOWN, read_shares, render_tool_choices
+from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.records import iter_records
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -40,7 +41,10 @@ LEAST_SHARE: Final = threshold("callwright.agent", "unasked_least_share")
 """The share below which a write is left out."""
 SURE_SHARE: Final = threshold("callwright.agent", "unasked_sure_share")
 """The share from which a write to a record of which the user said no word is made unasked."""
+LEAST_BESIDE: Final = threshold("callwright.agent", "unasked_least_beside")
+"""The share below which a write is left out where another one was made, which has its own."""
 _SHOWN = 160  # characters of arguments
+_MOST_WORDS = 3  # of a text that can name something
 _TELLING = 4  # letters of a word that can tell of what a record speaks
 
 
@@ -54,13 +58,16 @@ class Doubt:
     tools: tuple[Tool, ...]
     is_linked: bool
 
-    def is_left_out(self, share: float) -> bool:
-        """Return True if nobody asked for a write of this share."""
-        return share < LEAST_SHARE
+    @property
+    def least(self) -> float:
+        """The share below which nobody asked for it."""
+        is_beside = any(tool.effects.may_write for tool in self.tools[:-1])
+        return LEAST_BESIDE if is_beside else LEAST_SHARE
 
-    def is_asked_about(self, share: float) -> bool:
-        """Return True if only the user can tell."""
-        return share < (LEAST_SHARE if self.is_linked else SURE_SHARE)
+    @property
+    def sure(self) -> float:
+        """The share from which it is made; below it only the user can tell."""
+        return self.least if self.is_linked or self.least == LEAST_BESIDE else SURE_SHARE
 
     def render(self) -> str:
         """Return in words why the call waits."""
@@ -76,20 +83,19 @@ def find_doubt(call: ToolCall, wishes: Sequence[str], context: StepContext) -> D
     results = context.facts.results
     given = call.arguments if isinstance(call.arguments, dict) else {}
     tool = tools.get(call.tool)
-    if tool is None or not (wishes and results and tool.effects.declares_write):
+    if tool is None or not (results and tool.effects.declares_write):
         return None
-    called = dict.fromkeys(result.tool for result in results)
-    if not all(name in tools and tools[name].effects.declared for name in called):
+    called = dict.fromkeys(result.tool for result in results if result.tool != call.tool)
+    others = [tools[name] for name in called if name in tools]
+    is_known = len(others) == len(called) > 0 and all(one.effects.declared for one in others)
+    if not is_known or not (wishes or any(one.effects.may_write for one in others)):
         return None
     said = ProvenanceIndex(context.query, [m for m in context.conversation if m.role == "user"])
     values = [v for v in iter_scalars(given) if v is not None and not isinstance(v, bool)]
-    if any(said.holds(value) and not _is_used(value, results) for value in values):
+    new = [value for value in values if said.holds(value) and not _is_used(value, results)]
+    if any(_is_telling_value(value, context.query) for value in new):
         return None
     is_linked = any(said.mentions(word) for word in _list_record_words(values, results))
-    reads = [tools[name] for name in called if tools[name].effects.read_only]
-    others = reads or [tools[name] for name in called if name != call.tool]
-    if not others:
-        return None
     shown = (*others, tool)
     return Doubt(call, shown[-len(LETTERS) :], is_linked)
 
@@ -112,6 +118,15 @@ def ask_share(doubt: Doubt, query: str) -> Steps[float | None]:
 
 def _is_used(value: Json, results: Sequence[ToolResult]) -> bool:
     return any(has_argument(result.arguments, value) for result in results)
+
+
+def _is_telling_value(value: Json, query: str) -> bool:
+    """Return True for numbers, short texts and quotations: a mail's body may hold any words of the
+    request.
+    """
+    if not isinstance(value, str) or len(split_tokens(value)) <= _MOST_WORDS:
+        return True
+    return any(value in quoted for quoted in ConversationText(query).quoted)
 
 
 def _list_record_words(values: Sequence[Json], results: Sequence[ToolResult]) -> set[str]:

@@ -1,0 +1,185 @@
+"""``callwright bench letters``: does a model's one letter tell what was done, and what was asked for?
+
+Two kinds of cases in five languages, our own. *Sentences* of answers, each with the tools that were
+offered and called: the share of writes that were not called should be high where the sentence tells of
+a deed that no call did (:mod:`callwright.grounding.answer.deeds`). *Requests*, each with the lookups that
+were called and a write that followed: its share should be high where the request asks for it; *beside* are
+those where another write was made (:mod:`callwright.agent.leading.unasked`). The thresholds were set
+on the half ``tune``; ``test`` was written after that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from callwright.agent.leading.unasked import LEAST_BESIDE, LEAST_SHARE, SURE_SHARE, Doubt, ask_share
+from callwright.agent.step import Ask, Replied
+from callwright.grounding.answer.deeds import LEAST_SHARE as LEAST_DEED
+from callwright.grounding.answer.deeds import Deeds
+from callwright.models import open_model
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.protocols import ChatModel
+from callwright.nouns.types import READ, WRITE, JsonObject, Tool, ToolCall
+from callwright.prompts.one_letter import read_shares
+from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
+
+HALVES = ("tune", "test")
+KINDS = ("sentence", "request", "beside")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One sentence or request. ``tools``: those that were offered, or called; ``done``: those that
+    were called. ``is_true``: the deed was done, or the ``write`` is asked for.
+    """
+
+    kind: str
+    half: str
+    text: str
+    tools: tuple[Tool, ...]
+    done: tuple[str, ...]
+    write: str
+    is_true: bool
+
+    @property
+    def id(self) -> str:
+        """Tells the case from all others."""
+        return f"{self.text}|{'+'.join(self.done)}|{self.write}"
+
+
+@cache
+def load_cases() -> tuple[Case, ...]:
+    """All cases, sentences first."""
+    text = files(__package__).joinpath("data", "cases.toml").read_text(encoding="utf-8")
+    rows = tomllib.loads(text)
+    tools = {
+        name: Tool(name, row["about"], effects=READ if row["reads"] else WRITE)
+        for name, row in rows["tools"].items()
+    }
+    sentences = [
+        Case(
+            "sentence",
+            row["half"],
+            row["text"],
+            tuple(tools[name] for name in row["tools"]),
+            tuple(row["done"]),
+            "",
+            row["is_true"],
+        )
+        for row in rows["sentences"]
+    ]
+    requests = [
+        Case(
+            "request" if all(rows["tools"][name]["reads"] for name in row["called"]) else "beside",
+            row["half"],
+            row["text"],
+            tuple(tools[name] for name in (*row["called"], row["write"])),
+            tuple(row["called"]),
+            row["write"],
+            row["is_asked"],
+        )
+        for row in rows["requests"]
+    ]
+    return (*sentences, *requests)
+
+
+async def measure(cases: Sequence[Case], model: ChatModel, results: Path) -> None:
+    """Measure the cases that the file of rows lacks. Raises ConfigError for a model that states no
+    probabilities.
+    """
+    known = {row["case"] for row in read_rows(results)}
+    for case in cases:
+        if case.id in known:
+            continue
+        ask = _measure_sentence if case.kind == "sentence" else _measure_request
+        share = await ask(case, model)
+        if share is None:
+            raise ConfigError(
+                f"{model.name} states no probabilities (top_logprobs)",
+                hint="ask a server that states them, such as llama.cpp or vLLM",
+            )
+        row = {"case": case.id, "kind": case.kind, "half": case.half, "true": case.is_true}
+        append_row(results, {**row, "share": round(share, 4), "model": model.name})
+
+
+async def _measure_sentence(case: Case, model: ChatModel) -> float | None:
+    deeds = Deeds.build(case.tools, case.done)
+    if deeds is None:
+        raise ConfigError(f"no write is left that was not called: {case.id}")
+    reply = await model.complete(deeds.ask(case.text))
+    shares = read_shares(reply.first_token, len(deeds.tools) + 1)
+    told = zip(deeds.tools, shares, strict=False)
+    return sum(share for tool, share in told if tool.name in deeds.undone) if shares else None
+
+
+async def _measure_request(case: Case, model: ChatModel) -> float | None:
+    steps = ask_share(Doubt(ToolCall("", case.write, {}), case.tools, is_linked=False), case.text)
+    try:
+        action = next(steps)
+        while True:
+            if not isinstance(action, Ask):
+                raise TypeError(f"no question: {action}")
+            action = steps.send(Replied(await model.complete(action.request)))
+    except StopIteration as done:
+        share: float | None = done.value
+        return share
+
+
+def render_report(rows: Sequence[JsonObject]) -> str:
+    """How well the share tells the true cases from the others, and what each threshold does."""
+    lines = []
+    for kind in KINDS:
+        for half in HALVES:
+            found = [row for row in rows if (row["kind"], row["half"]) == (kind, half)]
+            true = [float(row["share"]) for row in found if row["true"]]
+            false = [float(row["share"]) for row in found if not row["true"]]
+            if true and false:
+                lines.append(_render_half(kind, half, true, false))
+    return "\n".join(lines) or "too few rows"
+
+
+def _render_half(kind: str, half: str, true: Sequence[float], false: Sequence[float]) -> str:
+    high, low = (false, true) if kind == "sentence" else (true, false)
+    above = sum((a > b) + (a == b) / 2 for a in high for b in low)
+    auc = above / len(high) / len(low)
+    name = kind if kind == "beside" else f"{kind}s"
+    head = f"{name}, {half}: {len(true)} true, {len(false)} false; AUC {auc:.3f}"
+    if kind == "sentence":
+        caught, wrong = (sum(s >= LEAST_DEED for s in part) for part in (false, true))
+        return f"{head}; from {LEAST_DEED} on: {caught} false ones denied, {wrong} true ones"
+    least, sure = (LEAST_BESIDE,) * 2 if kind == "beside" else (LEAST_SHARE, SURE_SHARE)
+    left_out = [sum(s < least for s in part) for part in (false, true)]
+    asked = [sum(least <= s < sure for s in part) for part in (false, true)]
+    return (
+        f"{head}; unasked: {left_out[0]} left out, {asked[0]} asked about;"
+        f" asked for: {left_out[1]} left out, {asked[1]} asked about"
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser("callwright bench letters", description=__doc__)
+    parser.add_argument("--model", default="local", help="local, local:PATH or URL#MODEL")
+    parser.add_argument("--half", choices=HALVES, help="both by default")
+    parser.add_argument("--out", type=Path, default=Path("runs/letters.jsonl"))
+    parser.add_argument("--report", action="store_true", help="print the table of that file alone")
+    options = parser.parse_args(arguments)
+    if not options.report:
+        asyncio.run(_measure_all(options.model, options.half, options.out))
+    sys.stdout.write(render_report(read_rows(options.out)) + "\n")
+    return 0
+
+
+async def _measure_all(spec: str, half: str | None, out: Path) -> None:
+    model = open_model(spec)
+    try:
+        await measure([case for case in load_cases() if half in (None, case.half)], model, out)
+    finally:
+        await model.aclose()
