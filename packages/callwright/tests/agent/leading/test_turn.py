@@ -290,13 +290,30 @@ def test_a_write_behind_a_lookup_is_made_asked_about_or_left_out(
     assert made.has_news() is bool(held), "the lookup is told before the user is asked"
 
 
-def test_a_lookup_that_a_stated_wish_waits_for_is_made_behind_a_write() -> None:
+@pytest.mark.parametrize(("share", "expected"), [(0.9, ["list_lamps{}"]), (0.5, [])])
+def test_a_lookup_that_a_stated_wish_waits_for_is_made_behind_a_write(
+    share: float, expected: list[str]
+) -> None:
     done = ToolResult("r0", "order", {"code": "A-1", "pieces": 2}, {"order": 1})
     tools = (*LAMPS, ORDER)
     facts = RunFacts(RunState(Asked("q"), tools, results=[done]))
     made = LedContext(query="q", tools=tools, planner=FixedPlan([]), facts=facts, mode="schema")
     made.stated = ("order 2 of A-1", "switch the hall lamp off")
-    _, sent, asked = play(made, [], left("list_lamps"))
-    assert (sent, asked) == (["list_lamps{}"], [])
+    steps, sent, letters = take_round(LeadPolicy(), made), [], []
+    try:
+        action = next(steps)
+        while True:
+            event: Any = left("list_lamps")
+            if isinstance(action, Ask):
+                letters += [action.request.messages[-1].content] * action.request.top_logprobs
+                event = Replied(Reply(NOTHING, first_token={"B": share, "D": 1 - share}))
+            else:
+                assert isinstance(action, Execute)
+                sent += [f"{c.tool}{json.dumps(c.arguments)}" for c in action.calls]
+            action = steps.send(event)
+    except StopIteration:
+        pass
+    assert sent == expected
+    assert "Request: switch the hall lamp off" in letters[0]
     made.stated = ("order 2 of A-1",)
-    assert play(made, [NOTHING, NOTHING])[1] == []
+    assert play(made, [NOTHING, NOTHING])[1] == [], "each wish had its call"

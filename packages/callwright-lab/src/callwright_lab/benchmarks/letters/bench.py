@@ -1,11 +1,12 @@
 """``callwright bench letters``: does a model's one letter tell what was done, and what was asked for?
 
-Two kinds of cases in five languages, our own. *Sentences* of answers, each with the tools that were
+Kinds of cases in five languages, our own. *Sentences* of answers, each with the tools that were
 offered and called: the share of writes that were not called should be high where the sentence tells of
 a deed that no call did (:mod:`callwright.grounding.answer.deeds`). *Requests*, each with the lookups that
 were called and a write that followed: its share should be high where the request asks for it; *beside* are
-those where another write was made (:mod:`callwright.agent.leading.unasked`). The thresholds were set
-on the half ``tune``; ``test`` was written after that.
+those where another write was made (:mod:`callwright.agent.leading.unasked`). *Wishes* as models state
+them: the share of the tool that one is for, and of the likeliest where it is for none
+(:mod:`callwright.agent.leading.wanted`). The thresholds were set on the half ``tune``; ``test`` was written after that.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from callwright.agent.leading.unasked import LEAST_BESIDE, LEAST_SHARE, SURE_SHARE, Doubt, ask_share
+from callwright.agent.leading.wanted import SURE_SHARE as SURE_WISH
+from callwright.agent.leading.wanted import build_question
 from callwright.agent.step import Ask, Replied
 from callwright.grounding.answer.deeds import LEAST_SHARE as LEAST_DEED
 from callwright.grounding.answer.deeds import Deeds
@@ -32,7 +35,7 @@ from callwright.prompts.one_letter import read_shares
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 
 HALVES = ("tune", "test")
-KINDS = ("sentence", "request", "beside")
+KINDS = ("sentence", "request", "beside", "wish")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,19 @@ def load_cases() -> tuple[Case, ...]:
         )
         for row in rows["requests"]
     ]
-    return (*sentences, *requests)
+    wishes = [
+        Case(
+            "wish",
+            row["half"],
+            row["text"],
+            tuple(tools[name] for name in row["tools"]),
+            (),
+            row.get("wanted", ""),
+            "wanted" in row,
+        )
+        for row in rows["wishes"]
+    ]
+    return (*sentences, *requests, *wishes)
 
 
 async def measure(cases: Sequence[Case], model: ChatModel, results: Path) -> None:
@@ -99,7 +114,7 @@ async def measure(cases: Sequence[Case], model: ChatModel, results: Path) -> Non
     for case in cases:
         if case.id in known:
             continue
-        ask = _measure_sentence if case.kind == "sentence" else _measure_request
+        ask = _MEASURES.get(case.kind, _measure_request)
         share = await ask(case, model)
         if share is None:
             raise ConfigError(
@@ -133,6 +148,17 @@ async def _measure_request(case: Case, model: ChatModel) -> float | None:
         return share
 
 
+async def _measure_wish(case: Case, model: ChatModel) -> float | None:
+    reply = await model.complete(build_question(case.text, case.tools, "none of them"))
+    shares = read_shares(reply.first_token, len(case.tools) + 1)
+    told = zip(case.tools, shares, strict=False)
+    others = [share for tool, share in told if not case.write or tool.name == case.write]
+    return max(others) if shares else None
+
+
+_MEASURES = {"sentence": _measure_sentence, "wish": _measure_wish}
+
+
 def render_report(rows: Sequence[JsonObject]) -> str:
     """How well the share tells the true cases from the others, and what each threshold does."""
     lines = []
@@ -150,11 +176,14 @@ def _render_half(kind: str, half: str, true: Sequence[float], false: Sequence[fl
     high, low = (false, true) if kind == "sentence" else (true, false)
     above = sum((a > b) + (a == b) / 2 for a in high for b in low)
     auc = above / len(high) / len(low)
-    name = kind if kind == "beside" else f"{kind}s"
+    name = {"beside": "beside", "wish": "wishes"}.get(kind, f"{kind}s")
     head = f"{name}, {half}: {len(true)} true, {len(false)} false; AUC {auc:.3f}"
     if kind == "sentence":
         caught, wrong = (sum(s >= LEAST_DEED for s in part) for part in (false, true))
         return f"{head}; from {LEAST_DEED} on: {caught} false ones denied, {wrong} true ones"
+    if kind == "wish":
+        found, wrong = (sum(s >= SURE_WISH for s in part) for part in (true, false))
+        return f"{head}; from {SURE_WISH} on: {found} wishes found, {wrong} that are none"
     least, sure = (LEAST_BESIDE,) * 2 if kind == "beside" else (LEAST_SHARE, SURE_SHARE)
     left_out = [sum(s < least for s in part) for part in (false, true)]
     asked = [sum(least <= s < sure for s in part) for part in (false, true)]

@@ -23,6 +23,7 @@ from callwright.agent.leading.early_calls import (
     is_plain_lookup,
     split_early,
 )
+from callwright.agent.leading.wanted import find_wanted
 from callwright.agent.select import build_request, find_closest, find_mentioned, read_selection
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
 from callwright.dataflow.prerequisites import Prerequisites, add_producers, find_needs
@@ -37,6 +38,7 @@ from callwright.repair.rules.open_literals import (
 
 _MADE_UP = "it names an identifier that stands neither in the conversation nor in a result"
 _SHOWN = 120  # characters of a call's arguments in a question
+_MOST_OPEN = 2  # wishes of which the tool is looked for
 _MOST_POLLS = 6  # of one job in a turn: the client asks at once, a job takes its time
 
 
@@ -76,6 +78,7 @@ class LeadPolicy:
         self.chosen = tuple(chosen) if chosen is not None else None
         self.intended = tuple(intended)
         self.tools: tuple[Tool, ...] = ()  # of this request, once they are chosen
+        self._wanted: Mapping[str, str] = {}  # tool -> the stated wish that no call served
 
     def steps(self, context: StepContext) -> Steps[None]:
         self.tools = yield from self._choose(context)
@@ -86,8 +89,9 @@ class LeadPolicy:
             yield from self._look_after_job(context)
         if self.intended:
             yield from self._go_on_with_intended(context)
-        if self._parts.prerequisites:
-            yield from self._look_up_open(context)
+        self._wanted = yield from self._find_wanted(context)
+        if self._wanted and self._parts.prerequisites:
+            yield from self._look_up_wanted(context)
         asked: set[str] = set()
         number = 0
         while offered := self._list_round(context, asked, order := _Order(self.tools, context)):
@@ -211,10 +215,10 @@ class LeadPolicy:
             yield from execute(new, (tool.name for tool in ready))
 
     def _ask_about_wishes(self, context: StepContext, asked: Container[str]) -> Steps[None]:
-        """Ask once for the calls that the model itself stated as wishes and did not make; where it
-        stated more wishes than it made calls, for those of the tools that waited for a value. Not
-        where something came to nothing, for that may have changed its mind; nor for a write that it
-        was offered since (``asked``) and did not call, if it named its tool.
+        """Ask once for the calls that the model itself stated as wishes and did not make, by the names
+        of tools or in words that are surely for one. Not where something came to nothing, for that
+        may have changed its mind; nor for a write that it was offered since (``asked``) and did not
+        call, if it named its tool.
         """
         results = context.facts.state.results
         if not all(one.ok and not is_empty_result(one.content, one.arguments) for one in results):
@@ -229,27 +233,38 @@ class LeadPolicy:
         points: Sequence[str] = [wish.text for wish in wishes]
         if not named:
             order = _Order(self.tools, context)
-            named, points = order.list_enabled(), self._list_open_wishes(context, order)
+            named = tuple(t for t in self._pick(self._wanted) if not order.waits(t))
+            points = [self._wanted[tool.name] for tool in named]
         if not named or not points:
             return
         found = yield from _ask_for_points(context, named, points)
         if new := _list_new(found, context):
             yield from execute(new, (tool.name for tool in named))
 
-    def _list_open_wishes(self, context: StepContext, order: _Order) -> Sequence[str]:
-        """The wishes that no call of this turn serves yet, as far as can be told."""
-        idle = order.list_idle_givers()
-        results = context.facts.state.results
-        return context.list_open_wishes([one for one in results if one.tool not in idle])
-
-    def _look_up_open(self, context: StepContext) -> Steps[None]:
-        """Have looked up without a question what a tool waits for, where the model stated more wishes
-        than it made calls: a lookup without parameters takes no choice.
+    def _find_wanted(self, context: StepContext) -> Steps[Mapping[str, str]]:
+        """Tool -> the stated wish that it is for and that no call served, where the model stated more
+        wishes than it made calls.
         """
+        results = context.facts.state.results
+        if not (results and self._parts.wishes):
+            return {}
         order = _Order(self.tools, context)
-        if not context.facts.state.results or not self._list_open_wishes(context, order):
-            return
-        givers = order.list_open_givers()
+        called, idle = {result.tool for result in results}, order.list_idle_givers()
+        open_ = context.list_open_wishes([one for one in results if one.tool not in idle])
+        if all(tool.name in called for tool in self.tools):
+            return {}
+        found: dict[str, str] = {}
+        for wish in open_[:_MOST_OPEN]:
+            name = yield from find_wanted(wish, self.tools)
+            if name and name not in called:
+                found.setdefault(name, wish)
+        return found
+
+    def _look_up_wanted(self, context: StepContext) -> Steps[None]:
+        """Have looked up without a question what a wanted tool waits for: a lookup without parameters
+        takes no choice.
+        """
+        givers = _Order(self.tools, context).list_open_givers(self._wanted)
         free = [tool for tool in self.tools if tool.name in givers and is_plain_lookup(tool)]
         if free:
             yield from execute([ToolCall("", t.name, {}) for t in free], (t.name for t in free))
@@ -324,7 +339,7 @@ class LeadPolicy:
         wrote = (result for result in results if not (is_over and is_pending(result.content)))
         if not any(_may_have_written(result, self.tools) for result in wrote):
             return ready  # nothing was done, or a job that has ended since was only begun
-        givers = order.list_open_givers() if self._list_open_wishes(context, order) else ()
+        givers = order.list_open_givers(self._wanted) if self._wanted else ()
         # what goes on is looked after by reading
         return tuple(
             tool
@@ -363,9 +378,10 @@ class _Order:
         """Return True if a value that the tool needs is still to be looked up."""
         return any(self._gave.isdisjoint(givers) for givers in self._list_givers(tool))
 
-    def list_open_givers(self) -> frozenset[str]:
-        """The tools that give what others still wait for."""
-        waiting = (givers for tool in self._tools for givers in self._list_givers(tool))
+    def list_open_givers(self, names: Container[str] | None = None) -> frozenset[str]:
+        """The tools that give what others still wait for; what these wait for, if they are named."""
+        tools = [tool for tool in self._tools if names is None or tool.name in names]
+        waiting = (givers for tool in tools for givers in self._list_givers(tool))
         return frozenset(
             name for givers in waiting if self._gave.isdisjoint(givers) for name in givers
         )
@@ -379,15 +395,6 @@ class _Order:
             for givers in self._list_givers(tool):
                 (taken if tool.name in called else given).update(givers)
         return frozenset(given - taken)
-
-    def list_enabled(self) -> tuple[Tool, ...]:
-        """The tools that waited for a value, need not wait any more, and were not called yet."""
-        called = {result.tool for result in self._results}
-        return tuple(
-            tool
-            for tool in self._tools
-            if tool.name not in called and self.waited(tool) and not self.waits(tool)
-        )
 
     def waited(self, tool: Tool) -> bool:
         """Return True if the tool needs a value that had to be looked up in this turn."""

@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from callwright import prompts
+from callwright.agent.leading.wanted import build_question
 from callwright.agent.step import StepContext, Steps, ask
 from callwright.language.tokens import split_tokens
-from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import (
     Json,
@@ -29,14 +28,12 @@ from callwright.nouns.types import (
     iter_scalars,
     to_canonical_json,
 )
-from callwright.prompts.one_letter import LETTERS, MOST_SHOWN, read_shares, render_tool_choices
+from callwright.prompts.one_letter import LETTERS, read_shares
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.records import iter_records
 from callwright.repair.provenance.sources import ProvenanceIndex
 
-LETTER: Final = "letter"
-"""The purpose of a question that stands alone and is answered with one letter."""
 LEAST_SHARE: Final = threshold("callwright.agent", "unasked_least_share")
 """The share below which a write is left out."""
 SURE_SHARE: Final = threshold("callwright.agent", "unasked_sure_share")
@@ -106,9 +103,7 @@ def ask_share(doubt: Doubt, query: str) -> Steps[float | None]:
     """
     found = []
     for tools in (doubt.tools, (*doubt.tools[-1:], *doubt.tools[:-1])):
-        asked = prompts.render("asked", query=query, choices=render_tool_choices(tools))
-        request = ChatRequest(asked, LETTER, max_tokens=1, top_logprobs=MOST_SHOWN)
-        reply = yield from ask(request, None)
+        reply = yield from ask(build_question(query, tools), None)
         shares = read_shares(reply.first_token, len(tools))
         if not shares:
             return None

@@ -1,0 +1,44 @@
+"""The tool that a stated wish is for.
+
+A small model often states two wishes and makes one call. Counting tells that a wish may be open, not
+which, nor whether it is one: "16:00" and "Priority" are stated as wishes too. The model is asked with one
+letter, apart from the conversation, which of the tools does what a wish asks for. Of wishes that say
+what is to be done it is sure, in any language; of others it is not (``callwright bench letters``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from callwright import prompts
+from callwright.agent.step import Steps, ask
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.thresholds import threshold
+from callwright.nouns.types import Reply, Tool
+from callwright.prompts.one_letter import LETTERS, MOST_SHOWN, read_shares, render_tool_choices
+
+LETTER: Final = "letter"
+"""The purpose of a question that stands alone and is answered with one letter."""
+SURE_SHARE: Final = threshold("callwright.agent", "wanted_sure_share")
+"""The share from which a wish is for a tool."""
+_NONE = "none of them"
+
+
+def find_wanted(wish: str, tools: Sequence[Tool]) -> Steps[str]:
+    """The name of the tool that a wish is surely for; "" for none. Of the tools 19 are shown."""
+    shown = tools[: len(LETTERS) - 1]
+    return read_wanted((yield from ask(build_question(wish, shown, _NONE), None)), shown)
+
+
+def build_question(text: str, tools: Sequence[Tool], *more: str) -> ChatRequest:
+    """The question of which tool a text asks for."""
+    asked = prompts.render("asked", query=text, choices=render_tool_choices(tools, *more))
+    return ChatRequest(asked, LETTER, max_tokens=1, top_logprobs=MOST_SHOWN)
+
+
+def read_wanted(reply: Reply, tools: Sequence[Tool]) -> str:
+    """The tool that a reply to it is sure of; "" where it is of none, or states no probabilities."""
+    shares = read_shares(reply.first_token, len(tools) + 1)[: len(tools)]
+    best = max(zip(shares, tools, strict=False), key=lambda pair: pair[0], default=None)
+    return best[1].name if best is not None and best[0] >= SURE_SHARE else ""
