@@ -11,6 +11,7 @@ from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.unasked import (
     LEAST_BESIDE,
     LEAST_SHARE,
+    SURE_BESIDE,
     SURE_SHARE,
     Doubt,
     ask_share,
@@ -122,7 +123,7 @@ def test_a_record_that_the_user_spoke_of_needs_less() -> None:
     assert linked.least == linked.sure == LEAST_SHARE
     assert free.least < between < free.sure
     beside = Doubt(DELETION, (LIST, ADD, DELETE), is_linked=False)
-    assert beside.least == beside.sure == LEAST_BESIDE
+    assert (beside.least, beside.sure) == (LEAST_BESIDE, SURE_BESIDE)
 
 
 def test_where_a_write_was_made_open_wishes_do_not_speak_for_another() -> None:

@@ -21,7 +21,14 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from callwright.agent.leading.unasked import LEAST_BESIDE, LEAST_SHARE, SURE_SHARE, Doubt, ask_share
+from callwright.agent.leading.unasked import (
+    LEAST_BESIDE,
+    LEAST_SHARE,
+    SURE_BESIDE,
+    SURE_SHARE,
+    Doubt,
+    ask_share,
+)
 from callwright.agent.leading.wanted import SURE_SHARE as SURE_WISH
 from callwright.agent.leading.wanted import build_question
 from callwright.agent.step import Ask, Replied
@@ -184,7 +191,8 @@ def _render_half(kind: str, half: str, true: Sequence[float], false: Sequence[fl
     if kind == "wish":
         found, wrong = (sum(s >= SURE_WISH for s in part) for part in (true, false))
         return f"{head}; from {SURE_WISH} on: {found} wishes found, {wrong} that are none"
-    least, sure = (LEAST_BESIDE,) * 2 if kind == "beside" else (LEAST_SHARE, SURE_SHARE)
+    beside, alone = (LEAST_BESIDE, SURE_BESIDE), (LEAST_SHARE, SURE_SHARE)
+    least, sure = beside if kind == "beside" else alone
     left_out = [sum(s < least for s in part) for part in (false, true)]
     asked = [sum(least <= s < sure for s in part) for part in (false, true)]
     return (

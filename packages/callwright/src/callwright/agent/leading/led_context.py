@@ -43,7 +43,8 @@ class LedContext(StepContext):
     ``wishes``: those of the turn's first reply, once each of them had its call; ``stated``: those
     of the first reply of all. ``is_served``: a later reply asks for nothing new, and no more is
     asked. ``is_idle``: the user only greets or thanks. ``is_asked_again``: a further question of
-    this round was asked about a call.
+    this round was asked about a call. ``leaves_out_unasked``: a write behind other calls is made
+    only where the request asks for it.
 
     ``offered``: the tools that were chosen for the request.
 
@@ -57,6 +58,7 @@ class LedContext(StepContext):
     is_served: bool = False
     is_idle: bool = False
     is_asked_again: bool = False
+    leaves_out_unasked: bool = True
     held: list[HeldCall] = field(default_factory=list)
     left: tuple[HeldCall, ...] = ()
     offered: tuple[Tool, ...] = ()

@@ -127,6 +127,8 @@ def _leave_out_unasked(
     """The calls without writes behind lookups that nobody asked for; those of which only the user
     can tell are held. Who answers a question has been asked.
     """
+    if not context.leaves_out_unasked:
+        return calls
     shares: dict[str, float | None] = {}
     kept: list[ToolCall] = []
     for call in calls:

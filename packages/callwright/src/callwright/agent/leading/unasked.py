@@ -40,6 +40,8 @@ SURE_SHARE: Final = threshold("callwright.agent", "unasked_sure_share")
 """The share from which a write to a record of which the user said no word is made unasked."""
 LEAST_BESIDE: Final = threshold("callwright.agent", "unasked_least_beside")
 """The share below which a write is left out where another one was made, which has its own."""
+SURE_BESIDE: Final = threshold("callwright.agent", "unasked_sure_beside")
+"""The share from which it is made there."""
 _SHOWN = 160  # characters of arguments
 _MOST_WORDS = 3  # of a text that can name something
 _TELLING = 4  # letters of a word that can tell of what a record speaks
@@ -58,13 +60,18 @@ class Doubt:
     @property
     def least(self) -> float:
         """The share below which nobody asked for it."""
-        is_beside = any(tool.effects.may_write for tool in self.tools[:-1])
-        return LEAST_BESIDE if is_beside else LEAST_SHARE
+        return LEAST_BESIDE if self._is_beside else LEAST_SHARE
 
     @property
     def sure(self) -> float:
         """The share from which it is made; below it only the user can tell."""
-        return self.least if self.is_linked or self.least == LEAST_BESIDE else SURE_SHARE
+        if self._is_beside:
+            return SURE_BESIDE
+        return LEAST_SHARE if self.is_linked else SURE_SHARE
+
+    @property
+    def _is_beside(self) -> bool:
+        return any(tool.effects.may_write for tool in self.tools[:-1])
 
     def render(self) -> str:
         """Return in words why the call waits."""

@@ -130,8 +130,8 @@ class RepairOptions:
     without: Annotated[
         list[str] | None,
         typer.Option(
-            help="Leave a part of guided mode out: select, layers, prerequisites, wishes, options,"
-            " polling, question or answer. May be repeated."
+            help="Leave a part of guided mode out: select, layers, prerequisites, wishes, unasked,"
+            " options, polling, question or answer. May be repeated."
         ),
     ] = None
     reasks: Annotated[

@@ -19,7 +19,15 @@ the client's request goes first, and calls in its text are read. ``on``: always 
 never.
 """
 GuidedPart = Literal[
-    "select", "layers", "prerequisites", "wishes", "options", "polling", "question", "answer"
+    "select",
+    "layers",
+    "prerequisites",
+    "wishes",
+    "unasked",
+    "options",
+    "polling",
+    "question",
+    "answer",
 ]
 """Parts of guided mode. ``select``: the tools that the request needs are chosen first. ``layers``:
 only those of the current layer are offered. ``prerequisites``: what gives a needed value is called

@@ -101,6 +101,7 @@ def test_the_record_and_the_headers_say_which_parts_led_and_how_far() -> None:
         "select",
         "layers",
         "prerequisites",
+        "unasked",
         "options",
         "polling",
         "question",
@@ -112,7 +113,7 @@ def test_the_record_and_the_headers_say_which_parts_led_and_how_far() -> None:
     told = dict(book.head.headers)
     assert (
         told["x-callwright-guided"]
-        == "select, layers, prerequisites, options, polling, question, answer"
+        == "select, layers, prerequisites, unasked, options, polling, question, answer"
     )
     assert (told["x-callwright-guard"], told["x-callwright-held"]) == ("act", "0")
 

@@ -98,6 +98,7 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     policy = LeadPolicy(read_parts(context), before.chosen, before.intended)
     led = build_context(context, ClientContext)
     led.form = guided.build_form(context, is_led=True)
+    led.leaves_out_unasked = "unasked" not in context.settings.without
     led.wishes, led.left, led.stated = before.wishes, before.left, before.stated
     yield from _carry_out_steps(take_round(policy, led), context, policy, led, made)
     decided = DecidedBefore(policy.chosen, policy.intended, led.wishes, led.list_left(), led.stated)

@@ -37,7 +37,7 @@ from callwright.proxy.session.rounds import Names, find_rounds, offer_tools
 
 # Its calls fill no schema. How a job goes on is left to it, and what only the user knows it asks in
 # its own words.
-_SCHEMA_ONLY = ("options", "polling", "question")
+_SCHEMA_ONLY = ("unasked", "options", "polling", "question")
 _ASKS = ("?", "？", "؟")  # signs that end a question
 
 
