@@ -63,7 +63,8 @@ class Parts:
 class LeadPolicy:
     """The policy. ``chosen``: the tools that the model chose for this request before; ``intended``:
     the calls that it decided on and that came too early. Both may be forgotten between two
-    requests.
+    requests. ``wanted``: the tools that stated wishes are surely for and that were not called, each
+    with its wish.
     """
 
     name = "lead"
@@ -78,7 +79,7 @@ class LeadPolicy:
         self.chosen = tuple(chosen) if chosen is not None else None
         self.intended = tuple(intended)
         self.tools: tuple[Tool, ...] = ()  # of this request, once they are chosen
-        self._wanted: Mapping[str, str] = {}  # tool -> the stated wish that no call served
+        self.wanted: Mapping[str, str] = {}
 
     def steps(self, context: StepContext) -> Steps[None]:
         self.tools = yield from self._choose(context)
@@ -89,8 +90,8 @@ class LeadPolicy:
             yield from self._look_after_job(context)
         if self.intended:
             yield from self._go_on_with_intended(context)
-        self._wanted = yield from self._find_wanted(context)
-        if self._wanted and self._parts.prerequisites:
+        self.wanted = yield from self._find_wanted(context)
+        if self.wanted and self._parts.prerequisites:
             yield from self._look_up_wanted(context)
         asked: set[str] = set()
         number = 0
@@ -233,8 +234,8 @@ class LeadPolicy:
         points: Sequence[str] = [wish.text for wish in wishes]
         if not named:
             order = _Order(self.tools, context)
-            named = tuple(t for t in self._pick(self._wanted) if not order.waits(t))
-            points = [self._wanted[tool.name] for tool in named]
+            named = tuple(t for t in self._pick(self.wanted) if not order.waits(t))
+            points = [self.wanted[tool.name] for tool in named]
         if not named or not points:
             return
         found = yield from _ask_for_points(context, named, points)
@@ -264,7 +265,7 @@ class LeadPolicy:
         """Have looked up without a question what a wanted tool waits for: a lookup without parameters
         takes no choice.
         """
-        givers = _Order(self.tools, context).list_open_givers(self._wanted)
+        givers = _Order(self.tools, context).list_open_givers(self.wanted)
         free = [tool for tool in self.tools if tool.name in givers and is_plain_lookup(tool)]
         if free:
             yield from execute([ToolCall("", t.name, {}) for t in free], (t.name for t in free))
@@ -339,7 +340,7 @@ class LeadPolicy:
         wrote = (result for result in results if not (is_over and is_pending(result.content)))
         if not any(_may_have_written(result, self.tools) for result in wrote):
             return ready  # nothing was done, or a job that has ended since was only begun
-        givers = order.list_open_givers(self._wanted) if self._wanted else ()
+        givers = order.list_open_givers(self.wanted) if self.wanted else ()
         # what goes on is looked after by reading
         return tuple(
             tool

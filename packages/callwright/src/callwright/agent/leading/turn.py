@@ -9,7 +9,7 @@ the right one. What would destroy another record than the one that the request n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from callwright import prompts
 from callwright.agent.leading.forms import hold_to_meant
@@ -61,7 +61,7 @@ def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Ste
     """Have the calls of an action made, as far as they are meant. Returns True if any was."""
     calls = context.pick_meant(action.calls)
     calls = tuple(call for call in calls if not changes_nothing(call, context))
-    calls = yield from _leave_out_unasked(calls, context)
+    calls = yield from _leave_out_unasked(calls, policy.wanted, context)
     calls = yield from _ask_for_returned(calls, policy, context)
     calls = yield from _ask_for_named(calls, context)
     calls = yield from context.leave_out_unlikely(calls)
@@ -122,10 +122,11 @@ def _pick_tools(tools: Sequence[Tool], held: Sequence[HeldCall]) -> tuple[Tool, 
 
 
 def _leave_out_unasked(
-    calls: tuple[ToolCall, ...], context: LedContext
+    calls: tuple[ToolCall, ...], wanted: Container[str], context: LedContext
 ) -> Steps[tuple[ToolCall, ...]]:
-    """The calls without writes behind lookups that nobody asked for; those of which only the user
-    can tell are held. Who answers a question has been asked.
+    """The calls without writes that follow on others and that nobody asked for; those of which only
+    the user can tell are held. A write that a stated wish is for was asked for, and who answers a
+    question has been asked.
     """
     if not context.leaves_out_unasked:
         return calls
@@ -133,7 +134,7 @@ def _leave_out_unasked(
     kept: list[ToolCall] = []
     for call in calls:
         doubt = None
-        if not asks_user(context.conversation):
+        if call.tool not in wanted and not asks_user(context.conversation):
             doubt = find_doubt(call, context.wishes, context)
         if doubt is not None and call.tool not in shares:
             shares[call.tool] = yield from ask_share(doubt, context.query)
