@@ -214,7 +214,8 @@ def _hold_unnamed(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[Too
         return calls
     call, other = found[0]
     reason = f"'{call.tool}' was not called with {_render_unnamed(other)}"
-    context.held.append(HeldCall(call, OTHER_RECORD, reason, missing=(other.key,)))
+    records = (shorten_record(other.record), shorten_record(other.meant))
+    context.held.append(HeldCall(call, OTHER_RECORD, reason, missing=(other.key,), records=records))
     context.facts.skip([Skip(call.tool, reason, refused=True)])
     return tuple(one for one in calls if one is not call)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from callwright import prompts
-from callwright.agent.safety.held_call import UNASKED_WRITE, USERS_TO_TELL, HeldCall
+from callwright.agent.safety.held_call import OTHER_RECORD, UNASKED_WRITE, USERS_TO_TELL, HeldCall
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language.spoken import guess_spoken, load_phrases
 from callwright.language.tokens import split_identifier, split_tokens
@@ -61,18 +61,24 @@ class UserQuestion:
 
     @property
     def told(self) -> str:
-        """The question in fixed words of the user's language about writes behind lookups, of which it
-        is known what is meant; "" where there are none.
+        """The questions in fixed words of the user's language about calls whose values are known:
+        writes that may not be asked for, and those of which another record may be meant; "" where
+        there are none.
         """
+        phrases = load_phrases(guess_spoken(self.query))
         calls = [_render_call(one.call) for one in self.held if one.rule == UNASKED_WRITE]
-        if not calls:
-            return ""
-        return load_phrases(guess_spoken(self.query))["also"].format(calls="; ".join(calls))
+        asked = [phrases["also"].format(calls="; ".join(calls))] if calls else []
+        asked += [
+            phrases["which"].format(tool=one.call.tool, records="; ".join(one.records))
+            for one in self.held
+            if one.rule == OTHER_RECORD
+        ]
+        return "\n".join(asked)
 
     @property
     def open(self) -> tuple[HeldCall, ...]:
         """The calls about which the model has to ask."""
-        return tuple(one for one in self.held if one.rule != UNASKED_WRITE)
+        return tuple(one for one in self.held if one.rule not in USERS_TO_TELL)
 
     @property
     def schema(self) -> JsonObject:
@@ -160,8 +166,6 @@ def _list_missing(held: Sequence[HeldCall], tools: Sequence[Tool]) -> list[str]:
 
 def _render_missing(held: HeldCall, tool: Tool) -> str:
     """The arguments that nothing states, by name, each with what its schema says of it."""
-    if held.rule in USERS_TO_TELL:
-        return held.reason.rstrip(". ")
     told = ((key, _get_description(tool.properties.get(key))) for key in held.missing)
     return ", ".join(f"{key} ({about})" if about else key for key, about in told)
 

@@ -19,7 +19,7 @@ USERS_TO_TELL: Final = (OTHER_RECORD, UNASKED_WRITE)
 class HeldCall:
     """A call that must not be made. ``is_sent``: the guard only reports, so the client got it.
     ``meant``: days or numbers that the user's words lead to in the place of others; ``missing``:
-    the names of arguments whose values nothing states.
+    the names of arguments whose values nothing states; ``records``: those of which one is meant.
     """
 
     call: ToolCall
@@ -28,6 +28,7 @@ class HeldCall:
     is_sent: bool = False
     meant: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()
 
     @property
     def is_for_user(self) -> bool:
