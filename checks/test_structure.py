@@ -43,11 +43,11 @@ REACHED: dict[str, float] = {
     # journals: 110; wishes that name a tool, tools close to a
     # request, records that were not named, options of native calls in every language: 185;
     # what is no tool, no reply and no trace is told so: 40
-    "statements, core": 64_035,
+    "statements, core": 64_800,
     # three boards of whole jobs are 4,300 of them; adapters, memory, resumption and several processes
     # of training are 750; the paper's tables of trials, and answers about another thing 120
     # planners in the benches that lacked them: 20; the calibration of a refiner's harm: 400
-    "statements, all": 93_075,
+    "statements, all": 93_980,
     "largest room of the core, %": 18.3,  # the agent; 18.1 before its runs were told as events
     "files in the fullest folder": 25,
     "folders at the top": 24,  # the gateway, and what it shares with the proxy

@@ -82,7 +82,7 @@ def test_a_write_that_may_not_be_asked_for_is_asked_about_in_fixed_words(
     call = ToolCall("c", "create_order", {"part": "A-100"})
     doubted = HeldCall(call, "unasked_write", "the request may not ask for it")
     question = UserQuestion.build([doubted], [ORDER], text, [])
-    assert (question.told, question.open) == (told, ())
+    assert (question.fixed_text, question.open) == (told, ())
     both = UserQuestion.build([*HELD, doubted], [ORDER], text, [])
     assert [one.rule for one in both.open] == ["unstated_value"]
     assert both.read_reply(CLEAR) == f"How many pieces?\n{told}"
@@ -93,5 +93,5 @@ def test_of_two_records_the_user_is_asked_which_is_meant() -> None:
     records = ('{"id":"V-2"}', '{"id":"V-3"}')
     other = HeldCall(call, "other_record", "not called", missing=("part",), records=records)
     question = UserQuestion.build([other], [ORDER], "Lösche bitte den Termin.", [])
-    assert question.told == 'Was ist bei create_order gemeint: {"id":"V-2"}; {"id":"V-3"}?'
+    assert question.fixed_text == 'Was ist bei create_order gemeint: {"id":"V-2"}; {"id":"V-3"}?'
     assert question.open == ()

@@ -1,1 +1,1 @@
-"""What a model's one letter tells: of a sentence the deed, of a request the write that it asks for."""
+"""Measures what a model's one letter tells: of a sentence the deed, of a request the write."""

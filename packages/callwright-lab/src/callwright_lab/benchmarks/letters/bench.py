@@ -167,7 +167,7 @@ _MEASURES = {"sentence": _measure_sentence, "wish": _measure_wish}
 
 
 def render_report(rows: Sequence[JsonObject]) -> str:
-    """How well the share tells the true cases from the others, and what each threshold does."""
+    """Return how well the share tells the true cases from the others, and what each cut does."""
     lines = []
     for kind in KINDS:
         for half in HALVES:

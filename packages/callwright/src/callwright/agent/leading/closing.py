@@ -63,7 +63,7 @@ def ask_user(
     """
     question = UserQuestion.build(held, context.tools, context.query, context.facts.results)
     if not question.open:
-        return question.told
+        return question.fixed_text
     request = ChatRequest(
         (*talk, *question.render_messages(_name_spoken(context))),
         purpose="question",

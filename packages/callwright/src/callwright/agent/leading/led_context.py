@@ -198,7 +198,7 @@ class LedContext(StepContext):
         return served.list_unserved(self.stated, called, names, list_reads(tools))
 
     def build_deeds(self) -> Deeds | None:
-        """What an answer's sentences on deeds are judged by. One call that did what it was asked for
+        """Return what an answer's sentences on deeds are judged by. One call that did what it was asked for
         leaves nothing to be claimed.
         """
         results = self.facts.results

@@ -60,7 +60,7 @@ class UserQuestion:
         return cls(tuple(held), tuple(tools), query, is_request)
 
     @property
-    def told(self) -> str:
+    def fixed_text(self) -> str:
         """The questions in fixed words of the user's language about calls whose values are known:
         writes that may not be asked for, and those of which another record may be meant; "" where
         there are none.
@@ -104,7 +104,7 @@ class UserQuestion:
         said, _ = remove_leftovers(_read_words(text), lambda token: token in self.query)
         said = said.strip()
         said = self._add_unnamed(said) if said and self.is_request else said
-        return "\n".join(filter(None, [said, self.told]))
+        return "\n".join(filter(None, [said, self.fixed_text]))
 
     def _add_unnamed(self, question: str) -> str:
         """The question, and below it the arguments of which it says no word. Both must be English

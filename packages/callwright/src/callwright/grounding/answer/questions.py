@@ -135,7 +135,7 @@ class Questions(NamedTuple):
 
     @property
     def deeds(self) -> Deeds | None:
-        """What sentences that rest on no result are judged by."""
+        """Return what sentences that rest on no result are judged by."""
         return self.words.deeds if self.words is not None else None
 
     @property

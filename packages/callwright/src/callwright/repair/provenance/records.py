@@ -7,7 +7,7 @@ exists, or not what was asked for.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -155,9 +155,10 @@ def iter_records(value: Json, depth: int = 0) -> Iterator[JsonObject]:
     """All objects inside a result, the outer ones first."""
     if depth > _DEPTH:
         return
+    inner: Iterable[Json] = value if isinstance(value, list) else ()
     if isinstance(value, dict):
         yield value
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        inner = value.values()
     for one in inner:
         yield from iter_records(one, depth + 1)
 

@@ -154,7 +154,7 @@ def _ask_user(
     """A question to the user for the values that nothing states; "" where the upstream has none."""
     question = user_question.ask_about(held, context)
     if not question.open:
-        return question.told
+        return question.fixed_text
     made.reply = yield Question("words", user_question.build_body(question, context))
     return question.read_reply(made.reply.text)
 

@@ -37,7 +37,8 @@ from callwright.proxy.session.rounds import Names, find_rounds, offer_tools
 
 # Its calls fill no schema. How a job goes on is left to it, and what only the user knows it asks in
 # its own words.
-_SCHEMA_ONLY = ("unasked", "options", "polling", "question")
+_SCHEMA_ONLY = ("options", "polling", "question")
+_ROUNDS_ONLY = ("unasked",)  # its rounds are the client's own requests
 _ASKS = ("?", "？", "؟")  # signs that end a question
 
 
@@ -46,7 +47,9 @@ def lead_natively(transaction: Transaction, context: Context, request: SendUpstr
     one. ``request`` is the client's own.
     """
     record = transaction.record
-    parts = tuple(part for part in list_parts(transaction.settings) if part not in _SCHEMA_ONLY)
+    parts = tuple(
+        part for part in list_parts(transaction.settings) if part not in _SCHEMA_ONLY + _ROUNDS_ONLY
+    )
     record.led = Led(parts)
     rounds = yield from answer_questions(transaction, find_rounds(context))
     record.led = Led(parts, rounds.notes)
