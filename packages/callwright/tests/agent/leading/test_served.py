@@ -11,7 +11,6 @@ from callwright.agent.leading.served import (
     list_unserved,
     read_wishes,
     reads_out_names,
-    writes_calls,
 )
 from callwright.nouns.types import Failure, Tool, ToolCall, ToolResult
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -137,15 +136,3 @@ def test_of_more_wishes_than_calls_those_are_open_that_hold_no_value_of_a_call()
     named = ("delete_reminder(R-1)", "add: 'Call the dentist'")
     assert list_open(named, [ADDED], ["delete_reminder"]) == (), "its tool is asked about"
     assert list_open(wishes, [], ()) == wishes
-
-
-def test_wishes_that_are_written_as_calls_are_told_from_words() -> None:
-    tools = [Tool("switch_lamp", ""), Tool("list_lamps", "")]
-    for wishes, expected in (
-        (["switch_lamp(L-1, false)"], True),
-        (["switch_lamp(L-1)", "list_lamps"], True),
-        (["switch_lamp(L-1)", "the other lamp"], False),
-        ([], False),
-    ):
-        text = json.dumps({"wishes": wishes, "calls": []})
-        assert writes_calls(text, tools) is expected

@@ -134,13 +134,9 @@ class LedContext(StepContext):
             return _build_bound((), tools)
         question = self._render_question(tools, step)
         reply = yield from self.ask_for_calls(tools, question, actor=actor)
-        if question and not step.open_points:
-            if served.reads_out_names(reply.text, tools):
-                question = self._render_plain_question(step)
-                reply = yield from self.ask_for_calls(tools, question, actor=actor)
-            elif self.wishes and served.writes_calls(reply.text, tools):
-                question = prompts.render("left", query=self.query)
-                reply = yield from self.ask_for_calls(tools, question, actor=actor)
+        if question and not step.open_points and served.reads_out_names(reply.text, tools):
+            question = self._render_plain_question(step)
+            reply = yield from self.ask_for_calls(tools, question, actor=actor)
         calls = self.read_calls(reply, tools)
         if not step.open_points and self._repeats_wishes(reply.text, calls):
             calls = ()

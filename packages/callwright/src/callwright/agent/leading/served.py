@@ -64,14 +64,6 @@ def reads_out_names(text: str, tools: Sequence[Tool]) -> bool:
     return len(tools) >= _MANY and {*read_wishes(text)} == {tool.name for tool in tools}
 
 
-def writes_calls(text: str, tools: Sequence[Tool]) -> bool:
-    """Return True if all wishes of a reply are written as calls of these tools, in no words of the
-    request.
-    """
-    names = {tool.name for tool in tools}
-    return names.issuperset(found := [*map(_read_tool, read_wishes(text))]) and bool(found)
-
-
 def list_unserved(
     wishes: Sequence[str], called: Sequence[str], names: Container[str], reads: Container[str]
 ) -> tuple[NamedWish, ...]:
