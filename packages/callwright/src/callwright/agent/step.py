@@ -275,6 +275,10 @@ class StepContext:
         """The wishes that the model stated as calls of these tools and that had none."""
         return ()
 
+    def ask_letter(self, request: ChatRequest) -> Steps[Reply]:
+        """One question that is answered with one letter and stands alone."""
+        return (yield from ask(request, None))
+
     def open_prompt(self, results: Sequence[ToolResult] | None = None) -> RunPrompt:
         """Return what all questions of this run share at this point. ``results``: what is shown, all by
         default. The tools are those offered when it is opened first, as far as they are few; a

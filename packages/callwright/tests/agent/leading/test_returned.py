@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from callwright.agent.leading.led_context import LedContext
-from callwright.agent.leading.returned import changes_nothing, find_unlisted
+from callwright.agent.leading.returned import find_unlisted
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.state import Asked, RunState
 from callwright.nouns.types import READ, WRITE, Json, Tool, ToolCall, ToolResult
@@ -22,7 +21,6 @@ SWITCH = Tool(
     {"properties": {"lamp_id": TEXT, "on": {"type": "boolean"}}, "required": ["lamp_id", "on"]},
     effects=WRITE,
 )
-SET = replace(SWITCH, effects=replace(WRITE, idempotent=True, destructive=False))
 LAMPS: Json = [
     {"lamp_id": "L-1", "room": "kitchen", "on": True},
     {"lamp_id": "L-2", "room": "bedroom", "on": True},
@@ -70,16 +68,19 @@ def test_what_a_lookup_returned_and_codes_of_the_user_are_not_doubted() -> None:
     assert find_unlisted(switch("bedroom"), numbered) is None, "no value stands under its name"
 
 
-def test_what_is_set_already_is_not_set_again() -> None:
-    made = led("Which lamps are on?", listed(), tools=(LIST, SET))
-    assert changes_nothing(switch("L-1", on=True), made)
-    assert not changes_nothing(switch("L-1", on=False), made)
+def test_a_word_that_says_nothing_of_a_record_takes_none() -> None:
+    locks = [
+        {"lamp_id": "lk-a", "room": "garage", "kind": "lamp"},
+        {"lamp_id": "lk-b", "room": "cellar", "kind": "spotlight"},
+    ]
+    for value in ("front door lamp", "garage door", "Karte von Anna"):
+        found = find_unlisted(switch(value), led("Switch it off", listed(locks)))
+        assert found is not None
+        assert found.resolve() is None
 
 
-def test_only_what_sets_a_value_by_its_declared_effects_is_judged() -> None:
-    assert not changes_nothing(switch("L-1", on=True), led("Which are on?", listed()))
-    said = led("Switch L-1 on", listed(), tools=(LIST, SET))
-    assert not changes_nothing(switch("L-1", on=True), said), "the user names it"
-    later = ToolResult("r2", "switch_lamp", {"lamp_id": "L-1", "on": False}, {"on": False})
-    stale = led("Which lamps are on?", listed(), later, tools=(LIST, SET))
-    assert not changes_nothing(switch("L-1", on=True), stale)
+def test_a_value_that_the_tool_documents_is_not_doubted() -> None:
+    part = {**TEXT, "default": "all", "description": 'An id, or "all".'}
+    schema = {"properties": {"lamp_id": part, "on": {"type": "boolean"}}}
+    tool = Tool("switch_lamp", "Switches a lamp.", schema, effects=WRITE)
+    assert find_unlisted(switch("all"), led("Off", listed(), tools=(LIST, tool))) is None

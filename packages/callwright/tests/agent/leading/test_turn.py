@@ -317,3 +317,39 @@ def test_a_lookup_that_a_stated_wish_waits_for_is_made_behind_a_write(
     assert "Request: switch the hall lamp off" in letters[0]
     made.stated = ("order 2 of A-1",)
     assert play(made, [NOTHING, NOTHING])[1] == [], "each wish had its call"
+
+
+@pytest.mark.parametrize(
+    ("before", "letters"),
+    [
+        ("Hello. Anything else I can do for you?", 2),
+        ("Shall I call switch_lamp for the hall?", 0),
+        ("Soll ich L-1 ausschalten?", 0),
+    ],
+)
+def test_who_answers_a_question_about_a_write_has_been_asked(before: str, letters: int) -> None:
+    made = lit("Yes, please", ROOMS, wishes=("list the lamps",))
+    made.conversation = (Message("user", "Hello"), Message("assistant", before))
+    steps, asked = take_round(LeadPolicy(), made), []
+    try:
+        action = next(steps)
+        while True:
+            event: Any = left("switch_lamp")
+            if isinstance(action, Ask) and action.request.top_logprobs:
+                asked.append(action.request.messages[-1].content)
+                event = Replied(Reply("A", first_token={"A": 0.5, "B": 0.5}))
+            elif isinstance(action, Ask):
+                event = Replied(Reply(off("L-1")))
+            action = steps.send(event)
+    except StopIteration:
+        pass
+    assert len(asked) == letters
+    assert all(f"{before}\nYes, please" in text for text in asked)
+
+
+def test_a_model_without_probabilities_is_asked_for_one_letter_once() -> None:
+    made = lit("Which lamps are there?", ROOMS, wishes=("list the lamps",))
+    replies = [off("L-1"), "A"]
+    made_calls, sent, asked = play(made, replies, left("switch_lamp"))
+    assert (made_calls, len(sent), len(asked)) == (True, 1, 2)
+    assert made.is_silent

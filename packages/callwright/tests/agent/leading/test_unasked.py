@@ -19,7 +19,8 @@ from callwright.agent.leading.unasked import (
 )
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.state import Asked, RunState
-from callwright.agent.step import Ask, Replied, Steps
+from callwright.agent.step import Ask, Replied, Steps, ask
+from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import READ, UNKNOWN, WRITE, Message, Reply, Tool, ToolCall, ToolResult
 from callwright.testing import FixedPlan
 
@@ -90,6 +91,10 @@ def test_words_of_the_system_are_not_the_users() -> None:
     assert not doubt.is_linked
 
 
+def ask_letter(request: ChatRequest) -> Steps[Reply]:
+    return (yield from ask(request, None))
+
+
 def answer(steps: Steps[float | None], reply: Reply) -> Any:
     """What follows on a reply: the next question, or what came of all."""
     try:
@@ -101,7 +106,7 @@ def answer(steps: Steps[float | None], reply: Reply) -> Any:
 def test_the_share_is_a_mean_over_two_orders() -> None:
     doubt = find("What do I have to do?")
     assert doubt is not None
-    steps, asked = ask_share(doubt, "What do I have to do?"), []
+    steps, asked = ask_share(doubt, "What do I have to do?", ask_letter), []
     action: Any = None
     replies = [{"A": 0.8, "B": 0.2}, {"A": 0.6, "B": 0.4}]
     for reply in replies:
@@ -112,7 +117,7 @@ def test_the_share_is_a_mean_over_two_orders() -> None:
     assert action == pytest.approx(0.4)
     assert "A) list_reminders" in asked[0]
     assert "A) delete_reminder" in asked[1]
-    silent = ask_share(doubt, "q")
+    silent = ask_share(doubt, "q", ask_letter)
     next(silent)
     assert answer(silent, Reply("A")) is None
 

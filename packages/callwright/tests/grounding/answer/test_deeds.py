@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from callwright.grounding import DEED, Deeds, LiveAnswer, Words, WrittenAnswer, write_answer
+from callwright.grounding import (
+    DEED,
+    Deeds,
+    LiveAnswer,
+    Words,
+    WrittenAnswer,
+    check_statement,
+    facts_of,
+    write_answer,
+)
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import READ, WRITE, Reply, Tool, ToolResult, to_canonical_json
 
@@ -92,3 +101,18 @@ def test_a_streamed_answer_waits_for_what_is_in_question() -> None:
     whole = to_canonical_json({"final_answer": "The reminder R-5 was added. Another was deleted."})
     assert live.read(whole) == "The reminder R-5 was added."
     assert LiveAnswer(QUERY, (ADDED,)).read(whole).endswith("Another was deleted.")
+
+
+def test_a_state_that_a_lookup_says_is_no_claim_and_a_said_name_alone_supports_none() -> None:
+    flight = ToolResult(
+        "r2", "get_flight", {"code": "LH 400"}, {"state": "cancelled", "to": "Rome"}
+    )
+    mailed = ToolResult("r1", "send_mail", {"to": "Ann"}, {"mail_id": "M-1"})
+    get, mail = Tool("get_flight", "", effects=READ), Tool("send_mail", "", effects=WRITE)
+    cancel = Tool("cancel_flight", "Cancels a flight.", effects=WRITE)
+    deeds = Deeds.build((get, mail, cancel), {"get_flight", "send_mail"}, ["r1"])
+    assert deeds is not None
+    query = "Mail Ann how flight LH 400 to Rome is."
+    facts = facts_of(query, (mailed, flight))
+    assert not deeds.is_in_question(check_statement("It is cancelled.", facts), query)
+    assert deeds.is_in_question(check_statement("Der Flug nach Rome wurde storniert.", facts), query)

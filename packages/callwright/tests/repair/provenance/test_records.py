@@ -7,9 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from callwright.nouns.errors import Failure
 from callwright.nouns.types import READ, CheckedCall, Tool, ToolCall, ToolResult
 from callwright.repair.gate import Gate, Refusal
-from callwright.repair.provenance.records import find_other_record, mixed_records
+from callwright.repair.provenance.records import find_other_record, list_made, mixed_records
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 TRIPS = ToolResult(
@@ -163,14 +164,21 @@ def test_only_what_identifies_a_record_tells_of_another_one() -> None:
     assert find_other_record({"owner": "ben"}, [ACCOUNTS], said) is None
 
 
-def test_a_text_that_another_call_was_made_with_names_no_record() -> None:
-    reminders = ToolResult(
-        "r2",
-        "list_reminders",
-        {},
-        [{"id": "R-1", "text": "Pay the plumber"}, {"id": "R-5", "text": "Call the dentist"}],
-    )
+def test_a_record_that_a_call_of_the_message_made_is_not_the_named_one() -> None:
     said = "Delete the reminder about the plumber and add one: 'Call the dentist'."
-    given, found = {"id": "R-1"}, [reminders]
+    added = ToolResult("r1", "add_reminder", {"text": "Call the dentist"}, {"id": "R-5"})
+    rows = [{"id": "R-1", "text": "Pay the plumber"}, {"id": "R-5", "text": "Call the dentist"}]
+    reminders = ToolResult("r2", "list_reminders", {}, rows)
+    given, found = {"id": "R-1"}, [added, reminders]
     assert find_other_record(given, found, said) is not None
-    assert find_other_record(given, found, said, [{"text": "Call the dentist"}]) is None
+    made = list_made(found, {"add_reminder"})
+    assert made == {"R-5"}
+    assert find_other_record(given, found, said, made) is None
+
+
+def test_what_a_write_returns_of_a_record_that_was_there_is_not_made() -> None:
+    rows = ToolResult("r1", "list_events", {}, [{"id": "E-1"}, {"id": "E-2", "title": "Review"}])
+    archived = ToolResult("r2", "archive", {"title": "Review"}, {"id": "E-2", "title": "Review"})
+    assert list_made([rows, archived], {"archive"}) == set()
+    failed = ToolResult("r3", "archive", {}, {"id": "E-9"}, Failure("timeout", "late"))
+    assert list_made([failed], {"archive"}) == set()

@@ -31,7 +31,7 @@ from callwright.agent.leading.unasked import (
 )
 from callwright.agent.leading.wanted import SURE_SHARE as SURE_WISH
 from callwright.agent.leading.wanted import build_question
-from callwright.agent.step import Ask, Replied
+from callwright.agent.step import Ask, Replied, ask
 from callwright.grounding.answer.deeds import LEAST_SHARE as LEAST_DEED
 from callwright.grounding.answer.deeds import Deeds
 from callwright.models import open_model
@@ -121,8 +121,8 @@ async def measure(cases: Sequence[Case], model: ChatModel, results: Path) -> Non
     for case in cases:
         if case.id in known:
             continue
-        ask = _MEASURES.get(case.kind, _measure_request)
-        share = await ask(case, model)
+        measure_case = _MEASURES.get(case.kind, _measure_request)
+        share = await measure_case(case, model)
         if share is None:
             raise ConfigError(
                 f"{model.name} states no probabilities (top_logprobs)",
@@ -143,7 +143,8 @@ async def _measure_sentence(case: Case, model: ChatModel) -> float | None:
 
 
 async def _measure_request(case: Case, model: ChatModel) -> float | None:
-    steps = ask_share(Doubt(ToolCall("", case.write, {}), case.tools, is_linked=False), case.text)
+    doubt = Doubt(ToolCall("", case.write, {}), case.tools, is_linked=False)
+    steps = ask_share(doubt, case.text, lambda request: ask(request, None))
     try:
         action = next(steps)
         while True:

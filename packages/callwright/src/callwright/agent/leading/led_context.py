@@ -44,7 +44,7 @@ class LedContext(StepContext):
     of the first reply of all. ``is_served``: a later reply asks for nothing new, and no more is
     asked. ``is_idle``: the user only greets or thanks. ``is_asked_again``: a further question of
     this round was asked about a call. ``leaves_out_unasked``: a write behind other calls is made
-    only where the request asks for it.
+    only where the request asks for it. ``is_silent``: the model states no probabilities.
 
     ``offered``: the tools that were chosen for the request.
 
@@ -59,6 +59,7 @@ class LedContext(StepContext):
     is_idle: bool = False
     is_asked_again: bool = False
     leaves_out_unasked: bool = True
+    is_silent: bool = False
     held: list[HeldCall] = field(default_factory=list)
     left: tuple[HeldCall, ...] = ()
     offered: tuple[Tool, ...] = ()
@@ -193,16 +194,23 @@ class LedContext(StepContext):
         names = {tool.name for tool in tools}
         return served.list_unserved(self.stated, called, names, list_reads(tools))
 
+    def ask_letter(self, request: ChatRequest) -> Steps[Reply]:
+        if self.is_silent:
+            return Reply("")
+        reply = yield from ask(request, None)
+        self.is_silent = bool(reply.text) and not reply.first_token
+        return reply
+
     def build_deeds(self) -> Deeds | None:
         """Return what an answer's sentences on deeds are judged by. One call that did what it was asked for
         leaves nothing to be claimed.
         """
         results = self.facts.results
         is_one_deed = len(results) == 1 and self.has_written() and not (self.held or self.left)
-        if is_one_deed and len(self.stated) <= 1:
+        if self.is_silent or (is_one_deed and len(self.stated) <= 1):
             return None
-        done = {one.tool for one in (*self.facts.state.earlier, *results) if one.ok}
         reads = list_reads(self.tools)
+        done = reads | {one.tool for one in (*self.facts.state.earlier, *results) if one.ok}
         written = (one.id for one in results if one.ok and one.tool not in reads)
         return Deeds.build(self.offered or self.tools, done, written)
 

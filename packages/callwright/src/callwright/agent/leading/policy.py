@@ -113,11 +113,18 @@ class LeadPolicy:
     ) -> Steps[None]:
         """Once more the tools of this request, for what the answer itself says is missing. A call
         that was made since the last write has said all that it can. ``names``: only these tools, as
-        far as they need not wait.
+        far as they need not wait, and if one letter is sure that the request is for one of them; none
+        that destroys anything, for what was not done may just not be wanted.
         """
-        order = _Order(self.tools, context)
-        tools = tuple(t for t in self._pick(names) if not order.waits(t)) if names else self.tools
-        if not tools:
+        tools = self.tools
+        if names:
+            order = _Order(self.tools, context)
+            safe = [tool for tool in self._pick(names) if not tool.effects.destructive]
+            tools = tuple(tool for tool in safe if not order.waits(tool))
+        if not tools or (
+            names
+            and (yield from find_wanted(context.query, self.tools, context.ask_letter)) not in names
+        ):
             return
         found = yield from _ask_for_points(context, tools, missing)
         if calls := _list_new(found, context):
@@ -256,7 +263,7 @@ class LeadPolicy:
             return {}
         found: dict[str, str] = {}
         for wish in open_[:_MOST_OPEN]:
-            name = yield from find_wanted(wish, self.tools)
+            name = yield from find_wanted(wish, self.tools, context.ask_letter)
             if name and name not in called:
                 found.setdefault(name, wish)
         return found
@@ -265,7 +272,8 @@ class LeadPolicy:
         """Have looked up without a question what a wanted tool waits for: a lookup without parameters
         takes no choice.
         """
-        givers = _Order(self.tools, context).list_open_givers(self.wanted)
+        called = {result.tool for result in context.facts.state.results}
+        givers = _Order(self.tools, context).list_open_givers(self.wanted) - called
         free = [tool for tool in self.tools if tool.name in givers and is_plain_lookup(tool)]
         if free:
             yield from execute([ToolCall("", t.name, {}) for t in free], (t.name for t in free))

@@ -1,9 +1,8 @@
-"""Calls beside what this turn has looked up: those that name a thing by another identifier than the
-lookup returned, and those that set a record to what it is.
+"""Calls that name a thing by another identifier than a lookup of this turn returned.
 
 A small model that has listed the lamps calls for ``lamp_id: "bedroom lamp"``, as the user said it,
-where the list has ``{"lamp_id": "L-2", "room": "bedroom"}``. And asked which lamps are on, it switches
-on those that are. Both are read off results, declared effects and the words of the call itself.
+where the list has ``{"lamp_id": "L-2", "room": "bedroom"}``. The record is taken where its words and
+those of the tool are all that the value says; else the model is asked, with what was returned.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from callwright.agent.step import StepContext
+from callwright.dataflow.flow import STOP
 from callwright.dataflow.lookups import find_lookups
 from callwright.language.tokens import fold_text, split_identifier, split_tokens
 from callwright.nouns.types import (
-    Effects,
-    Json,
     JsonObject,
+    Tool,
     ToolCall,
     ToolResult,
     to_canonical_json,
@@ -26,12 +25,12 @@ from callwright.repair.provenance.records import iter_records
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 _MOST_IDS = 40  # that are shown to the model
-_LEAST_SET = 2  # values of a record that a call repeats: one tells which, another what is set
 
 
 class Unlisted(NamedTuple):
     """The argument ``key`` of a call, of which the results of ``giver`` hold other values.
-    ``records``: the records that hold them, each under ``member``.
+    ``records``: the records that hold them, each under ``member``; ``known``: words that say
+    nothing of a record, of the tools and their arguments.
     """
 
     call: ToolCall
@@ -39,6 +38,7 @@ class Unlisted(NamedTuple):
     giver: str
     member: str
     records: tuple[JsonObject, ...]
+    known: frozenset[str]
 
     @property
     def value(self) -> str:
@@ -70,13 +70,18 @@ class Unlisted(NamedTuple):
         return ToolCall(self.call.id, self.call.tool, arguments, self.call.slot)
 
     def _names(self, value: str, record: JsonObject) -> bool:
-        """Return True if a text of the record stands in the value, or the value in it, in whole
-        words.
+        """Return True if a text of the record stands in the value and leaves no word that may tell
+        of another one, or if the value stands in it, in whole words.
         """
         words = split_tokens(fold_text(value))
         labels = (text for key, text in record.items() if key != self.member)
         told = [split_tokens(fold_text(text)) for text in labels if isinstance(text, str)]
-        return any(_holds(words, label) or _holds(label, words) for label in told)
+        telling = [label for label in told if not self.known.issuperset(label)]
+        for label in telling:
+            left = self.known.union(label)
+            if _holds(label, words) or (_holds(words, label) and left.issuperset(words)):
+                return True
+        return False
 
 
 def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
@@ -89,14 +94,16 @@ def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
 
 def find_unlisted(call: ToolCall, context: StepContext) -> Unlisted | None:
     """The identifier of a call that stands in no result, where a lookup of this turn returned
-    others. A code that the user wrote is not doubted.
+    others. Codes with figures in them are not doubted, nor is a value that the tool documents.
     """
-    given = _get_arguments(call)
+    given, tools = _get_arguments(call), {tool.name: tool for tool in context.tools}
     lookups = find_lookups(context.tools).get(call.tool, {})
     results = (*context.facts.state.earlier, *context.facts.results)
     for key, givers in lookups.items():
         value = given.get(key)
         if not isinstance(value, str) or not value or any(sign.isdigit() for sign in value):
+            continue
+        if _is_documented(value, key, tools[call.tool]):
             continue
         came = [one for one in context.facts.results if one.ok and one.tool in givers]
         found = _list_named(key, came)
@@ -104,10 +111,25 @@ def find_unlisted(call: ToolCall, context: StepContext) -> Unlisted | None:
         if found is None or ProvenanceIndex(results=others).holds_whole(value):
             continue
         giver, member, records = found
-        unlisted = Unlisted(call, key, giver, member, records)
+        known = _list_words(tools[call.tool], tools[giver], key)
+        unlisted = Unlisted(call, key, giver, member, records, known)
         if fold_text(value) not in map(fold_text, unlisted.ids):
             return unlisted
     return None
+
+
+def _list_words(tool: Tool, giver: Tool, key: str) -> frozenset[str]:
+    """The words of two tools and of an argument, with those that say nothing."""
+    names = f"{tool.name} {giver.name} {key}"
+    told = split_tokens(f"{' '.join(split_identifier(names))} {tool.description}")
+    return frozenset(told) | STOP
+
+
+def _is_documented(value: str, key: str, tool: Tool) -> bool:
+    """Return True if a tool speaks of a value of an argument itself, such as ``primary``."""
+    return fold_text(value) in fold_text(
+        to_canonical_json([tool.properties.get(key), tool.description])
+    )
 
 
 def _list_named(
@@ -129,40 +151,6 @@ def _list_named(
     if not records or not is_one or len(records) > _MOST_IDS:
         return None
     return giver, member, (*records.values(),)
-
-
-def changes_nothing(call: ToolCall, context: StepContext) -> bool:
-    """Return True if a call that sets something, by the declared effects of its tool, says nothing
-    but what one record of this turn says under the same names, and nothing that the user said; not
-    of a record that was read before another write.
-    """
-    tools = {tool.name: tool for tool in context.tools}
-    if call.tool not in tools or not _only_sets(tools[call.tool].effects):
-        return False
-    given = _get_arguments(call)
-    said = ProvenanceIndex(context.query, context.conversation)
-    told = [value for value in given.values() if not isinstance(value, bool)]
-    if len(given) < _LEAST_SET or not told or any(said.holds(value) for value in told):
-        return False
-    for result in reversed(context.facts.results):
-        tool = tools.get(result.tool)
-        if tool is None or tool.effects.may_write:
-            return False
-        if not result.ok:
-            continue
-        for record in iter_records(result.content):
-            if all(key in record and _is_same(record[key], given[key]) for key in given):
-                return True
-    return False
-
-
-def _only_sets(effects: Effects) -> bool:
-    """Return True if calling twice is declared to do no more than calling once, and no deletion."""
-    return effects.declares_write and effects.idempotent and not effects.destructive
-
-
-def _is_same(one: Json, other: Json) -> bool:
-    return to_canonical_json(one) == to_canonical_json(other)
 
 
 def _get_arguments(call: ToolCall) -> JsonObject:

@@ -15,17 +15,25 @@ from callwright import prompts
 from callwright.agent.leading.forms import hold_to_meant
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy, make_call_key
-from callwright.agent.leading.returned import Unlisted, changes_nothing, find_unlisted
+from callwright.agent.leading.returned import Unlisted, find_unlisted
 from callwright.agent.leading.unasked import ask_share, find_doubt
 from callwright.agent.safety.held_call import OTHER_RECORD, UNASKED_WRITE, HeldCall
 from callwright.agent.safety.repeats import asks_user, only_thanks
 from callwright.agent.step import Execute, Returned, Steps
 from callwright.dataflow.prerequisites import list_reads
 from callwright.language.thanks import is_only_greeting
-from callwright.nouns.types import Message, Skip, Tool, ToolCall
-from callwright.repair.provenance.records import OtherRecord, find_other_record, shorten_record
+from callwright.language.tokens import split_tokens
+from callwright.nouns.types import Message, Skip, Tool, ToolCall, iter_scalars
+from callwright.repair.provenance.records import (
+    OtherRecord,
+    find_other_record,
+    list_made,
+    shorten_record,
+)
 
 _UNASKED = "the request does not ask for it"
+_SHORT = 4  # words of a message that says nothing without the one before
+_BEFORE = 300  # characters of that one
 
 
 def asks_for_nothing(query: str, conversation: Sequence[Message]) -> bool:
@@ -60,7 +68,6 @@ def carry_on(steps: Steps[None], policy: LeadPolicy, context: LedContext) -> Ste
 def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Steps[bool]:
     """Have the calls of an action made, as far as they are meant. Returns True if any was."""
     calls = context.pick_meant(action.calls)
-    calls = tuple(call for call in calls if not changes_nothing(call, context))
     calls = yield from _leave_out_unasked(calls, policy.wanted, context)
     calls = yield from _ask_for_returned(calls, policy, context)
     calls = yield from _ask_for_named(calls, context)
@@ -126,7 +133,7 @@ def _leave_out_unasked(
 ) -> Steps[tuple[ToolCall, ...]]:
     """The calls without writes that follow on others and that nobody asked for; those of which only
     the user can tell are held. A write that a stated wish is for was asked for, and who answers a
-    question has been asked.
+    question about it has been asked.
     """
     if not context.leaves_out_unasked:
         return calls
@@ -134,19 +141,47 @@ def _leave_out_unasked(
     kept: list[ToolCall] = []
     for call in calls:
         doubt = None
-        if call.tool not in wanted and not asks_user(context.conversation):
+        if call.tool not in wanted and not _was_asked_about(call, context):
             doubt = find_doubt(call, context.wishes, context)
         if doubt is not None and call.tool not in shares:
-            shares[call.tool] = yield from ask_share(doubt, context.query)
+            shares[call.tool] = yield from ask_share(
+                doubt, _tell_request(context), context.ask_letter
+            )
         share = shares.get(call.tool)
         if doubt is None or share is None or share >= doubt.sure:
             kept.append(call)
         elif share < doubt.least:
             context.facts.skip([Skip(call.tool, _UNASKED)])
+            context.trace.add("note", text=f"left out: a call of '{call.tool}': {_UNASKED}")
         else:
             context.held.append(HeldCall(call, UNASKED_WRITE, doubt.render()))
             context.facts.skip([Skip(call.tool, doubt.render(), refused=True)])
     return tuple(kept)
+
+
+def _was_asked_about(call: ToolCall, context: LedContext) -> bool:
+    """Return True if the user answers a question that names the call's tool or a value of it."""
+    if not asks_user(context.conversation):
+        return False
+    asked = _get_last_words(context)
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    values = [str(v) for v in iter_scalars(given) if isinstance(v, str | int) and v is not True]
+    return any(text in asked for text in (call.tool, *values) if len(text) > 1)
+
+
+def _tell_request(context: LedContext) -> str:
+    """The request as the one question about it shows it: an answer, and a message of few words, with
+    what was said before it.
+    """
+    is_short = len(split_tokens(context.query)) <= _SHORT
+    before = _get_last_words(context)[-_BEFORE:]
+    is_answer = is_short or asks_user(context.conversation)
+    return f"{before}\n{context.query}" if before and is_answer else context.query
+
+
+def _get_last_words(context: LedContext) -> str:
+    said = [m.content for m in context.conversation if m.role == "assistant" and m.content]
+    return said[-1] if said else ""
 
 
 def _ask_for_returned(
@@ -160,7 +195,8 @@ def _ask_for_returned(
     for call in calls:
         unlisted = find_unlisted(call, context)
         meant = unlisted.resolve() if unlisted is not None else None
-        kept.append(meant or call)
+        is_twice = meant is not None and make_call_key(meant) in map(make_call_key, kept)
+        kept += [] if is_twice else [meant or call]
         if unlisted is not None and meant is None and not context.is_said(unlisted.value):
             wrong[make_call_key(call)] = unlisted
     if not wrong or context.is_asked_again:
@@ -172,6 +208,8 @@ def _ask_for_returned(
     problem = " ".join(one.reason for one in held)
     tools = hold_to_meant(policy.tools, held)
     found = yield from _ask_again(problem, tools, context, most=len(wrong))
+    if not found:
+        return tuple(kept)
     return (*(call for call in kept if make_call_key(call) not in wrong), *found)
 
 
@@ -225,8 +263,8 @@ def _find_unnamed(call: ToolCall, context: LedContext) -> OtherRecord | None:
         return None
     results, reads = context.facts.results, list_reads(context.tools)
     shown = (*context.facts.state.earlier, *results)
-    served = [one.arguments for one in results if one.ok and one.tool not in reads]
-    return find_other_record(call.arguments, shown, context.query, served)
+    writes = {tool.name for tool in context.tools} - reads
+    return find_other_record(call.arguments, shown, context.query, list_made(results, writes))
 
 
 def _render_unnamed(other: OtherRecord) -> str:

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from callwright.agent.leading.wanted import build_question
-from callwright.agent.step import StepContext, Steps, ask
+from callwright.agent.leading.wanted import AskLetter, build_question
+from callwright.agent.step import StepContext, Steps
 from callwright.language.tokens import split_tokens
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import (
@@ -104,13 +104,13 @@ def find_doubt(call: ToolCall, wishes: Sequence[str], context: StepContext) -> D
     return Doubt(call, shown[-len(LETTERS) :], is_linked)
 
 
-def ask_share(doubt: Doubt, query: str) -> Steps[float | None]:
+def ask_share(doubt: Doubt, query: str, ask_letter: AskLetter) -> Steps[float | None]:
     """The share of the write among the tools, as a mean over two orders of these: a small model
     prefers a letter. None where it states no probabilities.
     """
     found = []
     for tools in (doubt.tools, (*doubt.tools[-1:], *doubt.tools[:-1])):
-        reply = yield from ask(build_question(query, tools), None)
+        reply = yield from ask_letter(build_question(query, tools))
         shares = read_shares(reply.first_token, len(tools))
         if not shares:
             return None

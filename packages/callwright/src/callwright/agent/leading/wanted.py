@@ -8,11 +8,11 @@ what is to be done it is sure, in any language; of others it is not (``callwrigh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
 from callwright import prompts
-from callwright.agent.step import Steps, ask
+from callwright.agent.step import Steps
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Reply, Tool
@@ -24,11 +24,15 @@ SURE_SHARE: Final = threshold("callwright.agent", "wanted_sure_share")
 """The share from which a wish is for a tool."""
 _NONE = "none of them"
 
+AskLetter: TypeAlias = Callable[[ChatRequest], Steps[Reply]]
+"""Puts such a question (:meth:`callwright.agent.step.StepContext.ask_letter`)."""
 
-def find_wanted(wish: str, tools: Sequence[Tool]) -> Steps[str]:
+
+def find_wanted(wish: str, tools: Sequence[Tool], ask_letter: AskLetter) -> Steps[str]:
     """The name of the tool that a wish is surely for; "" for none. Of the tools 19 are shown."""
     shown = tools[: len(LETTERS) - 1]
-    return read_wanted((yield from ask(build_question(wish, shown, _NONE), None)), shown)
+    reply = yield from ask_letter(build_question(wish, shown, _NONE))
+    return read_wanted(reply, shown)
 
 
 def build_question(text: str, tools: Sequence[Tool], *more: str) -> ChatRequest:

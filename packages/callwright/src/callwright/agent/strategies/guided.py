@@ -67,14 +67,12 @@ class Guided(Stepwise):
 class _OwnTurn(LedContext):
     """The context whose questions begin with the whole conversation, the calls and their results.
     ``policy`` chooses the tools that they tell of; ``run``: the context of the run, whose plan
-    grows. ``shares``: how likely the model holds values without any conversation; ``is_silent``: it
-    states no probabilities.
+    grows. ``shares``: how likely the model holds values without any conversation.
     """
 
     policy: LeadPolicy
     run: StepContext
     shares: dict[str, float] = field(default_factory=dict)
-    is_silent: bool = False
 
     def build_prefix(self) -> tuple[Message, ...]:
         told = render_led(self.policy.tools or self.tools, self.form, self.facts.profile)

@@ -34,12 +34,21 @@ def close_run(job: Job) -> Steps[Answer]:
     if not is_open or job.as_written or job.questions.calls_left < _QUESTIONS:
         return written.answer
     points = written.missing or (job.query,)
+    names = () if written.missing else _list_safe(written.undone, job)
+    if written.undone and not (names or written.missing):
+        return written.answer
     try:
-        if (yield from fetch_missing(job, points, written.undone)):
+        if (yield from fetch_missing(job, points, names)):
             written = yield from converse(job.finish())
     except LimitReached:
         job.trace.add("note", text="a limit was reached: the answer stays as it was")
     return written.answer
+
+
+def _list_safe(names: Sequence[str], job: Job) -> tuple[str, ...]:
+    """The tools of these that destroy nothing: what was not done may just not be wanted."""
+    safe = {tool.name for tool in job.tools if not tool.effects.destructive}
+    return tuple(name for name in names if name in safe)
 
 
 def fetch_missing(

@@ -16,6 +16,7 @@ from typing import Final
 
 from callwright import prompts
 from callwright.grounding.grounding_result import GroundingResult
+from callwright.language.tokens import squash_text
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Reply, Tool
@@ -56,13 +57,19 @@ class Deeds:
         told = tuple(tool for tool in tools if tool in shown)
         return cls(told, frozenset(undone), frozenset(written))
 
-    def is_in_question(self, verdict: GroundingResult) -> bool:
+    def is_in_question(self, verdict: GroundingResult, query: str) -> bool:
         """Return True if a statement rests on no result, though nothing speaks against it; beside
-        deeds that were done, if it rests on none of these.
+        deeds that were done, if it rests on none of these and says no more of a result than the
+        request.
         """
-        cited = {citation.result for citation in verdict.citations}
-        rests = cited & self.written if self.written else cited
-        return verdict.support in ("supported", "unchecked") and not rests
+        if verdict.support not in ("supported", "unchecked"):
+            return False
+        if not self.written:
+            return not verdict.citations
+        return not any(
+            citation.result in self.written or not _is_said(citation.quote, query)
+            for citation in verdict.citations
+        )
 
     def ask(self, statement: str) -> ChatRequest:
         """The question of what a statement tells of."""
@@ -83,3 +90,11 @@ class Deeds:
         if undone[likeliest[0]] < max(shares):
             return ()
         return tuple(name for name in likeliest if undone[name] >= _NAMED) or (likeliest[0],)
+
+
+def _is_said(quote: str, query: str) -> bool:
+    """Return True if the value of a quotation, such as ``"title":"Blue Sky"``, stands in the
+    request.
+    """
+    value = quote.partition(":")[2].strip('"') or quote
+    return squash_text(value) in squash_text(query)

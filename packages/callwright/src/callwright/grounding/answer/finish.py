@@ -265,7 +265,7 @@ def decide_statement(
     verdict = check_statement(draft.text, facts, draft.results)
     if verdict.support == "unsupported" and not _repair_statement(draft, verdict, facts):
         return None
-    if deeds is not None and deeds.is_in_question(verdict):
+    if deeds is not None and deeds.is_in_question(verdict, facts.query):
         return None
     return _decide_by_rule(draft, verdict, facts, position)[0]
 
@@ -327,7 +327,7 @@ def _find_undone(
     deeds, facts = questions.deeds, questions.facts
     if deeds is None or explain_non_answer(draft.text, facts):
         return ()
-    if not deeds.is_in_question(check_statement(draft.text, facts, draft.results)):
+    if not deeds.is_in_question(check_statement(draft.text, facts, draft.results), facts.query):
         return ()
     return deeds.read_reply((yield deeds.ask(draft.text)))
 
@@ -336,7 +336,7 @@ def _deny_deed(
     draft: Draft, undone: Sequence[str], facts: Facts, position: int
 ) -> tuple[Statement, list[Edit]]:
     """Instead of a sentence that tells of a deed: that the tools which do it were not called."""
-    text = f"{facts.phrases['not_done']}: {', '.join(undone)}"
+    text = f"{facts.phrases['not_done']}: {', '.join(undone)}."
     problem = f"no call of {' or '.join(undone)} was made"
     statement = Statement(text, "limitation", (), (problem,))
     return statement, [Edit(f"/statements/{position}/text", draft.text, text, _WITHDRAWN)]

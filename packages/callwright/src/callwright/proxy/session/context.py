@@ -250,8 +250,8 @@ class Context:
         return str(self.body.get("model")) not in self.toolset.silent and not self.holds_media
 
     def note_shares(self, reply: Reply) -> None:
-        """Ask an upstream for none again that stated none in a reply."""
-        if not reply.first_token:
+        """Ask an upstream for none again that stated none in a reply; an empty one says nothing."""
+        if reply.text and not reply.first_token:
             self.toolset.silent.add(str(self.body.get("model")))
 
     def says(self, words: str) -> bool:

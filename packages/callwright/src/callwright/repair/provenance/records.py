@@ -73,14 +73,13 @@ def find_other_record(
     arguments: JsonObject,
     results: Sequence[ToolResult],
     said: str,
-    served: Sequence[JsonObject] = (),
+    made: Container[str] = (),
 ) -> OtherRecord | None:
     """The argument that identifies a record of a result of which a message says nothing, where it
     names exactly one other record of the same list, and no other argument is of that one. A hint,
-    no proof: "all but the fire drill" names what is not meant. ``served``: the arguments of other
-    calls for the same message; a text that one of them was made with names no record.
+    no proof: "all but the fire drill" names what is not meant. ``made``: identifiers of
+    records that calls for the same message made; they are named by nothing.
     """
-    used = {squash_text(v) for given in served for v in iter_scalars(given) if isinstance(v, str)}
     spoken = ProvenanceIndex(said)
     for key, value in list(arguments.items())[:_MOST_ARGUMENTS]:
         is_told = isinstance(value, str | int) and not isinstance(value, bool)
@@ -90,7 +89,7 @@ def find_other_record(
             place = _find_place(value, records)
             if place is None or not _identifies(place[1], records):
                 continue
-            named = [one for one in records if _is_named(one, spoken, used)]
+            named = [one for one in records if _is_named(one, spoken) and not _is_made(one, made)]
             own = records[place[0]]
             if len(named) != 1 or named[0] is own:
                 continue
@@ -112,14 +111,35 @@ def _is_of(value: Json, record: JsonObject) -> bool:
     return is_told and any(held == value and not isinstance(held, bool) for held in record.values())
 
 
-def _is_named(record: JsonObject, spoken: ProvenanceIndex, used: Container[str]) -> bool:
-    """Return True if a text of a record stands in what was said, word for word, and was used for
-    nothing else.
+def _is_made(record: JsonObject, made: Container[str]) -> bool:
+    return any(isinstance(value, str | int) and str(value) in made for value in record.values())
+
+
+def list_made(results: Sequence[ToolResult], writes: Container[str]) -> set[str]:
+    """The texts and numbers that calls of ``writes`` returned and that stand in no earlier result,
+    nor in the arguments of a call: identifiers of what they made.
     """
+    seen: set[str] = set()
+    made: set[str] = set()
+    for result in results:
+        seen |= _list_told(result.arguments)
+        told = _list_told(result.content)
+        if result.ok and result.tool in writes:
+            made |= told - seen
+        seen |= told
+    return made
+
+
+def _list_told(value: Json) -> set[str]:
+    told = (one for one in iter_scalars(value) if isinstance(one, str | int))
+    return {str(one) for one in told if not isinstance(one, bool)}
+
+
+def _is_named(record: JsonObject, spoken: ProvenanceIndex) -> bool:
+    """Return True if a text of a record stands in what was said, word for word."""
     texts = (value for value in record.values() if isinstance(value, str))
     return any(
         len(squash_text(text)) >= _SHORTEST
-        and squash_text(text) not in used
         and spoken.holds_words(text)
         and spoken.holds_whole(text)
         for text in texts

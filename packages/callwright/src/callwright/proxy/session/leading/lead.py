@@ -19,7 +19,7 @@ from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy, Parts
 from callwright.agent.leading.turn import asks_for_nothing, carry_on, take_round
 from callwright.agent.run_facts import RunFacts
-from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.safety.held_call import UNASKED_WRITE, HeldCall
 from callwright.agent.step import (
     Action,
     Ask,
@@ -98,12 +98,16 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     policy = LeadPolicy(read_parts(context), before.chosen, before.intended)
     led = build_context(context, ClientContext)
     led.form = guided.build_form(context, is_led=True)
-    led.leaves_out_unasked = "unasked" not in context.settings.without
+    led.leaves_out_unasked = "unasked" not in context.settings.without and context.guard == "act"
+    led.is_silent = not context.may_ask_for_shares
     led.wishes, led.left, led.stated = before.wishes, before.left, before.stated
     yield from _carry_out_steps(take_round(policy, led), context, policy, led, made)
     decided = DecidedBefore(policy.chosen, policy.intended, led.wishes, led.list_left(), led.stated)
     remember_decided(context, decided)
     made.dropped = led.dropped
+    made.held += [one for one in led.held if one.rule == UNASKED_WRITE]
+    told = [event.data["text"] for event in led.trace.events if event.kind == "note"]
+    made.notes += [text for text in told if text.startswith("left out:")]
     if led.is_served:
         made.notes.append("a reply asked for what was done already")
     offered = [event.data["slots"] for event in led.trace.events if event.kind == "layer"]
@@ -129,9 +133,10 @@ def _answer_or_ask(
         answer = written.answer if written is not None else None
         is_open = answer is not None and answer.missing and not led.has_failed_write()
         if written is not None and is_open and not unstated:
-            is_whole = written.undone or led.came_to_nothing()
-            points = [context.query] if is_whole else written.answer.missing
-            missing = carry_on(policy.fetch_missing(led, points, written.undone), policy, led)
+            points = [context.query] if led.came_to_nothing() else [*written.answer.missing]
+            undone = () if written.missing else written.undone
+            points = [context.query] if undone else points
+            missing = carry_on(policy.fetch_missing(led, points, undone), policy, led)
             yield from _carry_out_steps(missing, context, policy, led, made)
             made.is_readable = True  # there is an answer, whatever came of that
         if made.decision is not None:
@@ -143,7 +148,7 @@ def _answer_or_ask(
     if unstated and "question" not in without:
         asked = yield from _ask_user(context, unstated, made)
         if asked:
-            made.notes.append("question: for a value that nothing states")
+            made.notes.append("question: for what only the user can tell")
             made.decision = made.decision or Decision()
             made.decision.text = ["\n\n".join([*said, asked])]
 
@@ -277,8 +282,6 @@ def _carry_out(
     """The client's part of an action: questions go to the upstream, calls to the client."""
     match action:
         case Ask(request) if request.top_logprobs:
-            if not context.may_ask_for_shares:
-                return Replied(Reply(""))
             made.reply = yield Question("option", followup.build_letter_body(request, context))
             context.note_shares(made.reply)
             return Replied(made.reply)
