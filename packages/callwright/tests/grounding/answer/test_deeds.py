@@ -115,4 +115,6 @@ def test_a_state_that_a_lookup_says_is_no_claim_and_a_said_name_alone_supports_n
     query = "Mail Ann how flight LH 400 to Rome is."
     facts = facts_of(query, (mailed, flight))
     assert not deeds.is_in_question(check_statement("It is cancelled.", facts), query)
-    assert deeds.is_in_question(check_statement("Der Flug nach Rome wurde storniert.", facts), query)
+    assert deeds.is_in_question(
+        check_statement("Der Flug nach Rome wurde storniert.", facts), query
+    )

@@ -26,7 +26,6 @@ from callwright.nouns.types import (
     Tool,
     ToolCall,
     ToolResult,
-    is_number,
     iter_scalars,
 )
 from callwright.repair.empty_result import is_empty_result
@@ -274,20 +273,14 @@ def _list_said(held: HeldCall, said: ProvenanceIndex) -> list[Json]:
     """The values of a call that the user said."""
     given = held.call.arguments if isinstance(held.call.arguments, dict) else {}
     stated = {key: value for key, value in given.items() if key not in held.missing}
-    return [value for value in iter_scalars(stated) if _is_said(value, said)]
+    return [value for value in iter_scalars(stated) if served.is_said(value, said)]
 
 
 def _makes_good(later: ToolResult, failed: ToolResult, said: ProvenanceIndex) -> bool:
     """Return True if a later call of the same tool succeeded with all that the user said of one."""
-    values = (value for value in iter_scalars(failed.arguments) if _is_said(value, said))
+    values = (value for value in iter_scalars(failed.arguments) if served.is_said(value, said))
     is_same = later.ok and later.tool == failed.tool
     return is_same and all(has_argument(later.arguments, value) for value in values)
-
-
-def _is_said(value: Json, said: ProvenanceIndex) -> bool:
-    if isinstance(value, str):
-        return bool(value.strip()) and said.holds_whole(value)
-    return is_number(value) and said.holds(value)
 
 
 def _build_bound(calls: tuple[ToolCall, ...], tools: Sequence[Tool]) -> Bound:

@@ -254,13 +254,12 @@ class LeadPolicy:
         wishes than it made calls.
         """
         results = context.facts.state.results
-        if not (results and self._parts.wishes):
+        called = {result.tool for result in results}
+        is_possible = results and self._parts.wishes and context.list_open_wishes([])
+        if not is_possible or all(tool.name in called for tool in self.tools):
             return {}
-        order = _Order(self.tools, context)
-        called, idle = {result.tool for result in results}, order.list_idle_givers()
+        idle = _Order(self.tools, context).list_idle_givers()
         open_ = context.list_open_wishes([one for one in results if one.tool not in idle])
-        if all(tool.name in called for tool in self.tools):
-            return {}
         found: dict[str, str] = {}
         for wish in open_[:_MOST_OPEN]:
             name = yield from find_wanted(wish, self.tools, context.ask_letter)

@@ -96,6 +96,8 @@ def find_unlisted(call: ToolCall, context: StepContext) -> Unlisted | None:
     """The identifier of a call that stands in no result, where a lookup of this turn returned
     others. Codes with figures in them are not doubted, nor is a value that the tool documents.
     """
+    if not context.facts.results:
+        return None
     given, tools = _get_arguments(call), {tool.name: tool for tool in context.tools}
     lookups = find_lookups(context.tools).get(call.tool, {})
     results = (*context.facts.state.earlier, *context.facts.results)

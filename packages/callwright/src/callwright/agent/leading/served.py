@@ -96,16 +96,20 @@ def list_open(
     calls = [call for call in calls if call.tool not in named]
     if len(wishes) <= len(calls):
         return ()
-    found = []
-    for wish in wishes:
-        said = ProvenanceIndex(wish)
-        values = [value for call in calls for value in iter_scalars(call.arguments)]
-        if not any(
-            said.holds_whole(v) if isinstance(v, str) else is_number(v) and said.holds(v)
-            for v in values
-        ):
-            found.append(wish)
-    return tuple(found)
+    values = [value for call in calls for value in iter_scalars(call.arguments)]
+    return tuple(wish for wish in wishes if not _holds_any(wish, values))
+
+
+def _holds_any(wish: str, values: Sequence[Json]) -> bool:
+    said = ProvenanceIndex(wish)
+    return any(is_said(value, said) for value in values)
+
+
+def is_said(value: Json, said: ProvenanceIndex) -> bool:
+    """Return True for a text that stands in what was said in one piece, and for a number in it."""
+    if isinstance(value, str):
+        return bool(value.strip()) and said.holds_whole(value)
+    return is_number(value) and said.holds(value)
 
 
 def _read_tool(wish: str) -> str:

@@ -11,19 +11,12 @@ from callwright.agent.safety.held_call import OTHER_RECORD, UNASKED_WRITE, USERS
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language.spoken import guess_spoken, load_phrases
 from callwright.language.tokens import split_identifier, split_tokens
-from callwright.nouns.types import (
-    Json,
-    JsonObject,
-    Message,
-    Tool,
-    ToolCall,
-    ToolResult,
-    to_canonical_json,
-)
+from callwright.nouns.types import Json, JsonObject, Message, Tool, ToolResult
 from callwright.parsing.leftovers import remove_leftovers
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.normalize import closed_object
 
+_MOST_GIVEN = 4_000  # characters of a call's arguments: who is asked sees them all
 _TELLING = 4  # letters of a word that tells of what a sentence speaks
 
 QUESTION = closed_object(question={"type": "string", "pattern": "^[^?？؟]{4,300}[?？؟]$"})
@@ -65,8 +58,11 @@ class UserQuestion:
         writes that may not be asked for, and those of which another record may be meant; "" where
         there are none.
         """
+        from callwright.grounding.answer.quoting import render_call
+
         phrases = load_phrases(guess_spoken(self.query))
-        calls = [_render_call(one.call) for one in self.held if one.rule == UNASKED_WRITE]
+        doubted = [one.call for one in self.held if one.rule == UNASKED_WRITE]
+        calls = [render_call(call, _MOST_GIVEN) for call in doubted]
         asked = [phrases["also"].format(calls="; ".join(calls))] if calls else []
         asked += [
             phrases["which"].format(tool=one.call.tool, records="; ".join(one.records))
@@ -168,12 +164,6 @@ def _render_missing(held: HeldCall, tool: Tool) -> str:
     """The arguments that nothing states, by name, each with what its schema says of it."""
     told = ((key, _get_description(tool.properties.get(key))) for key in held.missing)
     return ", ".join(f"{key} ({about})" if about else key for key, about in told)
-
-
-def _render_call(call: ToolCall) -> str:
-    given = call.arguments if isinstance(call.arguments, dict) else {}
-    told = ((key, v if isinstance(v, str) else to_canonical_json(v)) for key, v in given.items())
-    return f"{call.tool}({', '.join(f'{key}: {text}' for key, text in told)})"
 
 
 def _read_words(text: str) -> str:

@@ -16,6 +16,7 @@ from callwright.nouns.types import (
     Json,
     Skip,
     Statement,
+    ToolCall,
     ToolResult,
     to_canonical_json,
 )
@@ -81,10 +82,12 @@ def quote_result(result: ToolResult) -> Statement:
     return Statement(f"{render_call(result)}: {shown}", "supported", (Citation(result.id, quote),))
 
 
-def render_call(result: ToolResult) -> str:
-    """A call as a user reads it: ``get_weather(city: Oslo, days: 3)``."""
-    given = _render_plainly(result.arguments)
-    return f"{result.tool}({given if len(given) <= _GIVEN else given[: _GIVEN - 1] + '…'})"
+def render_call(call: ToolCall | ToolResult, most: int = _GIVEN) -> str:
+    """A call as a user reads it: ``get_weather(city: Oslo, days: 3)``. ``most``: characters of the
+    arguments.
+    """
+    given = _render_plainly(call.arguments)
+    return f"{call.tool}({given if len(given) <= most else given[: most - 1] + '…'})"
 
 
 def _render_plainly(value: Json) -> str:

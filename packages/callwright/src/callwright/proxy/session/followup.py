@@ -8,6 +8,7 @@ from callwright.models.grammar import build_grammar, reduce_schema
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Reply, ToolCall
 from callwright.parsing import parse_calls
+from callwright.prompts.one_letter import MOST_SHOWN
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.media import add_media, list_newest_media
 
@@ -33,8 +34,15 @@ def build_letter_body(request: ChatRequest, context: Context) -> JsonObject:
     """A question that stands alone and is answered with one letter, with its probabilities."""
     body = copy_settings(context)
     body["messages"] = messages_out(request.messages)
-    body |= {"temperature": 0, "logprobs": True, "top_logprobs": request.top_logprobs}
-    return limit_reply(body, request.max_tokens)
+    return ask_for_letter(body)
+
+
+def ask_for_letter(body: JsonObject) -> JsonObject:
+    """Let the reply be one token, and state how likely the likeliest are. The body itself is changed
+    and returned.
+    """
+    body |= {"temperature": 0, "logprobs": True, "top_logprobs": MOST_SHOWN}
+    return limit_reply(body, 1)
 
 
 def copy_settings(context: Context) -> JsonObject:

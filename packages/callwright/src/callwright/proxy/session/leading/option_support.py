@@ -7,7 +7,6 @@ from __future__ import annotations
 from callwright.agent.leading.option_support import NO_CONVERSATION, Option
 from callwright.models.chat import messages_out
 from callwright.nouns.types import Json, JsonObject
-from callwright.prompts.one_letter import MOST_SHOWN
 from callwright.proxy.session import followup
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.leading import guided
@@ -23,8 +22,7 @@ def build_body(option: Option, context: Context, *, is_told: bool) -> JsonObject
         *guided.add_instructions(spoken, context.instructions),
         *messages_out(option.render_question()),
     ]
-    body |= {"temperature": 0, "logprobs": True, "top_logprobs": MOST_SHOWN}
-    return followup.limit_reply(body, 1)
+    return followup.ask_for_letter(body)
 
 
 def _untell(messages: Json) -> list[Json]:
