@@ -185,6 +185,36 @@ def test_check_jsonl_accepts_repairs_refuses_and_answers_bad_lines() -> None:
     assert rows[3]["accepted"] is True
     assert "error" in rows[4]
     assert "error" in rows[5]
+    assert done.returncode == 1
+
+
+def test_check_jsonl_reads_the_named_file_and_exits_as_for_one_call(
+    tools: Path, tmp_path: Path
+) -> None:
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    good.write_text('{"id": 1, "tool": "stock", "arguments": {"article": "saw"}}\n')
+    bad.write_text(good.read_text() + '{"id": 2, "tool": "order", "arguments": {}}\n')
+    command = ("check", "--jsonl", "--tools", tools)
+    first, second = callwright(*command, good), callwright(*command, bad)
+    assert [json.loads(line)["id"] for line in second.stdout.splitlines()] == [1, 2]
+    assert (first.returncode, second.returncode) == (0, 1)
+    assert "1 of 2 lines hold rejected calls" in second.stderr
+    call = callwright(*command, '{"tool": "stock"}')
+    assert (call.returncode, call.stdout) == (1, "")
+    assert "--jsonl cannot read the file" in call.stderr
+
+
+def test_plan_jsonl_plans_lines_without_tools_with_those_of_the_command(
+    tools: Path, tmp_path: Path
+) -> None:
+    lines = tmp_path / "requests.jsonl"
+    lines.write_text('{"id": 1, "query": "Order hammers"}\n{"id": 2, "query": "q", "tools": []}')
+    command = ("plan", lines, "--jsonl", "--tools", tools)
+    done = callwright(*command, "--only", "order")
+    assert [json.loads(line)["layers"] for line in done.stdout.splitlines()] == [[["order"]], []]
+    assert done.returncode == 0
+    assert "leave out one of the two" in callwright(*command, "--strategy", "dag").stderr
+    assert callwright(*command, "--html", tmp_path / "x.html").returncode == 2
 
 
 def test_check_of_one_call_exits_by_its_verdict(tools: Path) -> None:
@@ -273,7 +303,7 @@ def test_what_is_no_call_is_one_message_that_says_how_to_write_one(
 
 
 @pytest.mark.parametrize("command", ["check", "plan", "refine"])
-def test_a_stream_of_which_no_line_could_be_answered_ends_with_1(command: str) -> None:
+def test_a_stream_of_lines_that_cannot_be_answered_ends_with_1(command: str) -> None:
     assert callwright(command, "--jsonl", stdin='{"id": 1}\n{').returncode == 1
 
 

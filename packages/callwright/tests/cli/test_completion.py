@@ -74,6 +74,11 @@ def complete_in_bash(line: str) -> list[str]:
         ("callwright pro", ["proxy"]),
         ("callwright proxy --gu", ["--guided", "--guard"]),
         ("callwright run --trials ", ["off", "read-only", "sandbox"]),
+        ("callwright proxy --guard ", ["auto", "on", "report", "off"]),
+        ("callwright proxy --without po", ["polling"]),
+        ("callwright proxy --prompt ", ["paper", "short"]),
+        ("callwright retrieve --mode lex", ["lexical"]),
+        ("callwright chat --model-profile ", ["small", "medium", "large"]),
         ("callwright tools ", ["list", "health", "try"]),
         ("callwright completion ", ["bash", "zsh", "fish"]),
         ("callwright run --tools ", []),  # bash then offers files

@@ -89,7 +89,7 @@ def test_an_overlay_where_no_tools_are_named_is_of_no_use(
     ],
     ids=lambda command: command[0],
 )
-def test_a_source_that_cannot_be_opened_is_a_warning_and_under_strict_an_error(
+def test_a_source_that_cannot_be_opened_is_a_warning_and_where_it_is_required_an_error(
     command: tuple[str, ...], folder: Path
 ) -> None:
     (folder / "mcp.json").write_text(
@@ -100,7 +100,7 @@ def test_a_source_that_cannot_be_opened_is_a_warning_and_under_strict_an_error(
     done = callwright(*command, folder=folder)
     assert (done.returncode, done.stderr.count("warning: left out: ")) == (0, sources), done.stderr
     assert "weather" in done.stdout or '"accepted": true' in done.stdout
-    strict = callwright(*command, "--strict", folder=folder)
+    strict = callwright(*command, "--require-sources", folder=folder)
     assert (strict.returncode, strict.stdout) == (1, "")
     assert strict.stderr.startswith("error: ")
 
@@ -124,7 +124,7 @@ def test_a_run_goes_on_without_a_source_that_cannot_be_opened(folder: Path) -> N
         done.stderr
     )
     assert "127.0.0.1:9" in done.stderr, "it came as far as the model"
-    strict = callwright(*command, "--mode", "text", "--strict", folder=folder)
+    strict = callwright(*command, "--mode", "text", "--require-sources", folder=folder)
     assert strict.stderr.startswith("error: MCP server 'dead' cannot be used"), strict.stderr
 
 

@@ -84,6 +84,17 @@ def test_layers_mark_it_too_where_there_is_more_than_one() -> None:
     assert "  t0 ==> t2" in render_mermaid(PLAN).splitlines()
 
 
+def test_layers_say_how_likely_a_tool_belongs_there() -> None:
+    first = Slot("a", "find_place", probabilities=(1.0,))
+    second = Slot("b", "sun_times", frozenset({"a"}), "needs a", (0.167, 0.833))
+    assert render_text(Plan((first, second))).splitlines() == [
+        "Layer 1",
+        "* find_place  100% likely in this layer",
+        "Layer 2",
+        "* sun_times  83% likely in this layer  - needs a",
+    ]
+
+
 def test_mermaid_draws_the_critical_path_thick_and_breaks_on_no_name() -> None:
     lines = render_mermaid(PLAN, layers=False).splitlines()
     assert lines[:4] == [

@@ -49,7 +49,7 @@ def test_a_port_that_is_taken_is_said_before_anything_starts() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(ConfigError, match=f"port {port} of 127.0.0.1 is taken") as caught:
             serve(ProxySetup(["http://127.0.0.1:9"], port=port))
-    assert f"--port {port + 1}" in str(caught.value.hint)
+    assert f"--port {port + 10}" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_a_refiner_of_the_command_line_repairs_the_calls_of_an_upstream() -> Non
         ChatServer(f"<tool_call>{json.dumps(call)}</tool_call>") as upstream,
         ChatServer(f"<func_call>{json.dumps([meant])}</func_call>") as refiner,
     ):
-        told = ["--model-rung", f"{refiner.url}#mine", "--no-guard", "--guided", "off"]
+        told = ["--model-rung", f"{refiner.url}#mine", "--no-refiner-guard", "--guided", "off"]
         command = [sys.executable, "-P", "-m", "callwright", "proxy", "--upstream", upstream.url]
         with subprocess.Popen(
             [*command, *told, "--port", "0", "--reasks", "0"], stderr=subprocess.PIPE, text=True
@@ -272,7 +272,7 @@ def test_a_refiner_of_the_command_line_repairs_the_calls_of_an_upstream() -> Non
                 assert made.stderr is not None
                 said = next(line for line in made.stderr if line.startswith("proxy:"))
                 _, _, warning = (next(iter(made.stderr)) for _ in range(3))
-                assert warning.startswith("warning:  --no-guard")
+                assert warning.startswith("warning:  the refiner has no guard")
                 address = said.split()[1].replace("localhost", "127.0.0.1")
                 asked = urllib.request.Request(
                     f"{address}/chat/completions",

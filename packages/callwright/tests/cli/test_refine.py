@@ -101,8 +101,8 @@ def test_the_command_answers_bad_lines_and_goes_on() -> None:
         input="\n".join(lines),
         capture_output=True,
         text=True,
-        check=True,
     )
+    assert done.returncode == 1
     first, second, third = map(json.loads, done.stdout.splitlines())
     assert first["tool_calls"][0]["name"] == "get_weather"
     assert second["error"]["line"] == 2
@@ -120,7 +120,7 @@ def test_without_jsonl_the_command_says_what_to_do() -> None:
 
 def test_a_rung_that_there_is_not_is_said_before_the_first_line() -> None:
     with pytest.raises(ConfigError, match="no rung 'modell'"):
-        refine_lines(Pipeline(rungs=["rules", "modell"]))
+        refine_lines(None, (), "", Pipeline(rungs=["rules", "modell"]))
 
 
 TOOLS = """
@@ -167,6 +167,26 @@ def test_a_call_that_still_breaks_its_schema_ends_with_1() -> None:
     done = callwright("refine", json.dumps(row))
     assert done.returncode == 1, done.stdout
     assert json.loads(done.stdout)["violations"]
+
+
+def test_lines_are_read_from_the_named_file_and_a_rejected_call_ends_with_1(tmp_path: Path) -> None:
+    """Tools and request of the command line count for lines that have none of their own."""
+    tools, good, bad = (tmp_path / name for name in ("tools.py", "good.jsonl", "bad.jsonl"))
+    tools.write_text(TOOLS)
+    call: dict[str, object] = {"name": "get_weather", "arguments": {}}
+    good.write_text(json.dumps({"id": 1, "tool_calls": [call]}))
+    bad.write_text(
+        json.dumps({"id": 2, "tool_calls": [CALL]})
+        + "\n"
+        + json.dumps({"id": 3, "tool_calls": [call], "query": "Where?", "tools": [TOOL]})
+    )
+    command = ("refine", "--jsonl", "--tools", tools, "--query", "The city is Oslo.")
+    filled, rejected = callwright(*command, good), callwright(*command, bad)
+    assert (filled.returncode, rejected.returncode) == (0, 1), filled.stderr
+    assert json.loads(filled.stdout)["tool_calls"][0]["arguments"] == {"city": "Oslo"}
+    rows = [json.loads(line) for line in rejected.stdout.splitlines()]
+    assert [bool(row["violations"]) for row in rows] == [False, True]
+    assert "1 of 2 lines hold rejected calls" in rejected.stderr
 
 
 def test_the_name_of_a_file_is_no_reply(tmp_path: Path) -> None:

@@ -61,6 +61,17 @@ def test_lines_of_queries_are_answered_with_ranked_tools_and_bad_lines_with_erro
     assert 0 < hit["score"] <= 1
 
 
+def test_queries_are_read_from_the_named_file(listed: Path, tmp_path: Path) -> None:
+    lines = tmp_path / "queries.jsonl"
+    lines.write_text('{"id": 7, "query": "a room in a hotel"}')
+    command = ("retrieve", lines, "--jsonl", "--tools", listed, "--mode", "lexical")
+    done = callwright(*command)
+    assert done.returncode == 0, done.stderr
+    assert [t["name"] for t in json.loads(done.stdout)["tools"]] == ["book_hotel"]
+    lines.unlink()
+    assert (callwright(*command).returncode, callwright(*command).stdout) == (1, "")
+
+
 def test_one_query_gives_a_table_or_json(listed: Path) -> None:
     assert "find_flights" in callwright("retrieve", "flights to Oslo", "--tools", listed).stdout
     out = callwright(

@@ -192,4 +192,4 @@ def test_the_command_takes_changes_by_a_bound_and_without_a_guard(tmp_path: Path
         assert any("The harm bound is not used" in a["reason"] for a in left["abstained"])
         taken, said = run(server.url, "--no-guard")
         assert [call["arguments"] for call in taken["tool_calls"]] == [{"city": "Paris"}]
-        assert "warning: --no-guard" in said
+        assert "warning: the refiner has no guard" in said

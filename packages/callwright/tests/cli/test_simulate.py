@@ -5,6 +5,7 @@ recorded and again.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from callwright.cli.proxy import ProxySetup, open_socket
 from callwright.cli.simulate import Served, serve_simulator
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import ToolOutput
@@ -77,6 +79,17 @@ def test_tools_are_not_served_to_others_without_a_key(monkeypatch: pytest.Monkey
     monkeypatch.delenv("CALLWRIGHT_SIMULATE_KEY", raising=False)
     with pytest.raises(ConfigError, match="needs a key of 16"):
         serve_simulator(Served(tools=["x"]), host="0.0.0.0")
+
+
+def test_a_port_that_is_taken_is_said_with_another() -> None:
+    """The default is not the proxy's, so that both run side by side."""
+    with open_socket("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"port {port} of 127.0.0.1 is taken") as caught:
+            serve_simulator(Served(tools=["x"]), port=port)
+    assert "is a simulator running already?" in str(caught.value.hint)
+    default = inspect.signature(serve_simulator).parameters["port"].default
+    assert default != ProxySetup().port
 
 
 async def test_live_tools_are_served_and_recorded_and_the_recording_is_served_without_them(

@@ -41,6 +41,7 @@ from callwright.cli.settings.options import (
     ToolOptions,
     Tools,
     add_strict_option,
+    complete_setting,
     group_options,
 )
 from callwright.cli.settings.refiner import RefinerOptions
@@ -106,6 +107,7 @@ class PlanSelectionOptions:
         typer.Option(
             "--retrieval",
             help="How tools are found; see retrieve --mode [ranked, or lexical without vectors].",
+            autocompletion=complete_setting("retrieval"),
         ),
     ] = None
 
@@ -355,7 +357,10 @@ def demo(
 @add_strict_option
 @group_options(_PLAN_ORDER)
 def plan(
-    query: Annotated[str | None, typer.Argument(help="The request to plan for.")] = None,
+    query: Annotated[
+        str | None,
+        typer.Argument(help="The request to plan for; with --jsonl, a file of requests."),
+    ] = None,
     format_: Annotated[
         PlanFormat, typer.Option("--format", help="How to print it.")
     ] = PlanFormat.text,
@@ -376,10 +381,12 @@ def plan(
     settings = resolve_settings(
         tools, planner, selection, config=config.config, profile=config.profile
     ).announced(*asked)
-    if jsonl:
-        raise typer.Exit(plan_lines(settings.get("planner"), settings.get("encoder")))
     chosen = strategy.value if strategy else "layered"
     request = PlanRequest.of(query, settings, chosen, every=selection.every)
+    if jsonl and html is not None:
+        raise typer.BadParameter("a page shows one plan: leave out --jsonl", param_hint="--html")
+    if jsonl:
+        raise typer.Exit(plan_lines(query, request))
     print_plan(request, format_.value, html)
 
 
@@ -387,7 +394,11 @@ def plan(
 @add_strict_option
 def check(
     call: Annotated[
-        str | None, typer.Argument(help='The call: {"tool": …, "arguments": …}, or - for stdin.')
+        str | None,
+        typer.Argument(
+            help='The call: {"tool": …, "arguments": …}, or - for stdin; with --jsonl, a file of'
+            " calls."
+        ),
     ] = None,
     tools: Tools = None,
     overlay: Overlay = None,
@@ -404,7 +415,7 @@ def check(
     given = SourceOptions(tools, overlay)
     sources = resolve_settings(given, config=config, profile=profile).sources()
     if jsonl:
-        raise typer.Exit(check_lines(sources))
+        raise typer.Exit(check_lines(call, sources))
     raise typer.Exit(check_one(call, sources))
 
 
@@ -413,7 +424,10 @@ def check(
 @group_options("query tools overlay k mode encoder cache saved jsonl as_json config profile")
 def retrieve_command(
     query: Annotated[
-        str | None, typer.Argument(help="The request that the tools are needed for.")
+        str | None,
+        typer.Argument(
+            help="The request that the tools are needed for; with --jsonl, a file of requests."
+        ),
     ] = None,
     k: Annotated[int, typer.Option("--k", "-k", help="Maximum number of tools.", min=1)] = 10,
     mode: Annotated[
@@ -423,6 +437,7 @@ def retrieve_command(
             " encoding), lexical (no encoder); baselines: bm25, dense. Default: ranked where an"
             " encoder is installed, else lexical.",
             show_default=False,
+            autocompletion=complete_setting("retrieval"),
         ),
     ] = None,
     jsonl: Jsonl = False,
@@ -460,7 +475,8 @@ def refine_command(
     reply: Annotated[
         str | None,
         typer.Argument(
-            help="A reply as the model wrote it, a message or call as JSON, or - for stdin."
+            help="A reply as the model wrote it, a message or call as JSON, or - for stdin; with"
+            " --jsonl, a file of replies."
         ),
     ] = None,
     query: Annotated[
@@ -484,10 +500,9 @@ def refine_command(
 
     rungs = [rung for rung in pipeline.rungs.split(",") if rung]
     made = Pipeline(pipeline.leave_out, rungs, refiner.to_setup())
-    if jsonl:
-        raise typer.Exit(refine_lines(made))
     sources = resolve_settings(tools, config=config.config, profile=config.profile).sources()
-    raise typer.Exit(refine_one(reply, sources, query, made))
+    run = refine_lines if jsonl else refine_one
+    raise typer.Exit(run(reply, sources, query, made))
 
 
 @app.command("config")

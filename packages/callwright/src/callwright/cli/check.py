@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 
-from callwright.cli.opened import open_sources
-from callwright.cli.terminal.jsonl import BadLine, answer_stream
+from callwright.cli.opened import load_tools
+from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, to_json
@@ -22,17 +21,23 @@ _FORMS = (
 )
 
 
-def check_lines(sources: Sequence[str]) -> int:
+def check_lines(name: str | None, sources: Sequence[str]) -> int:
     """``{"id", "tool", "arguments"}`` -> ``{"id", "accepted", "arguments", "edits",
-    "violations"}``; the exit code.
+    "violations"}``, for each line of a file or of standard input; the exit code, 1 as soon as one
+    call is refused. Raises ConfigError.
 
     ``tool`` is a tool definition in OpenAI style, or the name of one that ``tools`` in the same
     line or ``--tools`` on the command line defines. ``arguments`` is an object or text. A line may
     be a call in the form of a provider instead.
     """
-    known = {t.name: t for t in _load_tools(sources)}
     gates: dict[str, Gate] = {}
-    return answer_stream(lambda row: check_row(row, known, gates)).exit_code
+    with open_lines(name) as lines:
+        known = {t.name: t for t in load_tools(sources)}
+        return answer_stream(
+            lambda row: check_row(row, known, gates),
+            lines,
+            is_rejected=lambda answer: not answer["accepted"],
+        ).exit_code
 
 
 def check_one(text: str | None, sources: Sequence[str]) -> int:
@@ -47,7 +52,7 @@ def check_one(text: str | None, sources: Sequence[str]) -> int:
         )
     row = _parse_row(text)
     try:
-        answer = check_row(row, {t.name: t for t in _load_tools(sources)}, {})
+        answer = check_row(row, {t.name: t for t in load_tools(sources)}, {})
     except BadLine as exc:
         raise ConfigError(str(exc)) from None
     import orjson
@@ -150,11 +155,3 @@ def _find_tool(given: Json, row: JsonObject, known: Mapping[str, Tool]) -> Tool:
             f'there is no tool "{given}": give its definition as "tool", a "tools" list, or --tools'
         )
     return found
-
-
-def _load_tools(sources: Sequence[str]) -> tuple[Tool, ...]:
-    async def load() -> tuple[Tool, ...]:
-        async with open_sources(sources) as catalog:
-            return catalog.tools
-
-    return asyncio.run(load()) if sources else ()

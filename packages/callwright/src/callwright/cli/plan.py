@@ -15,10 +15,10 @@ from pathlib import Path
 
 from callwright.agent.catalog_search import choose_shortlist
 from callwright.agent.render import render_signatures
-from callwright.cli.opened import open_sources
+from callwright.cli.opened import load_tools
 from callwright.cli.run import fetch_model
 from callwright.cli.settings.settings import Settings
-from callwright.cli.terminal.jsonl import BadLine, answer_stream
+from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines
 from callwright.cli.view import write_html
 from callwright.models import ModelSpec, open_model
 from callwright.models.dialogue import run_dialogue
@@ -36,23 +36,22 @@ from callwright.tools.lists.tools import tools_from_wire
 from callwright.viewer import render_plan_page
 
 
-def plan_lines(planner_spec: str | None, encoder: str | None) -> int:
-    """``{"id", "query", "tools"}`` -> ``{"id", "layers": [[name, …], …], "edges": [[from, to],
-    …]}``.
-
-    Returns the exit code.
+def _plan_row(
+    row: JsonObject, planner: Planner, request: PlanRequest, known: Sequence[Tool]
+) -> JsonObject:
+    """The layers and edges for a row; for one that lists no tools, of those known, as for one
+    request.
     """
-    planner = open_planner(planner_spec, encoder)
-    return answer_stream(lambda row: _plan_row(row, planner)).exit_code
-
-
-def _plan_row(row: JsonObject, planner: Planner) -> JsonObject:
     query, listed = row.get("query"), row.get("tools")
     if not isinstance(query, str):
         raise BadLine('"query" must be a text')
-    if not isinstance(listed, list):
-        raise BadLine('"tools" must be an OpenAI-style list of tools')
-    tools = list({tool.name: tool for tool in reversed(tools_from_wire(listed))}.values())[::-1]
+    if listed is None and known:
+        tools, _ = _choose_of(known, query, request)
+    elif isinstance(listed, list):
+        named = {tool.name: tool for tool in reversed(tools_from_wire(listed))}
+        tools = tuple(named.values())[::-1]
+    else:
+        raise BadLine('"tools" must be an OpenAI-style list of tools; --tools names those of all')
     plan = planner.plan(query, tools)
     return {
         "layers": [[slot.tool for slot in layer] for layer in plan.layers],
@@ -104,6 +103,23 @@ class PlanRequest:
         )
 
 
+def plan_lines(name: str | None, request: PlanRequest) -> int:
+    """``{"id", "query", "tools"?}`` -> ``{"id", "layers": [[name, …], …], "edges": [[from, to],
+    …]}``, for each line of a file or of standard input.
+
+    A line without tools is planned as :func:`print_plan` does it, with the request's tools. Returns
+    the exit code. Raises ConfigError.
+    """
+    if request.strategy == "dag":
+        raise ConfigError(
+            "--jsonl asks no model, and --strategy dag needs one", hint="leave out one of the two"
+        )
+    with open_lines(name) as lines:
+        planner = _open_planner(request)
+        known = _load_tools(request.sources, request.only) if request.sources else ()
+        return answer_stream(lambda row: _plan_row(row, planner, request, known), lines).exit_code
+
+
 def print_plan(request: PlanRequest, form: str, html: Path | None = None) -> None:
     """Plan for one query as a strategy would and print it as ``text``, ``json`` or ``mermaid``;
     draw it as a page.
@@ -144,15 +160,24 @@ def _make_plan(query: str, request: PlanRequest) -> tuple[Plan, str]:
         fetch_model(None if request.model is None else request.model.text)
         tools, left_out = _choose_loaded(query, request)
         return asyncio.run(_plan_by_model(query, tools, request.model, request.mode)), left_out
-    by_edges = request.strategy == "edges" and request.encoder is None
-    usual = "graph" if by_edges else None  # nobody else chooses the tools here
-    planner = open_planner(request.planner or usual, request.encoder)
+    planner = _open_planner(request)
     tools, left_out = _choose_loaded(query, request)
     return planner.plan(query, tools), left_out
 
 
+def _open_planner(request: PlanRequest) -> Planner:
+    by_edges = request.strategy == "edges" and request.encoder is None
+    usual = "graph" if by_edges else None  # nobody else chooses the tools here
+    return open_planner(request.planner or usual, request.encoder)
+
+
 def _choose_loaded(query: str, request: PlanRequest) -> tuple[tuple[Tool, ...], str]:
-    tools = asyncio.run(_load_tools(request.sources, request.only))
+    return _choose_of(_load_tools(request.sources, request.only), query, request)
+
+
+def _choose_of(
+    tools: Sequence[Tool], query: str, request: PlanRequest
+) -> tuple[tuple[Tool, ...], str]:
     return choose_tools(query, tools, request.every, request.shortlist, request.retrieval)
 
 
@@ -207,21 +232,20 @@ async def _plan_by_model(
     return draft.plan
 
 
-async def _load_tools(sources: Sequence[str], only: Sequence[str] | None) -> tuple[Tool, ...]:
-    async with open_sources(sources) as catalog:
-        if only:
-            unknown = set(only) - {t.name for t in catalog.tools}
-            if unknown:
-                raise ConfigError(
-                    f"--only names unknown tools: {', '.join(sorted(unknown))}",
-                    hint="callwright tools SOURCE lists them",
-                )
-        return tuple(t for t in catalog.tools if not only or t.name in only)
+def _load_tools(sources: Sequence[str], only: Sequence[str] | None) -> tuple[Tool, ...]:
+    tools = load_tools(sources)
+    unknown = set(only or ()) - {t.name for t in tools}
+    if unknown:
+        raise ConfigError(
+            f"--only names unknown tools: {', '.join(sorted(unknown))}",
+            hint="callwright tools SOURCE lists them",
+        )
+    return tuple(t for t in tools if not only or t.name in only)
 
 
 def render_text(plan: Plan) -> str:
-    """Layers with the probability of each placement and the reason a tool waits; ``*`` marks the
-    critical path.
+    """Layers with the probability that a tool belongs there and the reason why it waits; ``*``
+    marks the critical path.
     """
     lines = []
     critical = plan.critical_path() if len(plan.layers) > 1 else ()
@@ -264,7 +288,8 @@ def _number_references(arguments: JsonObject, number: Mapping[str, int]) -> str:
 
 
 def _render_probability(slot: Slot, layer: int) -> str:
-    return f"  p={slot.probabilities[layer]:.2f}" if layer < len(slot.probabilities) else ""
+    likely = slot.probabilities[layer : layer + 1]
+    return f"  {likely[0]:.0%} likely in this layer" if likely else ""
 
 
 def _render_reason(slot: Slot) -> str:
@@ -273,7 +298,8 @@ def _render_reason(slot: Slot) -> str:
 
 def render_json(plan: Plan) -> str:
     """The plan as JSON. ``steps`` is what ``callwright run --plan`` carries out; the rest are views
-    of it.
+    of it. ``probabilities`` of a slot are those of layer 1, layer 2 and so on, where the planner
+    gives them.
     """
     import orjson
 

@@ -365,12 +365,13 @@ def open_socket(host: str, port: int, what: str = "proxy") -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             other = (
                 f"is a {what} running already? Stop it, or take another port: --port"
-                f" {min(port + 1, _PORTS)}"
+                f" {min(port + 10, _PORTS)}"  # the next ones are defaults of other commands
             )
             raise ConfigError(f"port {port} of {host} is taken", hint=other) from None
         if error.errno == errno.EACCES:
             raise ConfigError(
-                f"port {port} may not be listened on by this user", hint="--port 8787"
+                f"port {port} may not be listened on by this user",
+                hint="--port 0 takes any that is free",
             ) from None
         said = f"{host} is no address of this machine ({error.strerror or error})"
         raise ConfigError(said, hint="--host 127.0.0.1") from None

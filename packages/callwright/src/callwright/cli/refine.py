@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from callwright.cli.opened import open_sources
+from callwright.cli.opened import load_tools
 from callwright.cli.rung import ModelRung, RefinerSetup, list_warnings
-from callwright.cli.terminal.jsonl import BadLine, answer_stream
+from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import CatalogError, ConfigError
-from callwright.nouns.types import JsonObject, Message, Tool, ToolCall, to_json
+from callwright.nouns.types import JsonObject, Message, ToolCall, to_json
 from callwright.repair.refinement import refine
 from callwright.repair.result import Settings
 from callwright.tools.lists.tools import tool_to_openai, tools_from_wire
@@ -66,10 +65,7 @@ def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: P
         hint = f"callwright refine - --tools SOURCE < {text}"
         raise ConfigError(f"{text} is a file, and REPLY is the text of a reply", hint=hint)
     row = _parse_row(sys.stdin.read() if text == "-" else text)
-    if sources and "tools" not in row:
-        row["tools"] = [tool_to_openai(tool) for tool in _load_tools(sources)]
-    if query:
-        row["query"] = query
+    row = _load_defaults(() if "tools" in row else sources, query) | row
     if "tools" not in row:
         raise ConfigError(
             "refine needs the tools that the reply may call",
@@ -108,24 +104,31 @@ def _parse_row(text: str) -> JsonObject:
     )
 
 
-def _load_tools(sources: Sequence[str]) -> tuple[Tool, ...]:
-    async def load() -> tuple[Tool, ...]:
-        async with open_sources(sources) as catalog:
-            return catalog.tools
-
-    return asyncio.run(load())
+def _load_defaults(sources: Sequence[str], query: str) -> JsonObject:
+    """The tools and the request of a row that has none of its own."""
+    tools = [tool_to_openai(tool) for tool in load_tools(sources)]
+    return {"query": query, "tools": tools} if sources else {"query": query}
 
 
-def refine_lines(pipeline: Pipeline) -> int:
-    """``{"id", "text" | "message" | "tool_calls", "tools", "query"?}`` -> ``{"id", "tool_calls", "text", "edits",
-    "dialect", "violations", "abstained", "confidence"}``, a line each. Returns the exit code.
+def refine_lines(name: str | None, sources: Sequence[str], query: str, pipeline: Pipeline) -> int:
+    """``{"id", "text" | "message" | "tool_calls", "tools"?, "query"?}`` -> ``{"id", "tool_calls", "text", "edits",
+    "dialect", "violations", "abstained", "confidence"}``, for each line of a file or of standard
+    input. Returns the exit code, 1 where a call of any line still breaks its schema. Raises
+    ConfigError.
 
-    A call that bears a label (NESTFUL, NesTools) keeps it as "label". ``messages`` (OpenAI style,
-    the conversation before the reply) may stand beside or instead of ``query``. A line that the
-    model rung cannot be asked about is answered with an error.
+    ``sources`` and ``query`` count for lines without tools or request. A call that bears a label
+    (NESTFUL, NesTools) keeps it as "label". ``messages`` (OpenAI style, the conversation before the
+    reply) may stand beside or instead of ``query``. A line that the model rung cannot be asked
+    about is answered with an error.
     """
-    with pipeline.opened() as refined:
-        return answer_stream(refined).exit_code
+    with open_lines(name) as lines:
+        defaults = _load_defaults(sources, query)
+        with pipeline.opened() as refined:
+            return answer_stream(
+                lambda row: refined(defaults | row),
+                lines,
+                is_rejected=lambda answer: bool(answer["violations"]),
+            ).exit_code
 
 
 def refine_row(
@@ -140,7 +143,9 @@ def refine_row(
     if not isinstance(query, str):
         raise BadLine('"query" must be a text')
     if not isinstance(row.get("tools"), list | dict):
-        raise BadLine('"tools" must be a list of tool definitions')
+        raise BadLine(
+            '"tools" must be a list of tool definitions; --tools names those of all lines'
+        )
     try:
         tools = tools_from_wire(row["tools"]) if row["tools"] else ()
         found = refine(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from callwright.cli.terminal.console import print_table, shorten_text
-from callwright.cli.terminal.jsonl import BadLine, answer_stream
+from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import Encoder
@@ -29,10 +29,11 @@ def run_retrieve(
     jsonl: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Answer one query, or a stream of them: ``{"id", "query"}`` -> ``{"id", "tools": [{"name",
-    "score"}]}``. Without a ``mode``, the best one that is installed.
+    """Answer one query, or with ``jsonl`` a stream of them: ``{"id", "query"}`` -> ``{"id",
+    "tools": [{"name", "score"}]}``. Without a ``mode``, the best one that is installed.
 
-    A line may bring its own ``k``. ``cache`` is a file of vectors, else one in the user's folder
+    ``query`` names the file of a stream, or none for standard input. A line may bring its own
+    ``k``. ``cache`` is a file of vectors, else one in the user's folder
     for state: what was encoded once is not encoded again. ``saved`` is the folder of an index:
     brought up to date with the sources and kept; without sources, used as it is. Returns the exit
     code. Raises ConfigError without sources or query.
@@ -47,12 +48,17 @@ def run_retrieve(
             "retrieve needs a query",
             hint='callwright retrieve "the weather in Oslo" --tools SOURCE',
         )
-    tools = _load_tools(sources) if sources else ()
+    tools: Sequence[Tool] = ()
+    if sources:  # an index is searched without them, and a third sooner
+        from callwright.cli.opened import load_tools
+
+        tools = load_tools(sources)
     index = _open_index(
         tools, saved, _open_cached_encoder(encoder, cache) if needs_encoder(chosen) else None
     )
     if jsonl:
-        return answer_stream(lambda row: _answer_row(row, index, k, chosen)).exit_code
+        with open_lines(query) as lines:
+            return answer_stream(lambda row: _answer_row(row, index, k, chosen), lines).exit_code
     if query is not None:
         hits = index.search(query, k, mode=chosen)
         _print_json(hits) if as_json else _print_table(hits, tools)
@@ -82,18 +88,6 @@ def _open_index(tools: Sequence[Tool], saved: Path | None, encoder: Encoder | No
     index = before.synced(tools)
     save(index, saved)
     return index
-
-
-def _load_tools(sources: Sequence[str]) -> tuple[Tool, ...]:
-    import asyncio  # an index is searched without them, and a third sooner
-
-    from callwright.cli.opened import open_sources
-
-    async def read() -> tuple[Tool, ...]:
-        async with open_sources(sources) as catalog:
-            return catalog.tools
-
-    return asyncio.run(read())
 
 
 def _answer_row(row: JsonObject, index: ToolIndex, k: int, mode: Mode) -> JsonObject:

@@ -84,8 +84,8 @@ def list_warnings(settings: RefinerSettings | None, *, knows_upstream: bool = Fa
         return []
     if not settings.is_guarded:
         return [
-            "--no-guard: whatever the refiner answers replaces the calls, right or wrong, and it may"
-            " add writes"
+            "the refiner has no guard: whatever it answers replaces the calls, right or wrong, and it"
+            " may add writes"
         ]
     if knows_upstream and settings.bound is not None and not settings.upstream:
         settings = replace(settings, upstream=settings.bound.measured.upstream)

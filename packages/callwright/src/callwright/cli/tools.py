@@ -24,6 +24,7 @@ from callwright.cli.settings.options import (
     SourceOptions,
     TrialModes,
     add_strict_option,
+    complete_setting,
     group_options,
 )
 from callwright.cli.settings.trials import Judges, Simulate
@@ -120,7 +121,13 @@ class SearchOptions:
     candidates: Annotated[int, typer.Option(help="How many matching tools to consider.", min=1)] = (
         20
     )
-    mode: Annotated[str, typer.Option(help="How tools are found; see retrieve --mode.")] = "lexical"
+    mode: Annotated[
+        str,
+        typer.Option(
+            help="How tools are found; see retrieve --mode.",
+            autocompletion=complete_setting("retrieval"),
+        ),
+    ] = "lexical"
 
 
 @dataclass(frozen=True, slots=True)

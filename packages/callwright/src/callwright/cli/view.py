@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from callwright.nouns.errors import TraceError, convert_errors
-from callwright.nouns.trace import read_jsonl
+from callwright.nouns.trace import TRACE_HINT, read_jsonl
 from callwright.viewer import page
 
 
@@ -22,10 +22,8 @@ def draw_page(trace: Path, *, live: bool = False) -> str:
     """
     events = read_jsonl(trace)
     if not live and not any(event.kind == "run.start" for event in events):
-        raise TraceError(f"{trace} holds no run", hint="a trace is what --trace wrote")
-    with convert_errors(
-        TraceError, f"{trace} is not the trace of a run", hint="a trace is what --trace wrote"
-    ):
+        raise TraceError(f"{trace} holds no run", hint=TRACE_HINT)
+    with convert_errors(TraceError, f"{trace} is not the trace of a run", hint=TRACE_HINT):
         return page(events, live=live)
 
 

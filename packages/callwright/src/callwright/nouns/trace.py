@@ -26,6 +26,7 @@ VERSION = 1
 
 KINDS = tuple(WIRE_NAMES["event kinds"].values())  # what each holds stands in that table
 _KNOWN = frozenset(KINDS)
+TRACE_HINT = "a trace is what --trace wrote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +227,7 @@ def read_jsonl(path: Path | str) -> list[Event]:
         )
     except OSError as exc:
         said = f"cannot read the trace {path}: {exc.strerror}"
-        raise TraceError(said, hint="a trace is what --trace wrote") from exc
+        raise TraceError(said, hint=TRACE_HINT) from exc
     events = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -237,7 +238,7 @@ def read_jsonl(path: Path | str) -> list[Event]:
             if number == len(lines):
                 break  # the process was killed while writing
             said = f"{path}, line {number} is not a trace event: {exc}"
-            raise TraceError(said, hint="a trace is what --trace wrote") from exc
+            raise TraceError(said, hint=TRACE_HINT) from exc
     return events
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass, fields
-from typing import Annotated, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from callwright.agent.strategies import STRATEGIES
+from callwright.cli.app import app as cli
 from callwright.cli.settings.options import LimitOptions, add_strict_option, group_options
 from callwright.nouns.limits import LIMITS
 from tests.cli.program import callwright
@@ -94,6 +95,24 @@ def test_two_options_of_one_name_are_refused_when_the_command_is_declared() -> N
         @group_options()
         def draw(size: int, shape: Shape) -> None:
             raise AssertionError
+
+
+def test_what_a_guard_and_a_source_are_to_an_option_is_said_by_its_name() -> None:
+    """A name that two commands share means the same in both."""
+    commands: dict[str, Any] = dict(typer.main.get_command(cli).commands)  # type: ignore[attr-defined]
+    for group in ("tools", "gateway"):
+        below = commands.pop(group).commands
+        commands |= {f"{group} {name}": one for name, one in below.items()}
+    found: dict[str, dict[str, str]] = {}
+    for command, one in commands.items():
+        for parameter in one.params:
+            for name in parameter.opts:
+                found.setdefault(name, {})[command] = parameter.help
+    assert "--strict" not in found
+    assert [*found["--no-guard"]] == ["refine"]
+    assert [*found["--refused-as-text"]] == ["proxy"]
+    assert {*found["--no-refiner-guard"]} == {"proxy", "gateway serve"}
+    assert len({*found["--require-sources"].values()}) == 1
 
 
 def test_every_limit_is_an_option_of_its_kind() -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.cli.terminal.jsonl import BadLine, answer_stream
-from callwright.nouns.errors import CatalogError
+from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines
+from callwright.nouns.errors import CatalogError, ConfigError
 
 
 def _answers(lines: list[bytes]) -> list[dict[str, Any]]:
@@ -46,10 +47,37 @@ def test_every_line_is_answered_in_order_whatever_happens_to_the_others() -> Non
 
 
 @pytest.mark.parametrize(
-    ("lines", "code"), [(b"", 0), (b'{"id":1}\n', 0), (b"{\n{}\n", 0), (b"{\n[]\n", 1)]
+    ("lines", "code"),
+    [
+        (b"", 0),
+        (b'{"id":1}\n', 0),
+        (b"{\n{}\n", 1),
+        (b'{"id":1}\n{"id":2,"bad":true}\n{}', 1),
+    ],
 )
-def test_a_stream_of_which_no_line_could_be_answered_has_failed(lines: bytes, code: int) -> None:
-    assert answer_stream(lambda row: {}, io.BytesIO(lines), io.BytesIO()).exit_code == code
+def test_a_stream_with_an_error_or_a_rejected_call_has_failed(lines: bytes, code: int) -> None:
+    done = answer_stream(
+        lambda row: {"bad": "bad" in row},
+        io.BytesIO(lines),
+        io.BytesIO(),
+        is_rejected=lambda answer: bool(answer["bad"]),
+    )
+    assert done.exit_code == code
+
+
+def test_lines_come_from_the_named_file_or_the_reason_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(b"{}\n{}\n")
+    with open_lines(str(path)) as lines:
+        assert [*lines] == [b"{}\n", b"{}\n"]
+    for name in (str(tmp_path), str(tmp_path / "none.jsonl"), "x" * 5_000, "a\0b"):
+        with (
+            pytest.raises(ConfigError, match="--jsonl cannot read the file") as caught,
+            open_lines(name),
+        ):
+            raise AssertionError
+        assert "or none for standard input" in str(caught.value.hint)
+        assert len(str(caught.value)) < 300
 
 
 def test_the_id_comes_back_as_it_was_given() -> None:

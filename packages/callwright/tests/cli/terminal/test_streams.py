@@ -101,6 +101,7 @@ COMMANDS = [
     ["check", "-"],
     ["check", HOSTILE],
     ["check", "--jsonl", "--tools", "api.json"],
+    ["check", "--jsonl", HOSTILE],
     ["config", "--config", "bad.toml"],
     ["config", "--config", "model.toml"],
     ["run", HOSTILE, "--config", "model.toml", "--no-journal"],

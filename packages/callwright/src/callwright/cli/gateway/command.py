@@ -17,7 +17,7 @@ from callwright.cli.settings.options import (
     choose_log_format,
     group_options,
 )
-from callwright.cli.settings.refiner import RefinerOptions
+from callwright.cli.settings.refiner import ServedRefinerOptions
 
 _SERVE = "serve"
 
@@ -146,7 +146,7 @@ def serve_command(
     door: DoorOptions,
     approval: ApprovalOptions,
     exposure: ExposeOptions,
-    refiner: RefinerOptions,
+    refiner: ServedRefinerOptions,
     notes: NoteOptions,
 ) -> None:
     """Serve one MCP endpoint in front of all servers of a file."""

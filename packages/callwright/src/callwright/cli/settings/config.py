@@ -92,7 +92,7 @@ PROXY: Mapping[str, Key] = {
     "effects": Key("a list of texts", "as --effects"),
     "without": Key("a list of texts", "as --without", lambda: get_args(GuidedPart)),
     "reasks": Key("a whole number", "as --reasks", most=1_000),
-    "strict": Key("true or false", "as --strict"),
+    "strict": Key("true or false", "as --refused-as-text"),
     "overlay": Key("a text", "as --overlay", near=True),
     "model_profile": Key("a text", "as --model-profile", lambda: (*load_profiles(),)),
 }

@@ -53,6 +53,18 @@ class PlanStrategies(StrEnum):
     dag = "dag"
 
 
+def complete_setting(key: str) -> Callable[[], list[str]]:
+    """Return the completion of an option: the values that a setting of ``callwright.toml`` takes."""
+
+    def complete() -> list[str]:
+        from callwright.cli.settings.config import PROXY, SETTINGS
+
+        table, _, name = key.rpartition(".")
+        return [*(PROXY if table else SETTINGS)[name].options()]
+
+    return complete
+
+
 Tools = Annotated[
     list[str] | None,
     typer.Option(
@@ -86,7 +98,9 @@ Model = Annotated[
 Planner = Annotated[
     str | None,
     typer.Option(
-        "--planner", help=f"One of {', '.join(PLANNERS)}; or a model that plans, URL#MODEL."
+        "--planner",
+        help=f"One of {', '.join(PLANNERS)}; or a model that plans, URL#MODEL.",
+        autocompletion=complete_setting("planner"),
     ),
 ]
 Encoder = Annotated[
@@ -123,7 +137,11 @@ Trials = Annotated[
 ]
 Retrieval = Annotated[
     str | None,
-    typer.Option("--retrieval", help="How a shortlist is found; see retrieve --mode [lexical]."),
+    typer.Option(
+        "--retrieval",
+        help="How a shortlist is found; see retrieve --mode [lexical].",
+        autocompletion=complete_setting("retrieval"),
+    ),
 ]
 Strategy = Annotated[
     str | None,
@@ -131,7 +149,8 @@ Strategy = Annotated[
         help=(
             "layered (default), guided, dag, edges, compiler, react, dfsdt, code or"
             " toolmvr; docs/concepts.md has them all."
-        )
+        ),
+        autocompletion=complete_setting("strategy"),
     ),
 ]
 Instructions = Annotated[
@@ -146,6 +165,7 @@ ModelProfile = Annotated[
             "How much the model is shown and may write: small, medium or large; default: by the"
             " context and size that the endpoint states."
         ),
+        autocompletion=complete_setting("model_profile"),
     ),
 ]
 Repair = Annotated[
@@ -220,7 +240,11 @@ TraceFile = Annotated[Path | None, typer.Option(help="Write the trace here (JSON
 Html = Annotated[Path | None, typer.Option(help="Write the run page here.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the run as JSON.")]
 Jsonl = Annotated[
-    bool, typer.Option("--jsonl", help="JSON lines from stdin to stdout, one object a line.")
+    bool,
+    typer.Option(
+        "--jsonl",
+        help="JSON lines: read them from the named file or stdin, and write one for each to stdout.",
+    ),
 ]
 
 
@@ -249,7 +273,8 @@ Config = Annotated[
 _STRICT = Annotated[
     bool,
     typer.Option(
-        "--strict", help="Stop if a tool source cannot be opened, instead of continuing without it."
+        "--require-sources",
+        help="Stop if a tool source cannot be opened, instead of continuing without it.",
     ),
 ]
 Profile = Annotated[
@@ -259,7 +284,7 @@ Profile = Annotated[
 
 EVERY_SOURCE: ContextVar[bool] = ContextVar(
     "every_source", default=False
-)  # set by --strict while its command runs
+)  # set by --require-sources while its command runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,8 +522,8 @@ def _order_parameters(
 
 
 def add_strict_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command ``--strict``: where a tool source cannot be opened, it ends instead of going
-    on without it.
+    """Gives a command ``--require-sources``: where a tool source cannot be opened, it ends instead
+    of going on without it.
     """
 
     def with_strict(**given: Any) -> None:

@@ -1,4 +1,4 @@
-"""The options of a refiner, the same for ``refine``, ``proxy`` and ``gateway``."""
+"""The options of a refiner, for ``refine``, ``proxy`` and ``gateway``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ class RefinerOptions:
         ),
     ] = ""
     prompt: Annotated[
-        str, typer.Option(help="The refiner's prompt: paper, or short for small ones.")
+        str,
+        typer.Option(
+            help="The refiner's prompt: paper, or short for small ones.",
+            autocompletion=lambda: ["paper", "short"],
+        ),
     ] = "paper"
     refiner_tokens: Annotated[
         int,
@@ -69,3 +73,17 @@ class RefinerOptions:
             str(self.harm_bound) if self.harm_bound else "",
             not self.no_guard,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ServedRefinerOptions(RefinerOptions):
+    """The same where a server has guards of its own, of which ``--no-guard`` might speak."""
+
+    no_guard: Annotated[
+        bool,
+        typer.Option(
+            "--no-refiner-guard",
+            help="As in the paper: take every answer of the refiner that names offered tools. It"
+            " harms right calls, and may add writes.",
+        ),
+    ] = False

@@ -17,9 +17,10 @@ from callwright.cli.settings.options import (
     Tools,
     add_strict_option,
     choose_log_format,
+    complete_setting,
     group_options,
 )
-from callwright.cli.settings.refiner import RefinerOptions
+from callwright.cli.settings.refiner import ServedRefinerOptions
 
 
 @add_strict_option
@@ -84,7 +85,9 @@ class UpstreamOptions:
     model: Annotated[
         str | None, typer.Option(help="local or local:PATH: the embedded model as upstream.")
     ] = None
-    port: Annotated[int | None, typer.Option(help="Port to listen on [8787].")] = None
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on; 0: any that is free [8787].")
+    ] = None
     host: Annotated[
         str | None,
         typer.Option(help="Address to listen on; other than loopback needs a key [127.0.0.1]."),
@@ -111,13 +114,15 @@ class RepairOptions:
         str | None,
         typer.Option(
             help="Ask for calls by JSON schema: auto (default), on or off; native: lead upstreams"
-            " that call natively as well; text: the client's request first."
+            " that call natively as well; text: the client's request first.",
+            autocompletion=complete_setting("proxy.guided"),
         ),
     ] = None
     guard: Annotated[
         str | None,
         typer.Option(
-            help="Keep repeated and unstated writes back: auto (default), on, report or off."
+            help="Keep repeated and unstated writes back: auto (default), on, report or off.",
+            autocompletion=complete_setting("proxy.guard"),
         ),
     ] = None
     effects: Annotated[
@@ -131,7 +136,8 @@ class RepairOptions:
         list[str] | None,
         typer.Option(
             help="Leave a part of guided mode out: select, layers, prerequisites, wishes, unasked,"
-            " options, polling, question or answer. May be repeated."
+            " options, polling, question or answer. May be repeated.",
+            autocompletion=complete_setting("proxy.without"),
         ),
     ] = None
     reasks: Annotated[
@@ -140,7 +146,9 @@ class RepairOptions:
     ] = None
     strict: Annotated[
         bool | None,
-        typer.Option("--strict", help="Report refused calls as text instead of passing them on."),
+        typer.Option(
+            "--refused-as-text", help="Report refused calls as text instead of passing them on."
+        ),
     ] = None
     overlay: Overlay = None
     model_profile: Annotated[
@@ -149,6 +157,7 @@ class RepairOptions:
             "--model-profile",
             help="How much of tools an upstream is shown that guided mode leads, and how many calls"
             " it may make at once: small (default), medium or large.",
+            autocompletion=complete_setting("proxy.model_profile"),
         ),
     ] = None
 
@@ -184,7 +193,7 @@ class ServingOptions:
 def proxy_command(
     upstream: UpstreamOptions,
     repair: RepairOptions,
-    refiner: RefinerOptions,
+    refiner: ServedRefinerOptions,
     serving: ServingOptions,
     config: ConfigOptions,
 ) -> None:

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.control_characters import escape_controls
-from callwright.nouns.errors import CallwrightError
+from callwright.nouns.errors import CallwrightError, ConfigError
 from callwright.nouns.types import Json, JsonObject, to_canonical_json
 
 Handler = Callable[[JsonObject], JsonObject]
@@ -19,32 +21,63 @@ Handler = Callable[[JsonObject], JsonObject]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Number of lines, and how many of them were answered with an ``error``."""
+    """Number of lines, how many of them were answered with an ``error``, and how many hold a call
+    that was rejected.
+    """
 
     lines: int
     errors: int
+    rejected: int = 0
 
     @property
     def exit_code(self) -> int:
-        """1 where no line could be answered, though there were some."""
-        return int(0 < self.lines == self.errors)
+        """1 where a line could not be answered or a call was rejected, as for a single one."""
+        return int(self.errors + self.rejected > 0)
 
 
 class BadLine(Exception):
     """A line that is JSON but not the object the command takes; its text becomes the ``error``."""
 
 
+@contextmanager
+def open_lines(name: str | None) -> Iterator[BinaryIO]:
+    """Yield the lines of the file of this name, or of standard input for None and ``-``. Raises
+    ConfigError.
+    """
+    if name is None or name == "-":
+        if sys.stdin.isatty():
+            print("reading JSON lines from the keyboard; Ctrl-D ends them", file=sys.stderr)
+        yield sys.stdin.buffer
+        return
+    try:
+        file = Path(name).open("rb")  # noqa: SIM115 - an error of the body is none of the file
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", "") or error
+        raise ConfigError(
+            f"--jsonl cannot read the file {name[:80]}: {why}",
+            hint="name a file of JSON lines, or none for standard input",
+        ) from None
+    with file:
+        yield file
+
+
 def answer_stream(
-    handle: Handler, source: BinaryIO | None = None, target: BinaryIO | None = None
+    handle: Handler,
+    source: BinaryIO,
+    target: BinaryIO | None = None,
+    *,
+    is_rejected: Callable[[JsonObject], bool] = lambda _: False,
 ) -> Answered:
-    """Answer every line of ``source`` on ``target`` as it comes."""
-    if source is None and sys.stdin.isatty():
-        print("reading JSON lines from the keyboard; Ctrl-D ends them", file=sys.stderr)
-    source, target = source or sys.stdin.buffer, target or sys.stdout.buffer
-    lines = errors = 0
+    """Answer every line of ``source`` on ``target``, or standard output, as it comes.
+    ``is_rejected`` says of an answer whether it holds a call that was rejected.
+    """
+    target = target or sys.stdout.buffer
+    lines = errors = rejected = 0
     for answer in iter_answers(source, handle):
         lines += 1
-        errors += "error" in answer
+        is_error = "error" in answer
+        errors += is_error
+        rejected += not is_error and is_rejected(answer)
         target.write(encode_line(answer))
         target.flush()
     if errors:
@@ -52,7 +85,9 @@ def answer_stream(
             f'{errors} of {lines} lines could not be answered: their answers have an "error"',
             file=sys.stderr,
         )
-    return Answered(lines, errors)
+    if rejected:
+        print(f'{rejected} of {lines} lines hold rejected calls: see "violations"', file=sys.stderr)
+    return Answered(lines, errors, rejected)
 
 
 def iter_answers(lines: Iterable[bytes], handle: Handler) -> Iterator[JsonObject]:
