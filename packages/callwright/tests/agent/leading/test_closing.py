@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from callwright.agent.leading.closing import close_turn
+import pytest
+
+from callwright.agent.leading.closing import close_turn, say_freely
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.held_call import HeldCall
@@ -54,7 +56,7 @@ def close(made: LedContext, *replies: str) -> tuple[Answer, list[ChatRequest]]:
             asked.append(request)
             request = steps.send(Reply(left.pop(0)))
     except StopIteration as end:
-        return end.value.answer, asked
+        return end.value.join().answer, asked
 
 
 def test_the_answer_stands_behind_the_conversation() -> None:
@@ -96,6 +98,8 @@ def test_a_write_that_failed_is_told_before_the_user_is_asked() -> None:
 
 
 def test_small_talk_is_answered_in_words() -> None:
-    answer, asked = close(led(query="Good morning!", is_idle=True), " Good morning. ")
-    assert answer.text == "Good morning."
-    assert [m.content for m in asked[0].messages] == ["Good morning!"]
+    steps = say_freely(led(query="Good morning!", is_idle=True))
+    assert [m.content for m in next(steps).messages] == ["Good morning!"]
+    with pytest.raises(StopIteration) as end:
+        steps.send(Reply(" Good morning. "))
+    assert end.value.value == Answer("Good morning.")

@@ -15,6 +15,7 @@ from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.state import Asked, RunState
 from callwright.agent.step import Ask, Execute, Replied, Returned
+from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
     DESTRUCTIVE,
     READ,
@@ -214,6 +215,21 @@ def test_what_may_well_be_meant_is_not_held(query: str, codes: list[str], before
     assert sent == [" ".join(f'drop{{"code": "{code}"}}' for code in codes)]
 
 
+@pytest.mark.parametrize(
+    ("before", "is_held"),
+    [
+        ("Hello. Is there anything else that I can help you with?", True),
+        ("Which of them shall I drop?", False),
+        ("Do you mean the Plan or the Review?", False),
+        ("Gibt es sonst noch etwas, das ich für Sie tun kann?", False),  # not read
+    ],
+)
+def test_a_question_about_something_else_frees_no_deletion(before: str, is_held: bool) -> None:
+    replies = [drop("E-1"), drop("E-1")]
+    held, _ = carry_out("Drop the Review", *replies, records=THREE, before=before)
+    assert bool(held) is is_held
+
+
 LAMPS = (
     Tool("list_lamps", "Lists all lamps.", {"properties": {}}, effects=READ),
     Tool(
@@ -353,3 +369,18 @@ def test_a_model_without_probabilities_is_asked_for_one_letter_once() -> None:
     made_calls, sent, asked = play(made, replies, left("switch_lamp"))
     assert (made_calls, len(sent), len(asked)) == (True, 1, 2)
     assert made.is_silent
+
+
+def test_a_letter_that_is_known_is_not_asked_for_again() -> None:
+    first = lit("Which lamps are there?", ROOMS, wishes=("list the lamps",))
+    request = ChatRequest((Message("user", "Which?"),), "letter", max_tokens=1, top_logprobs=5)
+    steps = first.ask_letter(request)
+    reply = Reply("A", first_token={"A": 0.9})
+    next(steps)
+    with pytest.raises(StopIteration):
+        steps.send(Replied(reply))
+    again = lit("Which lamps are there?", ROOMS)
+    again.letters = first.letters
+    with pytest.raises(StopIteration) as end:
+        next(again.ask_letter(request))
+    assert end.value.value == reply

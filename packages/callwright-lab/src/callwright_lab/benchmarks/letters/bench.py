@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from callwright.agent.leading.unasked import (
     LEAST_BESIDE,
@@ -55,9 +56,9 @@ class Case:
     half: str
     text: str
     tools: tuple[Tool, ...]
-    done: tuple[str, ...]
-    write: str
     is_true: bool
+    done: tuple[str, ...] = ()
+    write: str = ""
 
     @property
     def id(self) -> str:
@@ -74,40 +75,28 @@ def load_cases() -> tuple[Case, ...]:
         name: Tool(name, row["about"], effects=READ if row["reads"] else WRITE)
         for name, row in rows["tools"].items()
     }
+
+    def build(kind: str, row: JsonObject, *names: str, **more: Any) -> Case:
+        return Case(kind, row["half"], row["text"], tuple(tools[name] for name in names), **more)
+
     sentences = [
-        Case(
-            "sentence",
-            row["half"],
-            row["text"],
-            tuple(tools[name] for name in row["tools"]),
-            tuple(row["done"]),
-            "",
-            row["is_true"],
-        )
+        build("sentence", row, *row["tools"], done=tuple(row["done"]), is_true=row["is_true"])
         for row in rows["sentences"]
     ]
     requests = [
-        Case(
+        build(
             "request" if all(rows["tools"][name]["reads"] for name in row["called"]) else "beside",
-            row["half"],
-            row["text"],
-            tuple(tools[name] for name in (*row["called"], row["write"])),
-            tuple(row["called"]),
+            row,
+            *row["called"],
             row["write"],
-            row["is_asked"],
+            done=tuple(row["called"]),
+            write=row["write"],
+            is_true=row["is_asked"],
         )
         for row in rows["requests"]
     ]
     wishes = [
-        Case(
-            "wish",
-            row["half"],
-            row["text"],
-            tuple(tools[name] for name in row["tools"]),
-            (),
-            row.get("wanted", ""),
-            "wanted" in row,
-        )
+        build("wish", row, *row["tools"], write=row.get("wanted", ""), is_true="wanted" in row)
         for row in rows["wishes"]
     ]
     return (*sentences, *requests, *wishes)

@@ -6,18 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from functools import partial
 
 from callwright.agent.answer_text import AnswerText
 from callwright.agent.execution.executor import Executor
 from callwright.agent.journal.ledger import Ledger
-from callwright.agent.leading.closing import add_question, ask_user, close_turn
+from callwright.agent.leading.closing import add_question, ask_user, close_turn, say_freely
 from callwright.agent.questions import Questions
 from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.step import StepContext
 from callwright.dataflow.prerequisites import list_reads
 from callwright.grounding import (
     LiveAnswer,
+    Words,
     WrittenAnswer,
     build_abstention,
     build_no_answer,
@@ -84,28 +84,34 @@ class Job(StepContext):
         # a refused second question must not lose the first answer
         repair_questions = 1 if self.questions.calls_left > 1 else 0
         skips, most = self.executor.missing, limits.result_chars
-        facts = None
-        if self.streamed is not None:
-            deeds = self.facts.led.build_deeds() if self.facts.led is not None else None
-            live = LiveAnswer(self.query, results, skips, deeds)
-            self.streamed.begin(live)
-            facts = live.facts
         led = self.facts.led
-        write = partial(
-            write_answer,
-            self.query,
-            results,
-            skips,
-            mode=self.mode,
-            char_limit=most,
-            repair_questions=repair_questions,
-            facts=facts,
-            prompt=self.shared_prompt if led is None else None,
-            answer_tokens=self.facts.profile.answer_tokens,
-        )
-        if led is not None:
-            return (yield from close_turn(led, write))
-        return (yield from self._ask_for_unstated((yield from write())))
+
+        def write(words: Words | None = None) -> Generator[ChatRequest, Reply, WrittenAnswer]:
+            facts = None
+            if self.streamed is not None:
+                live = LiveAnswer(self.query, results, skips, words.deeds if words else None)
+                self.streamed.begin(live)
+                facts = live.facts
+            return (
+                yield from write_answer(
+                    self.query,
+                    results,
+                    skips,
+                    mode=self.mode,
+                    char_limit=most,
+                    repair_questions=repair_questions,
+                    facts=facts,
+                    prompt=self.shared_prompt if led is None else None,
+                    answer_tokens=self.facts.profile.answer_tokens,
+                    words=words,
+                )
+            )
+
+        if led is None:
+            return (yield from self._ask_for_unstated((yield from write())))
+        if led.is_idle:
+            return WrittenAnswer((yield from say_freely(led)))
+        return (yield from close_turn(led, write)).join()
 
     def _ask_for_unstated(
         self, written: WrittenAnswer
@@ -117,7 +123,8 @@ class Job(StepContext):
         if not held or self.questions.calls_left < 1:
             return written
         talk = (*self.conversation, Message("user", self.asked))
-        asked = yield from ask_user(held, self, talk)
+        is_held = self.mode == "schema"
+        asked = yield from ask_user(held, self, talk, is_held_to_schema=is_held)
         if not asked:
             return written
         said = written.answer if self.executor.succeeded else Answer("")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 
 from callwright import prompts
 from callwright.agent.bind import Bound
@@ -45,7 +46,8 @@ class LedContext(StepContext):
     this round was asked about a call. ``leaves_out_unasked``: a write behind other calls is made
     only where the request asks for it. ``is_silent``: the model states no probabilities.
 
-    ``offered``: the tools that were chosen for the request.
+    ``offered``: the tools that were chosen for the request. ``letters``: the replies to questions
+    that stand alone, by their digests.
 
     ``held``: the calls of this round that were not made, and why; ``left``: those of earlier
     rounds, for want of a value; ``dropped``: equal calls, which are made once.
@@ -63,6 +65,7 @@ class LedContext(StepContext):
     left: tuple[HeldCall, ...] = ()
     offered: tuple[Tool, ...] = ()
     dropped: list[ToolCall] = field(default_factory=list)
+    letters: dict[bytes, Reply] = field(default_factory=dict)
 
     @property
     def is_held_to_schema(self) -> bool:
@@ -196,8 +199,14 @@ class LedContext(StepContext):
     def ask_letter(self, request: ChatRequest) -> Steps[Reply]:
         if self.is_silent:
             return Reply("")
+        text = "\n".join(message.content for message in request.messages)
+        key = sha256(text.encode()).digest()
+        if key in self.letters:
+            return self.letters[key]
         reply = yield from ask(request, None)
         self.is_silent = bool(reply.text) and not reply.first_token
+        if reply.first_token:
+            self.letters[key] = reply
         return reply
 
     def build_deeds(self) -> Deeds | None:

@@ -17,6 +17,7 @@ from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy, make_call_key
 from callwright.agent.leading.returned import Unlisted, find_unlisted
 from callwright.agent.leading.unasked import ask_share, find_doubt
+from callwright.agent.leading.user_question import list_used_words
 from callwright.agent.safety.held_call import OTHER_RECORD, UNASKED_WRITE, HeldCall
 from callwright.agent.safety.repeats import asks_user, only_thanks
 from callwright.agent.step import Execute, Returned, Steps
@@ -24,15 +25,18 @@ from callwright.dataflow.prerequisites import list_reads
 from callwright.language.thanks import is_only_greeting
 from callwright.language.tokens import split_tokens
 from callwright.nouns.types import Message, Skip, Tool, ToolCall, iter_scalars
+from callwright.repair.provenance.readable import reads_english
 from callwright.repair.provenance.records import (
     OtherRecord,
     find_other_record,
     list_made,
     shorten_record,
 )
+from callwright.repair.provenance.sources import ProvenanceIndex
 
 _UNASKED = "the request does not ask for it"
 _SHORT = 4  # words of a message that says nothing without the one before
+_TELLING = 4  # letters of a word that tells of what a record speaks
 _BEFORE = 300  # characters of that one
 
 
@@ -248,7 +252,7 @@ def _hold_unnamed(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[Too
         for call in calls
         if call.tool in destroying and (other := _find_unnamed(call, context)) is not None
     ]
-    if len(found) != 1 or asks_user(context.conversation):
+    if len(found) != 1 or _was_asked_which(*found[0], context):
         return calls
     call, other = found[0]
     reason = f"'{call.tool}' was not called with {_render_unnamed(other)}"
@@ -256,6 +260,20 @@ def _hold_unnamed(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[Too
     context.held.append(HeldCall(call, OTHER_RECORD, reason, missing=(other.key,), records=records))
     context.facts.skip([Skip(call.tool, reason, refused=True)])
     return tuple(one for one in calls if one is not call)
+
+
+def _was_asked_which(call: ToolCall, other: OtherRecord, context: LedContext) -> bool:
+    """Return True if the user may answer a question about such a call: one in English says a word
+    of its tool or of its records.
+    """
+    asked = _get_last_words(context)
+    if not asks_user(context.conversation) or not reads_english([asked]):
+        return asks_user(context.conversation)
+    said = ProvenanceIndex(asked)
+    tools = [tool for tool in context.tools if tool.name == call.tool]
+    records = " ".join(map(shorten_record, (other.record, other.meant)))
+    words = {word for word in split_tokens(records) if len(word) >= _TELLING}
+    return any(list_used_words(tool, said) for tool in tools) or any(map(said.mentions, words))
 
 
 def _find_unnamed(call: ToolCall, context: LedContext) -> OtherRecord | None:

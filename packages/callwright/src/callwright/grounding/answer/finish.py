@@ -141,12 +141,13 @@ def write_answer(
     written, edits, undone = _Written(is_in_words=words is not None), list[Edit](), list[str]()
     for position, draft in enumerate(drafts.statements):
         place = (position, len(drafts.statements))
-        if tools := (yield from _find_undone(draft, questions)):
+        verdict = check_statement(draft.text, facts, draft.results)
+        if tools := (yield from _find_undone(draft, verdict, questions)):
             statement, made = _deny_deed(draft, tools, facts, position)
             undone += tools
         else:
             statement, made, repair_questions = yield from _verify_statement(
-                draft, questions, request, reply, repair_questions, place
+                draft, verdict, questions, request, reply, repair_questions, place
             )
         if written.is_in_words and statement.support == "unsupported":
             verdict = GroundingResult("unsupported", [*statement.problems])
@@ -276,15 +277,15 @@ def _is_empty_reply(drafts: Drafts) -> bool:
 
 def _verify_statement(
     draft: Draft,
+    verdict: GroundingResult,
     questions: Questions,
     request: ChatRequest,
     reply: Reply,
     repair_questions: int,
     place: tuple[int, int],
 ) -> Generator[ChatRequest, Reply, tuple[Statement, list[Edit], int]]:
-    """Check one statement; repair it by rule, else by one question, else mark it."""
+    """Repair a statement that does not hold by rule, else by one question, else mark it."""
     position, facts = place[0], questions.facts
-    verdict = check_statement(draft.text, facts, draft.results)
     why = explain_non_answer(draft.text, facts)
     echo = bool(why)
     if echo:
@@ -321,13 +322,13 @@ def _verify_statement(
 
 
 def _find_undone(
-    draft: Draft, questions: Questions
+    draft: Draft, verdict: GroundingResult, questions: Questions
 ) -> Generator[ChatRequest, Reply, tuple[str, ...]]:
     """The tools that did not do what a statement tells of; () where none is in question."""
     deeds, facts = questions.deeds, questions.facts
-    if deeds is None or explain_non_answer(draft.text, facts):
+    if deeds is None or not deeds.is_in_question(verdict, facts.query):
         return ()
-    if not deeds.is_in_question(check_statement(draft.text, facts, draft.results), facts.query):
+    if explain_non_answer(draft.text, facts):
         return ()
     return deeds.read_reply((yield deeds.ask(draft.text)))
 

@@ -67,6 +67,8 @@ class Toolset:
     decided: dict[bytes, DecidedBefore] = field(default_factory=dict, compare=False)
     # a question without a conversation -> the share that the upstream gave a value
     shares: dict[str, float] = field(default_factory=dict, compare=False)
+    # a model -> digest of a question that stands alone -> its reply
+    letters: dict[str, dict[bytes, Reply]] = field(default_factory=dict, compare=False)
     # the models that state no probabilities: they are not asked for them again
     silent: set[str] = field(default_factory=set, compare=False)
     _parts: dict[frozenset[str], Toolset] = field(default_factory=dict, compare=False, repr=False)
@@ -248,6 +250,13 @@ class Context:
     def may_ask_for_shares(self) -> bool:
         """Return True if the upstream may be asked how likely it holds an answer, and may tell."""
         return str(self.body.get("model")) not in self.toolset.silent and not self.holds_media
+
+    @property
+    def letters(self) -> dict[bytes, Reply]:
+        """The upstream's replies to questions that stand alone, by their digests; shared by all
+        requests with these tools.
+        """
+        return self.toolset.letters.setdefault(str(self.body.get("model")), {})
 
     def note_shares(self, reply: Reply) -> None:
         """Ask an upstream for none again that stated none in a reply; an empty one says nothing."""

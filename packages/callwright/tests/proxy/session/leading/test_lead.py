@@ -574,3 +574,26 @@ def test_the_wishes_of_the_first_reply_are_remembered_between_requests() -> None
         for _ in range(3):
             steps.send(Reply(stated))
     assert recall_decided(first).stated == ("delete_event(V-2)", "list_events(2026-03-13)")
+
+
+def count_letters(asked: Context, *replies: str) -> int:
+    """The questions for one letter on the way to the end."""
+    steps, left, letters = lead(asked), [*replies], 0
+    with suppress(StopIteration):
+        question = next(steps)
+        while True:
+            is_letter = question.kind == "option"
+            letters += is_letter
+            said = Reply("B", first_token={"A": 0.1, "B": 0.8}) if is_letter else None
+            question = steps.send(said or Reply(left.pop(0)))
+    return letters
+
+
+def test_a_letter_of_an_earlier_request_is_not_asked_for_again() -> None:
+    begun = user("Which meetings are there on 2026-03-13?")
+    given = {"date": "2026-03-13"}
+    assert count_letters(context(begun, tools=EVENTS), calls(("list_events", given))) == 0
+    listed = [begun, *made("list_events", given, '[{"event_id": "V-7", "title": "Fire drill"}]')]
+    replies = delete("V-7"), NO_CALL, NO_CALL, "It is the fire drill."
+    counts = [count_letters(context(*listed, tools=EVENTS), *replies) for _ in range(2)]
+    assert counts[0] > counts[1] == 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 from callwright.agent.leading.forms import read_guided_calls
 from callwright.agent.leading.led_context import LedContext
@@ -33,18 +33,15 @@ from callwright.agent.step import (
 from callwright.models.chat import messages_out
 from callwright.models.grammar import build_grammar
 from callwright.nouns.plan import Plan
-from callwright.nouns.protocols import ChatRequest, ReplyMode
 from callwright.nouns.trace import Trace
-from callwright.nouns.types import JsonObject, Reply, Skip, Tool, ToolCall
-from callwright.proxy.session import followup, words
+from callwright.nouns.types import JsonObject, Reply, Tool, ToolCall
+from callwright.proxy.session import followup
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, DecidedBefore
 from callwright.proxy.session.decision.decide import decide_calls
 from callwright.proxy.session.decision.decision import Decision, Found, Question
-from callwright.proxy.session.leading import guided, user_question
-
-if TYPE_CHECKING:
-    from callwright.grounding import WrittenAnswer
+from callwright.proxy.session.leading import guided
+from callwright.proxy.session.leading.closing import Closing
 
 C = TypeVar("C", bound=StepContext)
 _REMEMBERED = 256  # requests for each list of tools
@@ -99,11 +96,12 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     led = build_context(context, ClientContext)
     led.form = guided.build_form(context, is_led=True)
     led.leaves_out_unasked = "unasked" not in context.settings.without and context.guard == "act"
-    led.is_silent = not context.may_ask_for_shares
+    led.is_silent, led.letters = not context.may_ask_for_shares, context.letters
     led.wishes, led.left, led.stated = before.wishes, before.left, before.stated
     yield from _carry_out_steps(take_round(policy, led), context, policy, led, made)
     decided = DecidedBefore(policy.chosen, policy.intended, led.wishes, led.list_left(), led.stated)
     remember_decided(context, decided)
+    _forget_oldest(context.letters)
     made.dropped = led.dropped
     made.held += [one for one in led.held if one.rule == UNASKED_WRITE]
     told = [event.data["text"] for event in led.trace.events if event.kind == "note"]
@@ -115,53 +113,38 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     if policy.chosen is not None:
         made.notes.append(f"chosen: {', '.join(policy.chosen) or 'no tool'}")
     if made.is_readable and made.decision is None:
-        yield from _answer_or_ask(context, led, policy, made)
+        yield from _end_turn(context, led, policy, made)
     return made
 
 
-def _answer_or_ask(
+def _end_turn(
     context: Context, led: LedContext, policy: LeadPolicy, made: Lead
 ) -> Generator[Question, Reply, None]:
     """Decide on what is said where no call is left: the checked answer, and a question for what
-    only the user can know.
+    only the user can know. What the answer itself says is missing is fetched first.
     """
-    without = context.settings.without
-    unstated = led.list_unstated()
-    said: list[str] = []
-    if is_answered_by_engine(context) and not (unstated and not led.has_news()):
-        written = yield from write_answer(context, led, made, policy.tools)
-        answer = written.answer if written is not None else None
-        is_open = answer is not None and answer.missing and not led.has_failed_write()
-        if written is not None and is_open and not unstated:
-            points = [context.query] if led.came_to_nothing() else [*written.answer.missing]
-            undone = () if written.missing else written.undone
-            points = [context.query] if undone else points
-            missing = carry_on(policy.fetch_missing(led, points, undone), policy, led)
-            yield from _carry_out_steps(missing, context, policy, led, made)
-            made.is_readable = True  # there is an answer, whatever came of that
+    closing = Closing(context, led, made.problems, policy.tools)
+    ending = yield from closing.close(may_ask="question" not in context.settings.without)
+    made.reply = closing.reply
+    written = ending.written
+    is_open = written is not None and written.answer.missing and not led.has_failed_write()
+    if written is not None and is_open and not ending.unstated:
+        points = [context.query] if led.came_to_nothing() else [*written.answer.missing]
+        undone = () if written.missing else written.undone
+        points = [context.query] if undone else points
+        missing = carry_on(policy.fetch_missing(led, points, undone), policy, led)
+        yield from _carry_out_steps(missing, context, policy, led, made)
+        made.is_readable = True  # there is an answer, whatever came of that
         if made.decision is not None:
             return
-        if answer is not None:
-            made.notes.append("answer: checked against the results")
-            said, edits = [answer.text], [*answer.edits]
-            made.decision = Decision(text=[answer.text], edits=edits)
-    if unstated and "question" not in without:
-        asked = yield from _ask_user(context, unstated, made)
-        if asked:
-            made.notes.append("question: for what only the user can tell")
-            made.decision = made.decision or Decision()
-            made.decision.text = ["\n\n".join([*said, asked])]
-
-
-def _ask_user(
-    context: Context, held: Sequence[HeldCall], made: Lead
-) -> Generator[Question, Reply, str]:
-    """A question to the user for the values that nothing states; "" where the upstream has none."""
-    question = user_question.ask_about(held, context)
-    if not question.open:
-        return question.fixed_text
-    made.reply = yield Question("words", user_question.build_body(question, context))
-    return question.read_reply(made.reply.text)
+    said = [text for text in (written.answer.text if written else "", ending.asked) if text]
+    if written is not None:
+        made.notes.append("answer: checked against the results")
+    if ending.asked:
+        made.notes.append("question: for what only the user can tell")
+    if said:
+        edits = [*written.answer.edits] if written is not None else []
+        made.decision = Decision(text=["\n\n".join(said)], edits=edits)
 
 
 def _carry_out_steps(
@@ -179,74 +162,6 @@ def _carry_out_steps(
         return
     finally:
         steps.close()
-
-
-def is_answered_by_engine(context: Context) -> bool:
-    """Return True if the answer from results is written by the engine: not where the client asks
-    for JSON of its own form, or where an image may say more than the results.
-    """
-    wants_json = words.wants_json(context.body.get("response_format"))
-    is_left = "answer" in context.settings.without or context.holds_media
-    return not is_left and not wants_json
-
-
-def write_answer(
-    context: Context, led: LedContext, made: Lead, shown: Sequence[Tool] = ()
-) -> Generator[Question, Reply, WrittenAnswer | None]:
-    """The answer from the results of this turn, in the user's language, every statement of it
-    checked; None where there is no result to answer from, and the model speaks for itself. A small
-    model tells of a write that failed as if it were done, so that is told without it. ``shown``:
-    the tools of which the questions for calls tell.
-    """
-    state = context.state
-    if not any(result.ok for result in state.results):
-        return None
-    from callwright.grounding import DEED, LiveAnswer, Words, WrittenAnswer, report_outcome
-    from callwright.grounding import write_answer as write_from_results
-
-    query, results = state.asked.query, state.results
-    if led.has_failed_write():
-        return WrittenAnswer(report_outcome(results, query))
-    skips = [Skip("", problem, refused=True) for problem in dict.fromkeys(made.problems)]
-    deeds = led.build_deeds() if context.may_ask_for_shares else None
-    live = LiveAnswer(query, results, skips, deeds)
-    mode: ReplyMode = "schema" if context.schema else "text"
-    words_in = Words(context.spoken, led.has_written(), deeds)
-    dialogue = write_from_results(
-        query, results, skips, mode=mode, facts=live.facts, words=words_in
-    )
-    try:
-        request = next(dialogue)
-        while True:
-            if request.purpose == DEED:
-                body = followup.build_letter_body(request, context)
-            else:
-                body = _build_body_behind(request, context, shown)
-            read = live.read if request.purpose == "answer" else None
-            made.reply = yield Question("words", body, read)
-            is_form = request.schema is None or made.reply.text.lstrip().startswith("{")
-            if request.purpose == "answer" and not is_form:
-                return None  # it does not follow the schema: its own words are as good
-            if request.purpose == DEED:
-                context.note_shares(made.reply)
-            request = dialogue.send(made.reply)
-    except StopIteration as done:
-        written: WrittenAnswer = done.value
-    finally:
-        dialogue.close()
-    return written if written.answer.text.strip() else None
-
-
-def _build_body_behind(request: ChatRequest, context: Context, shown: Sequence[Tool]) -> JsonObject:
-    """A question of our own behind the client's conversation, which begins as those for calls
-    do.
-    """
-    body = followup.copy_settings(context)
-    begun = guided.begin_messages(context, shown) if shown else context.body["messages"]
-    body["messages"] = [*begun, *messages_out(request.messages)]
-    if request.schema is not None:
-        return followup.hold_to_schema(body, request.schema, context, request.max_tokens)
-    return followup.limit_reply(body, request.max_tokens)
 
 
 def build_context(context: Context, kind: type[C]) -> C:
@@ -340,6 +255,10 @@ def remember_decided(context: Context, decided: DecidedBefore) -> None:
         known.pop(_make_key(context), None)
         return
     known[_make_key(context)] = decided._replace(seen=_list_seen(context))
+    _forget_oldest(known)
+
+
+def _forget_oldest(known: dict[bytes, Any]) -> None:
     while len(known) > _REMEMBERED:
         known.pop(next(iter(known)))
 

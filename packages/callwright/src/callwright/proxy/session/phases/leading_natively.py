@@ -16,12 +16,8 @@ from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import Decision
 from callwright.proxy.session.decision.dropped import list_withheld
 from callwright.proxy.session.events import SendUpstream
-from callwright.proxy.session.leading.lead import (
-    Lead,
-    build_context,
-    is_answered_by_engine,
-    write_answer,
-)
+from callwright.proxy.session.leading.closing import Closing, is_answered_by_engine
+from callwright.proxy.session.leading.lead import Lead, build_context
 from callwright.proxy.session.phases.answering import (
     CameWhole,
     ask_freely,
@@ -105,7 +101,8 @@ def _ask_and_check(
         return
     if not came.find_calls() and not _is_supported(came, context):
         lead, led = Lead(), build_context(context, LedContext)
-        written = yield from answer_questions(transaction, write_answer(context, led, lead))
+        closing = Closing(context, led).close(may_ask=False)
+        written = (yield from answer_questions(transaction, closing)).written
         if written is not None:
             answer = written.answer
             lead.decision = Decision(text=[answer.text], edits=[*answer.edits])
