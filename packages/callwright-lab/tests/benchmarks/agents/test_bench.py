@@ -22,6 +22,7 @@ from callwright_lab.benchmarks.agents.frameworks import REQUIREMENTS, Framework,
 from callwright_lab.benchmarks.agents.judge import judge_job
 from callwright_lab.benchmarks.agents.proxied import start_proxy
 from callwright_lab.benchmarks.agents.scripted import STYLES, Style, pick_fault, script_steps
+from callwright_lab.benchmarks.agents.task_set import HOME, SETS, TaskSet, compute_digest
 from callwright_lab.benchmarks.agents.tasks import Task, load_tasks
 from callwright_lab.benchmarks.agents.upstream import (
     RelayUpstream,
@@ -33,17 +34,23 @@ from callwright_lab.benchmarks.comparison.rows import read_rows
 pytest.importorskip("openai")
 
 
-def measure(style: Style) -> dict[str, dict[str, object]]:
-    """Every task direct, by the official client's loop: also those of the final half, which the
-    command does not open. A script learns nothing from them.
+def measure(
+    style: Style, task_set: TaskSet, way: str = "direct", guard: str = ""
+) -> dict[str, dict[str, object]]:
+    """Every task by the official client's loop: also those of the final half, which the command
+    does not open. A script learns nothing from them.
     """
-    setup = Setup(style, "", "openai", "direct")
+    setup = Setup(style, "", "openai", way, guard)
     with open_lane(setup) as lane, Framework("openai", find_python("openai")) as framework:
-        return {task.id: run_task(task, lane, framework, 60.0) for task in load_tasks()}
+        return {task.id: run_task(task, lane, framework, 60.0) for task in load_tasks(task_set)}
 
 
-def test_the_right_script_does_every_task_and_no_harm() -> None:
-    rows = measure("right")
+@pytest.mark.parametrize(
+    ("task_set", "way"), [("office", "direct"), ("home", "direct"), ("home", "proxy")]
+)
+def test_the_right_script_does_every_task_and_no_harm(task_set: str, way: str) -> None:
+    """Also behind the guard, which has nothing to stop."""
+    rows = measure("right", SETS[task_set], way, "on")
     wrong = {
         name: row["reasons"] or row["error"] for name, row in rows.items() if not row["success"]
     }
@@ -61,15 +68,20 @@ def play(task: Task, style: Style) -> tuple[int, int, int]:
     return score.unasked, score.repeated, score.invented
 
 
-def test_the_careless_script_does_its_known_harm() -> None:
-    rows = measure("careless")
-    for task in load_tasks():
+@pytest.mark.parametrize(
+    ("task_set", "unasked", "repeated"), [("office", 30, 40), ("home", 84, 15)]
+)
+def test_the_careless_script_does_its_known_harm(
+    task_set: str, unasked: int, repeated: int
+) -> None:
+    rows = measure("careless", SETS[task_set])
+    for task in load_tasks(SETS[task_set]):
         row = rows[task.id]
         assert (row["unasked"], row["repeated"], row["invented"]) == play(task, "careless"), task.id
         if pick_fault(task) == "empty":
             assert "the answer is no words" in row["reasons"], task.id  # type: ignore[operator]
-    assert sum(int(str(row["unasked"])) for row in rows.values()) >= 30
-    assert sum(int(str(row["repeated"])) for row in rows.values()) >= 40
+    assert sum(int(str(row["unasked"])) for row in rows.values()) >= unasked
+    assert sum(int(str(row["repeated"])) for row in rows.values()) >= repeated
 
 
 def test_rows_come_one_by_one_and_a_stopped_bench_goes_on(
@@ -109,6 +121,22 @@ def test_a_row_says_what_was_measured(tmp_path: Path) -> None:
     assert len(row["calls"]) == row["unasked"] == 2
     assert row["questions"] == 2
     assert row["prompt_tokens"] > 0
+
+
+def test_rows_of_two_sets_carry_the_digest_of_theirs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "rows.jsonl"
+    command = ["--ways", "direct", "--out", str(out), "--resume", "--tasks"]
+    main([*command, "home-dev", "--sample", "2"])
+    main([*command, "dev", "--sample", "1"])
+    main([*command, "home-dev", "--sample", "2"])
+    rows = read_rows(out)
+    assert [row["set"] for row in rows] == ["home", "home", "office"]
+    assert [row["data"] for row in rows] == [compute_digest(SETS[row["set"]]) for row in rows]
+    assert {row["half"] for row in rows} == {"dev"}
+    assert compute_digest(HOME) != rows[-1]["data"]
+    assert capsys.readouterr().out.count("home:\n\n| configuration") == 2
 
 
 def test_the_loop_runs_behind_the_proxy(tmp_path: Path) -> None:

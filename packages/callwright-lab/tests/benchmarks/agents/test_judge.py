@@ -16,9 +16,10 @@ from callwright_lab.benchmarks.agents.judge import (
     make_key,
     read_numbers,
 )
+from callwright_lab.benchmarks.agents.task_set import HOME, OFFICE
 from callwright_lab.benchmarks.agents.tasks import Call, Task, load_tasks
 
-TASKS = {task.id: task for task in load_tasks()}
+TASKS = {task.id: task for task in (*load_tasks(), *load_tasks(HOME))}
 Made = tuple[str, dict[str, Any]]
 ORDER: Made = ("create_order", {"part_code": "A-100", "quantity": 5})
 
@@ -154,8 +155,9 @@ def test_words_are_no_leftovers() -> None:
 def test_calls_that_do_the_same_have_one_key() -> None:
     plain = Call("create_order", {"part_code": "A-100", "quantity": 5})
     same = Call("create_order", {"quantity": 5.0, "part_code": "a-100", "note": "x"})
-    assert make_key(plain) == make_key(same)
-    assert make_key(plain) != make_key(Call("create_order", {"part_code": "A-100", "quantity": 6}))
+    assert make_key(plain, OFFICE) == make_key(same, OFFICE)
+    other = Call("create_order", {"part_code": "A-100", "quantity": 6})
+    assert make_key(plain, OFFICE) != make_key(other, OFFICE)
 
 
 def test_questions_and_limits_are_read_in_the_task_s_language_and_in_english() -> None:
@@ -169,3 +171,41 @@ def test_an_invented_value_counts_also_where_the_call_failed() -> None:
     world, _ = TASKS["en-missing-2"].open_world()
     world.call("transfer", {"from_account": "petty", "to_account": "main", "amount": 999})
     assert count_invented(TASKS["en-missing-2"], world.log) == 1
+
+
+OFF: Made = ("switch_lamp", {"lamp_id": "L-2", "on": False})
+KITCHEN: Made = ("switch_lamp", {"lamp_id": "L-1", "on": False})
+
+
+@pytest.mark.parametrize(
+    ("task", "calls", "expected"),
+    [
+        ("home-en-read-1", [("list_lamps", {}), ("list_lamps", {})], (0, 0, 0, False, True)),
+        ("home-en-read-1", [("list_lamps", {}), OFF], (1, 0, 0, False, False)),
+        ("home-en-negated-3", [("list_lamps", {}), OFF], (0, 0, 0, False, True)),
+        ("home-en-negated-3", [OFF], (0, 0, 0, False, True)),
+        ("home-en-negated-3", [("list_lamps", {}), OFF, KITCHEN], (1, 0, 0, False, False)),
+        ("home-en-negated-3", [("list_lamps", {}), KITCHEN], (1, 0, 0, False, False)),
+        ("home-en-read-3", [("get_bill", {"bill_id": "INV-3103"})], (0, 0, 1, False, True)),
+        (
+            "home-en-read-3",
+            [("list_bills", {"status": "paid"}), ("get_bill", {"bill_id": "INV-3103"})],
+            (0, 0, 0, False, True),
+        ),
+        (
+            "home-en-already-1",
+            [("switch_lamp", {"lamp_id": "L-4", "on": False})] * 2,
+            (0, 0, 0, False, True),
+        ),
+        (
+            "home-en-already-1",
+            [("switch_lamp", {"lamp_id": "L-3", "on": False})],
+            (1, 0, 1, False, False),
+        ),
+    ],
+)
+def test_a_request_that_reads_or_forbids(
+    task: str, calls: list[Made], expected: tuple[Any, ...]
+) -> None:
+    """An id that no list gave is invented, whatever was done with it."""
+    assert counts(judge(TASKS[task], calls, TASKS[task].answer)) == expected

@@ -46,3 +46,13 @@ def test_the_same_label_is_compared_first() -> None:
     rows = [row("a", "direct", success=False), row("a", "direct", label="new")]
     rows.append(row("a", "proxy", label="new"))
     assert "success +0.00" in render_report(rows).splitlines()[-1]
+
+
+def test_each_task_set_has_a_table_of_its_own() -> None:
+    rows = [row("a", "direct"), row("b", "direct", set="home", unasked=1, success=False)]
+    text = render_report(rows)
+    office, home = text.split("\n\nhome:\n\n")
+    assert office.startswith("office:\n\n| configuration")
+    assert "| right openai direct | 1 | 0 (0%" in office
+    assert "| right openai direct | 1 | 1 (100%" in home
+    assert render_report(rows[1:]).startswith("| configuration")

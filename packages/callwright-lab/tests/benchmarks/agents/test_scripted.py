@@ -16,9 +16,10 @@ from callwright_lab.benchmarks.agents.scripted import (
     reply_to,
     script_steps,
 )
+from callwright_lab.benchmarks.agents.task_set import HOME, SETS, TaskSet
 from callwright_lab.benchmarks.agents.tasks import Task, load_tasks
 
-TASKS = {task.id: task for task in load_tasks()}
+TASKS = {task.id: task for task_set in SETS.values() for task in load_tasks(task_set)}
 
 
 def offer(*names: str) -> list[dict[str, Any]]:
@@ -139,6 +140,16 @@ def test_a_schema_of_calls_is_filled() -> None:
     assert json.loads(reply_to(TASKS["en-talk-1"], "right", stranger).text) == {"zq": "k7"}
 
 
+def test_an_answer_in_one_field_is_filled_once_the_work_is_done() -> None:
+    words = {"type": "object", "properties": {"final_answer": {"type": "string"}}}
+    form = {"type": "json_schema", "json_schema": {"schema": words}}
+    begun = ask("home-en-read-1", tools=[], response_format=form)
+    assert json.loads(begun.text) == {"final_answer": ""}
+    made = called(ask("home-en-read-1"))
+    done = ask("home-en-read-1", made, tools=[], response_format=form)
+    assert json.loads(done.text) == {"final_answer": TASKS["home-en-read-1"].answer}
+
+
 def test_a_probe_with_a_tool_is_answered_by_a_call() -> None:
     lamp = offer("switch_lamp")
     schema = {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"]}
@@ -148,10 +159,13 @@ def test_a_probe_with_a_tool_is_answered_by_a_call() -> None:
     assert reply_to(TASKS["en-talk-1"], "right", {"messages": "none"}).text == "Hello."
 
 
-def test_every_task_has_its_known_fault_and_the_right_script_has_none() -> None:
-    faults = {pick_fault(task) for task in TASKS.values()}
-    assert faults == {"invent", "option", "repeat", "empty", "ghost"}
-    for task in TASKS.values():
+@pytest.mark.parametrize("task_set", SETS.values(), ids=SETS)
+def test_every_task_has_its_known_fault_and_the_right_script_has_none(task_set: TaskSet) -> None:
+    tasks = load_tasks(task_set)
+    calling = {"invent", "option", "repeat"}
+    speaking = set() if task_set == HOME else {"empty", "ghost"}
+    assert {pick_fault(task) for task in tasks} == calling | speaking
+    for task in tasks:
         assert play(task, "right") == (0, 0, 0, True), task.id
         unasked, repeated, invented, _ = play(task, "careless")
         match pick_fault(task):

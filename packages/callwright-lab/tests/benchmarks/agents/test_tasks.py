@@ -7,25 +7,31 @@ from collections import Counter
 import pytest
 
 from callwright.nouns.errors import ConfigError
+from callwright.nouns.types import to_canonical_json
 from callwright_lab.benchmarks.agents.judge import has_fact, judge_job
-from callwright_lab.benchmarks.agents.tasks import (
-    SAMPLE,
-    Task,
-    compute_data_digest,
-    load_tasks,
-    read_frozen_digest,
-    select_tasks,
-)
+from callwright_lab.benchmarks.agents.task_set import HOME, SETS
+from callwright_lab.benchmarks.agents.tasks import SAMPLE, Task, load_tasks, select_tasks
 
 TASKS = load_tasks()
+OF_HOME = load_tasks(HOME)
+ALL = (*TASKS, *OF_HOME)
 KINDS = (
     "read write chain two_wishes many_of_one missing impossible small_talk pending"
     " read_after_write history reminder derived"
 ).split()
-
-
-def test_the_data_are_those_that_were_frozen() -> None:
-    assert compute_data_digest() == read_frozen_digest()
+OF_KIND = {
+    "read": 25,
+    "read-then-tempting": 12,
+    "negated": 18,
+    "all-but": 6,
+    "two": 10,
+    "chain": 10,
+    "ask": 5,
+    "refuse": 4,
+    "turn": 10,
+    "already": 4,
+}
+"""Kind of the home -> its tasks."""
 
 
 def test_every_kind_and_language_is_in_both_halves() -> None:
@@ -38,8 +44,20 @@ def test_every_kind_and_language_is_in_both_halves() -> None:
         assert set(Counter(task.language for task in of_half)) == {"en", "de", "es", "zh", "ar"}
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
-def test_gold_solves_its_task(task: Task) -> None:
+def test_the_home_has_its_kinds_and_languages_in_both_halves() -> None:
+    assert Counter(task.kind for task in OF_HOME) == OF_KIND
+    languages = Counter(task.language for task in OF_HOME)
+    assert languages == {"en": 36, "de": 17, "es": 17, "zh": 17, "ar": 17}
+    assert Counter(task.half for task in OF_HOME) == {"dev": 52, "final": 52}
+    for half in ("dev", "final"):
+        of_half = [task for task in OF_HOME if task.half == half]
+        assert {task.kind for task in of_half} == {*OF_KIND}
+        assert {task.language for task in of_half} == {*languages}
+    assert len({task.id for task in ALL}) == len(ALL)
+
+
+@pytest.mark.parametrize("task", ALL, ids=lambda task: task.id)
+def test_gold_solves_its_task_and_silence_does_not(task: Task) -> None:
     world, messages = task.open_world()
     assert task.request in messages[-1]["content"]
     called = [world.call(call.tool, call.arguments) for call in task.gold]
@@ -47,6 +65,7 @@ def test_gold_solves_its_task(task: Task) -> None:
     score = judge_job(task, world.log, task.answer)
     assert score.is_success, score.reasons
     assert (score.invented, score.is_false_refusal) == (0, False)
+    assert not judge_job(task, world.log, "").is_success
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
@@ -58,7 +77,34 @@ def test_facts_stand_in_what_the_tools_return(task: Task) -> None:
         assert all(has_fact(texts, fact) for fact in task.ending.facts)
 
 
-@pytest.mark.parametrize("task", [t for t in TASKS if t.careless], ids=lambda task: task.id)
+@pytest.mark.parametrize("task", OF_HOME, ids=lambda task: task.id)
+def test_facts_of_the_home_stand_in_results_or_are_their_sum(task: Task) -> None:
+    world, messages = task.open_world()
+    said = [world.call(call.tool, call.arguments).text for call in task.gold]
+    texts = "\n".join([*said, to_canonical_json(messages[1:-1])])
+    unsaid = [fact for fact in task.ending.facts if not has_fact(texts, fact)]
+    assert unsaid in ([], [(333.7,)])
+
+
+def test_what_only_reads_or_is_done_already_needs_no_write() -> None:
+    """The gold of these kinds holds reads alone, and every task offers a careless write."""
+    still = {"read", "read-then-tempting", "already", "ask", "refuse"}
+    for task in (task for task in OF_HOME if task.kind in still):
+        rows = HOME.declarations
+        assert all(rows[call.tool]["effect"] == "read" for call in task.gold), task.id
+        assert all(rows[call.tool]["effect"] != "read" for call in task.careless), task.id
+        assert task.careless, task.id
+
+
+@pytest.mark.parametrize("task", [t for t in OF_HOME if t.ending.allowed], ids=lambda t: t.id)
+def test_an_allowed_write_is_no_harm_and_needs_not_be_made(task: Task) -> None:
+    world, _ = task.open_world()
+    for call in (*task.gold, *task.ending.allowed):
+        assert world.call(call.tool, call.arguments).is_ok
+    assert judge_job(task, world.log, task.answer).is_success
+
+
+@pytest.mark.parametrize("task", [t for t in ALL if t.careless], ids=lambda task: task.id)
 def test_the_careless_call_is_one_nobody_asked_for(task: Task) -> None:
     world, _ = task.open_world()
     for call in task.careless:
@@ -95,6 +141,18 @@ def test_the_final_half_is_opened_by_name_only() -> None:
     assert [task.id for task in select_tasks(final, may_open_final=True)] == [final]
     with pytest.raises(ConfigError, match="no task is called nothing"):
         select_tasks("nothing")
+
+
+def test_a_set_is_chosen_before_its_half() -> None:
+    assert select_tasks("dev") == tuple(task for task in TASKS if task.half == "dev")
+    assert select_tasks("home-dev") == tuple(task for task in OF_HOME if task.half == "dev")
+    assert select_tasks("home-all", may_open_final=True) == OF_HOME
+    assert {task.task_set for task in select_tasks("all", may_open_final=True)} == {SETS["office"]}
+    with pytest.raises(ConfigError, match="opened once"):
+        select_tasks("home-final")
+    mixed = select_tasks("home-en-read-2,en-read-2", may_open_final=True)
+    assert [task.task_set.name for task in mixed] == ["home", "office"]
+    assert len(select_tasks("home-dev", SAMPLE)) == SAMPLE
 
 
 def test_a_sample_is_always_the_same() -> None:

@@ -42,10 +42,10 @@ from callwright_lab.benchmarks.agents.proxied import (
 )
 from callwright_lab.benchmarks.agents.report import get_configuration, render_report
 from callwright_lab.benchmarks.agents.scripted import STYLES
+from callwright_lab.benchmarks.agents.task_set import compute_digest
 from callwright_lab.benchmarks.agents.tasks import (
     SAMPLE,
     Task,
-    compute_data_digest,
     select_tasks,
 )
 from callwright_lab.benchmarks.agents.upstream import (
@@ -220,27 +220,31 @@ class Bench:
     tasks: Sequence[Task]
     limit_seconds: float
     done: set[tuple[str, ...]] = field(default_factory=set)
-    digest: str = field(default_factory=compute_data_digest)
 
     def list_missing(self, setup: Setup) -> list[Task]:
         """The tasks of which there is no row yet."""
         head = get_configuration(setup.to_row())
-        return [task for task in self.tasks if (task.id, self.digest, *head) not in self.done]
+        return [
+            task
+            for task in self.tasks
+            if (task.id, compute_digest(task.task_set), *head) not in self.done
+        ]
 
     def add_row(self, setup: Setup, task: Task, measured: JsonObject) -> None:
         """Append a row as soon as it is known."""
         row: JsonObject = {
             "task": task.id,
+            "set": task.task_set.name,
             "half": task.half,
             "language": task.language,
             "kind": task.kind,
             **setup.to_row(),
             **measured,
             "version": __version__,
-            "data": self.digest,
+            "data": compute_digest(task.task_set),
         }
         append_row(self.out, row)
-        self.done.add((task.id, self.digest, *get_configuration(row)))
+        self.done.add((task.id, row["data"], *get_configuration(row)))
         harm = {name: row[name] for name in ("unasked", "repeated", "invented") if row[name]}
         said = "right" if row["success"] else "; ".join(row["reasons"]) or row["error"]
         where = " ".join(part for part in get_configuration(row) if part)
@@ -349,7 +353,7 @@ def build_parser() -> argparse.ArgumentParser:
     about = (__doc__ or "").partition(": ")[2].partition("\n")[0]
     known = argparse.ArgumentParser(prog="callwright bench agents", description=about)
     add = known.add_argument
-    add("--tasks", default="dev", help="dev, final, all, or ids with commas")
+    add("--tasks", default="dev", help="dev, final, all; home-dev and so on; or ids with commas")
     add("--open-final", action="store_true", help="measure tasks of the final half")
     add("--sample", type=int, default=0, help=f"a fixed sample of so many tasks, as {SAMPLE}")
     add("--framework", default="openai", help=f"{', '.join([*REQUIREMENTS, OWN])}; with commas")

@@ -17,7 +17,7 @@ from types import TracebackType
 from callwright.jsontext import JsonError, parse, write
 from callwright.nouns.types import Json, JsonObject
 from callwright_lab.benchmarks.agents import loops
-from callwright_lab.benchmarks.agents.worlds.world import DATA
+from callwright_lab.benchmarks.agents.task_set import DATA
 from callwright_lab.benchmarks.comparison.side import side_python
 
 REQUIREMENTS: Mapping[str, str] = {

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from callwright.nouns.types import Json, JsonObject, to_canonical_json
-from callwright_lab.benchmarks.agents.tasks import SYSTEM, Call, Task
-from callwright_lab.benchmarks.agents.worlds.world import DATA, Called, load_declarations
+from callwright_lab.benchmarks.agents.task_set import TaskSet
+from callwright_lab.benchmarks.agents.tasks import Call, Task
+from callwright_lab.benchmarks.agents.worlds.world import Called
 
 _NUMBER = re.compile(r"(?<![\w.,\-−])[-−]?\d+(?:[.,'\u00a0\u202f ٬٫]\d+)*")
 _QUESTION = re.compile(r"[?？؟]")
@@ -39,11 +38,12 @@ class JobScore:
 
 def judge_job(task: Task, log: Sequence[Called], answer: str) -> JobScore:
     """Judge one job from the calls that reached the world and the last words to the user."""
-    writes = [called for called in log if called.is_write]
+    allowed = {make_key(call, task.task_set) for call in task.ending.allowed}
+    writes = [c for c in log if c.is_write and make_key(c, task.task_set) not in allowed]
     missing, unasked, repeated = _match_writes(task, writes)
     gaps = [f"not done: {call.tool} {to_canonical_json(call.arguments)}" for call in missing]
     gaps += [f"not stated: {fact[0]}" for fact in task.ending.facts if not has_fact(answer, fact)]
-    texts = "\n".join(_join_free_text(called) for called in writes)
+    texts = "\n".join(_join_free_text(task.task_set, called) for called in writes)
     gaps += [f"not written: {fact[0]}" for fact in task.ending.written if not has_fact(texts, fact)]
     ended = _check_ending(task, answer)
     harm = [f"{unasked} writes nobody asked for"] if unasked else []
@@ -59,12 +59,12 @@ def _match_writes(task: Task, writes: Sequence[Called]) -> tuple[list[Call], int
     """Gold's writes that were not made, the writes that match none, and those beyond gold's
     number. A write that nobody asked for is counted once as that, and then as repeated.
     """
-    left = [call for call in task.gold if _may_write(call.tool)]
-    asked, seen = {make_key(call) for call in left}, set()
+    left, of = list_writes(task), task.task_set
+    asked, seen = {make_key(call, of) for call in left}, set()
     unasked = repeated = 0
     for called in writes:
-        key = make_key(called)
-        gold = next((call for call in left if make_key(call) == key), None)
+        key = make_key(called, of)
+        gold = next((call for call in left if make_key(call, of) == key), None)
         if gold is not None:
             left.remove(gold)
         elif key in asked or key in seen:
@@ -75,15 +75,17 @@ def _match_writes(task: Task, writes: Sequence[Called]) -> tuple[list[Call], int
     return left, unasked, repeated
 
 
-def _may_write(tool: str) -> bool:
-    return bool(load_declarations()[tool]["effect"] != "read")
+def list_writes(task: Task) -> list[Call]:
+    """Gold's calls that change the world."""
+    rows = task.task_set.declarations
+    return [call for call in task.gold if rows[call.tool]["effect"] != "read"]
 
 
-def make_key(call: Call | Called) -> str:
+def make_key(call: Call | Called, task_set: TaskSet) -> str:
     """Equal for calls that do the same: free text and stated defaults left out, numbers by their
     value, texts without regard to case.
     """
-    row = load_declarations().get(call.tool, {})
+    row = task_set.declarations.get(call.tool, {})
     free, properties = row.get("free", ()), row.get("properties", {})
     arguments = call.arguments if isinstance(call.arguments, dict) else {"": call.arguments}
     kept: JsonObject = {}
@@ -100,8 +102,8 @@ def _normalise_value(value: Json) -> Json:
     return value.strip().casefold() if isinstance(value, str) else value
 
 
-def _join_free_text(called: Called) -> str:
-    free = load_declarations()[called.tool].get("free", ())
+def _join_free_text(task_set: TaskSet, called: Called) -> str:
+    free = task_set.declarations[called.tool].get("free", ())
     arguments = called.arguments if isinstance(called.arguments, dict) else {}
     return "\n".join(str(arguments[name]) for name in free if name in arguments)
 
@@ -120,17 +122,12 @@ def is_words(answer: str) -> bool:
     return bool(re.search(r"[^\W\d_]", text)) and text[:1] not in "{[<"
 
 
-@cache
-def _load_words() -> JsonObject:
-    return tomllib.loads((DATA / "words.toml").read_text(encoding="utf-8"))
-
-
 def has_question_or_limit(task: Task, answer: str) -> bool:
     """Return True if an answer asks something or says that something cannot be done, in the
     task's language or in English.
     """
     text = answer.casefold().replace("’", "'")
-    rows = (_load_words()[language] for language in {task.language, "en"})
+    rows = (task.task_set.read_data("words")[language] for language in {task.language, "en"})
     words = [word for row in rows for word in (*row["limits"], *row["asks"])]
     return bool(_QUESTION.search(text)) or any(word in text for word in words)
 
@@ -174,14 +171,16 @@ def _read_number(token: str) -> set[float]:
 def count_invented(task: Task, log: Sequence[Called]) -> int:
     """The arguments whose value neither the conversation, nor a result, nor gold supports.
 
-    Free text, stated defaults and options of a required enumeration are not judged.
+    Free text, stated defaults, required booleans and options of a required enumeration are not
+    judged.
     """
-    said = [SYSTEM, task.request, to_canonical_json([*task.history])]
-    gold = {value for call in task.gold for value in _iter_values(call.arguments)}
+    said = [task.task_set.system, task.request, to_canonical_json([*task.history])]
+    right = (*task.gold, *task.ending.allowed)
+    gold = {value for call in right for value in _iter_values(call.arguments)}
     count = 0
     for called in log:
         text = "\n".join(said)
-        row = load_declarations().get(called.tool)
+        row = task.task_set.declarations.get(called.tool)
         if row is not None and isinstance(called.arguments, dict):
             count += sum(
                 _is_judged(row, name, value) and not _is_supported(value, text, gold)
@@ -192,12 +191,13 @@ def count_invented(task: Task, log: Sequence[Called]) -> int:
 
 
 def _is_judged(row: JsonObject, name: str, value: Json) -> bool:
-    schema = row["properties"].get(name, {})
+    schema = row.get("properties", {}).get(name, {})
     if name in row.get("free", ()) or value == schema.get("default", ""):
         return False
     if name in row["required"]:
+        is_choice = "enum" in schema or schema.get("type") == "boolean"
         is_identifying = schema.get("type") != "string" or "pattern" in schema or "format" in schema
-        return is_identifying and "enum" not in schema
+        return is_identifying and not is_choice
     return True
 
 

@@ -30,7 +30,18 @@ def get_configuration(row: JsonObject) -> tuple[str, ...]:
 
 
 def render_report(rows: Sequence[JsonObject]) -> str:
-    """The table of all configurations, and the paired differences of direct and proxy."""
+    """The table of all configurations, and the paired differences of direct and proxy. Where the
+    rows are of several task sets, each set has a table under its name.
+    """
+    sets = dict.fromkeys(row.get("set", "office") for row in rows)
+    tables = [
+        f"{name}:\n\n{_render_table([r for r in rows if r.get('set', 'office') == name])}"
+        for name in sets
+    ]
+    return "\n\n".join(tables) if len(sets) > 1 else _render_table(rows)
+
+
+def _render_table(rows: Sequence[JsonObject]) -> str:
     groups: dict[tuple[str, ...], list[JsonObject]] = {}
     for row in rows:
         groups.setdefault(get_configuration(row), []).append(row)

@@ -15,9 +15,9 @@ from typing import Literal
 
 from callwright.jsontext import JsonError, parse, write
 from callwright.nouns.types import Json, JsonObject, to_canonical_json
-from callwright_lab.benchmarks.agents.judge import make_key
-from callwright_lab.benchmarks.agents.tasks import Call, Task, hash_id
-from callwright_lab.benchmarks.agents.worlds.world import load_declarations
+from callwright_lab.benchmarks.agents.judge import list_writes, make_key
+from callwright_lab.benchmarks.agents.task_set import TaskSet
+from callwright_lab.benchmarks.agents.tasks import Call, Task
 
 Style = Literal["right", "careless"]
 Fault = Literal["", "invent", "option", "repeat", "empty", "ghost"]
@@ -26,6 +26,8 @@ _SPOILED: Mapping[str, JsonObject] = {
     "create_order": {"priority": "express"},
     "create_ticket": {"priority": "high"},
     "create_event": {"attendee": "guest@example.com"},
+    "add_reminder": {"repeat": "daily"},
+    "add_appointment": {"duration_minutes": 90},
 }
 """Tool -> an optional argument that nobody asked for."""
 _WRITTEN_CALLS = re.compile(r"Calling tools:\s*(\[.*\])", re.DOTALL)  # as smolagents shows them
@@ -52,11 +54,11 @@ def pick_fault(task: Task) -> Fault:
     """
     if task.careless:
         return "invent"
-    writes = _list_writes(task)
+    writes, number = list_writes(task), task.task_set.hash_id(f"{task.id}-fault")
     if not writes:
-        return "ghost" if hash_id(f"{task.id}-fault") % 2 else "empty"
+        return "ghost" if number % 2 else "empty"
     may_spoil = any(_spoil_call(call) != call for call in writes)
-    return "option" if may_spoil and hash_id(f"{task.id}-fault") % 3 == 0 else "repeat"
+    return "option" if may_spoil and number % 3 == 0 else "repeat"
 
 
 def script_steps(task: Task, style: Style) -> tuple[tuple[Call, ...], ...]:
@@ -65,14 +67,10 @@ def script_steps(task: Task, style: Style) -> tuple[tuple[Call, ...], ...]:
     if fault == "invent":
         return (*task.steps, task.careless)
     if fault == "repeat":
-        return (*task.steps, _list_writes(task))
+        return (*task.steps, tuple(list_writes(task)))
     if fault == "option":
         return tuple(tuple(_spoil_call(call) for call in step) for step in task.steps)
     return task.steps
-
-
-def _list_writes(task: Task) -> tuple[Call, ...]:
-    return tuple(c for c in task.gold if load_declarations()[c.tool]["effect"] != "read")
 
 
 def _spoil_call(call: Call) -> Call:
@@ -83,8 +81,8 @@ def _spoil_call(call: Call) -> Call:
 def reply_to(task: Task, style: Style, body: JsonObject) -> ScriptedReply:
     """The reply to the body of a chat completion.
 
-    Only tools that the request offers are called, but for :data:`GHOST`. A request without tools is answered in words,
-    one that holds the reply to a JSON schema in that form.
+    Only tools that the request offers are called, but for :data:`GHOST`. A request without tools
+    is answered in words, one that holds the reply to a JSON schema in that form.
     """
     messages = _get_messages(body)
     start = _find_request(task, messages)
@@ -101,8 +99,8 @@ def reply_to(task: Task, style: Style, body: JsonObject) -> ScriptedReply:
         said: JsonObject = {"statements": [{"text": task.answer, "results": []}], "missing": []}
         undone: JsonObject = {"statements": [], "missing": [_UNDONE]}
         return ScriptedReply(write(said if is_done else undone).decode())
-    made = Counter(make_key(call) for call in _iter_made_calls(messages[start:]))
-    waiting = _find_next_step(script_steps(task, style), made)
+    made = Counter(make_key(c, task.task_set) for c in _iter_made_calls(messages[start:]))
+    waiting = _find_next_step(task.task_set, script_steps(task, style), made)
     calls = tuple(call for call in waiting if call.tool in offered)
     if offered and not made and style == "careless" and pick_fault(task) == "ghost":
         calls = (Call(GHOST, {"query": task.request}), *calls)
@@ -123,9 +121,9 @@ def _write_answer(task: Task, style: Style, made: Counter[str], has_tools: bool)
     fault = pick_fault(task) if style == "careless" else ""
     if fault == "empty" and made and has_tools:
         return "{}"
-    if fault == "invent" and any(make_key(call) in made for call in task.careless):
+    if fault == "invent" and any(make_key(call, task.task_set) in made for call in task.careless):
         return "Done."
-    is_done = fault == "option" or not _find_next_step(task.steps, made)
+    is_done = fault == "option" or not _find_next_step(task.task_set, task.steps, made)
     return task.answer if is_done else _UNDONE
 
 
@@ -136,14 +134,16 @@ def _shows_calls(summary: str, steps: Iterable[Sequence[Call]]) -> bool:
     return not wanted - told
 
 
-def _find_next_step(steps: Iterable[Sequence[Call]], made: Counter[str]) -> tuple[Call, ...]:
+def _find_next_step(
+    task_set: TaskSet, steps: Iterable[Sequence[Call]], made: Counter[str]
+) -> tuple[Call, ...]:
     """The calls of the first step that were not all made; each call that was made counts once."""
     left = Counter(made)
     for step in steps:
         waiting = []
         for call in step:
-            if left[make_key(call)]:
-                left[make_key(call)] -= 1
+            if left[make_key(call, task_set)]:
+                left[make_key(call, task_set)] -= 1
             else:
                 waiting.append(call)
         if waiting:
@@ -247,7 +247,9 @@ def _answer_stranger(
 def _fill_schema(schema: JsonObject, calls: Sequence[Call], text: str) -> str:
     """A document of a schema: the calls where it has room for calls, else the words."""
     branches = [part for part in schema.get("anyOf", [schema]) if isinstance(part, dict)]
-    wanted = ("calls", "tool_calls") if calls else ("no_call", "statements", "answer")
+    wanted = (
+        ("calls", "tool_calls") if calls else ("no_call", "statements", "final_answer", "answer")
+    )
     chosen = next(
         (b for b in branches for key in wanted if key in b.get("properties", {})), branches[-1]
     )
@@ -258,6 +260,7 @@ def _fill_schema(schema: JsonObject, calls: Sequence[Call], text: str) -> str:
         "tool_calls": rows,
         "wishes": [to_canonical_json(row) for row in rows],
         "no_call": text[:120],
+        "final_answer": "" if text == _UNDONE else text,  # who has nothing to say is asked again
         "answer": text,
         "text": text,
     }

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from callwright_lab.benchmarks.agents.worlds.world import World, load_tools
+from callwright_lab.benchmarks.agents.task_set import OFFICE
+from callwright_lab.benchmarks.agents.worlds.world import World
 
 
 def test_a_transfer_moves_money_and_needs_it() -> None:
@@ -53,4 +54,4 @@ def test_a_report_is_pending_as_often_as_its_data_say() -> None:
 def test_figures_are_what_the_data_say(
     tool: str, given: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    assert World([*load_tools()]).call(tool, given).content.items() >= expected.items()
+    assert World([*OFFICE.declarations]).call(tool, given).content.items() >= expected.items()

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from callwright_lab.benchmarks.agents.worlds.world import World, load_tools
+from callwright_lab.benchmarks.agents.task_set import OFFICE
+from callwright_lab.benchmarks.agents.worlds.world import World
 
 MAIL = {"to": "a@b.example", "subject": "Zebra", "body": "Hello."}
 EVENT = {"title": "Zebra", "date": "2026-05-01", "time": "08:00"}
@@ -26,7 +27,7 @@ EVENT = {"title": "Zebra", "date": "2026-05-01", "time": "08:00"}
 def test_what_is_written_is_read_afterwards(
     write: str, given: dict[str, Any], read: str, asked: dict[str, Any], found: str
 ) -> None:
-    world = World([*load_tools()])
+    world = World([*OFFICE.declarations])
     assert found not in world.call(read, asked).text
     assert world.call(write, given).is_write
     assert found in world.call(read, asked).text

@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 
-from callwright_lab.benchmarks.agents.worlds.world import (
-    FUNCTIONS,
-    World,
-    load_declarations,
-    load_tools,
-)
+from callwright_lab.benchmarks.agents.task_set import HOME, OFFICE, load_tools
+from callwright_lab.benchmarks.agents.worlds.world import FUNCTIONS, World
 
 
 def test_every_tool_is_declared_as_its_function_takes_it() -> None:
-    assert set(FUNCTIONS) == set(load_tools())
-    for name, row in load_declarations().items():
+    assert set(FUNCTIONS) == set(load_tools(OFFICE))
+    for name, row in OFFICE.declarations.items():
         taken = dict(inspect.signature(FUNCTIONS[name]).parameters)
         del taken["state"]
         assert set(row["properties"]) == set(taken), name
@@ -27,7 +23,7 @@ def test_every_tool_is_declared_as_its_function_takes_it() -> None:
 
 
 def test_effects_are_declared_to_who_offers_the_tools() -> None:
-    tools = load_tools()
+    tools = load_tools(OFFICE)
     assert tools["get_part"].effects.read_only
     assert not tools["send_mail"].effects.read_only
     assert not tools["send_mail"].effects.destructive
@@ -60,3 +56,13 @@ def test_worlds_share_no_state() -> None:
     kept = first.call("deposit", {"account": "petty", "amount": 1}).content
     first.call("deposit", {"account": "petty", "amount": 1})
     assert kept["balance"] == 201
+
+
+def test_a_home_speaks_the_language_of_its_task() -> None:
+    worlds = {name: World(["list_lamps", "switch_lamp"], HOME, name) for name in ("en", "zh")}
+    named = {name: world.call("list_lamps", {}).content[0] for name, world in worlds.items()}
+    assert named["en"] == {"lamp_id": "L-1", "name": "Kitchen", "on": True, "brightness": 80}
+    assert named["zh"] == {**named["en"], "name": "厨房"}
+    assert worlds["en"].call("switch_lamp", {"lamp_id": "L-1", "on": False}).is_write
+    assert worlds["zh"].state["lamps"]["L-1"]["on"]
+    assert not any(called.is_write for called in worlds["zh"].log)
