@@ -266,7 +266,7 @@ def test_a_call_takes_the_place_of_the_one_of_an_earlier_segment_for_which_it_st
 def test_a_failure_that_is_our_reading_of_a_result_is_shown_as_it_was_delivered() -> None:
     failure = {"kind": "empty", "message": "the tool returned an empty result"}
     state = fold(*journal(start(), result("r1", [], failure=failure, judged=True)))
-    assert [(r.content, r.ok) for r in state.results] == [([], True)]
+    assert [(r.content, r.ok) for r in state.results] == [({"done": True}, True)]
     state = fold(*journal(start(), result("r1", None, failure=failure, judged=False)))
     assert [r.ok for r in state.results] == [False]
 
@@ -318,3 +318,11 @@ def test_results_of_calls_that_share_an_id_come_in_their_order() -> None:
     state = fold_entries([Spoke("Look."), Called(calls), Returned("c", "1"), Returned("c", "2")])
     assert [(r.arguments["name"], r.content) for r in state.results] == [("Ann", 1), ("Bob", 2)]
     assert not state.open.in_flight
+
+
+@pytest.mark.parametrize(("tool", "content"), [("pay", {"done": True}), ("look", "")])
+def test_a_write_that_returned_nothing_is_done(tool: str, content: Any) -> None:
+    state = fold_entries(
+        [Spoke("x"), Called((ToolCall("c1", tool, {}),)), Returned("c1", "", tool)], (PAY, LOOK)
+    )
+    assert [(one.content, one.ok) for one in state.results] == [(content, True)]

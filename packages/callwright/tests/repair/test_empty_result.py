@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from callwright.repair.empty_result import is_empty_result
+from callwright.nouns.types import READ, UNKNOWN, WRITE
+from callwright.repair.empty_result import is_blank, is_empty_result, tell_done
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,22 @@ def test_empty_lists_what_was_given_and_bookkeeping_are_nothing(content: Any) ->
 )
 def test_whatever_says_something_is_something(content: Any) -> None:
     assert not is_empty_result(content, {"city": "Oslo"})
+
+
+@pytest.mark.parametrize("blank", [None, "", " ", "null", "None", "{}", {}])
+def test_a_blank_reply_of_what_may_write_says_that_it_is_done(blank: Any) -> None:
+    for effects in (WRITE, UNKNOWN):
+        assert tell_done(blank, effects) == {"done": True}
+    assert tell_done(blank, READ) == blank
+
+
+@pytest.mark.parametrize("blank", [[], "[]"])
+def test_an_empty_list_is_a_deed_only_of_a_tool_that_is_known_to_write(blank: Any) -> None:
+    assert tell_done(blank, WRITE) == {"done": True}
+    assert tell_done(blank, UNKNOWN) == tell_done(blank, READ) == blank
+
+
+@pytest.mark.parametrize("content", [0, False, "done", {"id": 3}, "not found"])
+def test_a_reply_that_says_something_stays(content: Any) -> None:
+    assert tell_done(content, WRITE) == content
+    assert not is_blank(content)

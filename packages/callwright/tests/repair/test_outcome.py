@@ -96,6 +96,23 @@ def test_a_refusal_or_an_atomic_tools_error_may_be_repaired() -> None:
     assert not is_in_doubt(said, Tool("look_up", effects=READ))
 
 
+@pytest.mark.parametrize(
+    ("content", "is_refused"),
+    [
+        ({"error": "unknown payee", "status": 422}, True),
+        ({"message": "login first", "statusCode": 401}, True),
+        ({"error": "unknown payee", "code": 422}, False),  # not said to be an HTTP status
+        ({"error": "taken", "status": 409}, False),
+        ({"error": "busy", "status": 503}, False),
+        ({"error": "the mail bounced", "status": 422, "booking": "B7"}, False),
+    ],
+)
+def test_a_refusal_with_its_status_is_no_doubt(content: object, is_refused: bool) -> None:
+    diagnosis = diagnose(ToolResult("r1", "pay", {}, content), Tool("pay", effects=WRITE))
+    assert diagnosis.failure is not None
+    assert diagnosis.failure.outcome_unknown is not is_refused
+
+
 @pytest.mark.parametrize("status", [*range(400, 600)])
 def test_an_http_status_is_a_refusal_only_where_the_standard_says_so(status: int) -> None:
     failure = failure_for_status(status, "m")

@@ -4,8 +4,9 @@ was written and is not written again unasked.
 A conversation may hold calls and their results, as chat messages do. The results are sources of
 values and can be cited; the calls of the run are numbered behind theirs. A write of an earlier turn
 that is done, or may be, is not made again with the same arguments where the user has only thanked
-since, or asks a question that surely does not speak of its tool
-(:func:`callwright.agent.safety.policy.find_asked`). Any other message may ask for it once more.
+since, does not ask for it anew (:func:`callwright.agent.safety.repeats.is_asked_anew`), or asks a
+question that surely does not speak of its tool (:func:`callwright.agent.safety.policy.find_asked`).
+Any other message may ask for it once more.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from callwright.agent.fold import Spoke, fold_entries, read_messages
 from callwright.agent.safety.policy import find_asked
-from callwright.agent.safety.repeats import only_thanks
+from callwright.agent.safety.repeats import is_asked_anew, only_thanks
 from callwright.language.tokens import has_question_mark
 from callwright.nouns.types import Message, Tool, ToolResult
 
@@ -32,17 +33,21 @@ class EarlierTurns:
     numbered: int = 0
 
     def list_unasked(self, query: str, tools: Sequence[Tool]) -> tuple[ToolResult, ...]:
-        """The writes that are not made again upon this request: all of them where it only thanks,
-        and of a question those of declared tools of which it surely does not speak ("What was the
-        number again?"). Where its language cannot be read, none of them.
+        """The writes that are not made again upon this request: all of them where it only thanks;
+        of declared tools those for which it does not ask anew, and of a question those of which it
+        surely does not speak ("What was the number again?"). Where its language cannot be read,
+        none of them.
         """
         if only_thanks(query, self.words):
             return self.written
-        if not self.written or not has_question_mark(query):
-            return ()
-        asked = find_asked(query, (), tools)
         declared = {tool.name for tool in tools if tool.effects.declared}
-        return tuple(r for r in self.written if r.tool in declared and asked[r.tool] is False)
+        written = [result for result in self.written if result.tool in declared]
+        asked = find_asked(query, (), tools) if written and has_question_mark(query) else {}
+        return tuple(
+            result
+            for result in written
+            if asked.get(result.tool) is False or not is_asked_anew(result, query, self.words)
+        )
 
 
 def read_turns(conversation: Sequence[Message], tools: Sequence[Tool] = ()) -> EarlierTurns:

@@ -36,6 +36,7 @@ from callwright.nouns.types import (
     to_canonical_json,
 )
 from callwright.repair.diagnose import failure_in
+from callwright.repair.empty_result import tell_done
 from callwright.repair.outcome import is_unknown, with_outcome
 
 NO_RESULT = "[no result: it is not known whether this call was carried out]"
@@ -346,7 +347,9 @@ class _Folding:
         failure = failure_in(content)
         if failure is not None and failure.kind == "empty":
             failure = None  # that there is nothing is a result
-        if failure is not None:
+        if failure is None:
+            content = tell_done(content, effects)
+        else:
             failure = with_outcome(failure, effects)
         arguments = call.arguments if isinstance(call.arguments, dict) else {}
         return ToolResult(call.id, call.tool, arguments, content, failure)

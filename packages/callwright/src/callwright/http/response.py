@@ -8,16 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-from callwright.nouns.errors import Failure, FailureKind
+from callwright.nouns.errors import REFUSED_STATUSES, Failure, FailureKind
 
 _CHARSET = re.compile(r"charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
-_REFUSED = frozenset(
-    {400, 401, 403, 404, 405, 407, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 428, 431, 451}
-)
-"""Statuses that say that a request was not carried out (RFC 9110 section 15.5; RFC 6585). Not among
-them: 408, 409, 425 and 429, which proxies and queues also answer for a request that went through,
-and every 5xx.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +73,7 @@ def failure_for_status(
         outcome_unknown=status >= 500,
         status=status,
         detail=None if retry_after is None else {"retry_after": retry_after},
-        not_done=status in _REFUSED and not acted,
+        not_done=status in REFUSED_STATUSES and not acted,
     )
 
 

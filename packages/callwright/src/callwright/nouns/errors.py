@@ -83,6 +83,15 @@ FailureKind = Literal[
 ]
 
 
+REFUSED_STATUSES = frozenset(
+    {400, 401, 403, 404, 405, 407, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 428, 431, 451}
+)
+"""Statuses that say that a request was not carried out (RFC 9110 section 15.5; RFC 6585). Not among
+them: 408, 409, 425 and 429, which proxies and queues also answer for a request that went through,
+and every 5xx.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """The outside world did not do what it was asked.

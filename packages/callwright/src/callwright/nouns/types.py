@@ -143,6 +143,11 @@ class Effects:
         return self.declared and self.may_write
 
     @property
+    def declares_destruction(self) -> bool:
+        """Return True if a tool is declared to change something that cannot be changed back."""
+        return self.declares_write and self.destructive
+
+    @property
     def may_repeat(self) -> bool:
         """Return True if repeating a call whose outcome is unknown can do no further harm."""
         return self.read_only or self.idempotent or self.keyed

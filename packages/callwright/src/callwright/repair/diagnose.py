@@ -9,12 +9,13 @@ often a mere label.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language import ENGLISH
-from callwright.nouns.errors import Failure, FailureKind
+from callwright.nouns.errors import REFUSED_STATUSES, Failure, FailureKind
 from callwright.nouns.types import Json, JsonObject, Tool, ToolResult, to_canonical_json
+from callwright.repair.empty_result import is_blank
 from callwright.repair.learned_overlay import SchemaOverlay, overlay_from_error
 from callwright.repair.outcome import with_outcome
 
@@ -42,6 +43,7 @@ _MESSAGE_KEYS = (
 _STATUS_KEYS = ("status", "statusCode", "status_code", "code", "cod")
 _FALSE_FLAGS = ("success", "ok", "succeeded", "isSuccess")
 _TRUE_FLAGS = ("isError", "is_error")  # of MCP's CallToolResult and Anthropic's tool_result
+_HTTP_KEYS = ("status", "statusCode", "status_code")
 _TELLING = frozenset({*_ERROR_KEYS, *_STATUS_KEYS, *_FALSE_FLAGS, *_TRUE_FLAGS, "message", "msg"})
 _BAD_WORDS = ENGLISH.words("errors.bad_status")
 _NO_ERROR = ENGLISH.words("errors.no_error")
@@ -127,13 +129,14 @@ def points_at_arguments(failure: Failure) -> bool:
 def failure_in(content: Json) -> Failure | None:
     """The failure that a delivered content is, or None for a content that is a result."""
     value = _parse_content(content)
-    if _is_empty(value):
+    if is_blank(value):
         return Failure("empty", "the tool returned an empty result", detail=content)
     if isinstance(value, dict):
         if _is_error_envelope(value):
             return _read_error_envelope(value)
         said = _error_of(value)
-        return _build_failure(said, _find_http_status(value), content) if said else None
+        made = _build_failure(said, _find_http_status(value), content) if said else None
+        return replace(made, not_done=True) if made is not None and _is_refused(value) else made
     if isinstance(value, str):
         if _reads_as_error(value):
             return _build_failure(value, None, content)
@@ -156,12 +159,6 @@ def _parse_content(content: Json) -> Json:
     return content
 
 
-def _is_empty(value: Json) -> bool:
-    if value is None or value == {} or value == []:
-        return True
-    return isinstance(value, str) and value.strip().lower() in ("", "null", "none", "{}", "[]")
-
-
 def _is_error_envelope(value: JsonObject) -> bool:
     return value.keys() == {"error", "response"} and isinstance(value["error"], str)
 
@@ -172,7 +169,7 @@ def _read_error_envelope(value: JsonObject) -> Failure | None:
     """
     label = value["error"].strip()
     inner = _parse_content(value["response"])
-    if not _is_empty(inner):
+    if not is_blank(inner):
         found = failure_in(inner)
         if found is not None:
             return found
@@ -282,6 +279,14 @@ def _find_http_status(value: JsonObject) -> int | None:
         if isinstance(stated, int) and not isinstance(stated, bool) and 400 <= stated <= 599:
             return stated
     return None
+
+
+def _is_refused(value: JsonObject) -> bool:
+    """Return True if an error states an HTTP status by which the request was refused (RFC 9110,
+    section 15.5), and nothing that the call may have made.
+    """
+    stated = {value.get(key) for key in _HTTP_KEYS if isinstance(value.get(key), int)}
+    return value.keys() <= _TELLING and len(stated) == 1 and not stated.isdisjoint(REFUSED_STATUSES)
 
 
 def _good_status(value: JsonObject) -> bool:

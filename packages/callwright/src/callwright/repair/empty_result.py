@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from callwright.language import ENGLISH
-from callwright.nouns.types import Json, JsonObject, iter_scalars, to_canonical_json
+from callwright.nouns.types import Effects, Json, JsonObject, iter_scalars, to_canonical_json
 
 _BOOKKEEPING = ENGLISH.words("fields.bookkeeping")
 _EMPTIED = ENGLISH.words("errors.emptied")
 _NOTHING_FOUND = ENGLISH.pattern("errors.nothing_found")
+_DONE = {"done": True}
+
+
+def is_blank(content: Json) -> bool:
+    """Return True if a reply has no value at all: null, or an empty text, object or list."""
+    if isinstance(content, str):
+        return content.strip().lower() in ("", "null", "none", "{}", "[]")
+    return content is None or content in ({}, [])
+
+
+def tell_done(content: Json, effects: Effects) -> Json:
+    """A reply that came without a failure; ``{"done": true}`` in the place of a blank one of a tool
+    that may write, for it has done what it was called for. An empty list counts only where the tool
+    is known to write: a search may have found nothing.
+    """
+    is_list = content in ([], "[]")
+    is_done = effects.declares_write if is_list else effects.may_write
+    return {**_DONE} if is_done and is_blank(content) else content
 
 
 def is_empty_result(content: Json, arguments: JsonObject) -> bool:

@@ -206,3 +206,11 @@ async def test_a_call_that_cannot_be_repaired_is_left_out() -> None:
     tools = [FakeTool("tag", {"x": SHORT}, output="ok", effects=READ_LOCAL)]
     done = await run(tools, [call("tag", x="alpha")], limits=Limits(repairs=5))
     assert [s.tool for s in done.skips if s.refused] == ["tag"]
+
+
+@pytest.mark.parametrize("returned", [None, "", []])
+async def test_a_write_that_returns_nothing_is_told_as_done(returned: Any) -> None:
+    tool = FakeTool("notify", {"to": TEXT}, output=returned, effects=WRITE)
+    done = await run([tool], [call("notify", to="beta")])
+    assert (done.status, done.answer.text) == ("answered", "Done.")
+    assert [one.content for one in done.results] == [{"done": True}]

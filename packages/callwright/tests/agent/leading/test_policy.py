@@ -303,6 +303,25 @@ def test_a_write_that_was_made_is_not_made_twice_by_being_called_twice() -> None
         steps.send(Replied(Reply(twice)))
 
 
+@pytest.mark.parametrize(("to", "is_made"), [("Ann", False), ("Bob", True)])
+def test_a_mail_that_was_sent_is_not_sent_again_in_other_words(to: str, is_made: bool) -> None:
+    sent = ToolResult("r1", "send_mail", {"to": "Ann", "body": "See you."}, {"done": True})
+    query = "Mail Ann and Bob: see you soon"
+    policy = LeadPolicy()
+    policy.tools = TOOLS
+    facts = RunFacts(RunState(Asked(query), TOOLS, results=[sent]))
+    made = LedContext(query=query, tools=TOOLS, planner=FixedPlan([]), facts=facts, mode="schema")
+    again = {"name": "send_mail", "arguments": {"to": to, "body": "We see each other soon, then."}}
+    steps = policy.fetch_missing(made, ["the mail"])
+    next(steps)
+    reply = Replied(Reply(json.dumps({"wishes": ["it"], "calls": [again]})))
+    if is_made:
+        assert isinstance(steps.send(reply), Execute)
+    else:
+        with pytest.raises(StopIteration):
+            steps.send(reply)
+
+
 def calls_of(tool: str) -> str:
     return json.dumps({"name": tool, "arguments": {}})
 

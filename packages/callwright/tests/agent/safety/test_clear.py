@@ -22,6 +22,7 @@ from callwright.agent.safety.clear import (
     Denied,
     clear,
     compute_write_key,
+    make_write_key,
 )
 from callwright.agent.safety.consent import DRY_RUN, Consent
 from callwright.agent.safety.freeze import Freeze
@@ -336,3 +337,53 @@ def test_what_was_made_just_now_is_not_undone_unasked() -> None:
     )
     assert isinstance(read, CheckedCall)
     assert isinstance(clear(read, state._replace(before=ProvenanceIndex())), ClearedCall)
+
+
+def test_what_was_made_just_now_may_be_added_to() -> None:
+    made = ToolResult("r1", "create_issue", {"title": "Crash"}, {"number": 1287})
+    text = {"type": "string"}
+    parts = {"number": {"type": "integer"}, "body": text, "labels": {"type": "array"}}
+    for required, given in (
+        (["number", "body"], {"number": 1287, "body": "It happens on start."}),
+        (["number"], {"number": 1287, "labels": ["bug"]}),
+    ):
+        schema = {"type": "object", "properties": parts, "required": required}
+        tool = Tool("update_issue", input_schema=schema, effects=DESTRUCTIVE)
+        call = Gate([tool]).check(ToolCall("r2", "update_issue", given))
+        assert isinstance(call, CheckedCall)
+        request = "File an issue about the crash and label it bug."
+        known = ProvenanceIndex(request, results=[made])
+        state = ClearanceState(known, consent=None, before=ProvenanceIndex(request))
+        assert isinstance(clear(call, state), ClearedCall)
+
+
+@pytest.mark.parametrize(
+    ("options", "is_repeated"),
+    [
+        ({"priority": 7}, True),
+        ({"reference": "unknown"}, True),
+        ({"date": "2024-01-01"}, True),
+        ({"urgent": False}, True),
+        ({"reference": "rent"}, False),  # the user said it
+        ({"reference": "so that you have it in time for the first"}, False),  # free text
+    ],
+)
+def test_an_option_that_nobody_said_makes_no_other_write(
+    options: dict[str, Any], is_repeated: bool
+) -> None:
+    parts = {"to": {"type": "string"}, "amount": {"type": "integer"}}
+    more = {"priority": {"type": "integer"}, "urgent": {"type": "boolean"}}
+    more |= {"reference": {"type": "string"}, "date": {"type": "string", "format": "date"}}
+    schema = {"type": "object", "properties": parts | more, "required": [*parts]}
+    tool = Tool("transfer", input_schema=schema, effects=WRITE)
+    given = {"to": "Ann", "amount": 50}
+    done = ToolResult("r1", "transfer", given, {"done": True})
+    call = Gate([tool]).check(ToolCall("r2", "transfer", {**given, "to": "Ann ", **options}))
+    assert isinstance(call, CheckedCall)
+    state = ClearanceState(
+        ProvenanceIndex("Transfer 50 to Ann, and 50 for the rent.", results=[done]),
+        consent=None,
+        made={make_write_key(tool, given): "done"},
+    )
+    verdict = clear(call, state)
+    assert (isinstance(verdict, Denied) and verdict.rule == "repeated_write") is is_repeated

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from callwright.agent.safety.clear import ClearanceState, ClearedCall, Denied, clear
-from callwright.agent.safety.looked_up import find_looked_up
+from callwright.agent.safety.looked_up import find_looked_up, list_returned
 from callwright.nouns.types import READ, WRITE, CheckedCall, Tool, ToolCall, ToolResult
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -66,3 +66,21 @@ def test_a_code_that_was_said_or_found_leaves_and_free_text_is_exempt() -> None:
     assert isinstance(verdict("Order HB-200", "HB-200"), ClearedCall)
     found = ToolResult("r1", "find_part", {}, {"part_code": "HB-200"})
     assert isinstance(verdict("订购六角螺栓", "HB-200", found), ClearedCall)
+
+
+def test_an_identifier_that_a_result_names_is_looked_up_whatever_is_documented() -> None:
+    needs = {"type": "object", "properties": {"order_id": {"type": "string"}}}
+    cancel = Tool("cancel_order", "Cancels it.", {**needs, "required": ["order_id"]}, effects=WRITE)
+    known = ProvenanceIndex(
+        "Cancel my order for the lamp.",
+        results=[ToolResult("r1", "list_all", {}, [{"order_id": "O-5", "item": "chair"}])],
+    )
+    assert list_returned(cancel, known) == {"order_id": ("list_all",)}
+    assert not list_returned(cancel, ProvenanceIndex("Cancel my order for the lamp."))
+    call = Gate([cancel]).check(ToolCall("r9", "cancel_order", {"order_id": "O-9"}))
+    assert isinstance(call, CheckedCall)
+    state = ClearanceState(known, consent=None, spoken=[known.query])
+    assert isinstance(clear(call, state), Denied)
+    named = Gate([cancel]).check(ToolCall("r9", "cancel_order", {"order_id": "O-5"}))
+    assert isinstance(named, CheckedCall)
+    assert isinstance(clear(named, state), ClearedCall)

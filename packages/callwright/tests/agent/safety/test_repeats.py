@@ -139,3 +139,51 @@ def test_a_write_that_is_surely_asked_for_more_often_is_open_as_often(
     for number in range(1, 4):
         paid = [entry for n in range(number) for entry in call("pay", "{}", f"c{n}")]
         assert bool(made(Spoke(request_), *paid)) is (number >= times)
+
+
+TRANSFER = Tool("transfer", input_schema={"required": ["to", "amount"]}, effects=WRITE)
+GIVEN = {"to": "Ann", "amount": 5}
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "is_open"),
+    [
+        ("Transfer 5 to Ann.", "What was the id of the transfer to Ann?", False),
+        ("Transfer 5 to Ann.", "When will Ann have it?", False),
+        ("Transfer 5 to Ann.", "Bob needs the very same thing. Please place it.", True),
+        ("Transfer 5 to Ann.", "Could you do that for Ann?", True),
+        ("Überweise Ann bitte 5 Euro.", "Wie lautet die Nummer der Überweisung?", False),
+        ("Transfiere 5 a Ann, por favor.", "¿Cuál es el saldo de Ann ahora?", False),
+        ("给Ann转账5元。", "现在Ann的余额是多少？", False),
+        ("حوّل 5 إلى Ann من فضلك", "ما هو رصيد Ann الآن؟", False),
+        ("Transfer 5 to Ann.", "Transfer 5 to Ann.", True),
+        ("Transfer 5 to Ann.", "And 5 more, please.", True),
+        ("Transfer 5 to Ann.", "Do it again.", True),
+        ("Überweise Ann bitte 5 Euro.", "Noch einmal, bitte.", True),
+        ("给Ann转账5元。", "再来一次。", True),
+    ],
+)
+def test_a_write_of_an_earlier_turn_is_open_where_it_is_asked_for_anew(
+    first: str, then: str, is_open: bool
+) -> None:
+    call = ToolCall("c1", "transfer", GIVEN)
+    entries = [Spoke(first), Called((call,)), Returned("c1", '{"id": "T-1"}', "transfer")]
+    for said, expected in (("It is done.", is_open), ("Shall I make it once more?", True)):
+        state = fold_entries([*entries, Said(said), Spoke(then)], (TRANSFER,))
+        made = find_made(state, lambda call: to_canonical_json([call.tool, call.arguments]))
+        assert (not made) is expected
+
+
+def test_another_write_of_this_turn_opens_those_of_earlier_ones() -> None:
+    call, undo = ToolCall("c1", "transfer", GIVEN), Tool("cancel", effects=WRITE)
+    entries = [
+        Spoke("Transfer 5 to Ann."),
+        Called((call,)),
+        Returned("c1", '{"id": "T-1"}', "transfer"),
+        Spoke("Cancel it and make it anew."),
+        Called((ToolCall("c2", "cancel", {"id": "T-1"}),)),
+        Returned("c2", '{"ok": true}', "cancel"),
+    ]
+    state = fold_entries(entries, (TRANSFER, undo))
+    made = find_made(state, lambda call: to_canonical_json([call.tool, call.arguments]))
+    assert to_canonical_json(["transfer", GIVEN]) not in made

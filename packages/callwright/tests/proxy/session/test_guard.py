@@ -170,7 +170,10 @@ def test_defaults_that_are_written_out_make_no_other_call() -> None:
     tool["function"]["parameters"]["required"] = ["text"]
     found = context(called("note", {"text": "Ann"}), came("noted"), tools=[tool])
     assert rules(found, ToolCall("", "note", {"text": "Ann", "tag": "none"})) == ["repeated_write"]
-    assert rules(found, ToolCall("", "note", {"text": "Ann", "tag": "debts"})) == [""]
+    assert rules(found, ToolCall("", "note", {"text": "Ann", "tag": "debts"})) == [
+        "repeated_write"
+    ], "an option that nobody said makes no other call"
+    assert rules(found, ToolCall("", "note", {"text": "Ann", "tag": "kroner"})) == [""]
 
 
 def test_a_write_with_a_value_that_nobody_said_is_not_made() -> None:

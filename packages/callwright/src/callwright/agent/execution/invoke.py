@@ -21,6 +21,7 @@ from callwright.nouns.types import (
     ToolResult,
     to_canonical_json,
 )
+from callwright.repair.empty_result import tell_done
 
 _KEYS = UUID(
     "6f3a2c1e-0c58-5b0e-9d5a-3f6f4a9d7c21"
@@ -62,6 +63,8 @@ async def invoke(
         message = f"{type(exc).__name__}: {exc}"
         output = ToolOutput(failure=Failure("tool_error", message))
     content, failure = _limit_size(output.content, output.failure, max_bytes)
+    if failure is None:
+        content = tell_done(content, call.tool.effects)
     return ToolResult(
         id=call.id,
         tool=call.tool.name,

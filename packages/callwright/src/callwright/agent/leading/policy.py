@@ -23,6 +23,7 @@ from callwright.agent.leading.early_calls import (
     is_plain_lookup,
     split_early,
 )
+from callwright.agent.leading.unasked import list_new_values
 from callwright.agent.leading.wanted import find_wanted
 from callwright.agent.select import build_request, find_closest, find_mentioned, read_selection
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
@@ -112,7 +113,8 @@ class LeadPolicy:
         self, context: StepContext, missing: Sequence[str], names: Container[str] = ()
     ) -> Steps[None]:
         """Once more the tools of this request, for what the answer itself says is missing. A call
-        that was made since the last write has said all that it can. ``names``: only these tools, as
+        that was made since the last write has said all that it can, and a write that was made is
+        made again only with something that the user said and no call used. ``names``: only these tools, as
         far as they need not wait, and if one letter is sure that the request is for one of them; none
         that destroys anything, for what was not done may just not be wanted.
         """
@@ -127,7 +129,15 @@ class LeadPolicy:
         ):
             return
         found = yield from _ask_for_points(context, tools, missing)
-        if calls := _list_new(found, context):
+        written = {one.tool for one in context.facts.results if one.ok} & {
+            tool.name for tool in tools if tool.effects.may_write
+        }
+        calls = [
+            call
+            for call in _list_new(found, context)
+            if call.tool not in written or list_new_values(call, context)
+        ]
+        if calls:
             yield from execute(calls, (tool.name for tool in tools))
 
     def intend(

@@ -242,11 +242,7 @@ def _hold_unnamed(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[Too
     names another one of the same list: whether that is meant, the user is asked. Several such calls
     are all but the named one, and who answers a question has been asked.
     """
-    destroying = {
-        tool.name
-        for tool in context.tools
-        if tool.effects.declares_write and tool.effects.destructive
-    }
+    destroying = {tool.name for tool in context.tools if tool.effects.declares_destruction}
     found = [
         (call, other)
         for call in calls

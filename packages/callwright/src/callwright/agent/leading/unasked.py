@@ -22,6 +22,7 @@ from callwright.language.tokens import split_tokens
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import (
     Json,
+    JsonObject,
     Tool,
     ToolCall,
     ToolResult,
@@ -94,14 +95,36 @@ def find_doubt(call: ToolCall, wishes: Sequence[str], context: StepContext) -> D
     is_known = len(others) == len(called) > 0 and all(one.effects.declared for one in others)
     if not is_known or not (wishes or any(one.effects.may_write for one in others)):
         return None
-    said = ProvenanceIndex(context.query, [m for m in context.conversation if m.role == "user"])
-    values = [v for v in iter_scalars(given) if v is not None and not isinstance(v, bool)]
-    new = [value for value in values if said.holds(value) and not _is_used(value, results)]
-    if any(_is_telling_value(value, context.query) for value in new):
+    if list_new_values(call, context):
         return None
+    said, values = _index_users_words(context), _list_values(given)
     is_linked = any(said.mentions(word) for word in _list_record_words(values, results))
     shown = (*others, tool)
     return Doubt(call, shown[-len(LETTERS) :], is_linked)
+
+
+def list_new_values(call: ToolCall, context: StepContext) -> list[Json]:
+    """The values of a call that the user said, that no call of the turn was made with, and that can
+    name something.
+    """
+    said, results = _index_users_words(context), context.facts.results
+    return [
+        value
+        for value in _list_values(call.arguments)
+        if said.holds(value)
+        and not _is_used(value, results)
+        and _is_telling_value(value, context.query)
+    ]
+
+
+def _index_users_words(context: StepContext) -> ProvenanceIndex:
+    users = [message for message in context.conversation if message.role == "user"]
+    return ProvenanceIndex(context.query, users)
+
+
+def _list_values(arguments: JsonObject | str) -> list[Json]:
+    given = arguments if isinstance(arguments, dict) else {}
+    return [v for v in iter_scalars(given) if v is not None and not isinstance(v, bool)]
 
 
 def ask_share(doubt: Doubt, query: str, ask_letter: AskLetter) -> Steps[float | None]:

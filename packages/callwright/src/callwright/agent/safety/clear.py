@@ -18,9 +18,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeAlias,
 from callwright.agent.safety.consent import Consent, describe_refusal
 from callwright.agent.safety.filling import Filled
 from callwright.agent.safety.freeze import Freeze
-from callwright.agent.safety.looked_up import NO_LOOKUPS
+from callwright.agent.safety.looked_up import NO_LOOKUPS, list_returned
 from callwright.agent.safety.repeats import Before
-from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, to_canonical_json
+from callwright.language.tokens import split_tokens
+from callwright.nouns.types import (
+    CheckedCall,
+    Json,
+    JsonObject,
+    Tool,
+    iter_scalars,
+    to_canonical_json,
+)
 from callwright.repair.gate import take_arguments, verify_seal
 from callwright.repair.provenance.sources import ProvenanceIndex
 
@@ -41,6 +49,7 @@ DenialRule: TypeAlias = Literal[
 _NOT_JUDGED = Filled()
 _UNSTATED = "nothing in this conversation states"
 _SHOWN = 80  # characters of a value in a sentence
+_FEW = 3  # words of a text that can name something
 
 
 class _Seal:
@@ -183,6 +192,8 @@ _REPEATED: Mapping[Before, str] = {
     " last message, and whether that was done is not known.",
     "thanked": "'{}' was not called again: it has already succeeded with the same arguments, and the"
     " user's last message only thanks.",
+    "earlier": "'{}' was not called again: it was done with the same arguments for an earlier message,"
+    " and the user's last one does not ask for it once more.",
 }
 
 
@@ -195,6 +206,8 @@ def deny_call(
     if not tool.effects.may_write:
         return _deny_unstated(tool, arguments, state) if state.judges_reads else None
     before = state.made.get(key) if key else None
+    if before is None and state.made and tool.effects.declares_write:
+        before = _find_same_deed(tool, arguments, state)
     if before is not None:
         return Denied("repeated_write", _REPEATED[before].format(tool.name))
     made = _find_made_now(tool, arguments, state) if isinstance(arguments, dict) else ""
@@ -203,22 +216,73 @@ def deny_call(
     return _deny_unstated(tool, arguments, state)
 
 
+def _find_same_deed(
+    tool: Tool, arguments: JsonObject | str, state: ClearanceState
+) -> Before | None:
+    """The outcome of a call that is not to be made again and that differs only in optional values
+    which nothing states. A longer text, and a yes in the place of a no, make another call.
+    """
+    if not isinstance(arguments, dict):
+        return None
+    for result in state.sources.results:
+        if result.tool != tool.name:
+            continue
+        before = state.made.get(make_write_key(tool, result.arguments))
+        differing = {
+            key: (result.arguments.get(key), arguments.get(key))
+            for key in {*result.arguments, *arguments}
+            if _trim(result.arguments.get(key)) != _trim(arguments.get(key))
+        }
+        is_other = any(
+            key in tool.required or _tells_apart(*pair, state) for key, pair in differing.items()
+        )
+        if before is not None and not is_other:
+            return before
+    return None
+
+
+def _trim(value: Json) -> Json:
+    return value.strip() if isinstance(value, str) else _normalize_numbers(value)
+
+
+def _tells_apart(one: Json, other: Json, state: ClearanceState) -> bool:
+    """Return True if two values of an argument may be meant, ``other`` by the later call."""
+    if isinstance(one, bool) and isinstance(other, bool):
+        return True
+    told = (value for value in iter_scalars(other) if value and not isinstance(value, bool))
+    return any(
+        state.sources.holds(value) or (isinstance(value, str) and len(split_tokens(value)) > _FEW)
+        for value in told
+    )
+
+
 _UNDOING = (
     "'{}' was not called: {} was made just now, for this request. To undo it needs the user's word."
 )
 
 
 def _find_made_now(tool: Tool, arguments: JsonObject, state: ClearanceState) -> str:
-    """The first required value that only a write of this turn returned, or "". Judged of a tool that
-    destroys, and of one that is declared to undo another's calls.
+    """The required value that only a write of this turn returned, or "". Judged of a tool that
+    destroys, and of one that is declared to undo another's calls. A call that holds more than what
+    was made adds to it.
     """
-    undoes = bool(tool.compensates) or (tool.effects.declared and tool.effects.destructive)
+    undoes = bool(tool.compensates) or tool.effects.declares_destruction
     if not undoes or state.before is None:
         return ""
-    values = (arguments.get(key) for key in tool.required)
-    named = (v for v in values if isinstance(v, str | int) and not isinstance(v, bool))
-    made = (v for v in named if state.sources.holds(v) and not state.before.holds(v))
-    return next((to_canonical_json(v)[:_SHOWN] for v in made), "")
+    before = state.before
+    needed = [arguments.get(key) for key in tool.required]
+    made = [
+        value
+        for value in needed
+        if isinstance(value, str | int)
+        and not isinstance(value, bool)
+        and state.sources.holds(value)
+        and not before.holds(value)
+    ]
+    rest = [value for key, value in arguments.items() if key not in tool.required]
+    adds = any(before.holds(one) for one in iter_scalars(rest) if not isinstance(one, bool))
+    is_undone = bool(made) and len(made) == len(needed) and not adds
+    return to_canonical_json(made[0])[:_SHOWN] if is_undone else ""
 
 
 def _deny_unstated(tool: Tool, arguments: JsonObject | str, state: ClearanceState) -> Denied | None:
@@ -226,7 +290,8 @@ def _deny_unstated(tool: Tool, arguments: JsonObject | str, state: ClearanceStat
         return None
     from callwright.repair.provenance.invention import find_inventions
 
-    links = state.looked_up.get(tool.name, {})
+    links = list_returned(tool, state.sources) if state.sources.results else {}
+    links = {**links, **state.looked_up.get(tool.name, {})}
     found = find_inventions(arguments, tool, state.sources, state.spoken, looked_up=links)
     if not found:
         return None

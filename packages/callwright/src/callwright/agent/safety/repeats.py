@@ -6,8 +6,8 @@ that it is pending may be made again (:mod:`callwright.repair.pending`). It may 
 it is open again once another call that may write has returned something new: tests are run again
 after an edit. So is a write that declares that repeating it is harmless. Reads are never kept back.
 What the user says opens a new turn, and may ask for a write of an earlier one again; a message that
-only thanks does not. Calls of one reply do not know each other: those that are equal are all meant.
-A request that surely asks for a write more than once has it as often.
+only thanks, or asks for something else, does not. Calls of one reply do not know each other: those
+that are equal are all meant. A request that surely asks for a write more than once has it as often.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from callwright.agent.state import RunState
+from callwright.language.again import asks_again
+from callwright.language.questions import asks_to_be_told
 from callwright.language.thanks import is_only_thanks
 from callwright.language.tokens import has_question_mark
 from callwright.nouns.types import (
@@ -26,14 +28,16 @@ from callwright.nouns.types import (
     Tool,
     ToolCall,
     ToolResult,
+    iter_scalars,
     to_canonical_json,
 )
 from callwright.repair.outcome import is_in_doubt
 from callwright.repair.pending import is_pending
+from callwright.repair.provenance.sources import ProvenanceIndex
 
-Before: TypeAlias = Literal["done", "unknown", "thanked"]
+Before: TypeAlias = Literal["done", "unknown", "thanked", "earlier"]
 """What came of the same call: it was done, or it may have been; or it was done in an earlier turn,
-and the user has only thanked since.
+and the user has only thanked since, or has not asked for it anew.
 """
 
 
@@ -43,10 +47,18 @@ def find_made(
     """The outcomes of the present turn's calls that are not to be made again, by their keys.
     ``reopens=False``: no other call opens one again, for a model that calls too readily.
     """
-    tools = {tool.name: tool for tool in state.tools}
+    tools, asked = {tool.name: tool for tool in state.tools}, state.asked
     made: dict[str, Before] = {}
-    if only_thanks(state.asked.query, state.asked.conversation):
-        made = {key_of(_call_of(r)): "thanked" for r in state.earlier if _is_done(r, tools)}
+    earlier = [result for result in state.earlier if _is_done(result, tools)]
+    if only_thanks(asked.query, asked.conversation):
+        made = {key_of(_call_of(result)): "thanked" for result in earlier}
+    elif not any(_is_done(result, tools) for result in state.results):
+        made = {
+            key_of(_call_of(result)): "earlier"
+            for result in earlier
+            if tools[result.tool].effects.declared
+            and not is_asked_anew(result, asked.query, asked.conversation)
+        }
     seen = SeenCalls(reopens, made)
     for result in _in_turn(state):
         seen.take(key_of(_call_of(result)), result, tools.get(result.tool))
@@ -65,6 +77,22 @@ def asks_user(conversation: Sequence[Message]) -> bool:
     """Return True if the last message of the assistant holds a question."""
     said = [message.content for message in conversation if message.role == "assistant"]
     return bool(said) and has_question_mark(said[-1])
+
+
+def is_asked_anew(result: ToolResult, query: str, conversation: Sequence[Message]) -> bool:
+    """Return False if a message surely does not ask once more for a call of an earlier turn: it is a
+    question that asks for nothing again, answers none, and says no number or code of those that the
+    user said for that call, or, where there are none, none of its words.
+    """
+    is_told = asks_to_be_told(query) and asks_again(query) is False
+    if asks_user(conversation) or not is_told:
+        return True
+    users = ProvenanceIndex("", [message for message in conversation if message.role == "user"])
+    texts = [v for v in iter_scalars(result.arguments) if isinstance(v, str | int | float)]
+    said = [v for v in texts if not isinstance(v, bool) and users.holds(v)]
+    codes = [v for v in said if any(sign.isdigit() for sign in str(v))]
+    now = ProvenanceIndex(query)
+    return not said or any(now.holds(value) for value in codes or said)
 
 
 @dataclass(slots=True)

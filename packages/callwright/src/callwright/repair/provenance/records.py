@@ -89,7 +89,7 @@ def find_other_record(
             place = _find_place(value, records)
             if place is None or not _identifies(place[1], records):
                 continue
-            named = [one for one in records if _is_named(one, spoken) and not _is_made(one, made)]
+            named = [one for one in records if is_named(one, spoken) and not _is_made(one, made)]
             own = records[place[0]]
             if len(named) != 1 or named[0] is own:
                 continue
@@ -135,7 +135,7 @@ def _list_told(value: Json) -> set[str]:
     return {str(one) for one in told if not isinstance(one, bool)}
 
 
-def _is_named(record: JsonObject, spoken: ProvenanceIndex) -> bool:
+def is_named(record: JsonObject, spoken: ProvenanceIndex) -> bool:
     """Return True if a text of a record stands in what was said, word for word."""
     texts = (value for value in record.values() if isinstance(value, str))
     return any(

@@ -170,8 +170,8 @@ def is_unasked(call: ToolCall, situation: RepairContext) -> bool:
 
     Of 3,152 gold calls of BFCL two are such (docs/lab-calls.md). A request in another script or
     language than the tools' is never judged, because none of its words could match; nor is a call
-    without values of a tool that is declared to read: people say in other words what they want to
-    see.
+    without required values of a tool that is declared to read: people say in other words what they
+    want to see.
     """
     tool, asked = situation.by_name[call.tool], "\n".join(situation.asked)
     if (
@@ -186,7 +186,7 @@ def is_unasked(call: ToolCall, situation: RepairContext) -> bool:
         return False
     if is_about_tools(situation.query, [tool]):
         return True
-    is_plain = not any(True for _ in _iter_leaves(call.arguments))
+    is_plain = not any(key in tool.required for key in call.arguments)
     if is_plain and tool.effects.declared and tool.effects.read_only:
         return False
     about = {w for w in split_identifier(tool.name) if w not in flow.GENERIC} | flow.content_words(

@@ -43,7 +43,7 @@ SEARCH = offered(
         "ابحث عن المصابيح إلى المكتب",
     ],
 )
-def test_an_optional_number_that_nobody_said_is_left_out_whatever_the_tool_does(
+def test_an_optional_number_that_nobody_said_is_left_out_where_effects_are_declared(
     annotations: Any, said: str
 ) -> None:
     tool = json.loads(json.dumps(SEARCH))
@@ -51,11 +51,13 @@ def test_an_optional_number_that_nobody_said_is_left_out_whatever_the_tool_does(
     found = asking({"role": "user", "content": said}, tool)
     call = ToolCall("", "search", {"what": "lamp", "page": 7})
     assert guard.find_unstated_options(found, [call]) == [(("page",),)]
-    assert made_of(found, call) == {"what": "lamp"}
+    assert made_of(found, call) == ({"what": "lamp"} if annotations else call.arguments)
     found.guard = "report"
     assert made_of(found, call) == {"what": "lamp", "page": 7}
     found.guard = "off"
     assert made_of(found, call) == {"what": "lamp", "page": 7}
+    found.guard, found.leave_out = "act", True  # it was made to fill a schema
+    assert made_of(found, call) == {"what": "lamp"}
 
 
 def test_a_call_gets_the_day_that_the_user_names() -> None:
@@ -121,9 +123,11 @@ def test_what_tells_a_call_from_an_earlier_one_is_not_left_out(said: str) -> Non
     """The next part of a file: without its place it would be the first part once more."""
     user = {"role": "user", "content": said}
     call = ToolCall("", "read_file", {"path": "big.txt", "offset": 2001, "limit": 200})
-    assert made_of(asking(user, READ_FILE), call) == {"path": "big.txt"}
+    declared = {**READ_FILE, "function": {**READ_FILE["function"], "annotations": READ_ONLY}}
+    assert made_of(asking(user, declared), call) == {"path": "big.txt"}
+    assert made_of(asking(user, READ_FILE), call) == call.arguments
     before = [called("read_file", {"path": "big.txt"}), came("so it begins")]
-    asked = {"model": "m", "messages": [user, *before], "tools": [READ_FILE]}
+    asked = {"model": "m", "messages": [user, *before], "tools": [declared]}
     found = read_context(asked, b"x", Toolsets(), Settings())
     assert found is not None
     assert made_of(found, call) == call.arguments
@@ -184,9 +188,26 @@ def test_an_option_that_no_word_states_is_left_out_where_the_conversation_makes_
     assert make(annotations=None) == EXPRESS.arguments, "of undeclared tools nothing is asked"
 
 
-def test_where_words_can_be_read_no_upstream_is_asked_for_probabilities() -> None:
+@pytest.mark.parametrize("declared", [NO_HARM, READ_ONLY, None])
+def test_an_option_that_other_words_may_mean_stays_in_a_call_that_the_upstream_wrote(
+    declared: Any,
+) -> None:
+    text = "Show me what a cleanup of /var/log would remove, but change nothing yet."
+    parts = {"path": {"type": "string"}, "dry_run": {"type": "boolean", "default": False}}
+    tool = offered("clean_logs", parts, declared, required=["path"])
+    call = ToolCall("", "clean_logs", {"path": "/var/log", "dry_run": True})
+    found = asking({"role": "user", "content": text}, tool)
+    (sent,) = settled(found, call, replies=(Said(""),)).calls
+    assert json.loads(sent.arguments) == call.arguments
+
+
+def test_where_words_can_be_read_the_upstream_is_asked_only_for_what_none_of_them_says() -> None:
+    spoken = {"role": "user", "content": "Please order the lamp A-100 by express for me."}
+    assert made_of(asking(spoken, SPEEDY), EXPRESS) == EXPRESS.arguments
     said = {"role": "user", "content": "Please order the lamp A-100 for me."}
-    assert made_of(asking(said, SPEEDY), EXPRESS) == {"item": "A-100"}
+    found = asking(said, SPEEDY)
+    (sent,) = settled(found, EXPRESS, replies=(likely(0.2), likely(0.6))).calls
+    assert json.loads(sent.arguments) == {"item": "A-100"}
     spoken = {"role": "user", "content": "Bestelle A-100, express bitte."}
     assert made_of(asking(spoken, SPEEDY), EXPRESS) == EXPRESS.arguments
     reporting = asking({"role": "user", "content": "Bestelle A-100, bitte."}, SPEEDY)

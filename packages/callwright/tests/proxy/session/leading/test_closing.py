@@ -99,7 +99,8 @@ def test_words_in_the_place_of_the_schema_leave_the_answer_to_the_upstream() -> 
     assert ending.written is None
 
 
-def test_where_no_call_succeeded_the_upstream_speaks_for_itself() -> None:
+def test_a_write_that_failed_is_told_without_the_upstream() -> None:
     ending, asked = close(open_context('{"error": "no stock"}'), QUESTION)
-    assert ending.written is None
+    assert ending.written is not None
+    assert "no stock" in ending.written.answer.text
     assert len(asked) == 1

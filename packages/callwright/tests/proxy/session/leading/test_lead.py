@@ -278,6 +278,30 @@ def test_the_only_identifier_of_the_results_takes_the_place_of_a_made_up_one() -
     assert [edit.rule for edit in found.decision.edits] == ["fill_from_result"]
 
 
+@pytest.mark.parametrize(
+    ("request_", "is_sent"),
+    [("Please cancel my order for the lamp.", False), ("Please cancel the chair.", True)],
+)
+def test_nothing_is_destroyed_in_the_place_of_a_record_that_there_is_not(
+    request_: str, is_sent: bool
+) -> None:
+    tools = [
+        tool("list_orders", "Lists the orders.", READ),
+        tool("cancel_order", "Cancels an order.", {"destructiveHint": True}, order_id=TEXT),
+    ]
+    there = [user(request_), *made("list_orders", {}, '[{"order_id": "O-5", "item": "chair"}]')]
+    cancel = calls(("cancel_order", {"order_id": "O-9"}))
+    steps = lead(context(*there, tools=tools))
+    next(steps)
+    sent: list[Any] = []
+    try:
+        for reply in (cancel, cancel, NO_CALL, '{"question": "Which one?"}', ""):
+            steps.send(Reply(reply))
+    except StopIteration as end:
+        sent = [one.call.arguments for one in end.value.decision.calls]
+    assert sent == ([{"order_id": "O-5"}] if is_sent else [])
+
+
 def test_a_reply_that_only_lists_what_was_done_calls_nothing() -> None:
     there = [
         user("What is the code of hex bolts?"),

@@ -9,14 +9,25 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
+from callwright.nouns.types import (
+    CheckedCall,
+    Edit,
+    Json,
+    JsonObject,
+    Reply,
+    Tool,
+    ToolCall,
+    is_number,
+)
 from callwright.nouns.wire_names import EditRule, EditRules
 from callwright.proxy.session import guard, history
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import AnswerCall, Decision, Question
 from callwright.proxy.session.refining import LEFT_OUT
+from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
+from callwright.schema.compiled import Node, compiled_for
 from callwright.schema.value_edits import Pointer, drop_members, get_member, render_pointer
 
 if TYPE_CHECKING:
@@ -89,6 +100,7 @@ def fill_from_results(work: list[AnswerCall], made: Decision, context: Context) 
     if not context.leave_out or not context.state.results:
         return
     sources = context.sources
+    destroying = {t.name for t in context.toolset.tools if t.effects.declares_destruction}
     for place, one in enumerate(work):
         grounded = context.toolset.gate.check(one.call, sources)
         if not isinstance(grounded, CheckedCall) or not isinstance(one.verdict, CheckedCall):
@@ -97,10 +109,26 @@ def fill_from_results(work: list[AnswerCall], made: Decision, context: Context) 
         told = [(edit.before, edit.after) for edit in fills]
         before, after = one.verdict.arguments, grounded.arguments
         keys = [key for key in before if (before[key], after.get(key)) in told]
+        if one.call.tool in destroying:  # another record may be meant, that there is not
+            keys = [key for key in keys if _is_searched_for(after[key], context)]
         filled = {**before, **{key: after[key] for key in keys}}
         if keys and (verdict := _check_with(one, filled, context)) is not None:
             one.take(verdict, filled)
             made.edits += _list_edits(place, keys, before, filled, EditRules.FILL_FROM_RESULT)
+
+
+def _is_searched_for(value: Json, context: Context) -> bool:
+    """Return True if an identifier is of a record that the request names, or that a lookup with
+    arguments found.
+    """
+    from callwright.repair.provenance.records import is_named, iter_records
+
+    spoken = ProvenanceIndex(context.query)
+    for result in (*context.state.earlier, *context.state.results):
+        found = [one for one in iter_records(result.content) if value in one.values()]
+        if found and (result.arguments or any(is_named(one, spoken) for one in found)):
+            return True
+    return False
 
 
 def take_named_days(work: list[AnswerCall], made: Decision, context: Context) -> None:
@@ -133,13 +161,17 @@ def leave_out_unstated(
     if context.guard == "off":
         return
     unstated = guard.find_unstated_options(context, [one.call for one in work])
-    gone = [_list_droppable(one, places) for one, places in zip(work, unstated, strict=True)]
-    for one, places in zip(work, gone, strict=True):
-        places += yield from _find_unlikely(one, places, context)
+    gone = [
+        _list_droppable(one, places, context) for one, places in zip(work, unstated, strict=True)
+    ]
+    for one, flagged, places in zip(work, unstated, gone, strict=True):
+        places += yield from _find_unlikely(one, flagged, places, context)
     if not any(gone):
         return
     kept = [_drop(one, places) for one, places in zip(work, gone, strict=True)]
-    told = {history.make_call_key(call) for m in context.messages for call in m.tool_calls}
+    writes = {tool.name for tool in context.toolset.tools if tool.effects.declares_write}
+    called = [call for message in context.messages for call in message.tool_calls]
+    told = {history.make_call_key(call) for call in called if call.tool not in writes}
     beside = Counter(history.make_call_key(call) for call in kept)
     for place, (one, call) in enumerate(zip(work, kept, strict=True)):
         key = history.make_call_key(call)
@@ -149,10 +181,10 @@ def leave_out_unstated(
 
 
 def _find_unlikely(
-    one: AnswerCall, unstated: Sequence[Pointer], context: Context
+    one: AnswerCall, unstated: Sequence[Pointer], gone: Sequence[Pointer], context: Context
 ) -> Generator[Question, Reply, list[Pointer]]:
     """The optional values of a list that the conversation makes less likely, in a call that the
-    upstream wrote itself. Where its words can be read they decide, and nothing is asked.
+    upstream wrote itself. Where its words can be read, only those of which it says none.
     """
     tool = next((tool for tool in context.toolset.tools if tool.name == one.call.tool), None)
     given = one.verdict.arguments if isinstance(one.verdict, CheckedCall) else {}
@@ -163,15 +195,17 @@ def _find_unlikely(
     from callwright.agent.leading.option_support import LEAST_GAIN, find_options
     from callwright.repair.provenance.readable import reads_english
 
-    if not find_options(given, tool) or reads_english([context.query]):
+    if not find_options(given, tool):
         return []  # before the conversation is indexed
+    if reads_english([context.query]):
+        given = {key: value for key, value in given.items() if (key,) in unstated}
     said, reads = context.sources, tool.effects.read_only
     unsaid = {  # a yes may be what keeps a write from being one: a rehearsal
         key: value
         for key, value in given.items()
         if (reads if isinstance(value, bool) else not said.holds(value))
     }
-    options = [one for one in find_options(unsaid, tool) if (one.key,) not in unstated]
+    options = [one for one in find_options(unsaid, tool) if (one.key,) not in gone]
     found: list[Pointer] = []
     for option in options:
         if not context.grant():
@@ -184,9 +218,37 @@ def _find_unlikely(
     return found
 
 
-def _list_droppable(one: AnswerCall, unstated: Iterable[Pointer]) -> list[Pointer]:
-    is_valid = isinstance(one.verdict, CheckedCall)
-    return [at for at in unstated if is_valid and at not in one.likely]
+def _list_droppable(
+    one: AnswerCall, unstated: Iterable[Pointer], context: Context
+) -> list[Pointer]:
+    """The places of values that go. In a call that the upstream wrote itself, one of a few is often
+    meant by other words ("change nothing yet": a rehearsal), and so is a number for a tool of which
+    nobody says what it does: these stay.
+    """
+    tool = next((tool for tool in context.toolset.tools if tool.name == one.call.tool), None)
+    if tool is None or not isinstance(one.verdict, CheckedCall):
+        return []
+    given = one.verdict.arguments
+    return [
+        at
+        for at in unstated
+        if at not in one.likely
+        and (context.leave_out or not _may_be_meant(at, get_member(given, at), tool))
+    ]
+
+
+def _may_be_meant(at: Pointer, value: Json, tool: Tool) -> bool:
+    if isinstance(value, bool) or _is_listed(at, tool):
+        return True
+    return is_number(value) and not tool.effects.declared
+
+
+def _is_listed(at: Pointer, tool: Tool) -> bool:
+    """Return True if a place's schema lists the values that it may hold."""
+    node: Node | None = compiled_for(tool).root
+    for part in at:
+        node = node.property(part) if node is not None and isinstance(part, str) else None
+    return node is not None and isinstance(node.schema, dict) and "enum" in node.schema
 
 
 def _drop(one: AnswerCall, places: Sequence[Pointer]) -> ToolCall:

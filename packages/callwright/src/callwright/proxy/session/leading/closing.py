@@ -45,14 +45,15 @@ class Closing:
     _read: Callable[[str], str] | None = None  # of the answer, while it comes
 
     def close(self, *, may_ask: bool) -> Generator[Question, Reply, Ending]:
-        """The end of the turn. Where there is no result to answer from, the upstream speaks for
-        itself. ``may_ask``: the user may be asked for what only they can know.
+        """The end of the turn. Where there is nothing to tell of, the upstream speaks for itself.
+        ``may_ask``: the user may be asked for what only they can know.
         """
         from callwright.agent.leading.closing import close_turn
 
         self.led.is_silent = self.led.is_silent or not self.context.may_ask_for_shares
-        has_results = any(result.ok for result in self.context.state.results)
-        write = self._write if has_results and is_answered_by_engine(self.context) else None
+        results = self.context.state.results
+        is_news = any(result.ok for result in results) or self.led.has_failed_write()
+        write = self._write if is_news and is_answered_by_engine(self.context) else None
         return (yield from self._put(close_turn(self.led, write, may_ask=may_ask)))
 
     def _write(self, words_in: Words) -> Generator[ChatRequest, Reply, WrittenAnswer | None]:
