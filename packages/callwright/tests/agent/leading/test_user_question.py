@@ -95,3 +95,18 @@ def test_of_two_records_the_user_is_asked_which_is_meant() -> None:
     question = UserQuestion.build([other], [ORDER], "Lösche bitte den Termin.", [])
     assert question.fixed_text == 'Was ist bei create_order gemeint: {"id":"V-2"}; {"id":"V-3"}?'
     assert question.open == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Please order some A-100.", "Which values are meant for create_order: quantity"),
+        ("Bestelle uns bitte noch ein paar.", "Welche Werte sind für create_order gemeint: "),
+        ("Pide algunas piezas más, por favor.", "¿Qué valores se quieren para create_order: "),
+        ("请再订购一些。", "create_order 需要哪些值：quantity"),
+        ("اطلب بعض القطع الأخرى من فضلك", "ما القيم المطلوبة من أجل create_order: quantity"),
+    ],
+)
+def test_for_want_of_the_models_words_the_user_is_asked_in_fixed_ones(text: str, told: str) -> None:
+    assert asked(text).in_fixed_words.startswith(told)
+    assert asked(text).in_fixed_words.endswith(("?", "？", "؟"))

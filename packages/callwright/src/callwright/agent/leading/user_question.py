@@ -72,6 +72,19 @@ class UserQuestion:
         return "\n".join(asked)
 
     @property
+    def in_fixed_words(self) -> str:
+        """The whole question in fixed words of the user's language, for want of the model's own."""
+        phrases = load_phrases(guess_spoken(self.query))
+        known = {tool.name: tool for tool in self.tools}
+        asked = [
+            phrases["needed"].format(
+                tool=one.call.tool, missing=_render_missing(one, known[one.call.tool])
+            )
+            for one in self.open
+        ]
+        return "\n".join(filter(None, [*dict.fromkeys(asked), self.fixed_text]))
+
+    @property
     def open(self) -> tuple[HeldCall, ...]:
         """The calls about which the model has to ask."""
         return tuple(one for one in self.held if one.rule not in USERS_TO_TELL)

@@ -159,21 +159,22 @@ def ask_in_words(
     """An answer in words in place of calls that nobody asked for, or that are not made because of a
     ``problem``. That is told where nothing else is said.
     """
+    unstated = [one for one in made.held if one.is_unstated]
+    question = user_question.ask_about(unstated, context)
+    told = question.in_fixed_words or problem  # to the user; the model is told the problem
     if not context.grant():
         made.notes.append("no budget to ask for an answer in words")
-        made.text += [problem] if problem else []
+        made.text += [told] if told else []
         return
-    unstated = [one for one in made.held if one.is_unstated]
     if unstated and context.schema:  # held to a question, a reply cannot claim what was not done
-        question = user_question.ask_about(unstated, context)
         reply = yield Question("words", user_question.build_body(question, context))
-        made.text.append(question.read_reply(reply.text) or problem)
+        made.text.append(question.read_reply(reply.text) or told)
         return
     live = words.LiveWords(context)
     reply = yield Question("words", guided.build_body_in_words(context, problem), live.read)
-    said = live.close(reply.text) if live.said else _read_in_words(reply, problem, context)
-    if unstated and said != problem and not has_question_mark(said):
-        said = f"{said.rstrip()}\n\n{problem}".lstrip()  # it may claim what was not done
+    said = live.close(reply.text) if live.said else _read_in_words(reply, told, context)
+    if unstated and said != told and not has_question_mark(said):
+        said = f"{said.rstrip()}\n\n{told}".lstrip()  # it may claim what was not done
     made.text.append(said)
 
 
